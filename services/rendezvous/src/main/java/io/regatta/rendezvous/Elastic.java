@@ -28,17 +28,16 @@ final class Elastic {
   }
 
   /**
-   * Whether a newcomer may wait for the next generation. In a group of one size the rank that it wants must not be held. In
-   * another one members have the ranks that come, and keep them before a newcomer's wish; one that wants what a member has asked
-   * for, or comes to a full group, waits until that one, or all, have given a sign of life ({@link #refusal}), or one is lost:
-   * it may be that one's next life.
+   * Whether a newcomer may wait for the next generation. Members have the ranks that come, and keep them before a newcomer's
+   * wish; one that wants what a member has asked for, or comes to a full group, waits until that one, or all, have given a sign
+   * of life ({@link #refusal}), or one is lost: it may be that one's next life.
    *
    * @throws Conflict if there can be no seat for it while those live who are here
    */
   void admit(JoinRequest newcomer, List<Holder> holders, Lobby lobby, long now) {
     List<Holder> pending = pending(holders, lobby);
     int seats = pending.size() + lobby.size();
-    if (seats >= max && (min == max || holders.isEmpty() || seats >= 2 * max)) {
+    if (seats >= max && (holders.isEmpty() || seats >= 2 * max)) {
       throw full(newcomer, holders, lobby, now);
     }
     Stream.concat(holders.stream().filter(Holder::active).map(holder -> holder.endpoint),
@@ -48,22 +47,12 @@ final class Elastic {
               + "member of group " + group + " " + other + ": on loopback nobody on another machine can reach a member. "
               + "Configure the host to publish of the one on loopback");
         });
-    for (Holder holder : holders) {
-      if (min == max && holder.active() && holder.rank == newcomer.getRank()) {
-        throw held(newcomer.getRank(), holder, now);
-      }
-    }
   }
 
   private Conflict full(JoinRequest newcomer, List<Holder> holders, Lobby lobby, long now) {
     return new Conflict("group " + group + " is full: " + newcomer.getMember() + " is too late for one of its " + max
         + " seats, held by " + names(holders, lobby, now) + "; wait until one of them has left or is lost, or start all "
         + "with a larger world size");
-  }
-
-  private Conflict held(int rank, Holder holder, long now) {
-    return new Conflict("rank " + rank + " of group " + group + " is held: " + holder.describe(now)
-        + "; take another rank, or -1 for any, or wait until the holder has left or its lease has ended");
   }
 
   /** The member who has asked for the rank that this newcomer asks for, and may be dead. */
@@ -94,9 +83,9 @@ final class Elastic {
    * life since it came.
    */
   Optional<Conflict> refusal(Lobby.Guest newcomer, List<Holder> holders, Lobby lobby, long now) {
-    Optional<Conflict> held = rival(newcomer, holders).filter(holder -> holder.lastSeenMillis > newcomer.sinceMillis())
-        .map(holder -> held(newcomer.request().getRank(), holder, now));
-    boolean allLive = holders.stream().filter(Holder::active).allMatch(holder -> holder.lastSeenMillis > newcomer.sinceMillis());
+    Optional<Conflict> held = rival(newcomer, holders).filter(holder -> holder.heardAfter(newcomer.sinceMillis()))
+        .map(holder -> holder.held(newcomer.request().getRank(), group, now));
+    boolean allLive = holders.stream().filter(Holder::active).allMatch(holder -> holder.heardAfter(newcomer.sinceMillis()));
     return held.isPresent() || !allLive || !isBeyond(newcomer, holders, lobby) ? held
         : Optional.of(full(newcomer.request(), holders, lobby, now));
   }

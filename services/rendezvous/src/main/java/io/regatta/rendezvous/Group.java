@@ -16,9 +16,11 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * {@link Groups}, on its thread; it changes its state first and answers last.
  *
  * <p>A group forms when as many have come as its first join announced; only then ranks are given out, so that those
- * who take any rank leave the named ones free. From then on a rank whose holder left or was lost may be taken again. An
- * elastic group ({@link Elastic}) forms again and again, with as many ranks as have come.
+ * who take any rank leave the named ones free. From then on a rank whose holder left or was lost may be taken again; who wants
+ * one that is held may be the next life of a holder that is dead, and waits until that one is heard or lost. An elastic group ({@link Elastic}) forms again and again, with as many ranks as have come.
  */
 final class Group {
   private static final Logger LOG = LoggerFactory.getLogger(Group.class);
@@ -69,7 +71,7 @@ final class Group {
     this.clock = clock;
     this.generation = issuer.openingGeneration(clock.getAsLong());
     this.views = new ViewLog(generation);
-    this.seats = new Seats(name, worldSize, elastic != null, config, clock);
+    this.seats = new Seats(name, worldSize, elastic != null, clock);
     this.lobby = new Lobby(name, worldSize);
     this.succession = elastic == null ? null : new Succession(this, elastic, lobby, issuer, config);
     this.gathers = new Gathers(this, config.limits(), issuer, clock);
@@ -125,20 +127,71 @@ final class Group {
   }
 
   private Runnable joinFixed(JoinRequest request, long now, long deadlineMillis, BiConsumer<JoinReply, RegattaException> done) {
-    if (!holders().isEmpty()) {
-      Holder holder = new Holder(seats.free(request, now), issuer.nextIncarnation(), request, now);
-      seats.take(holder);
-      noteRun(holder);
-      LOG.info("{}: rank {} is {} now, incarnation {}", name, holder.rank, holder.name(), holder.incarnation);
-      changed();
-      done.accept(reply(holder), null);
+    if (holders().isEmpty()) {
+      Lobby.Guest guest = lobby.enter(request, now, deadlineMillis, done);
+      formIfAllHaveCome(now);
+      return guest::withdraw;
+    }
+    OptionalInt free = lobby.size() > 0 ? OptionalInt.empty() : seats.free(request.getRank());
+    if (free.isPresent()) {
+      seat(free.getAsInt(), request, now, done);
       return () -> { };
     }
+    if (lobby.size() >= worldSize) {
+      throw new Conflict("group " + name + " is full: its " + worldSize + " ranks are held, and as many newcomers wait for one");
+    }
     Lobby.Guest guest = lobby.enter(request, now, deadlineMillis, done);
+    LOG.info("{}: {} waits for {}, to be its next life or to be refused", name, request.getMember(),
+        seats.wanted(request.getRank()).map(holder -> holder.describe(now)).collect(Collectors.joining(", ")));
+    return guest::withdraw;
+  }
+
+  private void seat(int rank, JoinRequest request, long now, BiConsumer<JoinReply, RegattaException> done) {
+    Holder holder = new Holder(rank, issuer.nextIncarnation(), request, now);
+    seats.take(holder);
+    noteRun(holder);
+    LOG.info("{}: rank {} is {} now, incarnation {}", name, holder.rank, holder.name(), holder.incarnation);
+    changed();
+    done.accept(reply(holder), null);
+  }
+
+  /**
+   * Newcomers to a group of one size that found their rank held. One is refused when that holder, or every holder if it would
+   * take any, has been heard since it came. It gets the rank of one that is gone when all others have been heard since, or are
+   * gone as well: if it is the whole job that was started again, it belongs to a new group ({@link #takeNextLives}).
+   */
+  private void answerNextLives(long now) {
+    if (succession != null || holders().isEmpty()) {
+      return;
+    }
+    for (Lobby.Guest guest : lobby.guests()) {
+      JoinRequest request = guest.request();
+      OptionalInt free = seats.free(request.getRank());
+      if (free.isPresent() && seats.active().findAny().isPresent()
+          && seats.active().allMatch(holder -> holder.heardAfter(guest.sinceMillis()))) {
+        guest.withdraw();
+        seat(free.getAsInt(), request, now, guest.done());
+      } else if (free.isEmpty() && seats.wanted(request.getRank()).allMatch(holder -> holder.heardAfter(guest.sinceMillis()))) {
+        lobby.refuse(guest, seats.refusal(request.getRank(), now));
+      }
+    }
+  }
+
+  /** Newcomers who still wait for a rank of a group of one size whose members are all gone; they are no longer here. */
+  List<Lobby.Guest> takeNextLives() {
+    return succession != null || holders().isEmpty() ? List.of() : lobby.takeAll();
+  }
+
+  /** Those who waited in vain for a group of this name to let them in; they form this one. */
+  void takeOver(List<Lobby.Guest> guests) {
+    guests.forEach(lobby::takeOver);
+    formIfAllHaveCome(clock.getAsLong());
+  }
+
+  private void formIfAllHaveCome(long now) {
     if (lobby.size() == worldSize) {
       form(now);
     }
-    return () -> lobby.withdraw(guest);
   }
 
   /** Adds the run of a member that has got a seat to the group's. */
@@ -204,7 +257,13 @@ final class Group {
     queues.giveBack(holder);
     lobby.dismiss(incarnation, new StaleGeneration(holder.name() + " has left group " + name));
     changed();
-    if (succession != null) {
+    if (succession == null) {
+      if (succeeded) {
+        lobby.guests().stream().filter(guest -> runIds.contains(guest.request().getRunId()))
+            .forEach(guest -> lobby.refuse(guest, nothingLeft(guest.request())));
+      }
+      answerNextLives(clock.getAsLong());
+    } else {
       long now = clock.getAsLong();
       if (ended) {
         succession.endRun(now);
@@ -275,10 +334,18 @@ final class Group {
     if (succession != null) {
       succession.formNext(now);
     }
-    lobby.expire(now, guest -> succession != null && succession.waitsOn(guest),
-        () -> elastic == null ? lobby.state() : elastic.state(holders(), lobby, now));
+    answerNextLives(now);
+    lobby.expire(now, guest -> succession != null && succession.waitsOn(guest), () -> state(now));
     gathers.expire(now);
     store.expire(now);
+  }
+
+  /** Why newcomers still wait, and what to do. */
+  private String state(long now) {
+    return elastic != null ? elastic.state(holders(), lobby, now) : holders().isEmpty() ? lobby.state()
+        : "these of group " + name + " are not gone yet, or have not been heard since: " + seats.describeActive(now)
+            + ". Their leases of " + Holder.seconds(config.leaseMs()) + " will tell; wait longer: --ready-timeout, or "
+            + "node.ready_timeout_seconds";
   }
 
   /** A member is gone without a word, or must go; to be followed by {@link #changed}. */
@@ -307,9 +374,12 @@ final class Group {
     shared = null; // and so it is for the others if one of the watchers has changed the group
   }
 
-  /** Whether nobody is left to serve: no member is active and nobody waits to join. */
+  /**
+   * Whether nobody is left to serve: no member is active, and nobody waits to join. Who waits for a rank of a group of one size
+   * that has formed waits for another group then.
+   */
   boolean isEmpty() {
-    return lobby.size() == 0 && seats.active().findAny().isEmpty();
+    return seats.active().findAny().isEmpty() && (lobby.size() == 0 || succession == null && !holders().isEmpty());
   }
 
   /**
@@ -373,7 +443,8 @@ final class Group {
   }
 
   private Collection<Integer> absentRanks() {
-    return elastic == null ? lobby.unclaimedRanks() : elastic.absentRanks(holders(), lobby);
+    return elastic != null ? elastic.absentRanks(holders(), lobby) : holders().isEmpty() ? lobby.unclaimedRanks()
+        : seats.active().map(holder -> holder.rank).filter(lobby::isWanted).toList();
   }
 
   /** What {@link #waits} says of joins and gathers, once for each, with ranks as numbers. */

@@ -103,7 +103,7 @@ public final class Groups {
     Runnable withdraw = group.join(request, timeoutMillis, done);
     return () -> {
       withdraw.run();
-      forgetIfEmpty(group);
+      Optional.ofNullable(groups.get(name)).ifPresent(this::forgetIfEmpty);
     };
   }
 
@@ -276,14 +276,23 @@ public final class Groups {
   }
 
   private void forgetIfEmpty(Group group) {
-    if (group.isEmpty() && groups.remove(group.name(), group)) {
-      LOG.info("ended {}: nobody is left in it", group.name());
-      if (group.hasSucceeded()) {
-        endedRuns.add(group.name(), group.runIds(), clock.getAsLong());
-        succeeded = true;
-      }
-      group.end();
+    if (!group.isEmpty() || !groups.remove(group.name(), group)) {
+      return;
     }
+    LOG.info("ended {}: nobody is left in it", group.name());
+    if (group.hasSucceeded()) {
+      endedRuns.add(group.name(), group.runIds(), clock.getAsLong());
+      succeeded = true;
+    }
+    List<Lobby.Guest> next = group.takeNextLives();
+    if (next.isEmpty()) {
+      group.end();
+      return;
+    }
+    Group begun = new Group(next.get(0).request(), config, issuer, clock);
+    groups.put(begun.name(), begun);
+    group.end();
+    begun.takeOver(next);
   }
 
   private Group open(String name) {

@@ -1,5 +1,6 @@
 package io.regatta.rendezvous;
 
+import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.Member;
 import java.util.Locale;
@@ -27,6 +28,8 @@ final class Holder {
   /** Trained so far, of the last heartbeat. */
   long examples;
   long lastSeenMillis;
+  /** When it gave its last sign of life, whatever was granted since. */
+  private long heardMillis;
   /** Why it is lost. */
   private String lostFor = "";
   /** When and for whom it was asked for a sign of life; 0: it was not, or has given one. */
@@ -45,7 +48,7 @@ final class Holder {
     this.endpoint = join.getEndpoint();
     this.host = join.getHost();
     this.runId = join.getRunId();
-    this.lastSeenMillis = nowMillis;
+    seen(nowMillis);
   }
 
   boolean active() {
@@ -55,7 +58,13 @@ final class Holder {
   /** It has given a sign of life. */
   void seen(long nowMillis) {
     lastSeenMillis = nowMillis;
+    heardMillis = nowMillis;
     askedMillis = 0;
+  }
+
+  /** Whether it has given a sign of life since then. */
+  boolean heardAfter(long millis) {
+    return heardMillis > millis;
   }
 
   void lose(String why) {
@@ -130,6 +139,12 @@ final class Holder {
   String describe(long nowMillis) {
     return "rank " + rank + " (" + name() + ", last seen "
         + seconds(Math.max(0, nowMillis - lastSeenMillis)) + " ago" + (lastStep < 0 ? "" : ", step " + lastStep) + ")";
+  }
+
+  /** What a newcomer is told that wants the rank of this one, which has been heard since that came. */
+  Conflict held(int wantedRank, String group, long nowMillis) {
+    return new Conflict("rank " + wantedRank + " of group " + group + " is held: " + describe(nowMillis)
+        + "; take another rank, or -1 for any, or end the holder first");
   }
 
   static String seconds(long millis) {

@@ -22,9 +22,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Those who wait for a {@link Group} to form, in order of arrival. Owned by the group, on its thread. A guest who
- * names no rank gets the lowest one that nobody named, when all have come. In an elastic group {@link Elastic} says who gets
- * which.
+ * Those who wait for a {@link Group} to form, or for a rank of it that is held, in order of arrival. Owned by the group, on its
+ * thread. A guest who names no rank gets the lowest one that nobody named, when all have come. In an elastic group
+ * {@link Elastic} says who gets which.
  */
 final class Lobby {
 
@@ -34,6 +34,8 @@ final class Lobby {
     private final long sinceMillis;
     private final long deadlineMillis;
     private final BiConsumer<JoinReply, RegattaException> done;
+    /** Where it waits. */
+    private Lobby lobby;
 
     private Guest(JoinRequest request, long sinceMillis, long deadlineMillis,
         BiConsumer<JoinReply, RegattaException> done) {
@@ -53,6 +55,11 @@ final class Lobby {
 
     BiConsumer<JoinReply, RegattaException> done() {
       return done;
+    }
+
+    /** It waits no longer, wherever it did. */
+    void withdraw() {
+      lobby.guests.remove(this);
     }
   }
 
@@ -80,17 +87,14 @@ final class Lobby {
       }
     }
     Guest guest = new Guest(request, now, deadlineMillis, done);
-    guests.add(guest);
+    takeOver(guest);
     return guest;
   }
 
-  /** Takes in a guest of another lobby. */
+  /** Takes in a guest that waits nowhere else any more. */
   void takeOver(Guest guest) {
+    guest.lobby = this;
     guests.add(guest);
-  }
-
-  void withdraw(Guest guest) {
-    guests.remove(guest);
   }
 
   /** Whether a member of this incarnation waits here for the next generation. */
@@ -146,7 +150,7 @@ final class Lobby {
     return List.of(byRank);
   }
 
-  /** The state of a group that is not elastic, for who has waited in vain. */
+  /** The state of a group that is not elastic and has not formed, for who has waited in vain. */
   String state() {
     return "only " + guests.size() + " of " + worldSize + " members of group " + group + " have come, " + missing()
         + ". Start the missing ones, or wait longer: --ready-timeout, or node.ready_timeout_seconds";
@@ -176,6 +180,11 @@ final class Lobby {
     int anyRank = (int) guests.stream().filter(g -> g.request.getRank() < 0).count();
     return anyRank == 0 ? "missing ranks: " + unclaimed
         : (worldSize - guests.size()) + " are missing, out of ranks " + unclaimed;
+  }
+
+  /** Whether somebody here would take this rank. */
+  boolean isWanted(int rank) {
+    return guests.stream().anyMatch(g -> g.request.getRank() == rank || g.request.getRank() < 0);
   }
 
   /** Those below the largest world size that nobody here has asked for. */

@@ -3,10 +3,11 @@ package io.regatta.rendezvous;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.StaleGeneration;
-import io.regatta.protocol.rendezvous.JoinRequest;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,16 +20,14 @@ final class Seats {
   /** Of an elastic group the largest. */
   private final int worldSize;
   private final boolean elastic;
-  private final RendezvousConfig config;
   private final LongSupplier clock;
   /** Empty until the group has formed; then by rank, none null. */
   private Holder[] holders = {};
 
-  Seats(String group, int worldSize, boolean elastic, RendezvousConfig config, LongSupplier clock) {
+  Seats(String group, int worldSize, boolean elastic, LongSupplier clock) {
     this.group = group;
     this.worldSize = worldSize;
     this.elastic = elastic;
-    this.config = config;
     this.clock = clock;
   }
 
@@ -51,20 +50,25 @@ final class Seats {
     holders[next.rank] = next;
   }
 
-  /** The rank that a newcomer to a group of one size gets. */
-  int free(JoinRequest request, long now) {
-    if (request.getRank() < 0) {
-      return Stream.of(holders).filter(h -> !h.active()).findFirst().map(h -> h.rank).orElseThrow(() ->
-          new Conflict("group " + group + " is full: all " + worldSize + " ranks are held; this member "
-              + "cannot join before one of them leaves"));
-    }
-    Holder holder = holders[request.getRank()];
-    if (holder.active()) {
-      throw new Conflict("rank " + holder.rank + " of group " + group + " is held: " + holder.describe(now)
-          + "; take another rank, or wait until the holder has left or its lease of "
-          + Holder.seconds(config.leaseMs()) + " has ended");
-    }
-    return holder.rank;
+  /** The rank that a newcomer to a group of one size gets; empty while what it wants is held. */
+  OptionalInt free(int wantedRank) {
+    return wanted(wantedRank).filter(holder -> !holder.active()).mapToInt(holder -> holder.rank).findFirst();
+  }
+
+  /** Those of whom a newcomer to a group of one size wants the rank, whatever has become of them. */
+  Stream<Holder> wanted(int wantedRank) {
+    return wantedRank < 0 ? Stream.of(holders) : Stream.of(holders[wantedRank]);
+  }
+
+  /** What a newcomer to a group of one size is told when all have been heard whose rank it could have. */
+  Conflict refusal(int wantedRank, long now) {
+    return wantedRank >= 0 ? holders[wantedRank].held(wantedRank, group, now)
+        : new Conflict("group " + group + " is full: all " + worldSize + " ranks are held, by " + describeActive(now)
+            + "; this member cannot join before one of them leaves");
+  }
+
+  String describeActive(long now) {
+    return active().map(holder -> holder.describe(now)).collect(Collectors.joining(", "));
   }
 
   /** Whether this one has left already, so that it need not be told that it is not here. */

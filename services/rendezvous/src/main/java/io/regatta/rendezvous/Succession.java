@@ -77,10 +77,7 @@ final class Succession {
       }
     }
     formNext(now);
-    return () -> {
-      lobby.withdraw(guest);
-      late.withdraw(guest);
-    };
+    return guest::withdraw;
   }
 
   // ---- signs of life
@@ -180,7 +177,7 @@ final class Succession {
     runOver = true;
     lobby.guests().stream().filter(guest -> guest.request().getIncarnation() == 0).forEach(guest -> {
       if (isOfThisRun(guest.request())) {
-        lobby.withdraw(guest);
+        guest.withdraw();
         late.takeOver(guest);
       } else {
         lobby.refuse(guest, runOver(guest.request(), now));
@@ -208,7 +205,7 @@ final class Succession {
           + " already, the limit (rendezvous.limits.members)");
     }
     Lobby.Guest guest = late.enter(newcomer.toBuilder().setRank(-1).build(), now, Long.MAX_VALUE, done);
-    return () -> late.withdraw(guest);
+    return guest::withdraw;
   }
 
   /** The run has ended with success. */

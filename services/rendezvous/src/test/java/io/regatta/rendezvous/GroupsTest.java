@@ -75,10 +75,101 @@ class GroupsTest {
     assertThatThrownBy(() -> g.join(2, 1, "host-b:88", 60_000)).isInstanceOf(Conflict.class)
         .hasMessageContaining("rank 1 of group g").hasMessageContaining("host-a:77").hasMessageContaining("take another");
     g.join(2, 0);
-    assertThatThrownBy(() -> g.join(2, 1, "host-b:88", 60_000)).isInstanceOf(Conflict.class)
-        .hasMessageContaining("rank 1 (host-a:77");
-    assertThatThrownBy(() -> g.join(2, -1)).isInstanceOf(Conflict.class).hasMessageContaining("full");
+    g.pass(100);
+    Answer<JoinReply> second = g.join(2, 1, "host-b:88", 60_000);
+    Answer<JoinReply> any = g.join(2, -1);
+    assertThatThrownBy(() -> g.join(2, -1)).isInstanceOf(Conflict.class).hasMessageContaining("as many newcomers wait");
     assertThatThrownBy(() -> g.join(3, 2)).isInstanceOf(Conflict.class).hasMessageContaining("world size 2");
+    g.pass(100);
+    assertThat(List.of(second, any)).as("the holders may be dead").noneMatch(Answer::isDone);
+    assertThat(g.groups.waits().toString()).contains("host-b:88").contains("rank 1");
+    g.heartbeat(1);
+    g.pass(100);
+    assertThat(second.error).isInstanceOf(Conflict.class).hasMessageContaining("rank 1 of group g is held: rank 1 (host-a:77");
+    assertThat(any.isDone()).as("rank 0 has not been heard").isFalse();
+    g.heartbeat(0);
+    g.pass(100);
+    assertThat(any.error).isInstanceOf(Conflict.class).hasMessageContaining("full");
+  }
+
+  @Test
+  void whenAKilledMemberIsStartedAgain_thenItGetsItsRankWithItsFormerLifesLease() {
+    VirtualGroups g = VirtualGroups.formed(3);
+    Views views = g.watch();
+    g.pass(1000);
+    Answer<JoinReply> again = g.join(3, 1);
+    Answer<JoinReply> any = g.join(3, -1);
+    for (int beats = 0; beats < 4; beats++) {
+      g.pass(2000);
+      g.heartbeat(0, 2);
+    }
+    assertThat(List.of(again, any)).noneMatch(Answer::isDone);
+    g.pass(1200);
+    assertThat(again.value.getRank()).isEqualTo(1);
+    assertThat(again.value.getView().getMembersList()).allMatch(m -> m.getState().equals("active"));
+    assertThat(views.ended).as("the same group, for the others live").isFalse();
+    assertThat(any.error).as("all three live now").isInstanceOf(Conflict.class).hasMessageContaining("full");
+  }
+
+  @Test
+  void whenAMemberLeaves_thenWhoWaitsForItsRankGetsItOnceTheOthersAreHeard() {
+    VirtualGroups g = VirtualGroups.formed(2);
+    g.pass(100);
+    Answer<JoinReply> next = g.join(2, 1);
+    g.leave(1);
+    assertThat(next.isDone()).as("rank 0 may be dead: then this is another group's member").isFalse();
+    g.pass(100);
+    g.heartbeat(0);
+    g.pass(100);
+    assertThat(next.value.getRank()).isEqualTo(1);
+  }
+
+  @Test
+  void whenAllAreKilledAndStartedAgain_thenTheyFormAnotherGroup() {
+    VirtualGroups g = VirtualGroups.formed(2);
+    Views views = g.watch();
+    long last = views.last().getGeneration();
+    g.pass(3000);
+    g.heartbeat(0);
+    g.pass(1000);
+    Answer<JoinReply> zero = g.join(2, 0);
+    Answer<JoinReply> gone = g.join(2, -1);
+    gone.gone.run();
+    Answer<JoinReply> one = g.join(2, 1);
+    g.pass(8000);
+    assertThat(views.last().getMembers(1).getState()).isEqualTo("lost");
+    assertThat(List.of(zero, one)).as("rank 0 has a lease still").noneMatch(Answer::isDone);
+    g.pass(1200);
+    assertThat(List.of(zero, one)).extracting(a -> a.value.getRank()).containsExactly(0, 1);
+    assertThat(views.ended).as("those who follow learn that all of the former lives are gone").isTrue();
+    assertThat(zero.value.getView().getGeneration()).isGreaterThan(last + 2);
+    assertThat(g.groups.size()).isOne();
+  }
+
+  @Test
+  void whoWaitsForARankAndIsAloneThen_waitsForTheOthersOfTheNextGroup() {
+    VirtualGroups g = VirtualGroups.formed(2);
+    Answer<JoinReply> zero = g.join(2, 0, "trainer-0", 30_000);
+    g.pass(11_000);
+    assertThat(zero.isDone()).isFalse();
+    assertThat(g.groups.waits().toString()).contains("rank 1").doesNotContain("rank 0");
+    g.pass(20_000);
+    assertThat(zero.error).isInstanceOf(PeerLost.class).hasMessageContaining("only 1 of 2");
+    assertThat(g.groups.size()).isZero();
+  }
+
+  @Test
+  void whoWaitsForARank_goesAndEndsInTime() {
+    VirtualGroups g = VirtualGroups.formed(1);
+    Answer<JoinReply> late = g.join(1, 0, "late", 5_000);
+    g.pass(5_000);
+    assertThat(late.error).isInstanceOf(PeerLost.class).hasMessageContaining("rank 0 (trainer-0").hasMessageContaining("10.0 s");
+    Answer<JoinReply> goes = g.join(1, 0);
+    g.pass(5_000);
+    goes.gone.run();
+    g.pass(1_000);
+    assertThat(g.groups.size()).as("its holder is lost, and nobody waits").isZero();
+    assertThat(goes.isDone()).isFalse();
   }
 
   @Test
