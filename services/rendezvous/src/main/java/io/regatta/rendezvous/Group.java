@@ -132,17 +132,11 @@ final class Group {
       formIfAllHaveCome(now);
       return guest::withdraw;
     }
-    OptionalInt free = lobby.size() > 0 ? OptionalInt.empty() : seats.free(request.getRank());
-    if (free.isPresent()) {
-      seat(free.getAsInt(), request, now, done);
-      return () -> { };
-    }
     if (lobby.size() >= worldSize) {
-      throw new Conflict("group " + name + " is full: its " + worldSize + " ranks are held, and as many newcomers wait for one");
+      throw new Conflict("group " + name + " is full: as many newcomers wait for one of its " + worldSize + " ranks");
     }
     Lobby.Guest guest = lobby.enter(request, now, deadlineMillis, done);
-    LOG.info("{}: {} waits for {}, to be its next life or to be refused", name, request.getMember(),
-        seats.wanted(request.getRank()).map(holder -> holder.describe(now)).collect(Collectors.joining(", ")));
+    LOG.info("{}: {} waits until it is known who lives of {}", name, request.getMember(), seats.describeActive(now));
     return guest::withdraw;
   }
 
@@ -156,9 +150,10 @@ final class Group {
   }
 
   /**
-   * Newcomers to a group of one size that found their rank held. One is refused when that holder, or every holder if it would
-   * take any, has been heard since it came. It gets the rank of one that is gone when all others have been heard since, or are
-   * gone as well: if it is the whole job that was started again, it belongs to a new group ({@link #takeNextLives}).
+   * Newcomers to a group of one size that has formed, who may be next lives of its members. One is refused when the holder of
+   * its rank, or every holder if it would take any, has been heard since it came. It gets the rank of one that is gone when all
+   * others have been heard since, or are gone as well: if all are, the whole job was started again, and it belongs to a new
+   * group ({@link #takeNextLives}), whatever lease ends first.
    */
   private void answerNextLives(long now) {
     if (succession != null || holders().isEmpty()) {

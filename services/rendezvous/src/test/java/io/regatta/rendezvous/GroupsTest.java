@@ -251,8 +251,9 @@ class GroupsTest {
     long left = g.incarnation(2);
     g.pass(VirtualGroups.LEASE + VirtualGroups.TICK, 0, 2);
     g.leave(2);
-    Answer<JoinReply> one = g.join(3, 1, "trainer-1-again", 1);
-    Answer<JoinReply> two = g.join(3, -1, "trainer-2-again", 1);
+    Answer<JoinReply> one = g.join(3, 1, "trainer-1-again", 60_000);
+    Answer<JoinReply> two = g.join(3, -1, "trainer-2-again", 60_000);
+    g.pass(VirtualGroups.TICK, 0);
     assertThat(one.value.getIncarnation()).isGreaterThan(Math.max(lost, left));
     assertThat(two.value.getRank()).isEqualTo(2);
     assertThat(two.value.getIncarnation()).isGreaterThan(one.value.getIncarnation());
@@ -341,7 +342,8 @@ class GroupsTest {
     VirtualGroups g = VirtualGroups.formed(3);
     Answer<GatherReply> zero = g.gather(0, "k", "a");
     g.leave(1);
-    g.join(3, 1, "new life", 1);
+    g.join(3, 1, "new life", 60_000);
+    g.pass(VirtualGroups.TICK, 0, 2);
     assertThat(zero.isDone()).isFalse();
     g.gather(2, "k", "c");
     assertThat(zero.value.getRanksList()).containsExactly(0, 2);
@@ -375,7 +377,8 @@ class GroupsTest {
       g.gather(1, "k" + i, "");
     }
     g.leave(1);
-    g.join(2, 1, "new life", 1);
+    g.join(2, 1, "new life", 60_000);
+    g.pass(VirtualGroups.TICK, 0);
     assertThatThrownBy(() -> g.gather(1, "start", "")).isInstanceOf(Conflict.class)
         .hasMessageContaining("joined after it had begun");
     assertThat(g.gather(1, "k0", "").isDone()).as("the oldest others are forgotten").isFalse();

@@ -35,6 +35,15 @@ class RunIdTest {
     return List.of(join("job", min, 0, runIds[0]), join("job", min, 1, runIds[runIds.length - 1]));
   }
 
+  /** Lets time pass in which this one sends heartbeats. */
+  private void beat(Answer<JoinReply> member, long millis) {
+    for (long passed = 0; passed < millis; passed += VirtualGroups.TICK) {
+      virtual.freeze(VirtualGroups.TICK);
+      groups.heartbeat("job", member.value.getRank(), member.value.getIncarnation(), 0);
+      groups.expire();
+    }
+  }
+
   private void leave(Answer<JoinReply> member, boolean succeeded) {
     groups.leave("job", member.value.getRank(), member.value.getIncarnation(), succeeded, succeeded);
   }
@@ -108,12 +117,9 @@ class RunIdTest {
   @Test
   void when_a_lost_ranks_next_life_has_been_refused_by_a_fixed_job_then_the_run_still_ends_with_success() {
     List<Answer<JoinReply>> members = formed(0, "run-1");
-    for (int i = 0; i < 2 * VirtualGroups.LEASE / VirtualGroups.TICK; i++) {
-      virtual.freeze(VirtualGroups.TICK);
-      groups.heartbeat("job", 0, members.get(0).value.getIncarnation(), 0);
-      groups.expire();
-    }
+    beat(members.get(0), 2 * VirtualGroups.LEASE);
     Answer<JoinReply> next = join("job", 0, 1, "run-1");
+    beat(members.get(0), VirtualGroups.TICK);
     leave(next, false);
     leave(members.get(0), true);
     assertThatThrownBy(() -> join("job", 0, 1, "run-1")).isInstanceOf(RunEnded.class);
@@ -123,11 +129,7 @@ class RunIdTest {
   @ValueSource(ints = {0, 1})
   void when_one_member_is_lost_and_the_others_end_with_success_then_its_next_life_is_told_so(int min) {
     List<Answer<JoinReply>> members = formed(min, "run-1");
-    for (int i = 0; i < 2 * VirtualGroups.LEASE / VirtualGroups.TICK; i++) {
-      virtual.freeze(VirtualGroups.TICK);
-      groups.heartbeat("job", 0, members.get(0).value.getIncarnation(), 0);
-      groups.expire();
-    }
+    beat(members.get(0), 2 * VirtualGroups.LEASE);
     leave(members.get(0), true);
     assertThatThrownBy(() -> join("job", min, 1, "run-1")).isInstanceOf(RunEnded.class);
   }
@@ -139,7 +141,22 @@ class RunIdTest {
     assertThatThrownBy(() -> join("job", 0, 0, "run-1")).isInstanceOf(RunEnded.class).hasMessageContaining("leaving");
     assertThat(groups.status("job").getGroups(0).getMembersList()).extracting(Member::getSucceeded)
         .containsExactly(true, false);
-    assertThat(join("job", 0, 0, "").isDone()).as("one without an id takes the free rank, as ever").isTrue();
+    Answer<JoinReply> another = join("job", 0, 0, "");
+    beat(fixed.get(1), VirtualGroups.TICK);
+    assertThat(another.value.getRank()).as("one without an id takes the free rank, as ever").isZero();
+  }
+
+  @Test
+  void when_the_run_ends_with_success_then_who_waits_for_a_rank_of_it_is_told_so() {
+    List<Answer<JoinReply>> fixed = formed(0, "run-1");
+    Answer<JoinReply> same = join("job", 0, 1, "run-1");
+    Answer<JoinReply> other = join("job", 0, 0, "run-2");
+    leave(fixed.get(0), true);
+    assertThat(same.error).isInstanceOf(RunEnded.class).hasMessageContaining("nothing is left to do");
+    leave(fixed.get(1), true);
+    assertThat(groups.status("job").getWaitsList()).singleElement().asString().contains("trainer-0").contains("rank 1");
+    join("job", 0, 1, "run-2");
+    assertThat(other.value.getRank()).as("the next run begins").isZero();
   }
 
   private List<Answer<JoinReply>> atItsEnd() {
