@@ -39,8 +39,8 @@ class ElasticProcessesIT {
   }
 
   private JsonObject job() throws Exception {
-    return ServiceProcesses.job("lenet", List.of("trainers=4", "batch_size=32", "epochs=2",
-        "optimizer.schedule.decay_steps=838", "data.dir=" + Jobs.data("mnist"))).put("collective", new JsonObject().put("min_trainers", 2));
+    return ServiceProcesses.job("lenet", List.of("trainers=4", "batch_size=32", "epochs=1",
+        "optimizer.schedule.decay_steps=419", "data.dir=" + Jobs.data("mnist"))).put("collective", new JsonObject().put("min_trainers", 2));
   }
 
   private JavaProcess trainer(JsonObject job, int number, int rank) throws Exception {
@@ -78,7 +78,7 @@ class ElasticProcessesIT {
     }
     JsonNode result = new ObjectMapper().readTree(dir.resolve("result.json").toFile());
     System.out.println(result);
-    assertThat(result.get("accuracy").asDouble()).isGreaterThanOrEqualTo(0.98);
+    assertThat(result.get("accuracy").asDouble()).as("undisturbed 0.98").isGreaterThanOrEqualTo(0.96);
     assertThat(result.get("trainers").asInt()).isEqualTo(4);
     assertThat(first.output()).contains("operations are done");
   }

@@ -46,7 +46,7 @@ class QuickStartsTest {
   void commandLine() throws IOException {
     Files.createSymbolicLink(dir.resolve("configs"), Checkout.file("configs"));
     Path regatta = Files.createDirectory(dir.resolve("bin")).resolve("regatta");
-    String java = JavaProcess.regattaCommand("-Xmx400m", "-Djava.io.tmpdir=" + dir).stream().collect(Collectors.joining("' '", "'", "'"));
+    String java = JavaProcess.regattaCommand("-Xmx600m", "-Djava.io.tmpdir=" + dir).stream().collect(Collectors.joining("' '", "'", "'"));
     Files.writeString(regatta, "#!/bin/sh\nexec " + java + " \"$@\"\n");
     assertThat(regatta.toFile().setExecutable(true)).isTrue();
     Path clicks = dir.resolve("data/criteo");

@@ -1,32 +1,59 @@
 package io.regatta.fleet;
 
+import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.trainer.Progress;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
  * Ten jobs one after another in a JVM of its own, whose heap is touched whole at its start: what its resident set grows
- * by is then native memory. Prints {@code resident BYTES} after each, and {@code temporary NAMES}, all that
- * lies below {@code java.io.tmpdir}, which is its alone. Arguments: a directory for data and output.
+ * by is then native memory. Prints after each {@code heap BYTES} that are live, {@code resident BYTES}, {@code temporary NAMES},
+ * all that lies below {@code java.io.tmpdir}, which is its alone, and {@code listening PORTS}. Fails if the nine after the
+ * first leave a thread, or the first one, of which the threads of models may wait for a next job, leaves any in the end.
+ * Arguments: a directory for data and output.
  */
 final class TenJobs {
+
+  /** What jobs have by default, unlike those of other tests. */
+  private static final String IDLE = "model_thread_idle_ms=10000";
 
   private TenJobs() {}
 
   public static void main(String[] args) throws IOException {
+    LeftoverThreads atFirst = LeftoverThreads.snapshot();
+    LeftoverThreads behindOne = null;
     for (int i = 0; i < 10; i++) {
-      LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(Path.of(args[0]), "max_steps=8",
-          ResourcesTest.IDLE)).withProgress(Progress.none()));
-      for (int k = 0; k < 3; k++) {
-        System.gc();
-      }
+      LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(Path.of(args[0]), "max_steps=8", IDLE))
+          .withProgress(Progress.none()));
+      System.out.println("heap " + liveBytes());
       System.out.println("resident " + residentBytes());
       System.out.println("temporary " + temporaryFiles());
+      System.out.println("listening " + listening());
+      if (i == 0) {
+        behindOne = LeftoverThreads.snapshot();
+      }
     }
-    System.out.println("done");
+    behindOne.assertNone();
+    atFirst.assertNone();
+  }
+
+  /**
+   * Returns the bytes of live objects. DJL's trainers and models have finalizers, and keep the data of their pass until
+   * these have run: each collection waits for them, so that the next one finds what they have let go.
+   */
+  private static long liveBytes() {
+    for (int i = 0; i < 3; i++) {
+      System.gc();
+      System.runFinalization();
+    }
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
   }
 
   private static List<Path> temporaryFiles() throws IOException {
@@ -39,5 +66,32 @@ final class TenJobs {
   private static long residentBytes() throws IOException {
     return Files.readAllLines(Path.of("/proc/self/status")).stream().filter(line -> line.startsWith("VmRSS:"))
         .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024).findFirst().orElseThrow();
+  }
+
+  /** Ports on which this process listens: sockets of ours in state LISTEN (0A). */
+  static Set<Integer> listening() throws IOException {
+    Set<String> ours;
+    try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+      ours = descriptors.map(TenJobs::target).filter(t -> t.startsWith("socket:["))
+          .map(t -> t.replaceAll("\\D", "")).collect(Collectors.toSet());
+    }
+    Set<Integer> ports = new TreeSet<>();
+    for (Path table : Stream.of("/proc/net/tcp", "/proc/net/tcp6").map(Path::of).filter(Files::exists).toList()) { // without IPv6 one
+      for (String line : Files.readAllLines(table)) {
+        String[] fields = line.strip().split("\\s+");
+        if (fields.length > 9 && fields[3].equals("0A") && ours.contains(fields[9])) {
+          ports.add(Integer.parseInt(fields[1].substring(fields[1].indexOf(':') + 1), 16));
+        }
+      }
+    }
+    return ports;
+  }
+
+  private static String target(Path descriptor) {
+    try {
+      return Files.readSymbolicLink(descriptor).toString();
+    } catch (IOException gone) {
+      return "";
+    }
   }
 }

@@ -84,7 +84,7 @@ class FewerBytesTest {
     };
     try (SharedShards ranks = new SharedShards(Toy.job(job))) {
       RunResult result = ranks.run(program).get(0);
-      assertThat(ends.values()).allSatisfy(end -> assertThat(end).containsExactly(ends.get(0)));
+      assertThat(ends.values()).allSatisfy(end -> assertThat(end).isEqualTo(ends.get(0)));
       System.out.println(communication + ": loss " + losses.get(0) + ", " + result.metrics());
       return new Run(steps, ends, losses.get(0), result);
     }
@@ -192,7 +192,7 @@ class FewerBytesTest {
     assertThat(bytes(local)).as("150 averagings, and last headers")
         .isCloseTo(150 * (NUMEL * 4 + 5 * 8) / 600.0, within(0.2));
     for (int step : new int[] {3, 7, 599}) {
-      assertThat(local.steps().get(1).get(step)).containsExactly(local.steps().get(0).get(step));
+      assertThat(local.steps().get(1).get(step)).isEqualTo(local.steps().get(0).get(step));
     }
     assertThat(local.steps().get(1).get(4)).isNotEqualTo(local.steps().get(0).get(4));
     JsonObject falling = momentum().put("schedule", new JsonObject().put("kind", "cosine").put("decay_steps", 600)
@@ -232,8 +232,8 @@ class FewerBytesTest {
     }
     assertThat(results.get(0).examples()).isEqualTo(240);
     for (String pass : List.of("0.", "1.")) {
-      assertThat(ends.get(pass + 1)).containsExactly(ends.get(pass + 0));
-      assertThat(ends.get(pass + 2)).containsExactly(ends.get(pass + 0));
+      assertThat(ends.get(pass + 1)).isEqualTo(ends.get(pass + 0));
+      assertThat(ends.get(pass + 2)).isEqualTo(ends.get(pass + 0));
     }
     assertThat(ends.get("1.0")).isNotEqualTo(ends.get("0.0"));
   }
@@ -252,9 +252,9 @@ class FewerBytesTest {
         assertThat(value).isFinite();
       }
       if (!alone) {
-        assertThat(steps.get(0).get(5)).containsExactly(steps.get(0).get(4));
+        assertThat(steps.get(0).get(5)).isEqualTo(steps.get(0).get(4));
         assertThat(steps.get(0).get(6)).isNotEqualTo(steps.get(0).get(5));
-        assertThat(steps.get(1).get(7)).containsExactly(steps.get(0).get(7));
+        assertThat(steps.get(1).get(7)).isEqualTo(steps.get(0).get(7));
       }
     }
     try (SharedShards ranks = new SharedShards(Toy.job(job(2, 20, momentum())))) {

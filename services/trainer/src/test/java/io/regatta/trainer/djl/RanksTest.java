@@ -74,7 +74,7 @@ class RanksTest {
     Map<Integer, float[]> ends = distributed(job(optimizer, 40 / trainers / threads).put("trainers", trainers)
         .put("threads", threads).put("shards", 2), 10);
     assertThat(ends).hasSize(trainers * threads);
-    ends.values().forEach(end -> assertThat(end).containsExactly(ends.get(0)));
+    ends.values().forEach(end -> assertThat(end).isEqualTo(ends.get(0)));
     assertThat(Toy.distance(ends.get(0), reference)).isLessThanOrEqualTo(1e-4);
   }
 
@@ -90,7 +90,7 @@ class RanksTest {
   void twoSyncRunsGiveTheSameBits() {
     JsonObject job = job("momentum", 8).put("trainers", 3).put("shards", 2);
     float[] once = distributed(job, 4).get(0);
-    assertThat(distributed(job, 4).get(0)).containsExactly(once);
+    assertThat(distributed(job, 4).get(0)).isEqualTo(once);
   }
 
   @ParameterizedTest
@@ -115,7 +115,7 @@ class RanksTest {
         }
       });
     }
-    assertThat(ends.get(1)).containsExactly(ends.get(0));
+    assertThat(ends.get(1)).isEqualTo(ends.get(0));
     assertThat(errors[1]).as("error of the trained model; mostly a fiftieth of the untrained one when it was written")
         .isLessThan(0.3 * errors[0]);
   }
@@ -141,7 +141,7 @@ class RanksTest {
   @Test
   void geoTrainersAgreeInTheEnd() {
     Map<Integer, float[]> ends = distributed(job("sgd", 20).put("trainers", 2).put("mode", "geo").put("k_steps", 3), 5);
-    assertThat(ends.get(1)).containsExactly(ends.get(0));
+    assertThat(ends.get(1)).isEqualTo(ends.get(0));
   }
 
   @Test
@@ -208,8 +208,8 @@ class RanksTest {
     JsonObject job = job("sgd", 4).put("trainers", 2);
     Map<Integer, float[]> first = uneven(job);
     Map<Integer, float[]> second = uneven(job);
-    assertThat(second.get(0)).containsExactly(first.get(0));
-    assertThat(first.get(1)).containsExactly(first.get(0));
+    assertThat(second.get(0)).isEqualTo(first.get(0));
+    assertThat(first.get(1)).isEqualTo(first.get(0));
   }
 
   private static Map<Integer, float[]> uneven(JsonObject job) {
