@@ -14,7 +14,7 @@ import java.util.List;
 final class Gathering {
 
   /** Longest array of values. */
-  static final int FLOATS_MAX = Integer.MAX_VALUE - 8;
+  private static final int FLOATS_MAX = Integer.MAX_VALUE - 8;
 
   private final JobTables tables;
   private final Pull pull;
@@ -92,14 +92,24 @@ final class Gathering {
   long changedBytes() {
     long bytes = 0;
     for (SparseIds s : changes.found()) {
-      bytes += s.ids().length * (Long.BYTES + (long) Float.BYTES * tables.spec(s.table()).dim());
+      bytes += s.ids().length * (long) Long.BYTES + Float.BYTES * floats(tables, s);
     }
     return bytes;
   }
 
   /** Returns true if the changed rows of a table do not fit an array. */
   boolean tooLong() {
-    return changes.found().stream().anyMatch(s -> s.ids().length * (long) tables.spec(s.table()).dim() > FLOATS_MAX);
+    return changes.found().stream().anyMatch(s -> isTooLong(floats(tables, s)));
+  }
+
+  /** Returns the number of values in these rows, which an answer has in one array. */
+  static long floats(JobTables tables, SparseIds rows) {
+    return rows.ids().length * (long) tables.spec(rows.table()).dim();
+  }
+
+  /** Returns true if so many values do not fit an array. */
+  static boolean isTooLong(long floats) {
+    return floats > FLOATS_MAX;
   }
 
   private long copy(SparseIds w) {

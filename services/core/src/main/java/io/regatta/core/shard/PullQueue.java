@@ -275,8 +275,8 @@ final class PullQueue {
   private long bytes(Pull pull) {
     long bytes = 0;
     for (SparseIds s : pull.sparse()) {
-      long floats = s.ids().length * (long) job.tables.spec(s.table()).dim();
-      if (floats > Gathering.FLOATS_MAX) {
+      long floats = Gathering.floats(job.tables, s);
+      if (Gathering.isTooLong(floats)) {
         throw new Overloaded(name(pull) + " refused at " + job.where + ": " + s.ids().length + " rows of table '" + s.table()
             + "' have " + floats + " floats, more than one answer can hold; pull less at a time");
       }
