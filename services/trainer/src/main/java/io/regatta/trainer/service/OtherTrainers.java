@@ -6,13 +6,13 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.session.DepartedTrainer;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,17 +30,37 @@ final class OtherTrainers {
   private final JobConfig job;
   private final IntSupplier self;
   private final LongSupplier lastStep;
-  /** Ranks that were told to be held by nobody; without those that have left at the end. */
-  private final Set<Integer> gone = new HashSet<>();
-  /** Of those, how far the ones were that a view has told. */
-  private final Map<Integer, DepartedTrainer> departed = new TreeMap<>();
-  /** The same as {@link #gone}, with those that have left at the end. */
-  private final Set<Integer> free = new HashSet<>();
+  /** By rank, the others that are not active any more. */
+  private final Map<Integer, Away> away = new TreeMap<>();
   private final Promise<Void> becomesLowest = Promise.promise();
   /** Read by any thread. */
   private volatile boolean lowest;
   private boolean ending;
   private boolean over;
+
+  private enum State {
+    /** Left when this trainer had made its last step, and may have reached the end of the run. */
+    LEFT_AT_THE_END,
+    /** Lost, or left before the end. */
+    DEPARTED,
+    /** Has not reached the end of the run, though no view has told yet that it is not active. */
+    MISSING
+  }
+
+  /**
+   * A trainer that is not active any more.
+   *
+   * @param told how far it was, by the view; null: missing
+   */
+  private record Away(State state, DepartedTrainer told) {
+
+    static final Away MISSING = new Away(State.MISSING, null);
+
+    /** Returns true if it has not reached the end, as far as it is known. */
+    boolean isGone() {
+      return state != State.LEFT_AT_THE_END;
+    }
+  }
 
   /**
    * @param self this trainer's rank
@@ -60,35 +80,53 @@ final class OtherTrainers {
   void seen(GroupView view, long leaseMillis) {
     long active = view.getMembersList().stream().filter(m -> m.getState().equals(ACTIVE)).count();
     for (Member m : view.getMembersList()) {
-      if (m.getState().equals(ACTIVE)) {
-        free.remove(m.getRank());
-      } else {
-        free.add(m.getRank());
+      if (m.getRank() == self.getAsInt()) {
+        continue;
       }
-      if (m.getRank() == self.getAsInt() || ending && m.getState().equals(LEFT)) {
-        continue; // at the end everybody leaves, and who has come there is known from the last gather
-      }
+      Away before = away.get(m.getRank());
       if (m.getState().equals(ACTIVE)) {
-        departed.remove(m.getRank());
-        if (!over && gone.remove(m.getRank())) {
-          LOG.info("trainer {} of job {} is back, as another process; there are {} of {} trainers", m.getRank(), job.job(),
-              active, job.trainers());
+        active(m.getRank(), before, active);
+      } else if (before == null || before.state == State.LEFT_AT_THE_END) {
+        // at the end everybody leaves, and who has come there is known from the last gather
+        boolean atTheEnd = ending && m.getState().equals(LEFT);
+        away.put(m.getRank(), new Away(atTheEnd ? State.LEFT_AT_THE_END : State.DEPARTED, departed(m)));
+        if (!atTheEnd) {
+          LOG.warn("trainer {} of job {} {}; trainer {}{} goes on with {} of {} trainers", m.getRank(), job.job(),
+              what(m, leaseMillis), self.getAsInt(), at(lastStep.getAsLong()), active, job.trainers());
         }
-      } else if (gone.add(m.getRank())) {
-        departed.put(m.getRank(), departed(m));
-        LOG.warn("trainer {} of job {} {}; trainer {}{} goes on with {} of {} trainers", m.getRank(), job.job(),
-            what(m, leaseMillis), self.getAsInt(), at(lastStep.getAsLong()), active, job.trainers());
+      } else if (before.state == State.MISSING) { // it was warned of at the end
+        away.put(m.getRank(), new Away(State.DEPARTED, departed(m)));
       }
     }
-    lowest = IntStream.range(0, self.getAsInt()).allMatch(gone::contains);
-    if (IntStream.range(0, self.getAsInt()).allMatch(free::contains)) {
+    lowest = lowerAre(Away::isGone);
+    if (lowerAre(of -> of.state != State.MISSING)) {
       becomesLowest.tryComplete();
     }
   }
 
+  /** Notes that a view names a trainer as active. After the end that view is older than what is known. */
+  private void active(int rank, Away before, long active) {
+    if (before == null) {
+      return;
+    }
+    if (over && before.isGone()) {
+      away.put(rank, Away.MISSING);
+      return;
+    }
+    away.remove(rank);
+    if (before.isGone()) {
+      LOG.info("trainer {} of job {} is back, as another process; there are {} of {} trainers", rank, job.job(), active, job.trainers());
+    }
+  }
+
+  /** Returns true if all lower ranks are away, in this way. */
+  private boolean lowerAre(Predicate<Away> how) {
+    return IntStream.range(0, self.getAsInt()).allMatch(rank -> away.containsKey(rank) && how.test(away.get(rank)));
+  }
+
   /** Returns the trainers that were lost or have left before the end, as the last view of the group told it. */
   List<DepartedTrainer> departed() {
-    return List.copyOf(departed.values());
+    return away.values().stream().filter(of -> of.state == State.DEPARTED).map(Away::told).toList();
   }
 
   /** Returns how far a trainer was that is no longer active. */
@@ -124,7 +162,9 @@ final class OtherTrainers {
   void atTheEnd(Set<Integer> ranks) {
     over = true;
     for (int rank = 0; rank < job.trainers(); rank++) {
-      if (!ranks.contains(rank) && gone.add(rank)) {
+      Away before = away.get(rank);
+      if (!ranks.contains(rank) && (before == null || !before.isGone())) {
+        away.put(rank, before == null ? Away.MISSING : new Away(State.DEPARTED, before.told));
         LOG.warn("trainer {} of job {} is lost or has left before the end, which {} of {} trainers have reached", rank,
             job.job(), ranks.size(), job.trainers());
       }

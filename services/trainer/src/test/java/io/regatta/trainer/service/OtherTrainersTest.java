@@ -23,8 +23,11 @@ class OtherTrainersTest {
   private static final Logger LOG = (Logger) LoggerFactory.getLogger(OtherTrainers.class);
 
   private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
-  private final OtherTrainers others =
-      new OtherTrainers(JobConfig.of(new JsonObject().put("job", "pair").put("trainers", 2)), () -> 0, () -> 7);
+  private final OtherTrainers others = of(0);
+
+  private static OtherTrainers of(int rank) {
+    return new OtherTrainers(JobConfig.of(new JsonObject().put("job", "pair").put("trainers", 2)), () -> rank, () -> 7);
+  }
 
   @BeforeEach
   void listen() {
@@ -44,19 +47,22 @@ class OtherTrainersTest {
   }
 
   private static GroupView rank1(String state) {
-    return GroupView.newBuilder().setGroup("pair").addMembers(Member.newBuilder().setRank(0).setState("active"))
-        .addMembers(Member.newBuilder().setRank(1).setState(state).setLastStep(4)).build();
+    return view("active", state);
+  }
+
+  private static GroupView view(String stateOf0, String stateOf1) {
+    return GroupView.newBuilder().setGroup("pair").addMembers(Member.newBuilder().setRank(0).setState(stateOf0))
+        .addMembers(Member.newBuilder().setRank(1).setState(stateOf1).setLastStep(4)).build();
   }
 
   /** It may have failed to save the model; who stands by for that must not wait for the end of its lease. */
   @Test
   void a_lower_trainer_that_leaves_at_the_end_is_waited_for_no_longer() {
-    OtherTrainers ofSecond =
-        new OtherTrainers(JobConfig.of(new JsonObject().put("job", "pair").put("trainers", 2)), () -> 1, () -> 7);
+    OtherTrainers ofSecond = of(1);
     ofSecond.ending();
-    ofSecond.seen(ranks("active"), 10_000);
+    ofSecond.seen(view("active", "active"), 10_000);
     assertThat(ofSecond.becomesLowest().isComplete()).isFalse();
-    ofSecond.seen(ranks("left"), 10_000);
+    ofSecond.seen(view("left", "active"), 10_000);
     assertThat(ofSecond.becomesLowest().isComplete()).isTrue();
     assertThat(ofSecond.isLowest()).as("it has reached the end").isFalse();
     assertThat(lines()).isEmpty();
@@ -76,11 +82,6 @@ class OtherTrainersTest {
     assertThat(others.departed()).containsExactly(new DepartedTrainer(1, false, 4, 0));
   }
 
-  private static GroupView ranks(String stateOf0) {
-    return GroupView.newBuilder().setGroup("pair").addMembers(Member.newBuilder().setRank(0).setState(stateOf0))
-        .addMembers(Member.newBuilder().setRank(1).setState("active")).build();
-  }
-
   /** The gather at the end is completed by the loss of rank 1; the view of the group comes a heartbeat later. */
   @Test
   void a_trainer_that_is_missed_at_the_end_is_not_warned_of_again_by_a_later_view() {
@@ -90,6 +91,21 @@ class OtherTrainersTest {
     others.seen(rank1("lost"), 10_000);
     assertThat(lines()).containsExactly(
         "trainer 1 of job pair is lost or has left before the end, which 1 of 2 trainers have reached");
+  }
+
+  /** Which trainers reached the end says only now that it did not. */
+  @Test
+  void how_far_a_trainer_was_is_known_also_when_it_left_at_the_end_without_having_reached_it() {
+    others.ending();
+    others.seen(rank1("left"), 10_000);
+    others.atTheEnd(Set.of(0));
+    assertThat(others.departed()).containsExactly(new DepartedTrainer(1, true, 4, 0));
+    assertThat(lines()).hasSize(1);
+    others.seen(rank1("active"), 10_000); // asked for before it left
+    assertThat(others.departed()).isEmpty();
+    others.seen(rank1("left"), 10_000);
+    assertThat(others.departed()).containsExactly(new DepartedTrainer(1, true, 4, 0));
+    assertThat(lines()).as("warned of once").hasSize(1);
   }
 
   @Test
@@ -112,13 +128,11 @@ class OtherTrainersTest {
 
   @Test
   void who_is_left_takes_the_lost_ones_place() {
-    OtherTrainers second = new OtherTrainers(JobConfig.of(new JsonObject().put("job", "pair").put("trainers", 2)), () -> 1,
-        () -> 7);
+    OtherTrainers second = of(1);
     assertThat(second.isLowest()).isFalse();
     second.seen(rank1("active"), 10_000);
     assertThat(second.isLowest()).isFalse();
-    second.seen(GroupView.newBuilder().setGroup("pair").addMembers(Member.newBuilder().setRank(0).setState("lost"))
-        .addMembers(Member.newBuilder().setRank(1).setState("active")).build(), 10_000);
+    second.seen(view("lost", "active"), 10_000);
     assertThat(second.isLowest()).isTrue();
   }
 }
