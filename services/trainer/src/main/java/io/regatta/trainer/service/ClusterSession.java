@@ -363,8 +363,10 @@ final class ClusterSession implements OwnedSession {
     return connected != null && connected.failed() && !(connected.cause() instanceof PeerLost);
   }
 
-  /** Before the connections, so that the servers see the streams' end before theirs. */
-  /** Ends the streams to servers and other trainers. */
+  /**
+   * Ends the streams to servers and other trainers. Called before the connections are closed, so that the servers see the end of
+   * the streams first.
+   */
   Future<Void> closeLinks() {
     if (transfer != null) {
       transfer.abort(new Cancelled(name() + " is being stopped"));
