@@ -13,12 +13,17 @@ import io.regatta.protocol.stream.StreamOptions;
  * @param choices of algorithms; the same at all ranks
  * @param busyPollMicros how long the loop of a rank that waits for the next message of a call of a few MB looks for it again and
  *     again before it sleeps, if this host has a core for each of its ranks; 0: it sleeps at once
+ * @param startTimeoutMillis how long ranks wait for each other to form a generation, and repeat attempts to connect; 0: for the
+ *     connect time-out of a stream and a second, with one attempt, as where others can take a rank's place
  */
-public record CollectiveOptions(StreamOptions stream, long failureTimeoutMillis, Choices choices, int busyPollMicros) {
+public record CollectiveOptions(StreamOptions stream, long failureTimeoutMillis, Choices choices, int busyPollMicros,
+    long startTimeoutMillis) {
   /** Some times what a message of a few KB needs, and a wake-up; less than a slice of the scheduler's. */
   public static final int BUSY_POLL_MICROS = 100;
   /** A second: who waits for longer waits for a rank that does something else. */
   public static final int BUSY_POLL_MICROS_MAX = 1_000_000;
+  /** From the end of a connection attempt until its failure is known everywhere, ms. */
+  private static final long CLOSE_MILLIS = 1000;
 
   public CollectiveOptions {
     if (failureTimeoutMillis < 3) {
@@ -27,6 +32,9 @@ public record CollectiveOptions(StreamOptions stream, long failureTimeoutMillis,
     if (busyPollMicros < 0 || busyPollMicros > BUSY_POLL_MICROS_MAX) {
       throw new InvalidInput("collective: busy_poll_us must be 0 to " + BUSY_POLL_MICROS_MAX + ", not " + busyPollMicros);
     }
+    if (startTimeoutMillis < 0) {
+      throw new InvalidInput("the start time-out is " + startTimeoutMillis + " ms but must not be negative");
+    }
     stream = stream.withPing(failureTimeoutMillis / 3, failureTimeoutMillis - failureTimeoutMillis / 3);
   }
 
@@ -34,28 +42,38 @@ public record CollectiveOptions(StreamOptions stream, long failureTimeoutMillis,
     return busyPollMicros * 1000L;
   }
 
+  /** Returns how long ranks wait for each other to form a generation, ms. */
+  long formMillis() {
+    return Math.max(startTimeoutMillis, stream.connectTimeoutMillis() + CLOSE_MILLIS);
+  }
+
   /** Streams by default, 10 s, the table that is shipped, {@value #BUSY_POLL_MICROS} µs. */
   public static CollectiveOptions defaults() {
-    return new CollectiveOptions(StreamOptions.defaults(), 10_000, Choices.defaults(), BUSY_POLL_MICROS);
+    return new CollectiveOptions(StreamOptions.defaults(), 10_000, Choices.defaults(), BUSY_POLL_MICROS, 0);
   }
 
   /** The same with other streams; their ping times are not used. */
   public CollectiveOptions withStream(StreamOptions options) {
-    return new CollectiveOptions(options, failureTimeoutMillis, choices, busyPollMicros);
+    return new CollectiveOptions(options, failureTimeoutMillis, choices, busyPollMicros, startTimeoutMillis);
   }
 
   /** The same with another failure timeout, in milliseconds. */
   public CollectiveOptions withFailureTimeout(long millis) {
-    return new CollectiveOptions(stream, millis, choices, busyPollMicros);
+    return new CollectiveOptions(stream, millis, choices, busyPollMicros, startTimeoutMillis);
   }
 
   /** The same with another table. */
   public CollectiveOptions withChoices(Choices table) {
-    return new CollectiveOptions(stream, failureTimeoutMillis, table, busyPollMicros);
+    return new CollectiveOptions(stream, failureTimeoutMillis, table, busyPollMicros, startTimeoutMillis);
   }
 
   /** The same with another time for polling, in microseconds. */
   public CollectiveOptions withBusyPoll(int micros) {
-    return new CollectiveOptions(stream, failureTimeoutMillis, choices, micros);
+    return new CollectiveOptions(stream, failureTimeoutMillis, choices, micros, startTimeoutMillis);
+  }
+
+  /** The same for ranks that all start at about the same time: each waits so long for the others, in milliseconds. */
+  public CollectiveOptions withStartTimeout(long millis) {
+    return new CollectiveOptions(stream, failureTimeoutMillis, choices, busyPollMicros, millis);
   }
 }

@@ -9,6 +9,7 @@ import io.regatta.node.Node;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Waits;
+import io.regatta.node.directory.RepeatedCall;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.collective.CollectiveGrpcService;
@@ -27,11 +28,13 @@ import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -178,7 +181,7 @@ public final class CollectivePort {
    * Forms a generation of a group with the other ranks, which do the same; what was formed of the group before is closed.
    *
    * @return completes when every other rank has said that it forms this generation; fails with {@code PeerLost} naming those
-   *     who have not within {@code stream.connect_timeout_ms} and a second, with {@code StaleGeneration} if a peer has a later
+   *     who have not within the options' time, with {@code StaleGeneration} if a peer has a later
    *     generation
    */
   public Future<Collectives> form(Membership ranks) {
@@ -237,13 +240,30 @@ public final class CollectivePort {
   }
 
   private void open(TensorStreamClient client, HostPort at, Mesh to, int rank) {
-    Future.succeededFuture().compose(v -> client.open(at.host(), at.port(), StreamPaths.COLLECTIVE))
+    connected(client, at, to, rank)
         .onSuccess(opened -> {
           to.link(rank).stream().ask(opened);
           to.tried();
         })
         .onFailure(e -> to.unreachable(rank, new PeerLost(to.where() + ": " + to.ranks().name(rank) + " cannot be reached: " + e.getMessage()
             + "; join again, with those who are left", e)));
+  }
+
+  /**
+   * Connects to a peer. Where all ranks start at about the same time, an attempt that a busy machine does not answer is repeated;
+   * a closed port is a rank that is gone.
+   */
+  private Future<TensorStream> connected(TensorStreamClient client, HostPort at, Mesh to, int rank) {
+    Supplier<Future<TensorStream>> open = () -> Future.succeededFuture()
+        .compose(v -> client.open(at.host(), at.port(), StreamPaths.COLLECTIVE));
+    if (options.startTimeoutMillis() == 0) {
+      return open.get();
+    }
+    RepeatedCall<TensorStream> call = new RepeatedCall<>(vertx, waits, new RepeatedCall.Words(to.ranks().name(to.rank()) + " of "
+        + to.ranks().group(), "stream to " + to.ranks().name(rank), "the rank at " + at), Duration.ofMillis(options.formMillis()),
+        e -> e instanceof PeerLost && !TensorStreamClient.isNobody(e.getCause()), open);
+    to.formed().onFailure(e -> call.giveUp(new Cancelled(to.where() + " is not formed")));
+    return call.start();
   }
 
   /** Whether nothing can be formed here any more: it was closed, or who has deployed it is being undeployed. */

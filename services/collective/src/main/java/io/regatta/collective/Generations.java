@@ -23,7 +23,6 @@ import java.util.function.Supplier;
  * open where they belong. Owned by the port's loop.
  */
 final class Generations {
-  private static final long CLOSE_MILLIS = 1000;
   /** Of groups that are no more; a rank that comes later than so many others waits in vain. */
   private static final int MAX_PAST = 1000;
 
@@ -58,7 +57,7 @@ final class Generations {
 
   /** How long ranks wait for each other to form a generation. */
   long patienceMillis() {
-    return options.stream().connectTimeoutMillis() + CLOSE_MILLIS;
+    return options.formMillis();
   }
 
   /** The generation of a group that is formed here, null if none is. */

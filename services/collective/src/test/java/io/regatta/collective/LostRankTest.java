@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Tensor;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.node.address.HostPort;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.stream.StreamOptions;
@@ -14,11 +15,14 @@ import io.regatta.protocol.stream.Transport;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
+import io.vertx.core.net.NetClient;
+import io.vertx.core.net.NetServer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,12 +52,17 @@ class LostRankTest {
   }
 
   private CollectivePort listen(Vertx on, Transport transport, int connectMillis) {
+    return listen(on, transport, connectMillis, 0);
+  }
+
+  private CollectivePort listen(Vertx on, Transport transport, int connectMillis, long startMillis) {
     StreamOptions d = StreamOptions.defaults();
     StreamOptions stream = new StreamOptions(d.chunkBytes(), d.maxMessageBytes(), d.maxRequestBytes(), d.maxRequests(),
         d.initialWindowBytes(), d.connectionWindowBytes(), d.maxFrameBytes(), d.pingIntervalMillis(), d.pingTimeoutMillis(),
         connectMillis, transport);
     CollectivePort port = get(CollectivePort.listen(on, "127.0.0.1",
-        CollectiveOptions.defaults().withStream(stream).withFailureTimeout(FAILURE_MILLIS), waits));
+        CollectiveOptions.defaults().withStream(stream).withFailureTimeout(FAILURE_MILLIS)
+            .withStartTimeout(startMillis), waits));
     ports.add(port);
     return port;
   }
@@ -146,6 +155,40 @@ class LostRankTest {
     assertThat(get(waits.list())).isEmpty();
     ports.remove(0);
     assertThat(LocalGroup.form(2, ports)).extracting(Collectives::worldSize).containsOnly(2);
+  }
+
+  @Test
+  void a_rank_that_starts_waits_for_the_others_as_long_as_all_may_take_to_start() {
+    listen(vertx, Transport.GRPC, 100, 2000);
+    listen(vertx, Transport.GRPC, 100, 2000);
+    Membership ranks = new Membership("census", 1, 1, ports.stream().map(CollectivePort::endpoint).toList());
+    assertThatThrownBy(() -> get(ports.get(1).form(ranks))).isInstanceOf(PeerLost.class)
+        .hasMessageContaining("ranks [0] have not said within 2000 ms");
+  }
+
+  /** The machine of rank 1 takes the first connection and is too busy to answer on it. */
+  @Test
+  void a_rank_that_starts_repeats_a_connection_that_is_not_answered() {
+    CollectivePort first = listen(vertx, Transport.GRPC, 300, TimeUnit.SECONDS.toMillis(60));
+    CollectivePort second = listen(vertx, Transport.GRPC, 300, TimeUnit.SECONDS.toMillis(60));
+    int port = HostPort.parse(second.endpoint(), "rank 1").port();
+    NetClient onward = other.createNetClient();
+    AtomicInteger connections = new AtomicInteger();
+    NetServer busy = get(other.createNetServer().connectHandler(socket -> {
+      if (connections.getAndIncrement() > 0) {
+        socket.pause();
+        onward.connect(port, "127.0.0.1").onSuccess(to -> {
+          socket.pipeTo(to);
+          to.pipeTo(socket);
+        });
+      }
+    }).listen(0, "127.0.0.1"));
+    List<Collectives> formed = get(Future.all(
+        first.form(new Membership("census", 1, 0, List.of(first.endpoint(), "127.0.0.1:" + busy.actualPort()))),
+        second.form(new Membership("census", 1, 1, List.of(first.endpoint(), second.endpoint()))))).list();
+    assertThat(formed).extracting(Collectives::rank).containsExactly(0, 1);
+    assertThat(connections).hasValueGreaterThan(1);
+    get(Future.all(formed.stream().map(Collectives::barrier).toList()));
   }
 
   /** Whoever cannot be reached, the others are tried as well: of several it can be told who is cut off from most. */

@@ -87,7 +87,7 @@ public final class AggregatorVerticle extends VerticleBase {
         .compose(listening -> {
           port = listening;
           collectives = new CollectiveAggregator(context, node.host() + ":" + port(), CollectiveOptions.defaults()
-              .withStream(options), node.waits(), config.limits().jobs(), config.limits().bytes());
+              .withStream(options).withStartTimeout(node.config().readyTimeout().toMillis()), node.waits(), config.limits().jobs(), config.limits().bytes());
           local = LocalStreams.serve(context, node.host(), port.port(), paths(), options);
           waits = node.waits().source(context, endpoint::waits);
           measure();

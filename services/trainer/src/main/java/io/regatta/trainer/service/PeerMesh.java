@@ -57,7 +57,7 @@ final class PeerMesh implements PeerRanks {
    */
   static Future<PeerMesh> open(Node node, StreamOptions streams, Membership group, JobConfig job, String who) {
     return aggregators(node, group, job, who).compose(aggregators -> MeshOptions.read(node, streams, job)
-        .compose(options -> CollectivePort.listen(node, options))
+        .compose(options -> CollectivePort.listen(node, options.withStartTimeout(node.config().readyTimeout().toMillis())))
         .compose(port -> group.gather(KEY, (group.generation() + " " + port.endpoint() + aggregators).getBytes(UTF_8))
             .compose(told -> form(port, place(group.rank(), job.job(), job.trainers(), who,
                 told.stream().map(ByteString::toStringUtf8).toList())))
