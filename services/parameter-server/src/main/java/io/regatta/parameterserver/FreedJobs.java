@@ -1,20 +1,30 @@
 package io.regatta.parameterserver;
 
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Jobs that some shards of one server have freed and others have not, each by its name. A name may be used again: the
- * last report of a shard replaces the one before. Owned by the event loop of the server.
+ * Jobs of one server, each by its name: those that its shards hold, and those that some shards have freed and others have
+ * not. A name may be used again: a shard's report counts until a job of that name begins there. Owned by the event loop
+ * of the server.
  */
 final class FreedJobs {
 
   private final int shards;
   /** By job, then by index of the shard. */
   private final Map<String, Map<Integer, Departures>> reports = new HashMap<>();
+  /** By job, the shards that hold it. */
+  private final Map<String, Set<Integer>> held = new HashMap<>();
+  private final List<Promise<Void>> waiting = new ArrayList<>();
 
   /**
    * Creates an empty one.
@@ -25,8 +35,37 @@ final class FreedJobs {
     this.shards = shards;
   }
 
+  /** Records that a job has begun at a shard: what that has reported of an earlier one of this name counts no longer. */
+  void begun(String job, int shard) {
+    held.computeIfAbsent(job, name -> new HashSet<>()).add(shard);
+    Map<Integer, Departures> ofJob = reports.get(job);
+    if (ofJob != null && ofJob.remove(shard) != null && ofJob.isEmpty()) {
+      reports.remove(job);
+    }
+  }
+
+  /** Records that a shard holds a job no longer. */
+  void released(String job, int shard) {
+    held.computeIfPresent(job, (name, shards) -> shards.remove(shard) && shards.isEmpty() ? null : shards);
+    if (held.isEmpty()) {
+      List<Promise<Void>> asked = List.copyOf(waiting);
+      waiting.clear();
+      asked.forEach(Promise::tryComplete);
+    }
+  }
+
+  /** Returns a future that completes when no shard holds a job. */
+  Future<Void> unused() {
+    if (held.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    Promise<Void> unused = Promise.promise();
+    waiting.add(unused);
+    return unused.future();
+  }
+
   /**
-   * Records that a shard has freed a job.
+   * Records the report of a shard that has freed a job.
    *
    * @param seen empty: its trainers were all lost
    * @return the reports of all shards, if this was the last one and a trainer has left one of them by its own will. If

@@ -44,7 +44,6 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
 
   private static final Logger LOG = LoggerFactory.getLogger(ParameterServerVerticle.class);
   private static final long SHUTDOWN_MILLIS = 500;
-  private static final long LOOK_MILLIS = 100;
   static final String PORT_KEY = "parameter_server.port";
 
   private final Node node;
@@ -111,26 +110,28 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
   /** Returns a future that completes when this server has no job: all trainers have left, or were lost. Any thread. */
   public Future<Void> unused() {
     Promise<Void> unused = Promise.promise();
-    context.runOnContext(v -> awaitUnused(unused));
+    context.runOnContext(v -> freed.unused().onComplete(unused));
     return unused.future();
   }
 
-  private void awaitUnused(Promise<Void> unused) {
-    shardMap.future()
-        .compose(map -> Future.all(Stream.concat(Stream.of(first.hasJobs()),
-            others.stream().map(ParameterShardVerticle::hasJobs)).toList()))
-        .compose(shards -> onThisLoop(shards.<Boolean>list().contains(true)))
-        .onFailure(unused::tryFail)
-        .onSuccess(used -> {
-          if (used) {
-            vertx.setTimer(LOOK_MILLIS, id -> awaitUnused(unused));
-          } else {
-            unused.tryComplete();
-          }
-        });
+  /** Takes the reports of one shard to this server's event loop. */
+  private JobListener listener(int shard) {
+    Context home = context;
+    return new JobListener() {
+      @Override
+      public void begun(String job) {
+        home.runOnContext(v -> freed.begun(job, shard));
+      }
+
+      @Override
+      public void freed(String job, Departures seen) {
+        home.runOnContext(v -> over(job, shard, seen));
+      }
+    };
   }
 
   private void over(String job, int shard, Departures ofShard) {
+    freed.released(job, shard);
     if (config.lifetime() == ParameterServerConfig.Lifetime.JOB) {
       freed.add(job, shard, ofShard).ifPresent(all -> ends(job, all));
     }
@@ -223,14 +224,13 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
 
   private Future<ShardMapReply> startShards() {
     int from = seat.index() * config.shards();
-    Context home = context;
-    first = new ShardService(node, context, config, from, seat.incarnation(), (job, seen) -> over(job, from, seen));
+    first = new ShardService(node, context, config, from, seat.incarnation(), listener(from));
     first.listens(port(), paths);
     for (int i = 1; i < config.shards(); i++) {
       int index = from + i;
       ParameterShardVerticle shard = new ParameterShardVerticle(node, config, index,
           config.port() == 0 ? 0 : config.port() + i, seat.incarnation(),
-          (job, seen) -> home.runOnContext(v -> over(job, index, seen)));
+          listener(index));
       others.add(shard);
       deployments.add(vertx.deployVerticle(shard));
     }

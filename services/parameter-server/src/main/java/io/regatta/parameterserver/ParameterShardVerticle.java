@@ -13,7 +13,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.VerticleBase;
 import java.util.Map;
-import java.util.function.BiConsumer;
 
 /**
  * A shard of a server behind its first one: a {@link ShardService} on its event loop, at a port of its own. Started when
@@ -29,7 +28,7 @@ final class ParameterShardVerticle extends VerticleBase {
   private final int index;
   private final int wantedPort;
   private final long incarnation;
-  private final BiConsumer<String, Departures> over;
+  private final JobListener jobs;
   private ShardService shard;
   private ServicePort port;
 
@@ -37,21 +36,20 @@ final class ParameterShardVerticle extends VerticleBase {
    * @param index global
    * @param port to listen on, 0 for any
    * @param incarnation told to clients, so that they notice a restart
-   * @param over told, on this shard's loop, of each job that is over here, see {@link ShardService}
    */
   ParameterShardVerticle(Node node, ParameterServerConfig config, int index, int port, long incarnation,
-      BiConsumer<String, Departures> over) {
+      JobListener jobs) {
     this.node = node;
     this.config = config;
     this.index = index;
     this.wantedPort = port;
     this.incarnation = incarnation;
-    this.over = over;
+    this.jobs = jobs;
   }
 
   @Override
   public Future<?> start() {
-    shard = new ShardService(node, context, config, index, incarnation, over);
+    shard = new ShardService(node, context, config, index, incarnation, jobs);
     StreamOptions options = node.streams(config.stream().options());
     GrpcCalls calls = new GrpcCalls(vertx);
     ShardService.bind(calls, () -> shard, shard::isServing);
@@ -79,11 +77,6 @@ final class ParameterShardVerticle extends VerticleBase {
   /** What runs there; completes on this shard's event loop. */
   Future<ShardStatus> status(String job) {
     return shard.status(job);
-  }
-
-  /** Returns whether this shard has a job; completes on its event loop. Any thread. */
-  Future<Boolean> hasJobs() {
-    return shard.hasJobs();
   }
 
   @Override

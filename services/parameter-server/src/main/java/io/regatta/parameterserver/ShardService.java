@@ -30,7 +30,6 @@ import io.vertx.core.Vertx;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -40,7 +39,7 @@ import org.slf4j.LoggerFactory;
 /**
  * One shard as a service: owns one {@link ParameterShard} on the event loop of a context, and serves it at a port that
  * somebody else opens, and may share with other calls of the same event loop. Everything on that context, but
- * {@link #status}, {@link #hasJobs} and {@link #place}: any thread.
+ * {@link #status} and {@link #place}: any thread.
  */
 final class ShardService {
 
@@ -63,7 +62,7 @@ final class ShardService {
   private final Map<TensorStream, String> streams = new HashMap<>();
   /** By job, trainers that have left, and have not just been lost. */
   private final Map<String, Departures> departures = new HashMap<>();
-  private final BiConsumer<String, Departures> over;
+  private final JobListener jobs;
   private final SnapshotWriter snapshots;
   private final Hosted.Service hosted;
   private final ShardMetrics metrics;
@@ -79,11 +78,10 @@ final class ShardService {
    *
    * @param index global
    * @param incarnation told to clients, so that they notice a restart
-   * @param over notified of each job whose trainers have all gone, and of those who went by their own will
    */
   ShardService(Node node, Context context, ParameterServerConfig config, int index, long incarnation,
-      BiConsumer<String, Departures> over) {
-    this.over = over;
+      JobListener jobs) {
+    this.jobs = jobs;
     this.node = node;
     this.vertx = node.vertx();
     this.context = context;
@@ -194,6 +192,7 @@ final class ShardService {
               this::left));
       watches.put(job, begun);
       begun.start();
+      jobs.begun(job);
     } else if (!here && watch != null) {
       LOG.info("shard {}: job {} has ended and is freed", index, job);
       watches.remove(job);
@@ -201,7 +200,7 @@ final class ShardService {
       snapshots.forget(job);
       metrics.forget(job);
       Departures all = departures.remove(job);
-      over.accept(job, all == null ? new Departures() : all);
+      jobs.freed(job, all == null ? new Departures() : all);
     }
   }
 
@@ -214,11 +213,6 @@ final class ShardService {
   /** What runs here; completes on this shard's event loop. */
   Future<ShardStatus> status(String job) {
     return onLoop(() -> StatusMessages.of(index, shard, job, System.currentTimeMillis()));
-  }
-
-  /** Returns whether this shard has a job; completes on its event loop. Any thread. */
-  Future<Boolean> hasJobs() {
-    return onLoop(() -> !shard.jobs().isEmpty());
   }
 
   private <T> Future<T> onLoop(Supplier<T> question) {

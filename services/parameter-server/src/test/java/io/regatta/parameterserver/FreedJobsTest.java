@@ -2,6 +2,7 @@ package io.regatta.parameterserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.vertx.core.Future;
 import org.junit.jupiter.api.Test;
 
 class FreedJobsTest {
@@ -42,5 +43,34 @@ class FreedJobsTest {
     Departures ofSecond = left(1);
     assertThat(freed.add("job", 1, ofSecond))
         .hasValueSatisfying(all -> assertThat(all).containsExactly(later, ofSecond));
+  }
+
+  /** The first run has never reached shard 1; the second one is freed there first. */
+  @Test
+  void when_a_job_begins_anew_then_the_report_of_the_run_before_counts_no_longer() {
+    assertThat(freed.add("job", 0, left(0))).isEmpty();
+    freed.begun("job", 0);
+    freed.begun("job", 1);
+    Departures ofSecond = left(1);
+    assertThat(freed.add("job", 1, ofSecond)).as("shard 0 still has it").isEmpty();
+    Departures ofFirst = left(1);
+    assertThat(freed.add("job", 0, ofFirst)).hasValueSatisfying(all -> assertThat(all).containsExactly(ofFirst, ofSecond));
+  }
+
+  @Test
+  void when_the_last_shard_has_freed_the_last_job_then_the_server_is_unused() {
+    assertThat(freed.unused().succeeded()).as("it has none yet").isTrue();
+    freed.begun("job", 0);
+    freed.begun("job", 1);
+    freed.begun("another", 1);
+    Future<Void> unused = freed.unused();
+    freed.released("job", 1);
+    freed.released("another", 1);
+    assertThat(unused.isComplete()).isFalse();
+    freed.begun("job", 1);
+    freed.released("job", 0);
+    assertThat(unused.isComplete()).as("the next run of that name has begun").isFalse();
+    freed.released("job", 1);
+    assertThat(unused.succeeded()).isTrue();
   }
 }
