@@ -187,23 +187,26 @@ public final class Fleet implements AutoCloseable {
    * Joins the job as a trainer. From here to {@link #stopWorker} the calling thread is the model thread: it builds,
    * trains and closes its models, and calls the worker.
    *
-   * @throws RunEnded if {@link #isLate}, which a program that may be started again asks first
+   * @throws RunEnded if the run that this process belongs to ({@code run_id}) has ended with success already; a program that may be
+   *     started again calls {@link #tryJoin} first
    */
   public Worker initWorker() {
-    if (isLate()) {
+    if (!tryJoin()) {
       throw late;
     }
     return steps.worker();
   }
 
   /**
-   * Joins the job as {@link #initWorker} does, and returns true if there is nothing to join: the run that this process
-   * belongs to ({@code run_id}) has ended with success already. A program then trains nothing and ends with status 0;
-   * {@link #stopWorker} returns a {@link RunResult#isLate late} result.
+   * Joins the job as {@link #initWorker} does, unless the run that this process belongs to ({@code run_id}) has ended
+   * with success already. Waits until all trainers are there. Once joined, does nothing.
+   *
+   * @return false if the run has ended. A program then trains nothing and ends with status 0; {@link #stopWorker}
+   *     returns a {@link RunResult#isLate late} result
    */
-  public boolean isLate() {
+  public boolean tryJoin() {
     if (!isWorker()) {
-      throw new InvalidInput("initWorker, isLate: this process is a " + role().name().toLowerCase(Locale.ROOT)
+      throw new InvalidInput("initWorker, tryJoin: this process is a " + role().name().toLowerCase(Locale.ROOT)
           + "; call runServer");
     }
     if (steps == null && late == null) {
@@ -213,7 +216,7 @@ public final class Fleet implements AutoCloseable {
         late = e;
       }
     }
-    return late != null;
+    return late == null;
   }
 
   /**

@@ -34,12 +34,19 @@ final class ScratchDirectory implements AutoCloseable {
 
   @Override
   public void close() {
-    try (Stream<Path> all = Files.walk(root)) {
+    try {
+      remove(root);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Removes a directory with all that is in it. */
+  static void remove(Path tree) throws IOException {
+    try (Stream<Path> all = Files.walk(tree)) {
       for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(path);
       }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 }

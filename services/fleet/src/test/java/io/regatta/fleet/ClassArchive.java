@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.JarEntry;
@@ -23,6 +24,10 @@ import java.util.stream.Stream;
 final class ClassArchive {
 
   private static final Path HOME = Checkout.file("services/fleet/target/class-archive");
+  /** Class paths whose files are kept. */
+  private static final int KEPT = 3;
+  /** Last modified when the files were used last; not there: a build was killed while it made them. */
+  private static final String COMPLETE = "complete";
 
   /** Made at the first use. */
   private static final class Holder {
@@ -66,7 +71,7 @@ final class ClassArchive {
     }
     Path dir = HOME.resolve(Integer.toHexString(state.toString().hashCode()));
     Path archive = dir.resolve("classes.jsa");
-    Path complete = dir.resolve("complete"); // not there: a build was killed while it made the files
+    Path complete = dir.resolve(COMPLETE);
     boolean known = Files.isRegularFile(complete);
     Files.createDirectories(dir);
     List<String> path = new ArrayList<>();
@@ -85,10 +90,26 @@ final class ClassArchive {
     String classPath = String.join(File.pathSeparator, path);
     if (!known) {
       archive(classPath, archive, dir);
-      Files.writeString(complete, "");
     }
+    Files.writeString(complete, "used");
+    removeOld(HOME);
     return new ClassArchive(classPath, Files.isRegularFile(archive)
         ? List.of("-XX:SharedArchiveFile=" + archive, "-Xshare:auto", "-Xlog:cds*=off") : List.of());
+  }
+
+  /** Removes the files of earlier builds, but for those that were used last: another kind of tests has its own class path. */
+  static void removeOld(Path home) throws IOException {
+    List<Path> all;
+    try (Stream<Path> each = Files.list(home)) {
+      all = each.filter(Files::isDirectory).sorted(Comparator.comparing(ClassArchive::usedMillis).reversed()).toList();
+    }
+    for (Path old : all.subList(Math.min(KEPT, all.size()), all.size())) {
+      ScratchDirectory.remove(old);
+    }
+  }
+
+  private static long usedMillis(Path dir) {
+    return dir.resolve(COMPLETE).toFile().lastModified();
   }
 
   /** Returns size and time of the newest file, and how many there are. */
@@ -115,7 +136,13 @@ final class ClassArchive {
   }
 
   private static void archive(String classPath, Path archive, Path dir) throws IOException {
-    Path run = Files.createTempDirectory("regatta-class-archive");
+    try (ScratchDirectory scratch = ScratchDirectory.create("regatta-class-archive")) {
+      archive(classPath, archive, dir, Files.createDirectory(scratch.next()));
+    }
+  }
+
+  /** @param run working directory, and the one for temporary files */
+  private static void archive(String classPath, Path archive, Path dir, Path run) throws IOException {
     List<String> command = JavaProcess.java("-Xmx512m", "-Djava.io.tmpdir=" + run, "-XX:ArchiveClassesAtExit=" + archive,
         "-Xlog:cds*=off", "-cp", classPath, Regatta.class.getName(), "simulate", Checkout.file("configs/wide-and-deep.yaml").toString(),
         "--set", "settings.train_rows=4000", "--set", "settings.test_rows=500", "--max-steps=1");
@@ -124,7 +151,7 @@ final class ClassArchive {
     try {
       process.getOutputStream().close();
       if (!process.waitFor(JavaProcess.SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
-        process.destroyForcibly();
+        process.destroyForcibly().waitFor();
         Files.deleteIfExists(archive);
         System.err.println("No archive of classes: processes start slower. See " + dir.resolve("archive.log"));
       }

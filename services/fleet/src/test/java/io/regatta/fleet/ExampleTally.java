@@ -76,8 +76,13 @@ final class ExampleTally implements TrainingProgram {
   private final List<Trained> trained = Collections.synchronizedList(new ArrayList<>());
 
   ExampleTally(Life life) {
+    this(life, 1);
+  }
+
+  /** @param replicas of each trainer that fails, all of which are waited for: none is cut off within a step */
+  ExampleTally(Life life, int replicas) {
     this.life = life;
-    cut = new CountDownLatch((int) life.steps().stream().filter(step -> step < NEVER).count());
+    cut = new CountDownLatch(replicas * (int) life.steps().stream().filter(step -> step < NEVER).count());
   }
 
   /** Returns the batches that this life has trained. */

@@ -1,11 +1,16 @@
 package io.regatta.fleet;
 
+import static io.regatta.node.testing.EmbeddedNode.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ai.djl.Model;
+import ai.djl.nn.SequentialBlock;
+import ai.djl.nn.norm.BatchNorm;
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.aggregator.AggregatorVerticle;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.node.Node;
+import io.regatta.node.testing.EmbeddedNode;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.protocol.snapshot.FileEntry;
@@ -37,26 +42,22 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The table of docs/failure-modes.md, by the rows that can be had in one JVM: a service or a trainer of a job of two ends at a moment of
+ * The table of docs/exit-status.md, by the rows that can be had in one JVM: a service or a trainer of a job of two ends at a moment of
  * trainer 0's run. Each row is checked against the page as well.
  */
 class FailureTableTest {
 
-  /** For what hangs; it measures nothing. */
-  private static final int SECONDS = 120;
   private static final String REST = "trainer 0 of job wide-and-deep has saved what is left of the model,";
   private static final String UNFINISHED_LINE =
       "trainer 0 of job fit-a-line has saved the model, not yet trained to its end (";
@@ -123,28 +124,22 @@ class FailureTableTest {
 
   @TempDir
   Path dir;
-  private Vertx vertx;
-  private Node node;
+  @RegisterExtension
+  final EmbeddedNode embedded = new EmbeddedNode();
+  private final Vertx vertx = embedded.vertx();
+  private final Node node = embedded.node();
   private String rendezvous;
   private String aggregator;
   private final List<String> servers = new ArrayList<>();
   private final List<String> trainers = new ArrayList<>();
 
-  @BeforeEach
-  void begin() {
+  /** Ends what a run has left, before another one of the same test. */
+  private void end() throws Exception {
+    for (String deployed : List.copyOf(vertx.deploymentIDs())) {
+      get(vertx.undeploy(deployed));
+    }
     servers.clear();
     trainers.clear();
-    vertx = Vertx.vertx();
-    node = Node.embedded(vertx, null, "test");
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    get(node.close().eventually(vertx::close));
-  }
-
-  private static <T> T get(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
   }
 
   /** What ends when; once. */
@@ -220,7 +215,7 @@ class FailureTableTest {
     }
     all.complete();
     for (TrainerVerticle each : verticles) {
-      ended(each.finished());
+      get(each.finished().otherwiseEmpty());
     }
     boolean first = Stream.of(deaths).noneMatch(death -> death.who == Who.TRAINER_0);
     return verticles.get(first ? 0 : 1).finished();
@@ -230,10 +225,6 @@ class FailureTableTest {
     for (Death each : deaths) {
       each.at(now);
     }
-  }
-
-  private static void ended(Future<?> run) throws Exception {
-    run.toCompletionStage().handle((v, e) -> null).toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
   }
 
   /** The progress of trainer 0. */
@@ -291,7 +282,7 @@ class FailureTableTest {
       assertThat(ManifestFile.read(model).containsKey("lost_shards"))
           .isEqualTo(row.who == Who.SERVER_1 && row.when != Moment.END);
     }
-    assertThat(Files.readString(Checkout.file("docs/failure-modes.md"))).contains(row.inPage);
+    assertThat(Files.readString(Checkout.file("docs/exit-status.md"))).contains(row.inPage);
   }
 
   /** One server is lost in the evaluation, another one while what is left is saved. */
@@ -315,7 +306,7 @@ class FailureTableTest {
         dir.resolve("none.tsv").toString());
     assertThat(predicted.status()).isNotZero();
     assertThat(predicted.failure()).contains("model " + model + " lacks " + missing);
-    assertThat(Files.readString(Checkout.file("docs/failure-modes.md")))
+    assertThat(Files.readString(Checkout.file("docs/exit-status.md")))
         .contains("| parameter server | at a barrier after the training | 1 | rest of the model, last snapshot |");
   }
 
@@ -348,8 +339,7 @@ class FailureTableTest {
     Path unbroken = dir.resolve("unbroken");
     Future<?> undisturbed = run(line(unbroken), new FitALine(), new Death(Who.SERVER_1, Moment.NEVER));
     assertThat(undisturbed.succeeded()).as(() -> String.valueOf(undisturbed.cause())).isTrue();
-    stop();
-    begin();
+    end();
     Path output = dir.resolve("output");
     Future<?> last = run(line(output), new FitALine(), new Death(Who.SERVER_1, Moment.TRAINED));
     assertThat(last.cause()).hasMessageContainingAll(
@@ -369,7 +359,7 @@ class FailureTableTest {
     assertThat(last.cause()).hasMessageContainingAll(UNFINISHED_LINE,
         " in " + output + ".unfinished", "; without trainer 1 (", "examples not trained");
     assertThat(output.resolve(ManifestFile.NAME)).doesNotExist();
-    assertThat(Files.readString(Checkout.file("docs/failure-modes.md"))).contains("`...; without trainer 1 (");
+    assertThat(Files.readString(Checkout.file("docs/exit-status.md"))).contains("`...; without trainer 1 (");
   }
 
   /** Replica 0 has trained all of its part of the data, replica 1 has not. */
@@ -388,6 +378,60 @@ class FailureTableTest {
     assertThat(last.cause()).hasMessageContainingAll(UNFINISHED_LINE,
         " in " + output + ".unfinished");
     assertThat(output.resolve(ManifestFile.NAME)).doesNotExist();
+  }
+
+  /** Every rank of a collective job has the whole model. Means that are not trained are those of the rank that saves it. */
+  @ParameterizedTest
+  @EnumSource(names = {"TRAINER_0", "TRAINER_1"})
+  void a_collective_job_keeps_its_model_when_a_trainer_is_lost_after_the_training(Who who) throws Exception {
+    Path unbroken = dir.resolve("unbroken");
+    Future<?> undisturbed = run(collective(unbroken), worker -> new FitALine().run(normalizing(worker, () -> { })));
+    assertThat(undisturbed.succeeded()).as(() -> String.valueOf(undisturbed.cause())).isTrue();
+    end();
+    Path output = dir.resolve("output");
+    Death death = new Death(who, Moment.NEVER);
+    CountDownLatch passes = new CountDownLatch(2 * 2); // of two trainers
+    AtomicInteger first = new AtomicInteger();
+    Future<?> last = run(collective(output), worker -> new FitALine().run(normalizing(worker, () -> {
+      passes.countDown();
+      if (worker.rank() == 0 && first.incrementAndGet() == 2) {
+        passes.await();
+        death.at(Moment.NEVER);
+      }
+    })), death);
+    assertThat(last.cause()).hasMessageContainingAll("has saved the model, as the trainers have trained it, in " + output);
+    SnapshotDirectory.verify(output);
+    assertThat(ManifestFile.read(output).getString("parameters_hash"))
+        .isEqualTo(ManifestFile.read(unbroken).getString("parameters_hash"));
+    assertThat(Files.readString(Checkout.file("docs/exit-status.md"))).contains("**A collective job** that loses a trainer");
+  }
+
+  private JobConfig collective(Path output) {
+    return line(output, "mode=collective", "servers=0");
+  }
+
+  private interface AfterPass {
+    void passed() throws Exception;
+  }
+
+  /** A worker whose model has means that are not trained, and that tells when it has trained a pass. */
+  private static Worker normalizing(Worker worker, AfterPass after) {
+    Class<?>[] type = {Worker.class};
+    return (Worker) Proxy.newProxyInstance(Worker.class.getClassLoader(), type, (proxy, method, args) -> {
+      if (method.getName().equals("distributedTrainer")) {
+        Model model = (Model) args[0];
+        model.setBlock(new SequentialBlock().add(BatchNorm.builder().build()).add(model.getBlock()));
+      }
+      try {
+        Object result = method.invoke(worker, args);
+        if (method.getName().equals("trainFromDataset")) {
+          after.passed();
+        }
+        return result;
+      } catch (InvocationTargetException e) {
+        throw e.getCause();
+      }
+    });
   }
 
   private interface BeforePass {

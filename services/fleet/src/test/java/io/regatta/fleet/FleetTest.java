@@ -193,12 +193,13 @@ class FleetTest {
       assertThat(result.requireSuccess().steps()).isZero();
     }
     try (Fleet fleet = place.init()) {
-      assertThat(fleet.isLate()).isTrue();
+      assertThat(fleet.tryJoin()).isFalse();
       assertThatThrownBy(fleet::initWorker).isInstanceOf(RunEnded.class).hasMessageContaining("nothing is left to do");
       assertThat(fleet.stopWorker().isLate()).isTrue();
     }
     try (Fleet fleet = Fleet.builder().job(line()).init()) {
-      assertThat(fleet.isLate()).isFalse();
+      assertThat(fleet.tryJoin()).isTrue();
+      assertThat(fleet.tryJoin()).as("joined already").isTrue();
       assertThat(fleet.stopWorker().isLate()).isFalse();
     }
   }

@@ -126,7 +126,7 @@ public final class FleetTrainer extends Trainer {
     ModelSpec model = new ModelSpec(session.job().seed(), dense.variables(),
         Exchanges.update(session, strategy, optimizer.spec()), tables);
     registered = Enrolment.register(replica, strategy, model, dense.read());
-    TrainerStart own = ownStart(registered.start());
+    TrainerStart own = start(session.trainer().rank());
     replica.group().steps().resume(own.clock(), own.progress(), registered.start().examples());
     FrozenValues frozen = new FrozenValues(dense);
     boolean given = session.elastic().map(rank -> rank.keeps(
@@ -151,10 +151,9 @@ public final class FleetTrainer extends Trainer {
     values.start();
   }
 
-  /** Returns the progress that this rank begins with. */
-  private TrainerStart ownStart(StartingPoint start) {
-    int rank = session.trainer().rank();
-    return Enrolment.at(replica, strategy, start).trainers().stream().filter(t -> t.rank() == rank).findFirst()
+  /** Returns the clock and the progress that a rank begins with. */
+  private TrainerStart start(int rank) {
+    return Enrolment.at(replica, strategy, registered.start()).trainers().stream().filter(t -> t.rank() == rank).findFirst()
         .orElse(new TrainerStart(rank, 0, TrainerProgress.NONE));
   }
 
@@ -378,6 +377,11 @@ public final class FleetTrainer extends Trainer {
   /** Returns what a position of the job (a replica of a trainer) reads of the training data; nothing where they do not say. */
   public List<DataShare> sharesOf(int position) {
     return trainingData.sharesOf(position);
+  }
+
+  /** Returns the progress with which a rank began this life of the run; {@code NONE} before {@link #initialize} and in a new run. */
+  public TrainerProgress startOf(int rank) {
+    return registered == null ? TrainerProgress.NONE : start(rank).progress();
   }
 
   /** By which this run's snapshots and models are told from others; those of later runs are higher. Null before {@link #initialize}. */

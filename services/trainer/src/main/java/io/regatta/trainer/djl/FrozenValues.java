@@ -45,6 +45,9 @@ final class FrozenValues implements RankState.Frozen {
   /** @param mean makes values, one behind the other, their mean over the ranks */
   void average(Consumer<float[]> mean) {
     Map<String, float[]> own = new LinkedHashMap<>(values());
+    if (own.isEmpty()) {
+      return; // on no rank: nobody waits, and a rank that is lost by now is not missed
+    }
     float[] flat = new float[own.values().stream().mapToInt(v -> v.length).sum()];
     int off = 0;
     for (float[] value : own.values()) {

@@ -1,6 +1,7 @@
 package io.regatta.trainer.run;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.OnTrainerLost;
 import io.regatta.trainer.data.DataShare;
@@ -59,9 +60,9 @@ final class LossReport {
   private static RunLosses of(TrainerSession session, List<Integer> missing, Map<Integer, DepartedTrainer> departed,
       FleetTrainer trainer) {
     IntFunction<List<DataShare>> shares = trainer == null ? position -> List.of() : trainer::sharesOf;
-    boolean resumed = trainer != null && trainer.batchesBehind() > 0;
+    IntFunction<TrainerProgress> starts = trainer == null ? rank -> TrainerProgress.NONE : trainer::startOf;
     JobConfig job = session.job();
-    return new RunLosses(missing.stream().map(rank -> lost(job, rank, departed.get(rank), shares, resumed)).toList(),
+    return new RunLosses(missing.stream().map(rank -> lost(job, rank, departed.get(rank), shares, starts.apply(rank))).toList(),
         job.onTrainerLost() == OnTrainerLost.CONTINUE);
   }
 
@@ -81,23 +82,57 @@ final class LossReport {
    *
    * @param departed null: it is not known how far it was
    * @param shares of the data, by position
-   * @param resumed whether the run has resumed from a snapshot, so that a part of the data was trained before
+   * @param start progress with which the trainer began this life of the run
    */
-  static LostTrainer lost(JobConfig job, int rank, DepartedTrainer departed, IntFunction<List<DataShare>> shares, boolean resumed) {
+  static LostTrainer lost(JobConfig job, int rank, DepartedTrainer departed, IntFunction<List<DataShare>> shares,
+      TrainerProgress start) {
     List<DataShare> own = new ArrayList<>();
     long owed = 0;
-    for (int position = rank * job.threads(); position < (rank + 1) * job.threads(); position++) {
+    for (int replica = 0; replica < job.threads(); replica++) {
+      int position = rank * job.threads() + replica;
       List<DataShare> some = shares.apply(position);
       own.addAll(some);
-      long pass = some.isEmpty() || some.stream().anyMatch(of -> of.examples() < 0) ? UNKNOWN
-          : some.stream().mapToLong(DataShare::examples).sum();
-      long most = job.maxSteps() > 0 ? job.maxSteps() * job.batchSize() : Long.MAX_VALUE;
-      owed = owed < 0 || pass < 0 || resumed ? UNKNOWN : owed + Math.min(pass * job.epochs(), most);
+      long its = start.replicas().isEmpty() ? owed(job, some) : owed(job, some, position, start.replicas().get(replica));
+      owed = owed < 0 || its < 0 ? UNKNOWN : owed + its;
     }
     long examples = departed == null ? UNKNOWN : departed.examples();
     long untrained = owed < 0 || examples < 0 ? UNKNOWN : Math.max(0, owed - examples);
     return new LostTrainer(rank, departed != null && departed.left(), departed == null ? UNKNOWN : departed.lastStep(), examples,
         untrained, own.stream().flatMap(of -> of.files().stream()).distinct().toList(), words(own));
+  }
+
+  /** Returns the examples of one pass; unknown if they cannot be counted without reading. */
+  private static long ofPass(List<DataShare> shares) {
+    return shares.isEmpty() || shares.stream().anyMatch(of -> of.examples() < 0) ? UNKNOWN
+        : shares.stream().mapToLong(DataShare::examples).sum();
+  }
+
+  /** Returns the examples that a position has to train in a run that begins. */
+  private static long owed(JobConfig job, List<DataShare> shares) {
+    long pass = ofPass(shares);
+    return pass < 0 ? UNKNOWN : Math.min(pass * job.epochs(), most(job, 0));
+  }
+
+  /**
+   * Returns the examples that a position has to train in a run that is resumed. They are not known if its place in the data is not,
+   * or if it reads parts of a pass that another number of positions had begun.
+   */
+  private static long owed(JobConfig job, List<DataShare> shares, int position, TrainerProgress.Replica start) {
+    long pass = ofPass(shares);
+    if (pass < 0 || shares.size() > 1 || start.parts().size() != 1) {
+      return UNKNOWN;
+    }
+    TrainerProgress.Part part = start.parts().get(0);
+    if (part.part() != position || part.of() != shares.get(0).positions() || part.stride() != 1) {
+      return UNKNOWN;
+    }
+    long left = (job.epochs() - part.pass()) * pass - Math.min(pass, part.batches() * job.batchSize());
+    return Math.max(0, Math.min(left, most(job, start.localSteps())));
+  }
+
+  /** Returns the examples of the steps that the job allows after these. */
+  private static long most(JobConfig job, long localSteps) {
+    return job.maxSteps() > 0 ? Math.max(0, job.maxSteps() - localSteps) * job.batchSize() : Long.MAX_VALUE;
   }
 
   /** For example {@code part 2 of 2 of train.txt}, or {@code files part-2, part-3}. */

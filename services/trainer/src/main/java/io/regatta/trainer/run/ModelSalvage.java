@@ -25,10 +25,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The save of a model whose run has failed because somebody is lost: the rendezvous, a server or an aggregator. The
- * trainer of the lowest rank keeps what still exists: rows and dense parameters of the living shards, and for a lost
- * shard's dense parameters those that it pulled last. A shard is lost if its server does not answer for it either:
- * if it does, only this trainer has lost its link, others may continue, and nothing is saved. What only describes the
+ * The save of a model whose run has failed because somebody is lost: the rendezvous, a server or an aggregator, or
+ * another rank of a collective job after its training. The trainer of the lowest rank keeps what still exists: rows and
+ * dense parameters of the living shards, and for a lost shard's dense parameters those that it pulled last. A shard is
+ * lost if its server does not answer for it either: if it does, only this trainer has lost its link, others may
+ * continue, and nothing is saved. A rank of a collective job has all parameters itself. What only describes the
  * model (metrics over all trainers, hash, result) is missing. Used on the model thread of replica 0.
  */
 final class ModelSalvage {
@@ -78,8 +79,8 @@ final class ModelSalvage {
     if (programEnded && !worker.model().isEmpty()) {
       return savedBefore(worker, why);
     }
-    boolean otherRankLost = session.serverEndpoints().isEmpty() && !alone;
-    if (session.job().output().isBlank() || trainer.steps() == 0 || otherRankLost) {
+    boolean inCopies = session.serverEndpoints().isEmpty() && !alone;
+    if (session.job().output().isBlank() || trainer.steps() == 0 || inCopies && !isWholeHere(worker)) {
       return why;
     }
     if (!session.isLowest() && alone) {
@@ -93,9 +94,19 @@ final class ModelSalvage {
     }
   }
 
+  /** Returns true if this rank of a collective job has what all have trained. The others of an elastic job train on without it. */
+  private boolean isWholeHere(ReplicaWorker worker) {
+    return session.peers().isPresent() && session.elastic().isEmpty() && worker.haveAllTrained();
+  }
+
+  /** Returns whether the loss of an aggregator concerns the trainers of its host alone: those of other hosts train on. */
+  private boolean isOneHostsLoss() {
+    return session.peers().isEmpty() && session.isOneOfSeveralHosts();
+  }
+
   /** Waits until a lower trainer has left, having saved the model or not, or is declared lost; for a lease at most. */
   private boolean isToSave() {
-    return session.isLowest() || !session.isOneOfSeveralHosts()
+    return session.isLowest() || !isOneHostsLoss()
         && session.await("loss of the lower trainers, or their save of the model", session.lowest());
   }
 
@@ -107,8 +118,8 @@ final class ModelSalvage {
       if (left.lost().isEmpty() && session.isWithoutRendezvous()) {
         session.await("end of the others' training", session.othersAtRest());
         left = left(worker.trainer());
-      } else if (left.lost().isEmpty() && session.isOneOfSeveralHosts()) {
-        return why; // the loss of an aggregator concerns the trainers of its host alone
+      } else if (left.lost().isEmpty() && isOneHostsLoss()) {
+        return why;
       }
       return written(worker, left, why);
     } finally {
