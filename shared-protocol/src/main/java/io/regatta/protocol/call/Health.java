@@ -100,19 +100,31 @@ final class Health {
     if (all == MAX_WATCHES) {
       throw new Overloaded("this port's health is watched by " + all + " clients already; ask with Check");
     }
-    watches.put(address, ofAddress + 1);
     ServingStatus[] sent = {status(name)};
     call.write(response(sent[0]));
+    if (call.isOver()) {
+      return () -> { };
+    }
+    watches.put(address, ofAddress + 1); // nothing after this can fail before the timer is there to be canceled
     long timer = vertx.setPeriodic(WATCH_MILLIS, id -> {
-      ServingStatus now = status(name);
-      if (now != sent[0] && !call.writeQueueFull()) {
-        sent[0] = now;
-        call.write(response(now));
+      try {
+        ServingStatus now = status(name);
+        if (now != sent[0] && !call.writeQueueFull()) {
+          sent[0] = now;
+          call.write(response(now));
+        }
+      } catch (RuntimeException e) { // the call is over, so nobody else ends its timer
+        release(address, id);
+        call.fail(e);
       }
     });
-    return () -> {
+    return () -> release(address, timer);
+  }
+
+  /** Ends a watch's timer and gives its address the place back, once. */
+  private void release(String address, long timer) {
+    if (vertx.cancelTimer(timer)) {
       watches.computeIfPresent(address, (a, open) -> open > 1 ? open - 1 : null);
-      vertx.cancelTimer(timer);
-    };
+    }
   }
 }

@@ -14,8 +14,11 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.grpc.health.v1.HealthCheckRequest;
+import io.vertx.grpc.health.v1.HealthProto;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,11 +28,13 @@ class HealthWatchersTest {
   private static final String WATCH = "/grpc.health.v1.Health/Watch";
 
   private final Loop loop = new Loop();
+  private final AtomicReference<BooleanSupplier> ready = new AtomicReference<>(() -> true);
   private HttpServer server;
 
   @BeforeEach
   void serve() throws Exception {
     GrpcCalls calls = new GrpcCalls(loop.vertx);
+    calls.service(HealthProto.getDescriptor().findServiceByName("Health"), () -> ready.get().getAsBoolean());
     server = get(loop.vertx.createHttpServer(new HttpServerOptions()).requestHandler(calls).listen(0, "127.0.0.1"));
   }
 
@@ -80,5 +85,20 @@ class HealthWatchersTest {
       again = watch(from("127.0.0.1"), new ArrayList<>());
     }
     assertThat(again).isEmpty();
+  }
+
+  @Test
+  void endsTheWatch_whenReadinessCannotBeTold() throws Exception {
+    HttpClient client = from("127.0.0.1");
+    HttpClientRequest request = get(client.request(HttpMethod.POST, server.actualPort(), "127.0.0.1", WATCH));
+    Promise<String> status = Promise.promise();
+    request.response().onFailure(status::tryFail).onSuccess(response -> response
+        .handler(bytes -> ready.set(() -> {
+          throw new IllegalStateException("readiness is broken");
+        }))
+        .endHandler(end -> status.tryComplete(response.getTrailer("grpc-status"))));
+    request.putHeader("content-type", "application/grpc").send(Buffer.buffer(new byte[5]));
+    assertThat(get(status.future())).as("INTERNAL").isEqualTo("13");
+    get(client.close()); // held until here: one that nobody holds may be closed before
   }
 }
