@@ -3,6 +3,7 @@ package io.regatta.protocol.call;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.security.PeerLog;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
@@ -28,6 +29,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ServerCall<Q, A> {
   private static final Logger LOG = LoggerFactory.getLogger(ServerCall.class);
+  private static final PeerLog FAULTS = new PeerLog(LOG);
 
   /** Begins a call. */
   public interface Serve<Q, A> {
@@ -246,7 +248,7 @@ public final class ServerCall<Q, A> {
     if (cause instanceof RegattaException refusal) {
       fail(ErrorMapping.status(refusal), String.valueOf(refusal.getMessage()));
     } else if (!over) {
-      LOG.error("{} failed", method.fullMethodName(), cause);
+      FAULTS.error(method.fullMethodName() + " failed", cause);
       fail(GrpcStatus.INTERNAL, method.fullMethodName() + " failed by a fault of this process: " + cause + "; see its log");
     }
   }

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ConnectFailure {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectFailure.class);
-  private static final Seldom LINES = new Seldom();
+  private static final PeerLog LINES = new PeerLog(LOG);
   private static final String ALERT = "Received fatal alert: ";
   private static final String CLOSED = "Connection was closed";
   private static final String CUT = "Connection closed while";
@@ -107,10 +107,7 @@ public final class ConnectFailure {
     if (isClosed(failure)) {
       return; // who only looked whether somebody listens
     }
-    if (LINES.now()) {
-      LOG.warn("a client was refused in the TLS handshake: {}", failure.getMessage());
-    } else {
-      LOG.debug("a client was refused in the TLS handshake", failure);
-    }
+    LINES.warn("a client was refused in the TLS handshake: {}", failure.getMessage());
+    LOG.debug("a client was refused in the TLS handshake", failure);
   }
 }

@@ -16,7 +16,7 @@ final class TokenGuard {
   private static final String ADVICE = ": set node.token_file or REGATTA_NODE_TOKEN to the token of the job";
 
   private final Token token;
-  private final Seldom lines = new Seldom();
+  private final PeerLog lines = new PeerLog(LOG);
 
   TokenGuard(Token token) {
     this.token = token;
@@ -37,9 +37,7 @@ final class TokenGuard {
       return true;
     }
     String why = shown == null ? "a call without the job's token" : "a call with another token than the job's";
-    if (lines.now()) {
-      LOG.warn("refused {}: {} from {}", why, request.path(), request.remoteAddress());
-    }
+    lines.warn("refused {}: {} from {}", why, request.path(), request.remoteAddress());
     refuse(request, "refuses " + why + ADVICE);
     return false;
   }

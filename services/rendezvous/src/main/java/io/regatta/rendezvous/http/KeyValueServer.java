@@ -7,6 +7,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpVersion;
 import io.regatta.node.address.ServicePort;
+import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -30,6 +31,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class KeyValueServer {
   private static final Logger LOG = LoggerFactory.getLogger(KeyValueServer.class);
+  private static final PeerLog DROPPED = new PeerLog(LOG);
   /** A connection without a byte is closed: none needs this long for one request. */
   private static final int IDLE_SECONDS = 30;
   static final int MAX_PATH_BYTES = 8192;
@@ -138,7 +140,7 @@ public final class KeyValueServer {
 
   private void send(HttpServerRequest request, Answer answer) {
     if (answer.status() == 0) {
-      LOG.warn("{}: {} {} from {} has more than scope and key; it is dropped, as PaddlePaddle's server does",
+      DROPPED.warn("{}: {} {} from {} has more than scope and key; it is dropped, as PaddlePaddle's server does",
           values.what(), request.method(), request.uri(), request.remoteAddress());
       request.connection().close();
       return;

@@ -1,0 +1,44 @@
+package io.regatta.protocol.security;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+/** Peers can neither fill the log nor forge lines of it. */
+class PeerLogTest {
+  private final AtomicLong nanos = new AtomicLong();
+  private final Logger logger = (Logger) LoggerFactory.getLogger(PeerLogTest.class);
+  private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+
+  @Test
+  void cutsAndEscapesTexts_whenAPeerSendsControlCharactersAndLongOnes() {
+    assertThat(PeerLog.text("/a\r\n\u001b[2J\u2028b")).isEqualTo("/a\\u000d\\u000a\\u001b[2J\\u2028b");
+    assertThat(PeerLog.text("x".repeat(8000))).hasSizeLessThan(250).endsWith("... (8000 characters)");
+    assertThat(PeerLog.text(null)).isEqualTo("null");
+  }
+
+  @Test
+  void logsOneLineInTenSeconds_andCountsTheOthers() {
+    lines.start();
+    logger.addAppender(lines);
+    try {
+      PeerLog log = new PeerLog(logger, nanos::get);
+      for (int i = 0; i < 1000; i++) {
+        log.warn("refused {}", "/a\nb");
+        log.error("call failed", new IllegalStateException("a fault"));
+      }
+      nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
+      log.warn("refused {}", "/c");
+    } finally {
+      logger.detachAppender(lines);
+    }
+    assertThat(lines.list).extracting(ILoggingEvent::getFormattedMessage)
+        .containsExactly("refused /a\\u000ab", "refused /c (and 1999 similar lines before)");
+  }
+}
