@@ -14,6 +14,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.BindException;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import javax.net.ssl.SSLPeerUnverifiedException;
 
@@ -25,6 +26,8 @@ import javax.net.ssl.SSLPeerUnverifiedException;
  * {@code /health} and {@code /ready} are open to them, over TLS where the process has it.
  */
 final class AdminServer {
+  /** Limit for a connection without a byte, twice the usual interval of scrapes: strangers cannot hold it open. */
+  private static final int IDLE_SECONDS = 120;
 
   private final Vertx vertx;
   private final Insight insight;
@@ -42,7 +45,8 @@ final class AdminServer {
     AdminServer admin = new AdminServer(own, insight);
     Promise<AdminServer> promise = Promise.promise();
     try {
-      admin.server = insight.security().askingServer(own, new HttpServerOptions()).requestHandler(admin::handle);
+      admin.server = insight.security().askingServer(own, new HttpServerOptions()
+          .setIdleTimeout(IDLE_SECONDS).setIdleTimeoutUnit(TimeUnit.SECONDS)).requestHandler(admin::handle);
     } catch (InvalidInput e) {
       return admin.close().transform(closed -> Future.failedFuture(e));
     }
