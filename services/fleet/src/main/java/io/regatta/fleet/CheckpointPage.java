@@ -63,7 +63,7 @@ final class CheckpointPage {
         out.printf("%-36s %14d  -%n", f.file(), f.bytes());
         continue;
       }
-      try (SafetensorsFile file = SafetensorsFile.open(dir.resolve(f.file()))) {
+      try (SafetensorsFile file = SafetensorsFile.open(f.in(dir))) {
         out.printf("%-36s %14d  %d%n", f.file(), f.bytes(), file.tensors().size());
         file.tensors().stream().filter(t -> t.dtype().equals(TensorInfo.I64))
             .forEach(t -> rows.merge(t.name(), t.elements(), Long::sum));

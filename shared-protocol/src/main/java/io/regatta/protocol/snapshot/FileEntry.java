@@ -1,6 +1,7 @@
 package io.regatta.protocol.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.FileNames;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -19,6 +20,16 @@ import java.util.List;
  * @param sha256 of all its bytes, hex
  */
 public record FileEntry(String file, long bytes, String sha256) {
+
+  /** @throws InvalidInput if the name is not one of a file within a directory */
+  public FileEntry {
+    FileNames.check(file);
+  }
+
+  /** Returns its path; fails as {@link FileNames#in} does. */
+  public Path in(Path dir) throws IOException {
+    return FileNames.in(dir, file);
+  }
 
   /**
    * The same of tensors, which must be those that were written: the writer has left checksums of what it was given.
@@ -46,7 +57,7 @@ public record FileEntry(String file, long bytes, String sha256) {
    * tensor; null if it is.
    */
   public String damage(Path dir) throws IOException {
-    Path path = dir.resolve(file);
+    Path path = in(dir);
     if (!Files.isRegularFile(path)) {
       return path + " is missing";
     }

@@ -1,6 +1,7 @@
 package io.regatta.protocol.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.FileNames;
 import io.regatta.protocol.snapshot.Snapshots.Found;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,7 +34,7 @@ public final class SnapshotChain {
       if (older.manifest().kind() != SnapshotKind.DELTA) {
         return chain;
       }
-      at = at.resolveSibling(older.manifest().parent());
+      at = at.resolveSibling(FileNames.check(older.manifest().parent()));
     }
   }
 

@@ -79,8 +79,8 @@ public final class SnapshotDirectory {
       verify(part);
     }
     for (FileEntry file : files(part)) {
-      if (Files.size(part.resolve(file.file())) != file.bytes()) {
-        throw new InvalidInput(part.resolve(file.file()) + " has not the " + file.bytes() + " bytes that were written");
+      if (Files.size(file.in(part)) != file.bytes()) {
+        throw new InvalidInput(file.in(part) + " has not the " + file.bytes() + " bytes that were written");
       }
     }
     Path old = target.resolveSibling(target.getFileName() + REPLACED);
@@ -130,14 +130,16 @@ public final class SnapshotDirectory {
 
   /** The files of a snapshot or model as its manifest says. */
   public static List<FileEntry> files(Path dir) {
+    JsonObject json = ManifestFile.read(dir);
     try {
-      JsonObject json = ManifestFile.read(dir);
       List<FileEntry> files = new ArrayList<>();
       json.getJsonArray("files").forEach(f -> files.add(FileEntry.of((JsonObject) f)));
       files.addAll(Manifest.files(json, Manifest.TRAINERS_FILES));
       return files;
     } catch (ClassCastException | NullPointerException e) {
       throw new InvalidInput(dir.resolve(ManifestFile.NAME) + " cannot be understood: it lists no files", e);
+    } catch (InvalidInput e) {
+      throw new InvalidInput(dir.resolve(ManifestFile.NAME) + " cannot be understood: " + e.getMessage(), e);
     }
   }
 }

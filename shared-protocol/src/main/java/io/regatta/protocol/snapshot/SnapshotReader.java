@@ -50,7 +50,7 @@ public final class SnapshotReader implements AutoCloseable {
         List<SafetensorsFile> opened = new ArrayList<>();
         reader.files.add(opened);
         for (FileEntry file : member.manifest().files()) {
-          opened.add(SafetensorsFile.open(member.dir().resolve(file.file())));
+          opened.add(SafetensorsFile.open(file.in(member.dir())));
         }
       }
       return reader;

@@ -49,8 +49,8 @@ public final class SnapshotRewrite {
           entries.add(FileEntry.ofTensors(path, path.getFileName().toString()));
         }
         for (FileEntry kept : in.manifest().trainersFiles()) {
-          Files.copy(in.newest().dir().resolve(kept.file()), out.part().resolve(kept.file()));
-          SnapshotDirectory.sync(out.part().resolve(kept.file()));
+          Files.copy(kept.in(in.newest().dir()), kept.in(out.part()));
+          SnapshotDirectory.sync(kept.in(out.part()));
         }
         SnapshotKind kind = in.manifest().kind() == SnapshotKind.DELTA ? SnapshotKind.FULL : in.manifest().kind();
         out.publish(in.manifest().with(kind, layout, entries).toJson(), true);

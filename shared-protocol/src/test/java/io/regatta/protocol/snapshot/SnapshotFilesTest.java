@@ -29,6 +29,8 @@ import net.jqwik.api.constraints.IntRange;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class SnapshotFilesTest {
 
@@ -383,6 +385,34 @@ class SnapshotFilesTest {
     Files.createDirectory(dir.resolve("step-425"));
     assertThatThrownBy(() -> SnapshotReader.open(dir.resolve("step-450"))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("relative to step-425, which cannot be read: " + dir.resolve("step-425") + " has no manifest.json");
+  }
+
+  /** A manifest is what its author wants it to be: its checksum holds, and the file that it names is there. */
+  @ParameterizedTest
+  @CsvSource({"files", "trainers_files"})
+  void a_manifest_that_names_a_file_outside_of_its_directory_is_refused(String list) throws IOException {
+    Path from = dir.resolve("a/b/snapshot");
+    WrittenSnapshot.random(1, 5).write(from, 1);
+    Path payload = Files.writeString(dir.resolve("a/payload"), "payload");
+    JsonObject manifest = ManifestFile.read(from);
+    manifest.put(list, new JsonArray().add(new JsonObject().put("file", "../../payload").put("bytes", Files.size(payload))
+        .put("sha256", FileEntry.of(payload, "payload").sha256())));
+    ManifestFile.write(from.resolve(ManifestFile.NAME), manifest);
+    Path to = dir.resolve("x/y/to");
+    for (ThrowingCallable use : List.<ThrowingCallable>of(() -> SnapshotDirectory.verify(from), () -> Manifest.read(from),
+        () -> SnapshotReader.open(from), () -> SnapshotRewrite.snapshot(from, to, 2), () -> Snapshots.named("resume", from))) {
+      assertThatThrownBy(use).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining(from.resolve(ManifestFile.NAME) + " cannot be understood: '../../payload' is not the name of a file");
+    }
+    assertThat(dir.resolve("x")).doesNotExist();
+  }
+
+  @Test
+  void a_delta_that_is_relative_to_a_directory_elsewhere_is_refused() throws IOException {
+    WrittenSnapshot.random(1, 5).write(dir.resolve("elsewhere/base"), 1, SnapshotKind.BASE, "", 1, Map.of());
+    WrittenSnapshot.random(1, 5).write(dir.resolve("here/delta"), 1, SnapshotKind.DELTA, "../elsewhere/base", 2, Map.of());
+    assertThatThrownBy(() -> SnapshotChain.of(dir.resolve("here/delta"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("'../elsewhere/base' is not the name of a file");
   }
 
   @Test

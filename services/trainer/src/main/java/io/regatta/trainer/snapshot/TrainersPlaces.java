@@ -70,7 +70,7 @@ final class TrainersPlaces {
     boolean fuzzy = false;
     Map<Integer, List<Said>> trainers = new TreeMap<>();
     for (int s = 0; s < files.size(); s++) {
-      JsonObject state = ShardSaver.state(dir.resolve(files.get(s).file()));
+      JsonObject state = ShardSaver.state(files.get(s).in(dir));
       if (spec.mode() == Mode.SYNC && state.getLong("step") != round) {
         throw new IOException("shard " + s + " has saved what it held before step " + state.getLong("step") + ", not before "
             + round + ", for trainers were lost meanwhile");

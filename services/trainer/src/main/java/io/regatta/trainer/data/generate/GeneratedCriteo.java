@@ -1,6 +1,7 @@
 package io.regatta.trainer.data.generate;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.regatta.core.file.FileNames;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -31,6 +32,11 @@ public record GeneratedCriteo(int version, CriteoGenerator.Size size, double bes
 
   /** A file that was made. */
   public record File(String name, long bytes, String sha256) {
+
+    /** @throws io.regatta.core.error.RegattaException.InvalidInput if the name is not one of a file within a directory */
+    public File {
+      FileNames.check(name);
+    }
 
     /** Whether it is in {@code directory}, as it was made. */
     boolean intact(Path directory) throws IOException {
