@@ -162,11 +162,13 @@ final class Group {
     for (Lobby.Guest guest : lobby.guests()) {
       JoinRequest request = guest.request();
       OptionalInt free = seats.free(request.getRank());
-      if (free.isPresent() && seats.active().findAny().isPresent()
-          && seats.active().allMatch(holder -> holder.heardAfter(guest.sinceMillis()))) {
-        guest.withdraw();
-        seat(free.getAsInt(), request, now, guest.done());
-      } else if (free.isEmpty() && seats.wanted(request.getRank()).allMatch(holder -> holder.heardAfter(guest.sinceMillis()))) {
+      if (free.isPresent()) {
+        boolean known = seats.active().findAny().isPresent()
+            && seats.active().allMatch(holder -> holder.heardAfter(guest.sinceMillis()));
+        if (known && guest.withdraw()) {
+          seat(free.getAsInt(), request, now, guest.done());
+        }
+      } else if (seats.wanted(request.getRank()).allMatch(holder -> holder.heardAfter(guest.sinceMillis()))) {
         lobby.refuse(guest, seats.refusal(request.getRank(), now));
       }
     }
@@ -177,13 +179,12 @@ final class Group {
     return succession != null || holders().isEmpty() ? List.of() : lobby.takeAll();
   }
 
-  /** Those who waited in vain for a group of this name to let them in; they form this one. */
+  /** Those who waited in vain for a group of this name to let them in; {@link #formIfAllHaveCome} is to be called next. */
   void takeOver(List<Lobby.Guest> guests) {
     guests.forEach(lobby::takeOver);
-    formIfAllHaveCome(clock.getAsLong());
   }
 
-  private void formIfAllHaveCome(long now) {
+  void formIfAllHaveCome(long now) {
     if (lobby.size() == worldSize) {
       form(now);
     }

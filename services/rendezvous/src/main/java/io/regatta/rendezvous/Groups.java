@@ -291,8 +291,10 @@ public final class Groups {
     }
     Group begun = new Group(next.get(0).request(), config, issuer, clock);
     groups.put(begun.name(), begun);
-    group.end();
     begun.takeOver(next);
+    group.end();
+    begun.formIfAllHaveCome(clock.getAsLong());
+    forgetIfEmpty(begun); // whoever waited may have gone when it heard of that end
   }
 
   private Group open(String name) {

@@ -57,9 +57,9 @@ final class Lobby {
       return done;
     }
 
-    /** It waits no longer, wherever it did. */
-    void withdraw() {
-      lobby.guests.remove(this);
+    /** It waits no longer, wherever it did; false if it did not any more. */
+    boolean withdraw() {
+      return lobby.guests.remove(this);
     }
   }
 
