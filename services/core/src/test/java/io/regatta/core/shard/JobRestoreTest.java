@@ -106,7 +106,7 @@ class JobRestoreTest {
 
   @Test
   void countsShrinksOnFromThoseThatTheRowsHaveBeenThrough() {
-    ParameterShard shard = shard(0, 1, 100);
+    ParameterShard shard = shard(1, 2, 100);
     JobRestore into = shard.restore("job");
     into.shrinks(7);
     finish(into, 1);
@@ -116,6 +116,7 @@ class JobRestoreTest {
     Answer<JobSnapshot> taken = new Answer<>();
     shard.snapshot("job", 0, Scope.ALL, 1 << 20, taken);
     assertThat(taken.value.shrinks()).isEqualTo(8);
+    assertThat(taken.value.shard()).isEqualTo(1);
   }
 
   @Test

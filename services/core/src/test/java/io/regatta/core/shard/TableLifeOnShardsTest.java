@@ -255,6 +255,22 @@ class TableLifeOnShardsTest {
   }
 
   @Test
+  void eachShrinkTellsWhatItHasRemovedItself() {
+    TableLife life = new TableLife(true, 0.9f, 0.1f, 1, 0, 1, 0.5f, 0, 100);
+    ParameterClient c = clients(job(Mode.ASYNC, 1, 1, life), new ArrayList<>()).get(0);
+    for (int shrink = 1; shrink <= 3; shrink++) { // of ids that nobody has clicked
+      c.pull(0, false, List.of(new SparseIds(T, LongStream.range(0, shrink).toArray())), false).join();
+      assertThat(c.shrink(shrink, false).join()).isEqualTo(new Shrunk(shrink, 0, 0, 0));
+    }
+    ParameterClient t = clients(job(Mode.ASYNC, 1, 1, TableLife.NONE.withShrink(0, 0, 100)), new ArrayList<>()).get(0);
+    for (int shrink = 1; shrink <= 3; shrink++) {
+      t.pull(0, false, List.of(new SparseIds(T, LongStream.range(0, shrink).toArray())), false).join();
+      nowMillis += 101_000;
+      assertThat(t.shrink(shrink, false).join()).isEqualTo(new Shrunk(0, 0, shrink, 0));
+    }
+  }
+
+  @Test
   void shrinkKeepsLiveRows_whenTheWallClockJumps() {
     ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> wallMillis);
     shard.register(job(Mode.ASYNC, 1, 1, TableLife.NONE.withShrink(0, 0, 1000)), new TrainerId(0, 1), 0);
