@@ -127,7 +127,7 @@ class KilledRunsIT {
   @Test
   @Timeout(300)
   void trainsEachExampleOncePerPass_whenAllServersAndTrainersAreKilledTwice() throws Exception {
-    services.start("rendezvous", "rendezvous", new JsonObject());
+    services.start("rendezvous", "rendezvous", new JsonObject().put("lease_ms", 4000));
     kill(cluster(1, "async"), 0);
     kill(cluster(2, "async"), last().step());
     for (JavaProcess trainer : cluster(3, "async").subList(0, 2)) {

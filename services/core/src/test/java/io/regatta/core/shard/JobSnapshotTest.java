@@ -208,15 +208,40 @@ class JobSnapshotTest {
     assertThatThrownBy(() -> run.shard.restore("job")).isInstanceOf(Conflict.class).hasMessageContaining("has begun");
   }
 
-  /** For want of memory, say: here because another walk is under way. */
-  @Test
-  void a_snapshot_that_cannot_begin_leaves_nothing_open() {
+  private static JobState withTwoTables(Completions completions) {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     ModelSpec two = new ModelSpec(1, List.of(), sgd, List.of(new SparseTableSpec("a", 1, InitializerSpec.zeros(), sgd),
         new SparseTableSpec("b", 1, InitializerSpec.zeros(), sgd)));
     JobState job = new JobState(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, two), 0,
-        ParameterShard.Limits.defaults(), new BlockPool(), () -> 1, () -> 1, null, new Completions());
+        ParameterShard.Limits.defaults(), new BlockPool(), () -> 1, () -> 1, null, completions);
     job.tables.table("a");
+    return job;
+  }
+
+  @Test
+  void who_has_asked_for_a_snapshot_that_cannot_be_taken_is_told_and_the_next_one_can_be_taken() {
+    Completions completions = new Completions();
+    JobState job = withTwoTables(completions);
+    TableSnapshot other = TableSnapshot.take(job.tables.table("b"), Scope.ALL, 0);
+    Answer<JobSnapshot> first = new Answer<>();
+    job.snapshots.ask("first", 0, false, Scope.ALL, 0, first);
+    job.turns.begin();
+    assertThat(job.snapshots.takeIfDue()).isTrue();
+    completions.drain();
+    assertThat(first.error).isInstanceOf(IllegalStateException.class);
+    other.end(true);
+    Answer<JobSnapshot> second = new Answer<>();
+    job.snapshots.ask("second", 0, false, Scope.ALL, 0, second);
+    assertThat(job.snapshots.takeIfDue()).isTrue();
+    completions.drain();
+    assertThat(second.value.tables()).hasSize(2);
+    assertThat(job.snapshots.takeIfDue()).as("nobody has asked for a third one").isFalse();
+  }
+
+  /** For want of memory, say: here because another walk is under way. */
+  @Test
+  void a_snapshot_that_cannot_begin_leaves_nothing_open() {
+    JobState job = withTwoTables(new Completions());
     TableSnapshot other = TableSnapshot.take(job.tables.table("b"), Scope.ALL, 0);
     JobSnapshot first = new JobSnapshot(job, 0, Scope.ALL, 0, () -> { });
     assertThat(first.advance(2)).isFalse();
