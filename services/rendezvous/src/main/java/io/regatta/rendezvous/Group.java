@@ -12,6 +12,7 @@ import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.OpenGather;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -153,14 +154,19 @@ final class Group {
    * Newcomers to a group of one size that has formed, who may be next lives of its members. One is refused when the holder of
    * its rank, or every holder if it would take any, has been heard since it came. It gets the rank of one that is gone when all
    * others have been heard since, or are gone as well: if all are, the whole job was started again, and it belongs to a new
-   * group ({@link #takeNextLives}), whatever lease ends first.
+   * group ({@link #takeNextLives}), whatever lease ends first. So does one of another run when this run has ended with success.
+   * Those that name a rank come first.
    */
   private void answerNextLives(long now) {
     if (succession != null || holders().isEmpty()) {
       return;
     }
-    for (Lobby.Guest guest : lobby.guests()) {
+    List<Lobby.Guest> named = lobby.guests().stream().sorted(Comparator.comparing(guest -> guest.request().getRank() < 0)).toList();
+    for (Lobby.Guest guest : named) {
       JoinRequest request = guest.request();
+      if (succeeded && !request.getRunId().isEmpty() && !runIds.contains(request.getRunId())) {
+        continue;
+      }
       OptionalInt free = seats.free(request.getRank());
       if (free.isPresent()) {
         boolean known = seats.active().findAny().isPresent()

@@ -159,6 +159,16 @@ class GroupsTest {
   }
 
   @Test
+  void whoTakesAnyRank_leavesTheNamedOnesFree_alsoInAGroupThatHasFormed() {
+    VirtualGroups g = VirtualGroups.formed(3);
+    g.pass(100);
+    Answer<JoinReply> any = g.join(3, -1);
+    Answer<JoinReply> zero = g.join(3, 0);
+    g.pass(11_000, 2);
+    assertThat(List.of(any, zero)).extracting(a -> a.value.getRank()).containsExactly(1, 0);
+  }
+
+  @Test
   void whoWaitsForARank_goesAndEndsInTime() {
     VirtualGroups g = VirtualGroups.formed(1);
     Answer<JoinReply> late = g.join(1, 0, "late", 5_000);

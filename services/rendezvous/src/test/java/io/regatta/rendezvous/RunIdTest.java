@@ -153,6 +153,8 @@ class RunIdTest {
     Answer<JoinReply> other = join("job", 0, 0, "run-2");
     leave(fixed.get(0), true);
     assertThat(same.error).isInstanceOf(RunEnded.class).hasMessageContaining("nothing is left to do");
+    beat(fixed.get(1), 5000);
+    assertThat(other.isDone()).as("another run is no part of this group, whose last member still saves").isFalse();
     leave(fixed.get(1), true);
     assertThat(groups.status("job").getWaitsList()).singleElement().asString().contains("trainer-0").contains("rank 1");
     join("job", 0, 1, "run-2");
