@@ -37,7 +37,7 @@ public final class ProgramLoader {
     }
     String where = job.programJar().isBlank() ? "on the class path" : "in " + job.programJar();
     try {
-      Class<?> type = Class.forName(job.program(), true, loader(job));
+      Class<?> type = Class.forName(job.program(), false, loader(job));
       if (!TrainingProgram.class.isAssignableFrom(type)) {
         throw new InvalidInput("job " + job.job() + ": program " + job.program() + " " + where
             + " does not implement " + TrainingProgram.class.getName());

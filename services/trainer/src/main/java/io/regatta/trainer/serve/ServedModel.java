@@ -10,6 +10,7 @@ import ai.djl.nn.Parameter;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.Pair;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.FileNames;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.protocol.snapshot.LostShard;
 import io.regatta.protocol.snapshot.ManifestFile;
@@ -127,12 +128,12 @@ final class ServedModel implements AutoCloseable {
   private static Servable program(JobConfig job, Path dir) {
     try {
       ClassLoader context = Thread.currentThread().getContextClassLoader();
-      Class<?> type = Class.forName(job.program(), true, context == null ? ServedModel.class.getClassLoader() : context);
-      if (type.getConstructor().newInstance() instanceof Servable servable) {
-        return servable;
+      Class<?> type = Class.forName(job.program(), false, context == null ? ServedModel.class.getClassLoader() : context);
+      if (!Servable.class.isAssignableFrom(type)) { // before any of its code runs
+        throw new InvalidInput("model " + dir + ": program " + job.program() + " cannot be served: it does not implement "
+            + Servable.class.getName());
       }
-      throw new InvalidInput("model " + dir + ": program " + job.program() + " cannot be served: it does not implement "
-          + Servable.class.getName());
+      return (Servable) type.getConstructor().newInstance();
     } catch (ReflectiveOperationException e) {
       throw new InvalidInput("model " + dir + ": program '" + job.program() + "' is not on the class path, or has no public "
           + "constructor without arguments: " + e, e);
@@ -144,7 +145,7 @@ final class ServedModel implements AutoCloseable {
     for (Pair<String, Parameter> p : block.getParameters()) {
       parameters.put(p.getKey(), p.getValue());
     }
-    try (SafetensorsFile dense = SafetensorsFile.open(dir.resolve(ModelFiles.DENSE))) {
+    try (SafetensorsFile dense = SafetensorsFile.open(FileNames.in(dir, ModelFiles.DENSE))) {
       Map<String, float[]> values = new LinkedHashMap<>();
       for (String name : parameters.keySet()) {
         if (!dense.has(name)) {
@@ -160,7 +161,7 @@ final class ServedModel implements AutoCloseable {
       String name = table.getString("table");
       ServedTable served = new ServedTable(name, table.getInteger("dim"), initializer(table), manifest.getLong("seed"));
       tables.put(name, served);
-      try (SafetensorsFile file = SafetensorsFile.open(dir.resolve(ModelFiles.table(name)))) {
+      try (SafetensorsFile file = SafetensorsFile.open(FileNames.in(dir, ModelFiles.table(name)))) {
         fill(served, file);
       }
     }
