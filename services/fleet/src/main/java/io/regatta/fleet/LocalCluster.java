@@ -16,6 +16,7 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.service.TrainerVerticle;
+import io.regatta.trainer.snapshot.StartingPoint;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -166,7 +167,8 @@ public final class LocalCluster {
     JobConfig job = options.job();
     List<Deployable> servers = new ArrayList<>();
     for (int i = 0; i < job.servers(); i++) {
-      ParameterServerConfig server = options.services().parameterServer().at(i, job.servers(), job.shards());
+      ParameterServerConfig server = options.services().parameterServer().at(i, job.servers(), job.shards())
+          .rootedAt(StartingPoint.directories(job));
       servers.add(new ParameterServerVerticle(node,
           job.sparseShards() < 0 ? server : server.apart(job.sparseShards())));
     }

@@ -21,6 +21,7 @@ import io.regatta.trainer.config.MeetingStore;
 import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.result.ResultFile;
 import io.regatta.trainer.serve.PredictorConfig;
+import io.regatta.trainer.snapshot.StartingPoint;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -163,7 +164,8 @@ final class Place {
     } else if (job != null) {
       dictated.add(servers(job));
     }
-    return effective.bindSection(Sections.PARAMETER_SERVER, ParameterServerConfig.class, dictated);
+    ParameterServerConfig server = effective.bindSection(Sections.PARAMETER_SERVER, ParameterServerConfig.class, dictated);
+    return job == null ? server : server.rootedAt(StartingPoint.directories(job));
   }
 
   AggregatorConfig gradientAggregator() {

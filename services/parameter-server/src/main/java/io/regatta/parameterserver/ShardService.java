@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.shard.DigestCursor;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.node.Node;
+import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.group.GroupWatch;
@@ -93,7 +94,8 @@ final class ShardService {
         task -> LaterTurn.run(context, task));
     hosted = node.starting("shard " + index);
     metrics = new ShardMetrics(node.metrics(), node.families(), index);
-    snapshots = new SnapshotWriter(vertx, context, shard, config.limits().snapshotBytes());
+    snapshots = new SnapshotWriter(vertx, context, shard, config.limits().snapshotBytes(),
+        SnapshotRoots.of(config.snapshotRoots(), PublishedAddress.isLoopback(node.bind())));
   }
 
   /**

@@ -27,7 +27,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -55,8 +54,6 @@ final class SnapshotWriter {
   private static final long LOOK_MILLIS = 500;
   /** Longest time that pushes wait for the moment of a snapshot. */
   private static final long HOLD_MILLIS = 5_000;
-  /** The longest path of Linux. */
-  private static final int PATH_CHARACTERS = 4096;
 
   /** Pushes of a job that wait for the snapshot in a directory. */
   private record Hold(String job, String directory) {}
@@ -65,6 +62,7 @@ final class SnapshotWriter {
   private final Context loop;
   private final ParameterShard shard;
   private final long keptMax;
+  private final SnapshotRoots roots;
   private final long holdMillis;
   private final WorkerExecutor worker;
   /** By job: the file of its last snapshot, or why there is none. */
@@ -78,13 +76,19 @@ final class SnapshotWriter {
   /** Written on the loop, read by the worker. */
   private volatile boolean closed;
 
-  /** @param keptMax see {@link ParameterShard#snapshot} */
-  SnapshotWriter(Vertx vertx, Context loop, ParameterShard shard, long keptMax) {
-    this(vertx, loop, shard, keptMax, HOLD_MILLIS);
+  /**
+   * Begins with no files.
+   *
+   * @param keptMax see {@link ParameterShard#snapshot}
+   * @param roots of the directories that requests may name
+   */
+  SnapshotWriter(Vertx vertx, Context loop, ParameterShard shard, long keptMax, SnapshotRoots roots) {
+    this(vertx, loop, shard, keptMax, roots, HOLD_MILLIS);
   }
 
   /** @param holdMillis longest time that pushes wait for the moment of a snapshot */
-  SnapshotWriter(Vertx vertx, Context loop, ParameterShard shard, long keptMax, long holdMillis) {
+  SnapshotWriter(Vertx vertx, Context loop, ParameterShard shard, long keptMax, SnapshotRoots roots, long holdMillis) {
+    this.roots = roots;
     this.holdMillis = holdMillis;
     this.vertx = vertx;
     this.loop = loop;
@@ -95,7 +99,7 @@ final class SnapshotWriter {
 
   /** Completes when no push of the job is under way; new ones wait from now on, for a limited time. */
   Future<HoldReply> hold(String job, String directory) {
-    Hold hold = new Hold(job, directory(directory).toString());
+    Hold hold = new Hold(job, roots.path(directory).toString());
     Promise<HoldReply> quiet = Promise.promise();
     shard.hold(job, hold.directory, (marks, error) -> {
       if (error != null) {
@@ -131,9 +135,12 @@ final class SnapshotWriter {
   /** Completes when the moment has been taken; the file is written meanwhile. */
   Future<Void> save(SaveRequest request) {
     ParameterShard.checkName(request.getJob());
-    Path dir = directory(request.getDirectory());
+    Path dir = roots.path(request.getDirectory());
     Hold hold = new Hold(request.getJob(), dir.toString());
-    Future<Boolean> there = loop.executeBlocking(() -> Files.isDirectory(dir), false); // not behind another job's files
+    Future<Boolean> there = loop.executeBlocking(() -> {
+      roots.check(dir);
+      return Files.isDirectory(dir);
+    }, false); // not after another job's files
     return there.map(seen -> {
       if (!seen) {
         throw new InvalidInput("shard " + shard.index() + " does not see the directory " + dir
@@ -166,19 +173,6 @@ final class SnapshotWriter {
       }
     });
     return taken.future();
-  }
-
-  /** Returns the path that a request names. */
-  private Path directory(String name) {
-    try {
-      if (name.length() <= PATH_CHARACTERS) {
-        return Path.of(name);
-      }
-    } catch (InvalidPathException e) {
-      throw new InvalidInput("shard " + shard.index() + " cannot use the directory of the request: " + e.getReason(), e);
-    }
-    throw new InvalidInput("the directory of the request has " + name.length() + " characters; shard " + shard.index()
-        + " takes at most " + PATH_CHARACTERS);
   }
 
   private static TableSnapshot.Scope scope(String kind) {
@@ -253,19 +247,31 @@ final class SnapshotWriter {
           + known.request.getDirectory() + ", not with " + request.getDirectory()
           + "; all its trainers must see the same snapshots");
     }
-    Future<Boolean> dense = read(request);
-    restored.put(request.getJob(), new Restoring(request, dense));
-    return dense;
+    Promise<Boolean> dense = Promise.promise();
+    Restoring begun = new Restoring(request, dense.future());
+    restored.put(request.getJob(), begun); // before a refusal, which takes it away again
+    try {
+      read(request, begun).onComplete(dense);
+    } catch (RuntimeException e) {
+      restored.remove(request.getJob(), begun);
+      throw e;
+    }
+    return dense.future();
   }
 
-  private Future<Boolean> read(RestoreRequest request) {
+  private Future<Boolean> read(RestoreRequest request, Restoring begun) {
     ParameterShard.checkName(request.getJob());
-    Path dir = directory(request.getDirectory());
+    Path dir = roots.path(request.getDirectory());
     ResumePoint at = ProgressMessages.at(request);
     JobRestore into = shard.restore(request.getJob());
     String what = "job " + request.getJob() + " on shard " + shard.index();
     long begin = System.nanoTime();
-    return inTurn("the reading of " + what, () -> ShardRestorer.restore(into, dir, request.getResume(), at, this::ask))
+    return loop.executeBlocking(() -> {
+      roots.check(dir);
+      return true;
+    }, false).onFailure(refused -> restored.remove(request.getJob(), begun)) // the job may still begin with another one
+        .compose(allowed -> inTurn("the reading of " + what,
+            () -> ShardRestorer.restore(into, dir, request.getResume(), at, this::ask)))
         .onSuccess(dense -> LOG.info("{} has been read from {} in {} ms", what, dir,
             TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin)))
         .recover(e -> Future.failedFuture(explained(what + " could not be read from " + dir, e)));

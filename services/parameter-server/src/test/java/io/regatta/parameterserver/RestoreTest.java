@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.SparseIds;
@@ -20,6 +21,7 @@ import io.regatta.protocol.snapshot.ModelLayout;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.protocol.snapshot.SnapshotKind;
 import io.vertx.core.Future;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -60,19 +62,59 @@ class RestoreTest {
     }
   }
 
+  @Test
+  void when_a_request_leads_out_of_the_roots_then_save_and_restore_refuse_it_without_harm() throws Exception {
+    Path root = Files.createDirectories(dir.resolve("root"));
+    Path outside = Files.createDirectories(dir.resolve("outside"));
+    Files.createSymbolicLink(root.resolve("link"), outside);
+    try (RunningServers servers = RunningServers.start(0, 1)) {
+      servers.deploy(ParameterServerConfig.defaults().at(0, 1, 1).rootedAt(List.of(root.toString())));
+      Shard shard = servers.shards().get(0);
+      ParameterServerControl control = servers.control(shard.getHost(), shard.getPort());
+      ParameterClient next = servers.client(Jobs.spec("next", Mode.ASYNC, 1, 1), 0, 1);
+      get(next.register());
+      for (String name : List.of(outside.toString(), root + "/../outside", root + "/link", "link", "..", "../outside", "",
+          "a\\b", "C:\\a", "a\0", "/")) {
+        assertThatThrownBy(() -> get(control.save(SaveRequest.newBuilder().setJob("first").setDirectory(name)
+            .setKind("full").build()))).as("save in %s", name).isInstanceOf(InvalidInput.class)
+            .hasMessageNotContaining("is not on shard");
+        assertThatThrownBy(() -> get(control.restore(RestoreRequest.newBuilder().setJob("next").setDirectory(name).build())))
+            .as("restore from %s", name).isInstanceOf(InvalidInput.class);
+      }
+      assertThatThrownBy(() -> get(control.restore(RestoreRequest.newBuilder().setJob("next")
+          .setDirectory(outside.toString()).build()))).hasMessageContaining(root.toString())
+          .hasMessageContaining(SnapshotRoots.KEY);
+      assertThat(outside).isEmptyDirectory();
+      saved(servers, control, root.resolve("s"));
+      assertThat(get(control.restore(RestoreRequest.newBuilder().setJob("next").setDirectory("s").build()))).isTrue();
+      get(next.leave(true));
+    }
+  }
+
+  @Test
+  void when_no_root_is_known_and_other_machines_are_served_then_no_directory_is_taken() {
+    SnapshotRoots none = SnapshotRoots.of(List.of(), false);
+    assertThatThrownBy(() -> none.check(dir)).isInstanceOf(InvalidInput.class).hasMessageContaining(SnapshotRoots.KEY);
+    SnapshotRoots.of(List.of(), true).check(dir);
+  }
+
   private Path saved(RunningServers servers, ParameterServerControl control) throws Exception {
+    return saved(servers, control, dir.resolve("s"));
+  }
+
+  private static Path saved(RunningServers servers, ParameterServerControl control, Path target) throws Exception {
     JobSpec job = Jobs.spec("first", Mode.ASYNC, 1, 1);
     ParameterClient client = servers.client(job, 0, 1);
     get(client.register());
     get(client.initialize(Jobs.ramp(Jobs.NUMEL, 1)));
     get(client.pull(0, false, List.of(new SparseIds("emb", Jobs.IDS)), false));
-    SnapshotDirectory out = SnapshotDirectory.of(dir.resolve("s")).begin();
+    SnapshotDirectory out = SnapshotDirectory.of(target).begin();
     get(control.save(SaveRequest.newBuilder().setJob("first").setDirectory(out.part().toString())
         .setKind(SnapshotKind.FULL.label()).build()));
     FileEntry file = get(control.saved("first"));
     out.publish(new Manifest("first", "a1", "async", SnapshotKind.FULL, 0, -1, 0, false, "", "", ModelLayout.of(job), List.of(),
         List.of(file)).toJson(), true);
     get(client.leave(true));
-    return dir.resolve("s");
+    return target;
   }
 }

@@ -70,7 +70,7 @@ class SnapshotWriterTest {
   @Test
   void when_one_of_two_snapshots_is_taken_then_pushes_wait_for_the_other_until_that_is_refused() throws Exception {
     ParameterShard shard = shard(0);
-    SnapshotWriter writer = new SnapshotWriter(vertx, loop, shard, 1 << 20, TimeUnit.HOURS.toMillis(1));
+    SnapshotWriter writer = new SnapshotWriter(vertx, loop, shard, 1 << 20, SnapshotRoots.any(), TimeUnit.HOURS.toMillis(1));
     Path first = Files.createDirectory(dir.resolve("first"));
     Path second = dir.resolve("second");
     onLoop(() -> {
@@ -95,7 +95,7 @@ class SnapshotWriterTest {
   @Test
   void when_the_time_of_a_hold_is_over_then_pushes_wait_no_longer() throws Exception {
     ParameterShard shard = shard(0);
-    SnapshotWriter writer = new SnapshotWriter(vertx, loop, shard, 1 << 20, 1);
+    SnapshotWriter writer = new SnapshotWriter(vertx, loop, shard, 1 << 20, SnapshotRoots.any(), 1);
     Promise<PushAck> acknowledged = Promise.promise();
     onLoop(() -> {
       begun(shard);
@@ -112,7 +112,7 @@ class SnapshotWriterTest {
   @Test
   void filesThatWaitNameTheOneUnderWay() throws Exception {
     ParameterShard shard = shard(3);
-    SnapshotWriter writer = new SnapshotWriter(vertx, loop, shard, 0);
+    SnapshotWriter writer = new SnapshotWriter(vertx, loop, shard, 0, SnapshotRoots.any());
     CountDownLatch disk = new CountDownLatch(1);
     Promise<List<Wait>> waits = Promise.promise();
     Promise<Void> written = Promise.promise();

@@ -55,6 +55,9 @@ record RemoteHost(int number, String login, String host, int port) {
     if (!parts.matches()) {
       throw new InvalidInput(where + ": expected [user@]host[:port], got \"" + line + "\"");
     }
+    if (line.startsWith("-") || parts.group(2).startsWith("-")) {
+      throw new InvalidInput(where + ": \"" + line + "\" begins with -, which ssh takes for an option; name a host");
+    }
     String host = parts.group(2).replaceAll("[\\[\\]]", "");
     return new RemoteHost(number, parts.group(1) == null ? host : parts.group(1) + "@" + host, host,
         parts.group(3) == null ? 0 : Integer.parseInt(parts.group(3)));

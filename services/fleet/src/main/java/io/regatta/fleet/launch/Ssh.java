@@ -72,7 +72,7 @@ final class Ssh {
   /** The command that has a host's sh run a script; its end and its output are the script's. */
   List<String> command(RemoteHost host, String script) {
     List<String> command = words(host);
-    command.addAll(List.of(host.login(), "sh -c " + quoted(script)));
+    command.addAll(List.of("--", host.login(), "sh -c " + quoted(script)));
     return command;
   }
 

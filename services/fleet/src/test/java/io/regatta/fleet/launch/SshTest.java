@@ -1,10 +1,13 @@
 package io.regatta.fleet.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -18,6 +21,19 @@ class SshTest {
     Path file = Files.writeString(dir.resolve(name), text);
     assertThat(file.toFile().setExecutable(true)).isTrue();
     return file;
+  }
+
+  @Test
+  void when_a_host_begins_with_a_dash_then_it_is_refused() throws Exception {
+    for (String line : List.of("-oProxyCommand=payload", "-host", "user@-host", "-l@host")) {
+      Path hosts = Files.writeString(dir.resolve("hosts"), line + "\n");
+      assertThatThrownBy(() -> RemoteHost.read(hosts)).as(line).isInstanceOf(InvalidInput.class).hasMessageContaining("line 1");
+    }
+  }
+
+  @Test
+  void the_host_follows_the_end_of_the_options() {
+    assertThat(new Ssh("ssh").command(new RemoteHost(0, "a@b", "b", 0), "true")).containsSequence("--", "a@b");
   }
 
   @Test

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +27,10 @@ import org.slf4j.LoggerFactory;
  * @param reason for the log
  */
 public record PublishedAddress(String address, String reason) {
+
+  private static final String OCTET = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
+  /** An IPv4 address of the loopback network; a name such as {@code 127.example.com} may be anywhere. */
+  private static final Pattern LOOPBACK_IPV4 = Pattern.compile("127(?:\\." + OCTET + "){3}");
   private static final Logger LOG = LoggerFactory.getLogger(PublishedAddress.class);
   private static final String LOOPBACK = "127.0.0.1";
 
@@ -147,7 +152,8 @@ public record PublishedAddress(String address, String reason) {
 
   /** Whether a host is of this machine alone, for all that its text tells: names are not resolved. */
   public static boolean isLoopback(String host) {
-    return host.equals("localhost") || host.startsWith("127.") || host.equals("::1") || host.equals("0:0:0:0:0:0:0:1");
+    return host.equals("localhost") || LOOPBACK_IPV4.matcher(host).matches() || host.equals("::1")
+        || host.equals("0:0:0:0:0:0:0:1");
   }
 
   private static InetAddress resolved(HostPort at) {

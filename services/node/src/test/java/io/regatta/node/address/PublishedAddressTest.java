@@ -27,6 +27,16 @@ class PublishedAddressTest {
   }
 
   @Test
+  void when_a_name_only_begins_like_a_loopback_address_then_it_is_not_one() {
+    for (String host : List.of("127.0.0.1", "127.255.0.9", "localhost", "::1")) {
+      assertThat(PublishedAddress.isLoopback(host)).as(host).isTrue();
+    }
+    for (String host : List.of("127.example.com", "127.", "127.0.0", "127.0.0.1.example.com", "127.0.0.256", "128.0.0.1")) {
+      assertThat(PublishedAddress.isLoopback(host)).as(host).isFalse();
+    }
+  }
+
+  @Test
   void aSeedElsewhereGivesTheAddressThatRoutesToIt() throws SocketException {
     String here = outside().orElse("127.0.0.1"); // a machine may have loopback only
     // A seed on an address of this machine other than loopback: the kernel answers with that address.

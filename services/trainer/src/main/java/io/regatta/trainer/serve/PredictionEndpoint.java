@@ -142,7 +142,8 @@ final class PredictionEndpoint {
         }
         post(request);
       }
-      case "/model" -> answer(request, 200, new JsonObject().put("from", predictor.source().dir().toString())
+      case "/model" -> answer(request, 200, new JsonObject() // the name alone: paths are this machine's business
+          .put("from", String.valueOf(predictor.source().dir().getFileName()))
           .put("run", predictor.source().run()).put("step", predictor.source().step()).put("dense", predictor.layout().dense())
           .put("slots", predictor.layout().slots()));
       default -> answer(request, 404, new JsonObject().put("error", "here are POST /predict and GET /model, /health and /ready"));

@@ -12,6 +12,7 @@ import io.regatta.trainer.session.TrainerSession.RestoreOrder;
 import io.regatta.trainer.session.TrainerSession.SaveOrder;
 import io.regatta.trainer.session.TrainerSession.Saving;
 import io.vertx.core.Future;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -44,9 +45,9 @@ final class ShardSnapshots {
 
   /** Completes when all have taken their moment. */
   Future<Saving> save(SaveOrder order) {
-    SaveRequest.Builder request = SaveRequest.newBuilder().setJob(job).setDirectory(order.dir().toString())
+    SaveRequest.Builder request = SaveRequest.newBuilder().setJob(job).setDirectory(name(order.dir()))
         .setStep(order.round()).setKind(order.kind().label());
-    Future<List<PushMark>> last = rounds ? Future.succeededFuture(List.of()) : lastPushes(order.dir().toString());
+    Future<List<PushMark>> last = rounds ? Future.succeededFuture(List.of()) : lastPushes(name(order.dir()));
     return last.compose(marks -> {
       SaveRequest same = request.addAllUpTo(marks).build();
       return all(control -> control.save(same));
@@ -74,6 +75,11 @@ final class ShardSnapshots {
     });
   }
 
+  /** Returns a directory as servers are asked for it, which compare it with their roots. */
+  private static String name(Path dir) {
+    return dir.toAbsolutePath().normalize().toString();
+  }
+
   private static PushMark later(PushMark a, PushMark b) {
     return a.getIncarnation() > b.getIncarnation() || a.getIncarnation() == b.getIncarnation() && a.getSequence() > b.getSequence()
         ? a : b;
@@ -81,7 +87,7 @@ final class ShardSnapshots {
 
   /** Completes when all have read what is theirs: whether the dense vector was in it. */
   Future<Boolean> restore(RestoreOrder order) {
-    RestoreRequest.Builder request = RestoreRequest.newBuilder().setJob(job).setDirectory(order.dir().toString())
+    RestoreRequest.Builder request = RestoreRequest.newBuilder().setJob(job).setDirectory(name(order.dir()))
         .setResume(order.resume());
     ProgressMessages.put(order.at(), request);
     RestoreRequest same = request.build();

@@ -95,6 +95,24 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
   }
 
   /**
+   * Returns the directories in which the job's snapshots are written, and from which it begins: those below which its
+   * servers need to write and read. Empty if it names none.
+   */
+  public static List<String> directories(JobConfig job) {
+    List<Path> all = new ArrayList<>();
+    if (!job.snapshots().dir().isBlank() || !job.output().isBlank()) {
+      all.add(root(job));
+    }
+    if (!job.resume().isBlank() && !job.resume().equals(AUTO)) {
+      all.add(Path.of(job.resume()));
+    }
+    if (!job.initFrom().isBlank()) {
+      all.add(Path.of(job.initFrom()));
+    }
+    return all.stream().map(each -> each.toAbsolutePath().normalize().toString()).distinct().toList();
+  }
+
+  /**
    * What has kept the run from going on from its snapshot, with the way on if that is damaged: which one before it is
    * whole, and how to use it. Then reads all of these; blocks on files.
    *

@@ -10,8 +10,10 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Pattern;
 
 /**
  * A process that a file goes through. Owned by the thread that reads its output. The operating system's pipes bound what is
@@ -26,6 +28,8 @@ final class PipedFile extends FileBytes {
   private static final int SIGNAL_STATUS = 128;
   /** In the environment of all that a command starts: which command's it is. */
   private static final String MARK = "REGATTA_PIPE";
+  /** Variables of the configuration, any of which may hold a token: {@code REGATTA_NODE_TOKEN}, {@code REGATTA_NODE}. */
+  private static final Pattern SETTING = Pattern.compile("(?i)regatta_(?!app_).*");
   private static final AtomicLong MARKS = new AtomicLong();
 
   private final Path file;
@@ -47,6 +51,7 @@ final class PipedFile extends FileBytes {
     this.file = file;
     this.command = command;
     ProcessBuilder builder = new ProcessBuilder("/bin/sh", "-c", command.line());
+    removeSettings(builder.environment());
     builder.environment().put(MARK, mark);
     boolean asItIs = !packed(file) && file.getFileSystem() == FileSystems.getDefault();
     if (asItIs) {
@@ -56,6 +61,14 @@ final class PipedFile extends FileBytes {
     out = process.getInputStream();
     stderrReader = daemon("regatta-pipe-stderr", this::readStderr);
     feeder = asItIs ? null : daemon("regatta-pipe-stdin", this::feed);
+  }
+
+  /**
+   * Removes what configures this process, tokens included: a command that prints its environment, or passes it on, must
+   * not reveal them. Variables that are the user's own ({@code REGATTA_APP_*}) stay.
+   */
+  static void removeSettings(Map<String, String> environment) {
+    environment.keySet().removeIf(name -> SETTING.matcher(name).matches());
   }
 
   private static Thread daemon(String name, Runnable body) {

@@ -1,5 +1,6 @@
 package io.regatta.trainer.data.file;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
@@ -9,6 +10,7 @@ import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,6 +21,14 @@ class PipedFileTest {
 
   @TempDir
   Path dir;
+
+  @Test
+  void removes_settings_and_tokens_from_the_environment_of_the_command() {
+    Map<String, String> environment = new HashMap<>(Map.of("REGATTA_NODE_TOKEN", "t", "REGATTA_NODE", "{}", "regatta_node_token",
+        "t", "REGATTA_APP_LEVEL", "1", "PATH", "/bin", "HOME", "/home"));
+    PipedFile.removeSettings(environment);
+    assertThat(environment).containsOnlyKeys("REGATTA_APP_LEVEL", "PATH", "HOME");
+  }
 
   @Test
   void whatFailsOnTheWayToTheCommandIsNotItsEnd() throws Exception {
