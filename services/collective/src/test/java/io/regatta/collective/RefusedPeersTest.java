@@ -23,6 +23,7 @@ import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
+import io.regatta.protocol.testing.SecretFiles;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.vertx.core.Future;
@@ -33,7 +34,6 @@ import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -58,7 +58,7 @@ class RefusedPeersTest {
     Pem pem = new Certificates(dir).issue("ca", "node");
     peer = PeerSecurity.of(pem.files(), Token.of(TOKEN, "a test"));
     withoutToken = PeerSecurity.of(pem.files(), Token.NONE);
-    Path token = Files.writeString(dir.resolve("token"), TOKEN);
+    Path token = SecretFiles.write(dir.resolve("token"), TOKEN);
     NodeConfig config = NodeConfig.defaults().withSecurity(new TlsConfig(pem.certificate().toString(), pem.key().toString(),
         pem.ca().toString(), true, true, 0), token.toString());
     node = get(Node.embedded(VERTX, null, config, "trainer"));

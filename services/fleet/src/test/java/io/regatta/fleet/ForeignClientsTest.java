@@ -27,6 +27,7 @@ import io.regatta.protocol.parameterserver.ShardMapRequest;
 import io.regatta.protocol.prediction.PredictReply;
 import io.regatta.protocol.prediction.PredictRequest;
 import io.regatta.protocol.rendezvous.GroupsRequest;
+import io.regatta.protocol.testing.SecretFiles;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousService;
 import io.regatta.rendezvous.RendezvousVerticle;
@@ -148,7 +149,7 @@ class ForeignClientsTest {
         new RendezvousService(host, RendezvousConfig.defaults()));
     Blocking.get(hosting.deployVerticle(both));
     ports.put("server with rendezvous", both.port());
-    Path token = Files.writeString(dir.resolve("token"), TOKEN);
+    Path token = SecretFiles.write(dir.resolve("token"), TOKEN);
     RendezvousVerticle closed = new RendezvousVerticle(node(guarded, NodeConfig.defaults().withSecurity(NodeConfig.defaults().tls(),
         token.toString())), RendezvousConfig.defaults());
     Blocking.get(guarded.deployVerticle(closed));

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
+import io.regatta.protocol.testing.SecretFiles;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.result.RunResult;
 import io.vertx.core.json.JsonObject;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
@@ -28,7 +28,7 @@ class SecuredJobTest {
   @BeforeAll
   static void make() throws Exception {
     Pem node = new Certificates(certificates).issue("ca", "node");
-    Path token = Files.writeString(certificates.resolve("token"), "the-token-of-a-secured-job\n");
+    Path token = SecretFiles.write(certificates.resolve("token"), "the-token-of-a-secured-job\n");
     // Over TCP: in one JVM tensors would go from hand to hand.
     keys = List.of("node.tls.certificate=" + node.certificate(), "node.tls.key=" + node.key(), "node.tls.ca=" + node.ca(),
         "node.token_file=" + token, "parameter_server.stream.transport=grpc", "gradient_aggregator.stream.transport=grpc",

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
+import io.regatta.protocol.testing.SecretFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,7 +42,7 @@ class SecuredLaunchTest {
   @Test
   void the_processes_of_a_job_have_certificates_and_token_from_its_arguments() throws Exception {
     Pem pem = new Certificates(dir).issue("ca", "node");
-    Path token = Files.writeString(dir.resolve("token"), TOKEN);
+    Path token = SecretFiles.write(dir.resolve("token"), TOKEN);
     String conf = Files.writeString(dir.resolve("node.yaml"), "node:\n  token_file: " + token + "\n").toString();
     try (JavaProcess launch = JavaProcess.regatta(dir, Map.of(), "launch", "--master", "127.0.0.1:" + FreePorts.one(),
         "--nproc_per_node=1", job("mode: collective\n"), "-conf", conf, "--set", "node.tls.certificate=" + pem.certificate(), "--set",

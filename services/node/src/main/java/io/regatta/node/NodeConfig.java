@@ -7,10 +7,9 @@ import io.regatta.node.settings.Secret;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
 import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.security.SecretFile;
 import io.regatta.protocol.security.Token;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 
@@ -132,11 +131,7 @@ public record NodeConfig(
     if (tokenFile.isBlank()) {
       return token.isBlank() ? Token.NONE : Token.of(token.text().strip(), "node.token");
     }
-    try {
-      return Token.of(Files.readString(Path.of(tokenFile)).strip(), "node.token_file " + tokenFile);
-    } catch (IOException e) {
-      throw new InvalidInput("node.token_file " + Path.of(tokenFile).toAbsolutePath() + " cannot be read: "
-          + (e instanceof NoSuchFileException ? "no such file" : e.getMessage()), e);
-    }
+    String text = new String(SecretFile.read("node.token_file", Path.of(tokenFile)), StandardCharsets.UTF_8);
+    return Token.of(text.strip(), "node.token_file " + tokenFile);
   }
 }

@@ -19,6 +19,7 @@ import io.regatta.protocol.security.TlsFiles;
 import io.regatta.protocol.security.Token;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
+import io.regatta.protocol.testing.SecretFiles;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClient;
@@ -27,7 +28,6 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -70,7 +70,7 @@ class NodeSecurityTest {
     assertThat(written.encode()).doesNotContain(SECRET);
     assertThatThrownBy(() -> Settings.bind(written, NodeConfig.class)).as("a mask is no secret").isInstanceOf(InvalidInput.class)
         .hasMessageContaining("key 'token' is ***");
-    Path file = Files.writeString(dir.resolve("token"), SECRET + "\n");
+    Path file = SecretFiles.write(dir.resolve("token"), SECRET + "\n");
     assertThat(bind(load(Map.of(), Map.of(), List.of("node.token_file=" + file))).security().token())
         .isEqualTo(Token.of(SECRET, "a test"));
     assertThat(NodeConfig.defaults().security()).isSameAs(PeerSecurity.NONE);
@@ -106,7 +106,7 @@ class NodeSecurityTest {
   @Test
   void the_admin_port_shows_health_to_everybody_and_the_rest_to_those_with_certificate_and_token() throws Exception {
     Pem pem = new Certificates(dir).issue("ca", "node");
-    Path token = Files.writeString(dir.resolve("token"), SECRET);
+    Path token = SecretFiles.write(dir.resolve("token"), SECRET);
     NodeConfig config = NodeConfig.defaults().withSecurity(new TlsConfig(pem.certificate().toString(), pem.key().toString(),
         pem.ca().toString(), true, true, 0), token.toString());
     Node node = get(Node.embedded(vertx, null, config, "server"));

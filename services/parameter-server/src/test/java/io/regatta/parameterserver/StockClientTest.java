@@ -36,6 +36,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -106,6 +107,7 @@ class StockClientTest {
   @Test
   void aProbeThatShowsNoTokenLearnsWhetherTheServerIsReadyAndNothingElse(@TempDir Path dir) throws Exception {
     Path token = Files.writeString(dir.resolve("token"), "the-token-of-this-job");
+    Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
     try (RunningServers servers = RunningServers.start(0, 1)) {
       NodeConfig config = NodeConfig.defaults().withSecurity(NodeConfig.defaults().tls(), token.toString());
       Node node = RunningServers.get(Node.embedded(servers.vertx, servers.directory, config, "test"));

@@ -68,7 +68,7 @@ final class TlsMaterial {
       return new TlsMaterial(files, null, null, ca, null);
     }
     Buffer certificate = bytes(CERTIFICATE, files.certificate());
-    Buffer key = bytes(KEY, files.key());
+    Buffer key = Buffer.buffer(SecretFile.read(KEY, files.key()));
     X509Certificate own = certificates(CERTIFICATE, files.certificate(), certificate).get(0);
     checkValid(files.certificate(), own);
     checkFits(files, own, certificate, key);

@@ -81,6 +81,7 @@ public final class ShardSaver {
       rows.put(t.rows().table(), t.rows().rows());
       removed.put(t.rows().table(), (long) t.removedCount());
     }
+    PrivateFiles.createFile(path);
     try (ShardFileWriter file = new ShardFileWriter(path, layout, snapshot.shard(), rows, removed, metadata())) {
       for (TableSnapshot t : tables) {
         rows(t.rows(), file);

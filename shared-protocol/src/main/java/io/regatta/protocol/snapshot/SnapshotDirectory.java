@@ -47,8 +47,21 @@ public final class SnapshotDirectory {
     return new SnapshotDirectory(at, at.resolveSibling(at.getFileName() + "." + writer + PART));
   }
 
-  /** Begins it; what earlier attempts, of any writer, have left is removed. */
+  /** Begins it, for its owner alone ({@link PrivateFiles}); what earlier attempts, of any writer, have left is removed. */
   public SnapshotDirectory begin() throws IOException {
+    removeEarlier();
+    PrivateFiles.createDirectory(part);
+    return this;
+  }
+
+  /** The same of a model, which others may serve: with the permissions of the umask. */
+  SnapshotDirectory beginModel() throws IOException {
+    removeEarlier();
+    Files.createDirectories(part);
+    return this;
+  }
+
+  private void removeEarlier() throws IOException {
     Files.createDirectories(target.getParent());
     Pattern earlier = Pattern.compile(Pattern.quote(target.getFileName().toString()) + SnapshotRemoval.WRITER);
     try (Stream<Path> entries = Files.list(target.getParent())) {
@@ -56,8 +69,6 @@ public final class SnapshotDirectory {
         SnapshotRemoval.delete(left);
       }
     }
-    Files.createDirectories(part);
-    return this;
   }
 
   /** Where files are written until all are there. */

@@ -37,7 +37,7 @@ public final class SnapshotRewrite {
   public static void snapshot(Path from, Path to, int shards) throws IOException {
     try (SnapshotReader in = SnapshotReader.open(from)) {
       ModelLayout layout = shards == 0 ? in.manifest().model() : in.manifest().model().over(Sharding.common(shards));
-      SnapshotDirectory out = begin(in, to);
+      SnapshotDirectory out = check(in, to).begin();
       try {
         List<Path> paths = new ArrayList<>();
         for (int s = 0; s < layout.shards(); s++) {
@@ -62,7 +62,7 @@ public final class SnapshotRewrite {
   }
 
   /** What is read is whole, and nothing else is where it is to be written. */
-  private static SnapshotDirectory begin(SnapshotReader in, Path to) throws IOException {
+  private static SnapshotDirectory check(SnapshotReader in, Path to) throws IOException {
     if (in.newest().dir().equals(to.toAbsolutePath().normalize())) {
       throw new InvalidInput(to + " is the snapshot that is read; name another directory");
     }
@@ -70,7 +70,7 @@ public final class SnapshotRewrite {
       throw new InvalidInput(to + " is there already; name a new directory");
     }
     in.verify();
-    return SnapshotDirectory.of(to).begin();
+    return SnapshotDirectory.of(to);
   }
 
   private static void write(SnapshotReader in, ModelLayout layout, List<Path> paths) throws IOException {
@@ -155,7 +155,7 @@ public final class SnapshotRewrite {
   public static void model(Path from, Path to) throws IOException {
     try (SnapshotReader in = SnapshotReader.open(from)) {
       Manifest m = in.manifest();
-      SnapshotDirectory out = begin(in, to);
+      SnapshotDirectory out = check(in, to).beginModel();
       try {
         List<FileEntry> files = new ArrayList<>();
         long[] hash = new long[1];

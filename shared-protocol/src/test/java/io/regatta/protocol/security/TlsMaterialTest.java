@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
+import io.regatta.protocol.testing.SecretFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +31,7 @@ class TlsMaterialTest {
     Pem other = certificates.issue("ca", "other");
     Pem expired = certificates.issueExpired("ca", "expired");
     Path nothing = directory.resolve("nothing.pem");
-    Path text = Files.writeString(directory.resolve("text.pem"), "no certificate");
+    Path text = SecretFiles.write(directory.resolve("text.pem"), "no certificate");
     refused(node.certificate(), node.key(), nothing, "node.tls.ca", nothing.toString(), "no such file");
     refused(node.certificate(), nothing, node.ca(), "node.tls.key", nothing.toString(), "no such file");
     refused(text, node.key(), node.ca(), "node.tls.certificate", text.toString(), "certificate");
