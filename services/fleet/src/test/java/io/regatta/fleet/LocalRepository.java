@@ -61,8 +61,9 @@ final class LocalRepository {
       }
     }
     String local = System.getProperty("regatta.local.repository", System.getProperty("user.home") + "/.m2/repository");
-    try (JavaProcess maven = JavaProcess.start("mvnw", copy, List.of(Checkout.file("mvnw").toString(), "-B", "-q",
-        "-ntp", "-Dmaven.repo.local=" + directory, "-Dmaven.repo.local.tail=" + local,
+    try (JavaProcess maven = JavaProcess.start("mvnw", copy, List.of("env",
+        "MAVEN_OPTS=" + Checkout.text(".mvn/jvm.config").strip(), Checkout.file("mvnw").toString(), "-B", "-q", "-ntp",
+        "-Dmaven.repo.local=" + directory, "-Dmaven.repo.local.tail=" + local,
         "-Dmaven.repo.local.tail.ignoreAvailability=true", "package"))) {
       assertThat(maven.status(JavaProcess.SECONDS)).as(maven.output()).isZero();
     }
