@@ -5,6 +5,8 @@ import com.hazelcast.config.Config;
 import com.hazelcast.config.JoinConfig;
 import com.hazelcast.config.NetworkConfig;
 import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.core.LifecycleEvent;
+import com.hazelcast.core.LifecycleEvent.LifecycleState;
 import com.hazelcast.instance.BuildInfoProvider;
 import com.hazelcast.instance.impl.DefaultNodeContext;
 import com.hazelcast.instance.impl.HazelcastInstanceFactory;
@@ -14,6 +16,7 @@ import com.hazelcast.internal.cluster.Joiner;
 import com.hazelcast.internal.cluster.impl.TcpIpJoiner;
 import io.regatta.node.address.HostPort;
 import io.vertx.core.Completable;
+import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
@@ -23,7 +26,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.logging.Level;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The cluster manager of a Vertx whose Hazelcast member Regatta started: leaving the cluster shuts the member down, so
@@ -33,6 +40,9 @@ public final class HazelcastMember extends HazelcastClusterManager {
 
   /** The member attribute in which vertx-hazelcast expects the node's id when it is given a member. */
   private static final String NODE_ID_ATTRIBUTE = "__vertx.nodeId";
+  /** Longer than a member that answers needs for the few operations of its leave. */
+  private static final long LEAVE_SECONDS = 5;
+  private static final Logger LOG = LoggerFactory.getLogger(HazelcastMember.class);
 
   private final HazelcastInstance hazelcast;
 
@@ -41,15 +51,31 @@ public final class HazelcastMember extends HazelcastClusterManager {
     this.hazelcast = hazelcast;
   }
 
+  /**
+   * Ends within {@link #LEAVE_SECONDS}, whatever the others do. The manager waits for its handler of members that have gone, which
+   * asks the cluster; of members that leave side by side, nobody may be left to answer.
+   */
   @Override
   public void leave(Completable<Void> done) {
     Promise<Void> left = Promise.promise();
     super.leave(left);
-    left.future().onComplete(result -> {
-      Thread closer = new Thread(() -> done.complete(null, shutDown(result.cause())), "regatta-hazelcast-stop");
-      closer.setDaemon(true);
-      closer.start();
-    });
+    Thread closer = new Thread(() -> done.complete(null, stop(left.future())), "regatta-hazelcast-stop");
+    closer.setDaemon(true);
+    closer.start();
+  }
+
+  private Throwable stop(Future<Void> left) {
+    try {
+      left.await(LEAVE_SECONDS, TimeUnit.SECONDS);
+    } catch (TimeoutException e) {
+      LOG.warn("the cluster has not let this member go within {} s (do others leave at the same time?): it goes without a word",
+          LEAVE_SECONDS);
+      hazelcast.getLifecycleService().terminate();
+      return null;
+    } catch (Exception e) {
+      return shutDown(e);
+    }
+    return shutDown(null);
   }
 
   /** In order, or else at once: whatever goes wrong, the Vertx that is being closed must hear of the end. */
@@ -72,6 +98,14 @@ public final class HazelcastMember extends HazelcastClusterManager {
   public synchronized void memberRemoved(MembershipEvent event) {
     if (event.getMembers().stream().anyMatch(member -> !member.isLiteMember())) {
       super.memberRemoved(event);
+    }
+  }
+
+  /** The manager needs to know of a merge alone, and locks itself for all: not while this member is being stopped. */
+  @Override
+  public void stateChanged(LifecycleEvent event) {
+    if (event.getState() == LifecycleState.MERGED) {
+      super.stateChanged(event);
     }
   }
 
