@@ -83,9 +83,9 @@ final class Elastic {
    * life since it came.
    */
   Optional<Conflict> refusal(Lobby.Guest newcomer, List<Holder> holders, Lobby lobby, long now) {
-    Optional<Conflict> held = rival(newcomer, holders).filter(holder -> holder.heardAfter(newcomer.sinceMillis()))
+    Optional<Conflict> held = rival(newcomer, holders).filter(newcomer::hears)
         .map(holder -> holder.held(newcomer.request().getRank(), group, now));
-    boolean allLive = holders.stream().filter(Holder::active).allMatch(holder -> holder.heardAfter(newcomer.sinceMillis()));
+    boolean allLive = holders.stream().filter(Holder::active).allMatch(newcomer::hears);
     return held.isPresent() || !allLive || !isBeyond(newcomer, holders, lobby) ? held
         : Optional.of(full(newcomer.request(), holders, lobby, now));
   }

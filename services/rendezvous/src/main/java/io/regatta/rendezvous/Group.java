@@ -2,6 +2,7 @@ package io.regatta.rendezvous;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
@@ -35,6 +36,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Group {
   private static final Logger LOG = LoggerFactory.getLogger(Group.class);
+  /** A heartbeat of a dead holder may lie unread for this long while its next life joins. */
+  private static final long STALE_MILLIS = 500;
 
   private final String name;
   /** Of an elastic group the largest. */
@@ -73,7 +76,7 @@ final class Group {
     this.generation = issuer.openingGeneration(clock.getAsLong());
     this.views = new ViewLog(generation);
     this.seats = new Seats(name, worldSize, elastic != null, clock);
-    this.lobby = new Lobby(name, worldSize);
+    this.lobby = new Lobby(name, worldSize, elastic == null ? STALE_MILLIS : 0);
     this.succession = elastic == null ? null : new Succession(this, elastic, lobby, issuer, config);
     this.gathers = new Gathers(this, config.limits(), issuer, clock);
     this.store = new Store(name, config.limits(), clock);
@@ -113,6 +116,10 @@ final class Group {
           + "; it must be the same for all members of a group");
     }
     boolean newcomer = request.getIncarnation() == 0;
+    if (!newcomer && elastic == null) {
+      throw new InvalidInput("group " + name + " is not elastic and has no next generation: " + request.getMember()
+          + " is to join it with incarnation 0, not " + request.getIncarnation());
+    }
     if (newcomer && runIds.contains(request.getRunId()) && succeeded) {
       throw nothingLeft(request);
     }
@@ -128,6 +135,7 @@ final class Group {
   }
 
   private Runnable joinFixed(JoinRequest request, long now, long deadlineMillis, BiConsumer<JoinReply, RegattaException> done) {
+    lobby.replace(request);
     if (holders().isEmpty()) {
       Lobby.Guest guest = lobby.enter(request, now, deadlineMillis, done);
       formIfAllHaveCome(now);
@@ -170,11 +178,11 @@ final class Group {
       OptionalInt free = seats.free(request.getRank());
       if (free.isPresent()) {
         boolean known = seats.active().findAny().isPresent()
-            && seats.active().allMatch(holder -> holder.heardAfter(guest.sinceMillis()));
+            && seats.active().allMatch(guest::hears);
         if (known && guest.withdraw()) {
           seat(free.getAsInt(), request, now, guest.done());
         }
-      } else if (seats.wanted(request.getRank()).allMatch(holder -> holder.heardAfter(guest.sinceMillis()))) {
+      } else if (seats.wanted(request.getRank()).allMatch(guest::hears)) {
         lobby.refuse(guest, seats.refusal(request.getRank(), now));
       }
     }
@@ -337,7 +345,9 @@ final class Group {
       succession.formNext(now);
     }
     answerNextLives(now);
-    lobby.expire(now, guest -> succession != null && succession.waitsOn(guest), () -> state(now));
+    if (!isEmpty()) { // else those who wait are taken to another group
+      lobby.expire(now, guest -> succession != null && succession.waitsOn(guest), () -> state(now));
+    }
     gathers.expire(now);
     store.expire(now);
   }

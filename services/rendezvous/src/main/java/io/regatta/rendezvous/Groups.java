@@ -232,9 +232,9 @@ public final class Groups {
     return groups.size();
   }
 
-  /** Returns true once a group has ended with success and no group has an active member. */
+  /** Returns true once a group has ended with success, and there is none with a member or with somebody who waits to be one. */
   public boolean isDone() {
-    return succeeded && activeMembers() == 0;
+    return succeeded && groups.isEmpty();
   }
 
   /** Active members of all groups. */

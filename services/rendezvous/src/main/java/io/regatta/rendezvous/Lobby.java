@@ -1,6 +1,7 @@
 package io.regatta.rendezvous;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Wait;
@@ -32,15 +33,17 @@ final class Lobby {
   static final class Guest {
     private final JoinRequest request;
     private final long sinceMillis;
+    private final long signsCountFromMillis;
     private final long deadlineMillis;
     private final BiConsumer<JoinReply, RegattaException> done;
     /** Where it waits. */
     private Lobby lobby;
 
-    private Guest(JoinRequest request, long sinceMillis, long deadlineMillis,
+    private Guest(JoinRequest request, long sinceMillis, long signsCountFromMillis, long deadlineMillis,
         BiConsumer<JoinReply, RegattaException> done) {
       this.request = request;
       this.sinceMillis = sinceMillis;
+      this.signsCountFromMillis = signsCountFromMillis;
       this.deadlineMillis = deadlineMillis;
       this.done = done;
     }
@@ -49,8 +52,9 @@ final class Lobby {
       return request;
     }
 
-    long sinceMillis() {
-      return sinceMillis;
+    /** Whether a holder has given a sign of life since this guest came: then the guest is not its next life. */
+    boolean hears(Holder holder) {
+      return holder.heardAfter(signsCountFromMillis);
     }
 
     BiConsumer<JoinReply, RegattaException> done() {
@@ -65,11 +69,17 @@ final class Lobby {
 
   private final String group;
   private final int worldSize;
+  private final long staleMillis;
   private final Set<Guest> guests = new LinkedHashSet<>();
 
-  Lobby(String group, int worldSize) {
+  /**
+   * @param staleMillis a sign of life that comes within this time of a guest may have been sent before it: whoever sent it can
+   *     be dead
+   */
+  Lobby(String group, int worldSize, long staleMillis) {
     this.group = group;
     this.worldSize = worldSize;
+    this.staleMillis = staleMillis;
   }
 
   int size() {
@@ -86,7 +96,7 @@ final class Lobby {
             + " ago; take another rank");
       }
     }
-    Guest guest = new Guest(request, now, deadlineMillis, done);
+    Guest guest = new Guest(request, now, now + staleMillis, deadlineMillis, done);
     takeOver(guest);
     return guest;
   }
@@ -119,7 +129,8 @@ final class Lobby {
   }
 
   /** Refuses an earlier call of the same member, or newcomer: it cannot know that its connection broke. */
-  void replace(JoinRequest by, RegattaException reason) {
+  void replace(JoinRequest by) {
+    Cancelled reason = new Cancelled(by.getMember() + " has asked again to join group " + group + ", on another connection");
     guests().stream().filter(guest -> guest.request.getIncarnation() == by.getIncarnation() && (by.getIncarnation() != 0
         || !by.getEndpoint().isEmpty() && by.getEndpoint().equals(guest.request.getEndpoint())
         && by.getMember().equals(guest.request.getMember()))).forEach(guest -> refuse(guest, reason));

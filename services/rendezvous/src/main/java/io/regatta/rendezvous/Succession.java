@@ -1,7 +1,6 @@
 package io.regatta.rendezvous;
 
 import io.regatta.core.error.RegattaException;
-import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.Wait;
@@ -45,7 +44,7 @@ final class Succession {
     this.lobby = lobby;
     this.issuer = issuer;
     this.config = config;
-    this.late = new Lobby(group.name(), 0);
+    this.late = new Lobby(group.name(), 0, 0);
   }
 
   /** Into the next generation: a member of this one, which is over then for all, or a newcomer. */
@@ -53,8 +52,7 @@ final class Succession {
     boolean newcomer = request.getIncarnation() == 0;
     Holder member = newcomer ? null : group.requireActive(request.getRank(), request.getIncarnation());
     boolean first = !newcomer && group.holders().stream().noneMatch(h -> lobby.holds(h.incarnation));
-    lobby.replace(request, new Cancelled(request.getMember() + " has asked again to join group " + group.name()
-        + ", on another connection"));
+    lobby.replace(request);
     if (newcomer) {
       if (runOver) {
         return awaitEnd(request, now, done);
@@ -198,8 +196,7 @@ final class Succession {
     if (!isOfThisRun(newcomer)) {
       throw runOver(newcomer, now);
     }
-    late.replace(newcomer, new Cancelled(newcomer.getMember() + " has asked again to join group " + group.name()
-        + ", on another connection"));
+    late.replace(newcomer);
     if (late.size() >= config.limits().members()) {
       throw new Overloaded(late.size() + " newcomers wait for the end of the run of group " + group.name()
           + " already, the limit (rendezvous.limits.members)");

@@ -33,6 +33,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Stories of one group on a clock that only the test moves. */
 class GroupsTest {
 
+  /** When those are known to live who are heard. */
+  private static final long LATER = 700;
+
   private static List<String> states(Views watch) {
     return watch.last().getMembersList().stream().map(Member::getState).toList();
   }
@@ -84,6 +87,10 @@ class GroupsTest {
     assertThat(List.of(second, any)).as("the holders may be dead").noneMatch(Answer::isDone);
     assertThat(g.groups.waits().toString()).contains("host-b:88").contains("rank 1");
     g.heartbeat(1);
+    g.pass(300);
+    assertThat(second.isDone()).as("it may have sent that before it died").isFalse();
+    g.pass(200);
+    g.heartbeat(1);
     g.pass(100);
     assertThat(second.error).isInstanceOf(Conflict.class).hasMessageContaining("rank 1 of group g is held: rank 1 (host-a:77");
     assertThat(any.isDone()).as("rank 0 has not been heard").isFalse();
@@ -118,7 +125,7 @@ class GroupsTest {
     Answer<JoinReply> next = g.join(2, 1);
     g.leave(1);
     assertThat(next.isDone()).as("rank 0 may be dead: then this is another group's member").isFalse();
-    g.pass(100);
+    g.pass(600);
     g.heartbeat(0);
     g.pass(100);
     assertThat(next.value.getRank()).isEqualTo(1);
@@ -213,16 +220,47 @@ class GroupsTest {
   }
 
   @Test
-  void whenAJoinOfAGroupThatIsNotElasticNamesAnIncarnation_thenItEndsAtTheLongestWaitAllTheSame() {
+  void whenAJoinOfAGroupThatIsNotElasticNamesAnIncarnation_thenItIsRefused() {
     VirtualGroups g = new VirtualGroups();
     g.join(3, 0);
-    Answer<JoinReply> claiming = new Answer<>();
-    g.groups.join(JoinRequest.newBuilder().setGroup("g").setWorldSize(3).setRank(1).setMember("trainer-1").setIncarnation(7)
-        .setTimeoutMs(Long.MAX_VALUE).build(), claiming::accept);
-    g.pass(VirtualGroups.LONGEST_WAIT - VirtualGroups.TICK);
-    assertThat(claiming.isDone()).isFalse();
-    g.pass(VirtualGroups.TICK);
-    assertThat(claiming.error).isInstanceOf(PeerLost.class).hasMessageContaining("missing ranks: 0, 2");
+    assertThatThrownBy(() -> g.groups.join(JoinRequest.newBuilder().setGroup("g").setWorldSize(3).setRank(0).setMember("trainer-0")
+        .setIncarnation(7).setTimeoutMs(60_000).build(), new Answer<JoinReply>())).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("not elastic").hasMessageContaining("incarnation 0, not 7");
+    g.join(3, 1);
+    assertThat(g.join(3, 2).value.getRank()).isEqualTo(2);
+  }
+
+  @Test
+  void whenAMemberAsksAgainOverAnotherConnection_thenItsFormerCallIsOver() {
+    VirtualGroups g = new VirtualGroups();
+    Answer<JoinReply> first = reachable(g, 0);
+    Answer<JoinReply> again = reachable(g, 0);
+    assertThat(first.error).isInstanceOf(Cancelled.class).hasMessageContaining("asked again");
+    Answer<JoinReply> one = g.join(2, 1);
+    assertThat(again.value.getRank()).isZero();
+    g.pass(11_000, 1);
+    g.join(2, 0, "other", 60_000).gone.run();
+    Answer<JoinReply> late = reachable(g, 0);
+    Answer<JoinReply> later = reachable(g, 0);
+    g.pass(LATER, 1);
+    assertThat(late.error).isInstanceOf(Cancelled.class);
+    assertThat(later.value.getRank()).isZero();
+    assertThat(one.error).isNull();
+  }
+
+  private static Answer<JoinReply> reachable(VirtualGroups g, int rank) {
+    Answer<JoinReply> answer = new Answer<>();
+    g.groups.join(JoinRequest.newBuilder().setGroup("g").setWorldSize(2).setRank(rank).setMember("trainer with pid 4711")
+        .setEndpoint("10.0.0.7:4000").setTimeoutMs(60_000).build(), answer);
+    return answer;
+  }
+
+  @Test
+  void whenTheLastLeaseAndAJoinEndAtOnce_thenWhoWaitedIsTakenToTheNextGroup() {
+    VirtualGroups g = VirtualGroups.formed(1);
+    Answer<JoinReply> next = g.join(1, 0, "next life", VirtualGroups.LEASE + VirtualGroups.TICK);
+    g.pass(VirtualGroups.LEASE + VirtualGroups.TICK);
+    assertThat(next.value.getRank()).isZero();
   }
 
   @Test
@@ -263,7 +301,7 @@ class GroupsTest {
     g.leave(2);
     Answer<JoinReply> one = g.join(3, 1, "trainer-1-again", 60_000);
     Answer<JoinReply> two = g.join(3, -1, "trainer-2-again", 60_000);
-    g.pass(VirtualGroups.TICK, 0);
+    g.pass(LATER, 0);
     assertThat(one.value.getIncarnation()).isGreaterThan(Math.max(lost, left));
     assertThat(two.value.getRank()).isEqualTo(2);
     assertThat(two.value.getIncarnation()).isGreaterThan(one.value.getIncarnation());
@@ -353,7 +391,7 @@ class GroupsTest {
     Answer<GatherReply> zero = g.gather(0, "k", "a");
     g.leave(1);
     g.join(3, 1, "new life", 60_000);
-    g.pass(VirtualGroups.TICK, 0, 2);
+    g.pass(LATER, 0, 2);
     assertThat(zero.isDone()).isFalse();
     g.gather(2, "k", "c");
     assertThat(zero.value.getRanksList()).containsExactly(0, 2);
@@ -388,7 +426,7 @@ class GroupsTest {
     }
     g.leave(1);
     g.join(2, 1, "new life", 60_000);
-    g.pass(VirtualGroups.TICK, 0);
+    g.pass(LATER, 0);
     assertThatThrownBy(() -> g.gather(1, "start", "")).isInstanceOf(Conflict.class)
         .hasMessageContaining("joined after it had begun");
     assertThat(g.gather(1, "k0", "").isDone()).as("the oldest others are forgotten").isFalse();

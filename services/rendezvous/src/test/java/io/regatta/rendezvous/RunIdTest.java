@@ -26,7 +26,7 @@ class RunIdTest {
 
   private static Answer<JoinReply> join(Groups groups, String group, int min, int rank, String runId) {
     Answer<JoinReply> answer = new Answer<>();
-    groups.join(JoinRequest.newBuilder().setGroup(group).setWorldSize(2).setMinWorldSize(min).setRank(rank)
+    answer.gone = groups.join(JoinRequest.newBuilder().setGroup(group).setWorldSize(2).setMinWorldSize(min).setRank(rank)
         .setMember("trainer-" + rank).setTimeoutMs(60_000).setSettleMs(3000).setRunId(runId).build(), answer);
     return answer;
   }
@@ -70,6 +70,10 @@ class RunIdTest {
     formed(min, "run-1").forEach(member -> leave(member, true));
     assertThat(groups.isDone()).as("the servers are still there").isFalse();
     servers.forEach(server -> groups.leave("servers", server.value.getRank(), server.value.getIncarnation(), true, false));
+    assertThat(groups.isDone()).isTrue();
+    Answer<JoinReply> next = join("servers", 0, 0, "");
+    assertThat(groups.isDone()).as("another job is about to begin").isFalse();
+    next.gone.run();
     assertThat(groups.isDone()).isTrue();
   }
 
@@ -119,7 +123,7 @@ class RunIdTest {
     List<Answer<JoinReply>> members = formed(0, "run-1");
     beat(members.get(0), 2 * VirtualGroups.LEASE);
     Answer<JoinReply> next = join("job", 0, 1, "run-1");
-    beat(members.get(0), VirtualGroups.TICK);
+    beat(members.get(0), 7 * VirtualGroups.TICK);
     leave(next, false);
     leave(members.get(0), true);
     assertThatThrownBy(() -> join("job", 0, 1, "run-1")).isInstanceOf(RunEnded.class);
@@ -142,7 +146,7 @@ class RunIdTest {
     assertThat(groups.status("job").getGroups(0).getMembersList()).extracting(Member::getSucceeded)
         .containsExactly(true, false);
     Answer<JoinReply> another = join("job", 0, 0, "");
-    beat(fixed.get(1), VirtualGroups.TICK);
+    beat(fixed.get(1), 7 * VirtualGroups.TICK);
     assertThat(another.value.getRank()).as("one without an id takes the free rank, as ever").isZero();
   }
 
