@@ -92,7 +92,9 @@ final class LossReport {
       int position = rank * job.threads() + replica;
       List<DataShare> some = shares.apply(position);
       own.addAll(some);
-      long its = start.replicas().isEmpty() ? owed(job, some) : owed(job, some, position, start.replicas().get(replica));
+      long its = start.replicas().isEmpty() ? owed(job, some)
+          : replica >= start.replicas().size() ? UNKNOWN // the life before had fewer threads
+          : owed(job, some, position, start.replicas().get(replica));
       owed = owed < 0 || its < 0 ? UNKNOWN : owed + its;
     }
     long examples = departed == null ? UNKNOWN : departed.examples();

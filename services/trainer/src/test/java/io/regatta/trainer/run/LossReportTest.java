@@ -46,6 +46,13 @@ class LossReportTest {
   }
 
   @Test
+  void when_the_life_before_had_fewer_threads_then_it_is_not_known_what_was_not_trained() {
+    TrainerProgress start = new TrainerProgress(3, 3, 3, List.of(new Replica(3, List.of())));
+    assertThat(LossReport.lost(job("threads", 2), 1, new DepartedTrainer(1, false, 15, 70), BY_POSITION, start).untrained())
+        .isEqualTo(-1);
+  }
+
+  @Test
   void files_are_named_when_the_trainer_alone_reads_them() {
     LostTrainer lost = LossReport.lost(job("threads", 2), 1, new DepartedTrainer(1, false, -1, 0),
         position -> List.of(new DataShare(List.of("part-" + position), "all", position, 4, -1)), TrainerProgress.NONE);
