@@ -24,7 +24,7 @@ final class RegattaPeer implements Peer {
   RegattaPeer(Transport transport, Path certificates) {
     this.transport = transport;
     node = Secured.node(certificates);
-    security = node.security();
+    security = node.peerSecurity();
   }
 
   private StreamOptions options(DenseTask task) {

@@ -9,6 +9,7 @@ import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Vertx;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -38,7 +39,7 @@ public final class ParameterServers {
   private static int start(Vertx vertx, StreamOptions options, Node node) throws Exception {
     ParameterServerConfig defaults = ParameterServerConfig.defaults();
     ParameterServerVerticle server = new ParameterServerVerticle(node,
-        new ParameterServerConfig(0, 1, 1, 0, 0, defaults.lifetime(), defaults.limits(), config(options)));
+        new ParameterServerConfig(0, 1, 1, 0, 0, defaults.lifetime(), defaults.limits(), List.of(), config(options)));
     Loop.await(vertx.deployVerticle(server));
     return server.port();
   }

@@ -3,6 +3,7 @@ package io.regatta.collective;
 import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.node.Node;
@@ -103,6 +104,11 @@ public final class CollectivePort {
    */
   public static Future<CollectivePort> listen(Node node, String host, CollectiveOptions options) {
     String bind = host.equals(node.host()) || !node.config().bind().isBlank() ? node.bind() : host;
+    try {
+      node.refuseOpenPort(bind);
+    } catch (InvalidInput e) {
+      return Future.failedFuture(e);
+    }
     return new CollectivePort(node.vertx(), bind, host, options.withStream(node.streams(options.stream())), node.waits()).deploy();
   }
 

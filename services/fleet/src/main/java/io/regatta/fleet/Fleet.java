@@ -3,7 +3,9 @@ package io.regatta.fleet;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.exchange.Shrunk;
+import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
+import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.Interrupt;
 import io.regatta.node.process.ServiceLogging;
@@ -33,6 +35,9 @@ import java.util.function.Consumer;
  * <p>A fleet belongs to the thread that made it; {@link #close} may be called from any thread.
  */
 public final class Fleet implements AutoCloseable {
+
+  /** Stands for an address that is chosen when the process starts. */
+  private static final String LOOPBACK = "127.0.0.1";
 
   private final Place place;
   private final FleetConfig config;
@@ -224,6 +229,9 @@ public final class Fleet implements AutoCloseable {
    * the job names.
    */
   void check() {
+    if (role() != Role.LOCAL) {
+      Node.refuseOpenPorts(place.node(), isWorker() ? Directory.TRAINER : ServerProcess.service(role()), LOOPBACK);
+    }
     if (!isWorker()) {
       ServerProcess.check(place, job);
     } else if (role() == Role.LOCAL) {

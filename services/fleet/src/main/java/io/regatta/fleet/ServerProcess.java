@@ -99,7 +99,8 @@ final class ServerProcess {
     return node.close().onComplete(v -> ended.tryComplete());
   }
 
-  private static String service(Role role) {
+  /** Returns the name of a role's service; refuses roles that are none. */
+  static String service(Role role) {
     return switch (role) {
       case PSERVER -> Directory.PARAMETER_SERVER;
       case AGGREGATOR -> Directory.GRADIENT_AGGREGATOR;

@@ -2,6 +2,7 @@ package io.regatta.node;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Insight;
@@ -118,7 +119,25 @@ public final class Node {
   }
 
   private static Insight insight(NodeConfig config, String role) {
-    return new Insight(config.admin(), config.security(), config.host(), config.bind(), config.longWaitSeconds(), role);
+    return new Insight(config.admin(), config.peerSecurity(), config.host(), config.bind(), config.longWaitSeconds(), role);
+  }
+
+  /** Opens the admin server, unless this process would be open to everybody. Returns the node's host. Blocking. */
+  private static String open(NodeConfig config, Insight insight, String address) {
+    refuseOpenPorts(config, insight.role(), address);
+    return insight.open(address);
+  }
+
+  /**
+   * Refuses a configuration with which a process would be open to everybody, see {@link SecurityConfig#open}.
+   *
+   * @param address the address chosen for the cluster, where the configuration names no host
+   * @throws InvalidInput one line that says what to configure
+   */
+  public static void refuseOpenPorts(NodeConfig config, String role, String address) {
+    String bind = config.bind().isBlank() ? host(config, address) : config.bind();
+    String admin = config.admin().host().isBlank() ? bind : config.admin().host();
+    NodeSecurity.refuseOpenPorts(config, role, role.equals(CLIENT) ? "" : bind, config.admin().enabled() ? admin : "");
   }
 
   /** As {@link #start}, for callers that may have to stop while the cluster is still being joined. */
@@ -142,7 +161,7 @@ public final class Node {
       Hosted.Service join = insight.hosted().starting("cluster " + config.cluster().name());
       join.lacks("is being joined");
       starting.joining = ClusteredVertx.begin(new ClusteredVertx.Joining(config.cluster(),
-          config.readyTimeout(), config.eventLoops(), vertxMetrics, lite, role), insight.waits(), insight::open);
+          config.readyTimeout(), config.eventLoops(), vertxMetrics, lite, role), insight.waits(), address -> open(config, insight, address));
       node = starting.joining.future().map(joined -> {
         join.stopped();
         return new Node(config, joined.vertx(), true, null, host(config, joined.address()), insight);
@@ -166,7 +185,7 @@ public final class Node {
   }
 
   private static Future<Node> local(NodeConfig config, String role, MeterRegistry metrics, Insight insight) {
-    return onThread(() -> insight.open(fixedAddress(config, role)))
+    return onThread(() -> open(config, insight, fixedAddress(config, role)))
         .map(host -> new Node(config, ClusteredVertx.local(config.eventLoops(), metrics), true, null, host, insight));
   }
 
@@ -206,10 +225,15 @@ public final class Node {
   /**
    * A node inside a user's Vertx, clustered or not, without an admin server. Closing it leaves the Vertx and the
    * directory as they are. Services bind to and announce the address of the Vertx's Hazelcast member, or loopback.
+   *
+   * @throws InvalidInput if that is not a loopback address: then {@link #embedded(Vertx, Directory, NodeConfig, String)} with a
+   *     token, mutual TLS or {@code node.security.open} is required
    */
   public static Node embedded(Vertx vertx, Directory directory, String role) {
     NodeConfig config = NodeConfig.defaults();
-    return new Node(config, vertx, false, directory, address(vertx), insight(config, role));
+    Insight insight = insight(config, role);
+    NodeSecurity.refuseOpenPorts(config, role, address(vertx), "");
+    return new Node(config, vertx, false, directory, address(vertx), insight);
   }
 
   /**
@@ -227,7 +251,7 @@ public final class Node {
     }
     return closingOnFailure(onThread(() -> {
       boolean fixed = config.cluster().directory() == DirectoryKind.FIXED && HazelcastMember.address(vertx).isEmpty();
-      String host = insight.open(fixed ? fixedAddress(config, role) : address(vertx));
+      String host = open(config, insight, fixed ? fixedAddress(config, role) : address(vertx));
       Node node = new Node(config, vertx, false, directory, host, insight);
       Closeable end = done -> insight.close().onComplete(done);
       ((VertxInternal) vertx).addCloseHook(end);
@@ -275,6 +299,15 @@ public final class Node {
   /** The address that services bind to. */
   public String bind() {
     return config.bind().isBlank() ? host : config.bind();
+  }
+
+  /**
+   * Refuses a host on which a service of this node would be open to everybody, see {@link SecurityConfig#open}.
+   *
+   * @throws InvalidInput one line that says what to configure
+   */
+  public void refuseOpenPort(String bind) {
+    NodeSecurity.refuseOpenPorts(config, role(), bind, "");
   }
 
   /** TLS and token, with which this process serves and calls. */

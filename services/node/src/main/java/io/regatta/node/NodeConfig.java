@@ -49,7 +49,10 @@ public record NodeConfig(
     Secret token,
 
     @Setting(doc = "File that holds the token, alone; read at the start.")
-    String tokenFile) {
+    String tokenFile,
+
+    @Setting(doc = "What protects the ports if there is neither a token nor mutual TLS.")
+    SecurityConfig security) {
 
   public NodeConfig {
     atLeast(1, "ready_timeout_seconds", readyTimeoutSeconds);
@@ -64,7 +67,7 @@ public record NodeConfig(
   public NodeConfig(ClusterConfig cluster, AdminConfig admin, String host, int readyTimeoutSeconds, int longWaitSeconds,
       int eventLoops, boolean vertxMetrics) {
     this(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics,
-        "", Settings.defaults(TlsConfig.class), Secret.NONE, "");
+        "", Settings.defaults(TlsConfig.class), Secret.NONE, "", Settings.defaults(SecurityConfig.class));
   }
 
   private static void atLeast(int least, String key, int value) {
@@ -97,25 +100,31 @@ public record NodeConfig(
   /** The same with another time to wait for others, s. */
   public NodeConfig withReadyTimeout(int seconds) {
     return new NodeConfig(cluster, admin, host, seconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
-        tokenFile);
+        tokenFile, security);
   }
 
   /** The same on another host, see {@code host}. */
   public NodeConfig withHost(String other) {
     return new NodeConfig(cluster, admin, other, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
-        tokenFile);
+        tokenFile, security);
   }
 
   /** The same with another cluster section. */
   public NodeConfig withCluster(ClusterConfig other) {
     return new NodeConfig(other, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
-        tokenFile);
+        tokenFile, security);
   }
 
   /** The same with this TLS and the token of this file. */
   public NodeConfig withSecurity(TlsConfig otherTls, String otherTokenFile) {
     return new NodeConfig(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, otherTls,
-        Secret.NONE, otherTokenFile);
+        Secret.NONE, otherTokenFile, security);
+  }
+
+  /** Returns the same with another section {@code security}. */
+  public NodeConfig withSecurity(SecurityConfig other) {
+    return new NodeConfig(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
+        tokenFile, other);
   }
 
   /**
@@ -123,15 +132,22 @@ public record NodeConfig(
    *
    * @throws InvalidInput one line that says what is wrong with which file
    */
-  public PeerSecurity security() {
+  public PeerSecurity peerSecurity() {
     return PeerSecurity.of(tls.files(), secret());
   }
 
+  /** Returns true if whoever calls this process must show a token or a certificate. */
+  boolean isAuthenticated() {
+    return !token.isBlank() || !tokenFile.isBlank() || !security.launchTokenFile().isBlank() || tls.files() != null && tls.mutual();
+  }
+
   private Token secret() {
-    if (tokenFile.isBlank()) {
-      return token.isBlank() ? Token.NONE : Token.of(token.text().strip(), "node.token");
+    if (!token.isBlank()) {
+      return Token.of(token.text().strip(), "node.token");
     }
-    String text = new String(SecretFile.read("node.token_file", Path.of(tokenFile)), StandardCharsets.UTF_8);
-    return Token.of(text.strip(), "node.token_file " + tokenFile);
+    String key = tokenFile.isBlank() ? "node.security.launch_token_file" : "node.token_file";
+    String file = tokenFile.isBlank() ? security.launchTokenFile() : tokenFile;
+    return file.isBlank() ? Token.NONE
+        : Token.of(new String(SecretFile.read(key, Path.of(file)), StandardCharsets.UTF_8).strip(), key + " " + file);
   }
 }

@@ -1,5 +1,6 @@
 package io.regatta.node;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.protocol.security.PeerSecurity;
@@ -31,12 +32,38 @@ final class NodeSecurity {
             e.toString())));
   }
 
+  /**
+   * Refuses a node that would listen beyond loopback although whoever reaches its ports may call. Names of hosts are not
+   * resolved: only {@code localhost} and addresses of the loopback network count as loopback.
+   *
+   * @param services address that services listen on; empty: there are none
+   * @param admin address that the admin server listens on; empty: there is none
+   * @throws InvalidInput one line with the addresses, and what to configure
+   */
+  static void refuseOpenPorts(NodeConfig config, String role, String services, String admin) {
+    if (config.security().open() || config.isAuthenticated()) {
+      return;
+    }
+    List<String> open = new ArrayList<>();
+    if (!services.isEmpty() && !PublishedAddress.isLoopback(services)) {
+      open.add(services);
+    }
+    if (!admin.isEmpty() && !PublishedAddress.isLoopback(admin)) {
+      open.add(admin.equals(services) ? "its admin port" : admin + " (admin port)");
+    }
+    if (!open.isEmpty()) {
+      throw new InvalidInput(role + " would listen on " + String.join(" and ", open) + ", which other machines may reach, without a token "
+          + "and without mutual TLS: set node.token_file to a file with the job's token (openssl rand -hex 32), or "
+          + "node.security.open: true if everybody who reaches the ports may read and change what is trained (docs/security.md)");
+    }
+  }
+
   PeerSecurity peers() {
     return security;
   }
 
   /**
-   * A port that others can reach, and that lets everybody in, is not opened without a word.
+   * Logs how peers authenticate, and warns of a port beyond loopback that lacks TLS or a token.
    *
    * @param services address that services listen on; empty: there are none
    * @param admin where the admin server listens; null: there is none

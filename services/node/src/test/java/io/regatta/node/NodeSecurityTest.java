@@ -10,6 +10,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.admin.HealthProbe;
+import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.settings.Effective;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
@@ -29,6 +30,7 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -61,7 +63,7 @@ class NodeSecurityTest {
   @Test
   void a_token_comes_from_the_environment_or_a_file_and_is_not_shown() throws Exception {
     Effective given = load(Map.of("REGATTA_NODE_TOKEN", SECRET), Map.of(), List.of());
-    assertThat(bind(given).security().token()).isEqualTo(Token.of(SECRET, "a test"));
+    assertThat(bind(given).peerSecurity().token()).isEqualTo(Token.of(SECRET, "a test"));
     assertThat(given.lines().toString()).contains("node.token = ***  (environment variable REGATTA_NODE_TOKEN)")
         .doesNotContain(SECRET);
     assertThat(bind(given).toString()).doesNotContain(SECRET);
@@ -71,9 +73,9 @@ class NodeSecurityTest {
     assertThatThrownBy(() -> Settings.bind(written, NodeConfig.class)).as("a mask is no secret").isInstanceOf(InvalidInput.class)
         .hasMessageContaining("key 'token' is ***");
     Path file = SecretFiles.write(dir.resolve("token"), SECRET + "\n");
-    assertThat(bind(load(Map.of(), Map.of(), List.of("node.token_file=" + file))).security().token())
+    assertThat(bind(load(Map.of(), Map.of(), List.of("node.token_file=" + file))).peerSecurity().token())
         .isEqualTo(Token.of(SECRET, "a test"));
-    assertThat(NodeConfig.defaults().security()).isSameAs(PeerSecurity.NONE);
+    assertThat(NodeConfig.defaults().peerSecurity()).isSameAs(PeerSecurity.NONE);
   }
 
   @Test
@@ -93,7 +95,7 @@ class NodeSecurityTest {
     assertThatThrownBy(() -> bind(load(Map.of("REGATTA_NODE_TOKEN", "a"), Map.of(), List.of("node.token_file=f"))))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("token and token_file are given");
     NodeConfig missing = bind(load(Map.of(), Map.of(), List.of("node.token_file=" + dir.resolve("none"))));
-    assertThatThrownBy(missing::security).hasMessageContaining("node.token_file").hasMessageContaining("no such file");
+    assertThatThrownBy(missing::peerSecurity).hasMessageContaining("node.token_file").hasMessageContaining("no such file");
     assertThatThrownBy(() -> get(Node.start(missing, "server"))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("node.token_file");
   }
@@ -146,6 +148,43 @@ class NodeSecurityTest {
         .hasMessageContaining("node.tls.certificate and node.tls.key are missing");
   }
 
+  private NodeConfig fixed(List<String> overrides) {
+    return bind(load(Map.of(), Map.of(), overrides)).withCluster(ClusterConfig.fixed(Map.of("rendezvous", "127.0.0.1:1")));
+  }
+
+  @Test
+  void a_port_beyond_loopback_needs_a_token_or_mutual_tls_or_permission() throws Exception {
+    for (List<String> beyond : List.of(List.of("node.bind=0.0.0.0", "node.host=127.0.0.1"), List.of("node.host=10.0.0.7"),
+        List.of("node.admin.host=0.0.0.0"), List.of("node.host=127.example.com"))) {
+      NodeConfig config = fixed(beyond);
+      for (Future<Node> start : List.of(Node.start(config, "server"), Node.embedded(vertx, null, config, "server"))) {
+        assertThatThrownBy(() -> get(start)).as("%s", beyond).isInstanceOf(InvalidInput.class).hasMessageContainingAll(
+            "server would listen on", beyond.get(0).substring(beyond.get(0).indexOf('=') + 1), "node.token_file",
+            "node.security.open: true").message().doesNotContain("\n");
+      }
+    }
+    Path token = SecretFiles.write(dir.resolve("token"), SECRET);
+    Pem pem = new Certificates(dir).issue("ca", "node");
+    List<String> tls = List.of("node.tls.certificate=" + pem.certificate(), "node.tls.key=" + pem.key(), "node.tls.ca=" + pem.ca());
+    for (List<String> enough : List.of(List.of("node.token_file=" + token), List.of("node.security.open=true"), tls)) {
+      List<String> all = new ArrayList<>(List.of("node.bind=0.0.0.0", "node.host=127.0.0.1"));
+      all.addAll(enough);
+      get(get(Node.start(fixed(all), "server")).close());
+    }
+    List<String> oneSided = new ArrayList<>(List.of("node.admin.host=0.0.0.0", "node.tls.mutual=false"));
+    oneSided.addAll(tls);
+    assertThatThrownBy(() -> get(Node.start(fixed(oneSided), "server")))
+        .as("TLS alone lets everybody in").isInstanceOf(InvalidInput.class);
+    NodeConfig loopback = fixed(List.of("node.host=127.0.0.2", "node.admin.host=localhost"));
+    get(get(Node.start(loopback, "server")).close());
+    NodeConfig client = fixed(List.of("node.bind=0.0.0.0", "node.host=127.0.0.1", "node.admin.enabled=false"));
+    get(get(Node.start(client, "client")).close());
+    Node node = get(Node.embedded(vertx, null, loopback, "server"));
+    assertThatThrownBy(() -> node.refuseOpenPort("10.0.0.7")).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("would listen on 10.0.0.7");
+    get(node.close());
+  }
+
   @Test
   void one_line_warns_of_a_port_that_others_reach_without_tls_or_token() {
     Logger logger = (Logger) LoggerFactory.getLogger(NodeSecurity.class);
@@ -164,7 +203,7 @@ class NodeSecurityTest {
       open.sayWhoMayCall("server", "10.0.0.7", new HostPort("::", 9000));
       assertThat(lines.list).singleElement().asString().contains("server listens on 10.0.0.7 and [::]:9000 (admin port), which");
       lines.list.clear();
-      NodeConfig adminOpen = bind(load(Map.of(), Map.of(), List.of("node.admin.host=0.0.0.0")));
+      NodeConfig adminOpen = bind(load(Map.of(), Map.of(), List.of("node.admin.host=0.0.0.0", "node.security.open=true")));
       for (String role : List.of("server", "client")) {
         Node node = get(Node.embedded(vertx, null, adminOpen, role));
         assertThat(lines.list).singleElement().asString().contains("WARN", role + " listens on 0.0.0.0:" + node.adminPort()
