@@ -144,6 +144,7 @@ begin() { # overlay
   mkdir -p "$logs"
   echo >"$logs/mark" # awk tells the files apart by the first one's lines
   kubectl apply -f deploy/kubernetes/base/namespace.yaml >/dev/null
+  openssl rand -hex 32 | k create secret generic regatta-token --from-file=token=/dev/stdin >/dev/null
 }
 
 # A crash of the JVM, as the kernel or the out-of-memory killer brings about: SIGKILL does not reach the first process from inside.
@@ -231,7 +232,6 @@ tls() { # overlay, sed expression
   mkdir -p "$logs/keys"
   keys "$logs/keys"
   k create secret generic regatta-tls --from-file="$logs/keys/ca.crt" --from-file="$logs/keys/tls.crt" --from-file="$logs/keys/tls.key" >/dev/null
-  k create secret generic regatta-token --from-file="$logs/keys/token" >/dev/null
   apply "$1" 0 "$2"
   say "$1: applied"
   reader

@@ -61,6 +61,8 @@ bring_back() {
 }
 
 seed=10.214.0.1:5701
+(umask 077 && openssl rand -hex 32 >"$work/token")
+export REGATTA_NODE_TOKEN_FILE=$work/token
 export REGATTA_JAVA_OPTS="-Xmx512m -XX:TieredStopAtLevel=1"
 trainer() { # host, name, options of this part
   local host=$1 name=$2

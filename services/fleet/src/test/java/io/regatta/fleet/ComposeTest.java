@@ -7,12 +7,20 @@ import io.regatta.node.NodeConfig;
 import io.regatta.node.settings.Settings;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.yaml.snakeyaml.Yaml;
 
 /** deploy/compose.yaml and what is laid over it, as far as they can be tried without Docker: by Regatta's own settings. */
@@ -38,18 +46,56 @@ class ComposeTest {
   }
 
   @Test
-  void with_compose_tls_every_service_has_tls_and_the_token_and_without_it_none() {
-    assertThat(SECURED.fieldNames()).containsExactlyInAnyOrderElementsOf(SERVICES.fieldNames());
-    for (String service : SERVICES.fieldNames()) {
+  void with_compose_tls_every_service_has_tls_and_the_users_token() {
+    assertThat(SECURED.fieldNames()).containsExactlyInAnyOrderElementsOf(regattas());
+    for (String service : regattas()) {
       JsonObject more = SECURED.getJsonObject(service);
       NodeConfig node = node(SERVICES.getJsonObject(service), more);
       assertThat(more.getJsonArray("volumes")).containsExactly("/KEYS:/keys:ro");
       assertThat(List.of(node.tls().ca(), node.tls().certificate(), node.tls().key(), node.tokenFile()))
           .allSatisfy(file -> assertThat(file).startsWith("/keys/"));
       assertThat(node.tls().verifyHost()).as("addresses of containers are in no certificate").isFalse();
-      NodeConfig open = node(SERVICES.getJsonObject(service));
-      assertThat(open.tls().ca() + open.tokenFile()).isEmpty();
+      assertThat(node(SERVICES.getJsonObject(service)).tls().ca()).isEmpty();
     }
+  }
+
+  /** All services but the one that makes the token. */
+  private static Set<String> regattas() {
+    Set<String> services = new TreeSet<>(SERVICES.fieldNames());
+    assertThat(services.remove("token")).isTrue();
+    return services;
+  }
+
+  @Test
+  void every_service_waits_for_the_projects_token_and_can_only_read_it() {
+    for (String service : regattas()) {
+      JsonObject all = SERVICES.getJsonObject(service);
+      assertThat(node(all).tokenFile()).isEqualTo("/secrets/token");
+      assertThat(all.getJsonArray("volumes")).contains("secrets:/secrets:ro");
+      assertThat(all.getJsonObject("depends_on").getJsonObject("token").getString("condition"))
+          .isEqualTo("service_completed_successfully");
+    }
+    JsonObject maker = SERVICES.getJsonObject("token");
+    assertThat(maker.getJsonArray("volumes")).containsExactly("secrets:/secrets");
+    assertThat(maker.getString("network_mode")).isEqualTo("none");
+    assertThat(maker.getJsonObject("depends_on")).isEmpty();
+  }
+
+  /** Its script, with a directory of the test's in the place of the volume. */
+  @Test
+  void the_token_is_made_once_for_its_owner_alone(@TempDir Path secrets) throws Exception {
+    JsonObject maker = SERVICES.getJsonObject("token");
+    assertThat(maker.getJsonArray("entrypoint")).containsExactly("/bin/sh", "-c");
+    Path token = secrets.resolve("token");
+    Set<String> made = new HashSet<>();
+    for (int start = 0; start < 2; start++) {
+      String script = maker.getJsonArray("command").getString(0).replace("/secrets", secrets.toString());
+      Process sh = new ProcessBuilder("/bin/sh", "-c", script).redirectErrorStream(true).start();
+      assertThat(sh.waitFor()).as(new String(sh.getInputStream().readAllBytes(), StandardCharsets.UTF_8)).isZero();
+      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(token))).isEqualTo("r--------");
+      made.add(Files.readString(token));
+    }
+    assertThat(made).singleElement().asString().matches("[0-9a-f]{64}");
   }
 
   /** A tag moves, and {@code latest} says nothing; a digest names one image. */

@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -241,19 +242,20 @@ class KubernetesTest {
     }
   }
 
-  /** All pods of a job have TLS and the token, from files of Secrets, or none has; and probes speak what the admin port speaks. */
+  /** All pods have the token, and all of a job or none have TLS, from files of Secrets; probes speak what the admin port speaks. */
   @ParameterizedTest
   @MethodSource("builds")
-  void all_pods_have_tls_and_the_token_or_none(Kustomized built) {
+  void all_pods_have_the_token_and_all_or_none_have_tls(Kustomized built) {
     boolean secured = built.toString().contains("tls");
     assertThat(Pod.all(built)).isNotEmpty().allSatisfy(pod -> {
       NodeConfig node = place(built, pod).node();
-      List<String> files = List.of(node.tls().certificate(), node.tls().key(), node.tls().ca(), node.tokenFile());
-      if (secured) {
-        assertThat(files).containsExactlyInAnyOrderElementsOf(pod.secrets());
-      } else {
+      List<String> files = new ArrayList<>(List.of(node.tls().certificate(), node.tls().key(), node.tls().ca()));
+      if (!secured) {
         assertThat(files).containsOnly("");
+        files.clear();
       }
+      files.add(node.tokenFile());
+      assertThat(files).containsExactlyInAnyOrderElementsOf(pod.secrets());
       assertThat(node.tls().mutual()).isTrue();
       assertThat(node.tls().verifyHost()).as("addresses of pods are in no certificate").isEqualTo(!secured);
       assertThat(pod.probes()).extracting(probe -> probe.getString("scheme", "HTTP")).containsOnly(secured ? "HTTPS" : "HTTP");

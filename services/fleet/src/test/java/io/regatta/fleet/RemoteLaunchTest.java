@@ -81,6 +81,10 @@ class RemoteLaunchTest {
         "logs of host 1, me@127.0.0.2, are in log/nodes/1-127.0.0.2");
     assertThat(new JsonObject(text("on-127.0.0.1/result.json")).getInteger("trainers")).isEqualTo(2);
     assertThat(text("on-127.0.0.2/nodefile")).isEqualTo("1\n0 127.0.0.1\n1 127.0.0.2\n");
+    assertThat(text("log/serverlog.1")).contains("is called with no TLS, a token");
+    try (Stream<Path> left = Files.list(dir.resolve("on-127.0.0.2"))) {
+      assertThat(left).noneMatch(file -> file.getFileName().toString().startsWith(".token"));
+    }
     for (String log : List.of("on-127.0.0.2/log/", "log/nodes/1-127.0.0.2/")) {
       assertThat(text(log + "server.log")).contains("Server listening on 127.0.0.2:");
       assertThat(text(log + "train.log")).contains("init rpc client with trainer_id 1");

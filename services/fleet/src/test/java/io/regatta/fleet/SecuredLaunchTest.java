@@ -9,7 +9,10 @@ import io.regatta.protocol.testing.SecretFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -50,6 +53,46 @@ class SecuredLaunchTest {
       assertThat(launch.status(SECONDS)).as(launch.output()).isZero();
       assertThat(Files.readString(dir.resolve("log/masterlog.0"))).contains("mutual TLS, certificate of CN=node", "a token");
     }
+  }
+
+  private static List<Path> tokens(Path directory) throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.filter(file -> file.getFileName().toString().startsWith(".token")).toList();
+    }
+  }
+
+  @Test
+  void a_launch_makes_a_token_for_its_job_which_is_for_its_user_alone_and_goes_with_it() throws Exception {
+    try (JavaProcess launch = JavaProcess.regatta(dir, Map.of(), "launch", "--server_num=1", "--worker_num=1", job("epochs: 1000000\n"))) {
+      launch.await(line -> line.contains("dense values in"), SECONDS);
+      Path file = assertThat(tokens(dir.resolve("log"))).singleElement().actual();
+      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("r--------");
+      String token = Files.readString(file).strip();
+      assertThat(token).matches("[0-9a-f]{64}");
+      List<ProcessHandle> children = ProcessHandle.of(launch.pid()).orElseThrow().descendants().toList();
+      assertThat(children).hasSizeGreaterThanOrEqualTo(2);
+      for (ProcessHandle child : children) {
+        for (String seen : new String[] {"cmdline", "environ"}) {
+          assertThat(Files.readString(Path.of("/proc", Long.toString(child.pid()), seen))).doesNotContain(token);
+        }
+      }
+      launch.signal("INT");
+      assertThat(launch.status(SECONDS)).as(launch.output()).isEqualTo(130);
+      assertThat(tokens(dir.resolve("log"))).isEmpty();
+      for (String name : new String[] {"serverlog.0", "workerlog.0"}) {
+        assertThat(Files.readString(dir.resolve("log").resolve(name))).contains("is called with no TLS, a token").doesNotContain(token);
+      }
+      assertThat(launch.output()).doesNotContain(token);
+    }
+  }
+
+  /** The command is given on each machine: what one launcher made, the other would not know. */
+  @Test
+  void a_part_of_a_job_has_no_token_of_its_own_and_is_refused_beyond_loopback() throws Exception {
+    CommandLineRun launch = CommandLineRun.regatta("launch", "--servers", "0.0.0.0:" + FreePorts.one(), "--workers", "0.0.0.0,10.9.9.9",
+        "--host", "0.0.0.0", "--log_dir", dir.resolve("none").toString(), job(""));
+    assertThat(launch.failure()).contains("parameter-server would listen on 0.0.0.0", "node.token_file", "node.security.open: true");
+    assertThat(dir.resolve("none")).doesNotExist();
   }
 
   @Test

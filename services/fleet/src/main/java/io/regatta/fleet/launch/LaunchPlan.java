@@ -47,6 +47,17 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
     return !collective && trainers > of(LaunchedRole.WORKER).size();
   }
 
+  /**
+   * Returns true if this launch starts every process of the job, so that none needs to agree with one of another launch. A launch
+   * on hosts over ssh does.
+   */
+  boolean isWhole() {
+    int servers = of(LaunchedRole.WORKER).stream().findFirst()
+        .map(worker -> worker.environment().getOrDefault("PADDLE_PSERVERS_IP_PORT_LIST", "")).filter(list -> !list.isEmpty())
+        .map(list -> list.split(",").length).orElse(0);
+    return trainers == of(LaunchedRole.WORKER).size() && (collective || servers == of(LaunchedRole.SERVER).size());
+  }
+
   /** {@code host:port} of each server of this machine. */
   List<String> serversHere() {
     return of(LaunchedRole.SERVER).stream().map(server -> server.environment().get("POD_IP") + ":"

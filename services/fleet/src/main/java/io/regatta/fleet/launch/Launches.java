@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /** A launch from its options to its exit status. Called by the main thread. */
 public final class Launches {
@@ -35,32 +36,42 @@ public final class Launches {
       LaunchedGpus gpus = LaunchedGpus.here(options.gpus(), System.getenv("CUDA_VISIBLE_DEVICES"), Gpus.all().size());
       LaunchPlan plan = LaunchPlan.of(options, job, new ThisMachine(options.host(), ports), gpus);
       String runId = RunIds.ofLaunch(System.getenv());
-      Function<LaunchPlan.Planned, Call> calls = process -> call(process, command, main, job.settings(), runId);
-      check(plan, runId, check);
-      announce(plan, options, job, quiet, out);
-      Launcher launcher = new Launcher(plan, calls, Path.of(options.logDir()), out, System.out, use);
-      launcher.continueWithoutLost(job.continues());
-      return stay(launcher, Signals.caught(), out);
+      Path logs = Path.of(options.logDir());
+      try (JobToken token = plan.isWhole() ? JobToken.in(logs) : null) {
+        UnaryOperator<Map<String, String>> common = variables -> RunIds.with(runId, token == null ? variables : token.with(variables));
+        Function<LaunchPlan.Planned, Call> calls = process -> call(process, command, main, job.settings(), common);
+        check(plan, common, check);
+        announce(plan, options, job, quiet, out);
+        if (token != null) {
+          token.write();
+        }
+        Launcher launcher = new Launcher(plan, calls, logs, out, System.out, use);
+        launcher.continueWithoutLost(job.continues());
+        return stay(launcher, Signals.caught(), out);
+      }
     }
   }
 
   /** A setting that all processes would refuse, each in its own log, is refused here, before anything is started. */
-  private static void check(LaunchPlan plan, String runId, Consumer<Map<String, String>> check) {
+  private static void check(LaunchPlan plan, UnaryOperator<Map<String, String>> common, Consumer<Map<String, String>> check) {
     for (LaunchedRole role : List.of(LaunchedRole.SERVER, LaunchedRole.WORKER)) {
-      plan.of(role).stream().limit(1).map(process -> RunIds.with(runId, process.environment()))
+      plan.of(role).stream().limit(1).map(process -> common.apply(process.environment()))
           .forEach(variables -> check.accept(Launched.environment(System.getenv(), variables)));
     }
   }
 
-  /** @param settings what the rendezvous takes of the program's arguments */
+  /**
+   * @param settings what the rendezvous takes of the program's arguments
+   * @param common adds the variables that every process of the job has
+   */
   private static Call call(LaunchPlan.Planned process, List<String> command, String main, List<String> settings,
-      String runId) {
+      UnaryOperator<Map<String, String>> common) {
     if (process.role() != LaunchedRole.MASTER) {
-      return new Call(command, RunIds.with(runId, process.environment()), false);
+      return new Call(command, common.apply(process.environment()), false);
     }
     List<String> arguments = new ArrayList<>(List.of("master", process.environment().get("PADDLE_MASTER")));
     arguments.addAll(settings);
-    return new Call(ChildCommand.regatta(main, arguments.toArray(String[]::new)), Map.of(), true);
+    return new Call(ChildCommand.regatta(main, arguments.toArray(String[]::new)), common.apply(Map.of()), true);
   }
 
   /** Says what is to be started. */

@@ -25,6 +25,8 @@ public final class RemoteLaunch {
   private final List<RemoteHost> hosts;
   private final Ssh ssh;
   private final String runId = RunIds.ofLaunch(System.getenv());
+  /** In each workspace, from before the start to the end. */
+  private final JobToken token = JobToken.in(Path.of(""));
 
   /**
    * @param job what is known of the program
@@ -123,6 +125,13 @@ public final class RemoteLaunch {
     hosts.forEach(each -> nodes.append(each.number()).append(' ').append(each.host()).append('\n'));
     ssh.run(host, "cd " + Ssh.quoted(workspace) + " && cat > nodefile", nodes.toString().getBytes(StandardCharsets.UTF_8),
         "nodefile cannot be written in workspace " + workspace + " of " + host.login());
+    String secret = Ssh.quoted(tokenFile());
+    ssh.run(host, "cd " + Ssh.quoted(workspace) + " && rm -f " + secret + " && umask 377 && cat > " + secret, token.content(),
+        "the job's token cannot be written in workspace " + workspace + " of " + host.login());
+  }
+
+  private String tokenFile() {
+    return token.file().getFileName().toString();
   }
 
   private Call call(LaunchPlan.Planned process) {
@@ -134,13 +143,15 @@ public final class RemoteLaunch {
     arguments.addAll(options.arguments());
     String log = (server ? "server.log" : "train.log") + (number == 0 ? "" : "." + number);
     return new Call(ssh.command(host, RemoteScript.of(remote.workspaceOf(host), log,
-        RunIds.with(runId, process.environment()), remote.regatta(),
+        RunIds.with(runId, JobToken.with(tokenFile(), process.environment())), remote.regatta(),
         arguments)), Map.of(), true);
   }
 
   private void fetch(RemoteHost host) {
     Path to = Path.of(options.logDir(), "nodes", host.number() + "-" + host.host());
     try {
+      ssh.run(host, "cd " + Ssh.quoted(remote.workspaceOf(host)) + " && rm -f " + Ssh.quoted(tokenFile()), null,
+          "the token of this job, which has ended, stays in workspace " + remote.workspaceOf(host) + " of " + host.login());
       ssh.fetch(host, remote.workspaceOf(host) + "/log", to);
       say("logs of host " + host.number() + ", " + host.login() + ", are in " + to);
     } catch (Cancelled stopped) {

@@ -54,6 +54,16 @@ class LaunchPlanTest {
   }
 
   @Test
+  void a_launch_is_whole_if_it_starts_all_processes_of_the_job() {
+    assertThat(plan(1, "server_num=2", "worker_num=3").isWhole()).isTrue();
+    assertThat(plan(1, "nproc_per_node=2").isWhole()).isTrue();
+    assertThat(plan(1, "servers=127.0.0.1:" + FreePorts.one(), "workers=127.0.0.1").isWhole()).isTrue();
+    assertThat(plan(1, "servers=127.0.0.1:" + FreePorts.one() + ",10.9.9.9:6170", "workers=127.0.0.1").isWhole()).isFalse();
+    assertThat(plan(1, "servers=127.0.0.1:" + FreePorts.one(), "workers=127.0.0.1,10.9.9.9").isWhole()).isFalse();
+    assertThat(plan(1, "ips=127.0.0.1,10.9.9.9", "nproc_per_node=1").isWhole()).isFalse();
+  }
+
+  @Test
   void of_lists_each_machine_starts_its_own() {
     String[] job = {"servers=10.9.9.1:6170, 10.9.9.2:6170", "workers=10.9.9.1,10.9.9.1,10.9.9.2", "http_port=6767"};
     List<String> second = new ArrayList<>(List.of(job));

@@ -1,0 +1,101 @@
+package io.regatta.fleet.launch;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.Map;
+
+/**
+ * A token that a launch makes for its job: 256 random bits in a file of mode 0400, whose name the processes get by a variable. A token
+ * of the user's is used before it. The file is there from {@link #write} until {@link #close}. Owned by the launcher's thread.
+ */
+final class JobToken implements AutoCloseable {
+
+  static final String VARIABLE = "REGATTA_NODE_SECURITY_LAUNCH_TOKEN_FILE";
+  private static final int BYTES = 32;
+  private static final int NAME_BYTES = 4;
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final Path file;
+  private final String secret = random(BYTES);
+
+  private JobToken(Path file) {
+    this.file = file;
+  }
+
+  /** Plans a token in a file of this directory; nothing is written yet. */
+  static JobToken in(Path directory) {
+    return new JobToken(directory.resolve(name()).toAbsolutePath().normalize());
+  }
+
+  /** Returns a name for a token's file, which differs from that of every other launch. */
+  static String name() {
+    return ".token-" + random(NAME_BYTES);
+  }
+
+  private static String random(int bytes) {
+    byte[] random = new byte[bytes];
+    RANDOM.nextBytes(random);
+    return HexFormat.of().formatHex(random);
+  }
+
+  Path file() {
+    return file;
+  }
+
+  /** The content of the file. */
+  byte[] content() {
+    return (secret + "\n").getBytes(StandardCharsets.US_ASCII);
+  }
+
+  /** Returns the variables of a process with the name of the file. */
+  Map<String, String> with(Map<String, String> variables) {
+    return with(file.toString(), variables);
+  }
+
+  /** Returns the variables of a process on another machine, where the file is called so. */
+  static Map<String, String> with(String file, Map<String, String> variables) {
+    Map<String, String> all = new HashMap<>(variables);
+    all.put(VARIABLE, file);
+    return all;
+  }
+
+  /**
+   * Writes the file.
+   *
+   * @throws InvalidInput if its directory cannot be made or written to
+   */
+  void write() {
+    try {
+      Files.createDirectories(file.getParent());
+      boolean posix = file.getFileSystem().supportedFileAttributeViews().contains("posix");
+      FileAttribute<?>[] mode = posix
+          ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))}
+          : new FileAttribute<?>[0];
+      Files.createFile(file, mode); // for its owner alone before the secret is in it
+      Files.write(file, content());
+      if (posix) {
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
+      }
+    } catch (IOException e) {
+      throw new InvalidInput("the job's token cannot be written to " + file + ": " + e.getMessage() + "; give another --log_dir");
+    }
+  }
+
+  /** Deletes the file. One that cannot be deleted holds the token of a job that has ended. */
+  @Override
+  public void close() {
+    try {
+      Files.deleteIfExists(file);
+    } catch (IOException e) {
+      return;
+    }
+  }
+}
