@@ -3,6 +3,7 @@ package io.regatta.protocol;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.security.CallAuthorization;
 import io.regatta.protocol.security.ConnectFailure;
 import io.regatta.protocol.security.Token;
 import io.regatta.protocol.stream.Liveness;
@@ -11,6 +12,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpVersion;
@@ -19,8 +21,13 @@ import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
 import io.vertx.grpc.client.GrpcClientOptions;
 import io.vertx.grpc.client.GrpcClientRequest;
+import io.vertx.grpc.common.GrpcMessageDecoder;
+import io.vertx.grpc.common.GrpcMessageEncoder;
 import io.vertx.grpc.common.ServiceMethod;
+import io.vertx.grpc.common.ServiceName;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -34,6 +41,9 @@ import java.util.concurrent.TimeoutException;
 final class UnaryCalls {
   private static final long MAX_MESSAGE_BYTES = 64L << 20;
   private static final long CLOSE_MILLIS = 1000;
+  /** Is answered by the server's guard, whatever it is. */
+  private static final ServiceMethod<Buffer, Buffer> GREETING = ServiceMethod.client(ServiceName.create("regatta.Authentication"),
+      "Greet", GrpcMessageEncoder.IDENTITY, GrpcMessageDecoder.IDENTITY);
 
   private final Vertx vertx;
   private final ContextInternal context;
@@ -71,6 +81,8 @@ final class UnaryCalls {
             .setConnectTimeout(options.connectTimeoutMillis())));
     /** Those on which calls may be under way: one, but for a while two if the peer has given one up. */
     private final Set<HttpConnection> connections = new HashSet<>();
+    /** Of calls on each of them. */
+    private final Map<HttpConnection, CallAuthorization> authorizations = new HashMap<>();
     /** Calls that wait for a connection. */
     private int connecting;
 
@@ -142,14 +154,9 @@ final class UnaryCalls {
     }
     Client by = newest;
     by.connecting++;
-    Future<GrpcClientRequest<Q, A>> request = context.succeededFuture().compose(v -> by.grpc.request(address, method)); // or it throws
+    Future<GrpcClientRequest<Q, A>> request = context.succeededFuture().compose(v -> by.grpc.request(address, method)) // or it throws
+        .compose(r -> authorized(by, method, r));
     return request.timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS)
-        .onSuccess(r -> {
-          watch(by, r.connection());
-          if (!options.security().token().isNone()) {
-            r.headers().set(Token.HEADER, options.security().token().headerValue());
-          }
-        })
         .onFailure(e -> {
           request.onSuccess(GrpcClientRequest::cancel); // It came too late.
           if (!request.isComplete() && by == newest && by.connections.isEmpty()) {
@@ -162,12 +169,34 @@ final class UnaryCalls {
         });
   }
 
+  /** Gives a request its header; one whose peer does not prove that it knows the token is not sent. */
+  private <Q, A> Future<GrpcClientRequest<Q, A>> authorized(Client by, ServiceMethod<A, Q> method, GrpcClientRequest<Q, A> request) {
+    HttpConnection connection = request.connection();
+    watch(by, connection);
+    return by.authorizations.computeIfAbsent(connection, c -> new CallAuthorization(options.security(), peer))
+        .header(connection.remoteAddress(), "POST", "/" + method.fullMethodName(), header -> greet(by, header)).map(header -> {
+          if (header != null) {
+            request.headers().set(Token.HEADER, header);
+          }
+          return request;
+        }).onFailure(e -> request.cancel());
+  }
+
+  private Future<String> greet(Client by, String header) {
+    return by.grpc.request(address, GREETING).compose(r -> {
+      r.headers().set(Token.HEADER, header);
+      r.end(Buffer.buffer());
+      return r.response();
+    }).map(answer -> answer.headers().get("www-authenticate"));
+  }
+
   private void watch(Client by, HttpConnection c) {
     if (by.connections.add(c)) {
       Liveness watch = Liveness.watch(vertx, c, peer, options);
       c.closeHandler(v -> {
         watch.stop();
         by.connections.remove(c);
+        by.authorizations.remove(c);
         by.closeIfReplaced();
       });
       liveness = watch;
@@ -176,7 +205,8 @@ final class UnaryCalls {
 
   /** Why there is no connection to send a request on. */
   RegattaException unconnected(ServiceMethod<?, ?> method, Throwable cause) {
-    InvalidInput refused = ConnectFailure.refusal(peer, cause, options.security());
+    InvalidInput refused = cause instanceof InvalidInput unproved ? unproved
+        : ConnectFailure.refusal(peer, cause, options.security());
     String why = cause instanceof TimeoutException ? "no connection within " + options.connectTimeoutMillis() / 1000.0 + " s"
         : cause.getMessage() == null ? cause.toString() : cause.getMessage();
     return refused != null ? refused : lost(method, why + ConnectFailure.hint(cause, options.security()), cause, false);

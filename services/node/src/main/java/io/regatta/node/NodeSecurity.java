@@ -84,7 +84,7 @@ final class NodeSecurity {
     if ((!security.hasTls() || !token) && !open.isEmpty()) {
       LOG.warn("{} listens on {}, which others can reach, {}: whoever does can {} (node.tls, node.token; docs/security.md)", role,
           String.join(" and ", open), security.hasTls() ? "without a token" : token ? "without TLS" : "without TLS and without a token",
-          token ? "listen, and learn the token" : (train ? security.isMutual() ? "train along" : "read and change what is trained"
+          token ? "read what it sends and receives" : (train ? security.isMutual() ? "train along" : "read and change what is trained"
               : "read its metrics and what it waits for") + (security.isMutual() ? ", with a certificate of that CA" : ""));
     }
   }

@@ -11,10 +11,14 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
+import io.vertx.core.net.SocketAddress;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +29,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class PeerSecurity {
   /** Anybody may call, and everything can be read on its way. */
-  public static final PeerSecurity NONE = new PeerSecurity(null, null, Token.NONE);
+  public static final PeerSecurity NONE = new PeerSecurity(null, null, Token.NONE, PeerSecurity::isThisMachine);
 
   private static final Logger LOG = LoggerFactory.getLogger(PeerSecurity.class);
 
@@ -33,6 +37,7 @@ public final class PeerSecurity {
   private final TlsFiles files;
   private final Token token;
   private final TokenGuard guard;
+  private final Predicate<SocketAddress> thisMachine;
   /** Servers with TLS, as long as somebody holds them, and what they show to whom; also the lock of what follows. */
   private final Map<HttpServer, Shown> servers = new WeakHashMap<>();
   private volatile TlsMaterial material;
@@ -53,11 +58,12 @@ public final class PeerSecurity {
     }
   }
 
-  private PeerSecurity(TlsFiles files, TlsMaterial material, Token token) {
+  private PeerSecurity(TlsFiles files, TlsMaterial material, Token token, Predicate<SocketAddress> thisMachine) {
     this.files = files;
     this.material = material;
     this.token = token;
-    this.guard = new TokenGuard(token);
+    this.thisMachine = thisMachine;
+    this.guard = new TokenGuard(token, this::mayShowToken);
   }
 
   /**
@@ -68,12 +74,41 @@ public final class PeerSecurity {
    */
   public static PeerSecurity of(TlsFiles files, Token token) {
     return files == null && token.isNone() ? NONE
-        : new PeerSecurity(files, files == null ? null : TlsMaterial.read(files), token);
+        : new PeerSecurity(files, files == null ? null : TlsMaterial.read(files), token, PeerSecurity::isThisMachine);
   }
 
   /** The same without TLS, for what never leaves the kernel. */
   public PeerSecurity withoutTls() {
-    return files == null ? this : new PeerSecurity(null, null, token);
+    return files == null ? this : new PeerSecurity(null, null, token, thisMachine);
+  }
+
+  /** Returns the same with another idea of which addresses are of this machine: tests have no other machine. */
+  PeerSecurity withThisMachine(Predicate<SocketAddress> addresses) {
+    return new PeerSecurity(files, material, token, addresses);
+  }
+
+  private static boolean isThisMachine(SocketAddress address) {
+    if (address == null || address.isDomainSocket()) {
+      return address != null;
+    }
+    String ip = address.hostAddress();
+    try {
+      return ip != null && InetAddress.getByName(ip).isLoopbackAddress(); // a literal: nothing is resolved
+    } catch (UnknownHostException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Returns true if the token may be sent to this address as it is: over TLS, on loopback and on a Unix domain socket nobody
+   * on the way can read it.
+   */
+  public boolean mayShowToken(SocketAddress remote) {
+    return hasTls() || thisMachine.test(remote);
+  }
+
+  ProofSession.Greeting greeting() {
+    return new ProofSession.Greeting(token, System::nanoTime);
   }
 
   public boolean hasTls() {

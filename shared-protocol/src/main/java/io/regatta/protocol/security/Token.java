@@ -18,11 +18,18 @@ public final class Token {
   private static final int LEAST = 16;
   private static final int MOST = 4096;
 
+  private static final int ID_CHARS = 12;
+
   /** Null: none. */
   private final byte[] secret;
+  /** Of none: null, as the key. */
+  private final String id;
+  private final byte[] proofKey;
 
   private Token(byte[] secret) {
     this.secret = secret;
+    this.proofKey = secret == null ? null : ProofHeader.mac(secret, "regatta call proof");
+    this.id = secret == null ? null : ProofHeader.text(ProofHeader.mac(secret, "regatta token id")).substring(0, ID_CHARS);
   }
 
   /**
@@ -46,6 +53,16 @@ public final class Token {
   /** The header's value; not to be called of none. */
   public String headerValue() {
     return SCHEME + new String(secret, StandardCharsets.US_ASCII);
+  }
+
+  /** Returns a name of this token, which says nothing about it; not to be called of none. */
+  String id() {
+    return id;
+  }
+
+  /** Returns the key of {@code Regatta-HMAC}; not to be called of none, nor to be changed. */
+  byte[] proofKey() {
+    return proofKey;
   }
 
   /** Whether a header shows this token. The time that it takes tells nothing about the token but its length. */

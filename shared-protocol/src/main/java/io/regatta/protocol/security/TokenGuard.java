@@ -6,20 +6,31 @@ import io.vertx.core.Handler;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
+import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.common.GrpcStatus;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Stands before the calls of a port, and refuses those that do not show the job's token. Any thread. */
+/** Stands before the calls of a port, and refuses those that neither show nor prove the job's token. Any thread. */
 final class TokenGuard {
   private static final Logger LOG = LoggerFactory.getLogger(TokenGuard.class);
   private static final String ADVICE = ": set node.token_file or REGATTA_NODE_TOKEN to the token of the job";
+  private static final long START = System.nanoTime();
+  private static final String OTHER = "a call with another token than the job's";
 
   private final Token token;
+  private final Predicate<SocketAddress> secret;
+  private final ProofVerifier proofs = new ProofVerifier(() -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - START));
   private final PeerLog lines = new PeerLog(LOG);
+  private final PeerLog exposed = new PeerLog(LOG);
 
-  TokenGuard(Token token) {
+  /** @param secret whether nobody can read what is sent to an address, see {@link PeerSecurity#mayShowToken} */
+  TokenGuard(Token token, Predicate<SocketAddress> secret) {
     this.token = token;
+    this.secret = secret;
   }
 
   Handler<HttpServerRequest> before(Handler<HttpServerRequest> calls) {
@@ -33,16 +44,44 @@ final class TokenGuard {
   /** False: it has been refused. */
   boolean admits(HttpServerRequest request) {
     String shown = request.getHeader(Token.HEADER);
+    if (ProofHeader.isOne(shown) && !token.isNone()) {
+      return admitsProof(request, ProofHeader.parse(shown));
+    }
     if (token.isShownBy(shown)) {
+      if (!token.isNone() && !secret.test(request.remoteAddress())) {
+        exposed.warn("{} has sent the job's token without TLS, so others on the way may know it now: make a new token, and let the client "
+            + "use TLS or prove the token (docs/protocol.md)", request.remoteAddress());
+      }
       return true;
     }
-    String why = shown == null ? "a call without the job's token" : "a call with another token than the job's";
+    return refuse(request, shown == null ? "a call without the job's token" : OTHER, null);
+  }
+
+  private boolean admitsProof(HttpServerRequest request, Map<String, String> values) {
+    if (values == null || !token.id().equals(values.get("key"))) {
+      return refuse(request, OTHER, null);
+    }
+    if (!values.containsKey("proof")) {
+      answer(request, "waits for a proof of the job's token", proofs.challenge(values, token));
+      return false;
+    }
+    return switch (proofs.check(values, token, request.method().name(), request.uri())) {
+      case PROVED -> true;
+      case WRONG -> refuse(request, OTHER, null);
+      case EXPIRED -> refuse(request, "a call whose proof is of an earlier time", proofs.challenge(values, token));
+      case REPEATED -> refuse(request, "a call that has come before", null);
+      case OVERLOADED -> refuse(request, "a call while it keeps as many sessions as it can", null);
+    };
+  }
+
+  private boolean refuse(HttpServerRequest request, String why, String challenge) {
     lines.warn("refused {}: {} from {}", why, request.path(), request.remoteAddress());
-    refuse(request, "refuses " + why + ADVICE);
+    answer(request, "refuses " + why + ADVICE, challenge);
     return false;
   }
 
-  private static void refuse(HttpServerRequest request, String why) {
+  /** @param challenge header {@code www-authenticate}; null: that of a bearer token */
+  private static void answer(HttpServerRequest request, String why, String challenge) {
     String type = request.getHeader("content-type");
     HttpServerResponse response = request.response();
     boolean ends = request.version() != HttpVersion.HTTP_2; // a body that comes behind is read by nobody
@@ -51,11 +90,14 @@ final class TokenGuard {
     }
     Future<Void> answered;
     if (type != null && type.startsWith("application/grpc")) {
+      if (challenge != null) {
+        response.putHeader("www-authenticate", challenge);
+      }
       answered = response.putHeader("content-type", "application/grpc")
           .putHeader("grpc-status", Integer.toString(GrpcStatus.UNAUTHENTICATED.code))
           .putHeader("grpc-message", ErrorMapping.encode(why)).end();
     } else {
-      answered = response.setStatusCode(401).putHeader("www-authenticate", "Bearer")
+      answered = response.setStatusCode(401).putHeader("www-authenticate", challenge == null ? "Bearer" : challenge)
           .putHeader("content-type", "text/plain; charset=utf-8").end("this port " + why + "\n");
     }
     if (ends) {

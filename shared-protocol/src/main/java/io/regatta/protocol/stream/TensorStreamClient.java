@@ -4,6 +4,7 @@ import io.netty.channel.ConnectTimeoutException;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.security.CallAuthorization;
 import io.regatta.protocol.security.ConnectFailure;
 import io.regatta.protocol.security.Token;
 import io.vertx.core.Context;
@@ -20,6 +21,7 @@ import java.net.ConnectException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Opens tensor streams: by hand to a service of the same JVM if both allow it, otherwise over HTTP/2, on a Unix domain
@@ -35,8 +37,12 @@ public final class TensorStreamClient {
   /** Of the certificates that the client shows. */
   private Object shown;
 
-  /** @param lane completes when it is known whether streams can go past Vert.x */
-  private record Connection(Liveness liveness, Future<Boolean> lane) {}
+  /**
+   * A connection to a peer.
+   *
+   * @param lane completes when it is known whether streams can go past Vert.x
+   */
+  private record Connection(Liveness liveness, Future<Boolean> lane, CallAuthorization authorization) {}
 
   public TensorStreamClient(Vertx vertx, StreamOptions options) {
     this.vertx = vertx;
@@ -64,19 +70,30 @@ public final class TensorStreamClient {
         // Until the peer speaks HTTP/2: a frozen one accepts the connection, and that is all.
         .setConnectTimeout(options.connectTimeoutMillis())
         .putHeader("content-type", "application/grpc").putHeader("te", "trailers");
-    if (!options.security().token().isNone()) {
-      request.putHeader(Token.HEADER, options.security().token().headerValue());
-    }
     return request(request, host, port).compose(r -> {
       r.setChunked(true);
       Connection connection = connection(context, r.connection(), peer);
       ClientTensorStream stream = new ClientTensorStream(this, context, r, connection.liveness, peer, options);
-      return connection.lane.compose(v -> r.sendHead()).map(v -> stream.open());
+      Future<String> authorized = connection.authorization.header(r.connection().remoteAddress(), "POST", path,
+          header -> greet(header, host, port)).onFailure(e -> r.reset());
+      return authorized.compose(header -> {
+        if (header != null) {
+          r.putHeader(Token.HEADER, header);
+        }
+        return connection.lane;
+      }).compose(v -> r.sendHead()).map(v -> stream.open());
     }).recover(e -> Future.failedFuture(lost(peer, path, e)));
   }
 
+  /** Over the one connection that there is to the peer. */
+  private Future<String> greet(String header, String host, int port) {
+    return client.request(new RequestOptions().setMethod(HttpMethod.GET).setHost(host).setPort(port).setURI("/")
+        .setConnectTimeout(options.connectTimeoutMillis()).putHeader(Token.HEADER, header)).compose(HttpClientRequest::send)
+        .map(answer -> answer.getHeader("www-authenticate")).timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS);
+  }
+
   private RegattaException lost(String peer, String path, Throwable e) {
-    InvalidInput refused = ConnectFailure.refusal(peer, e, options.security());
+    InvalidInput refused = e instanceof InvalidInput unproved ? unproved : ConnectFailure.refusal(peer, e, options.security());
     return refused != null ? refused : new PeerLost("cannot open a tensor stream to " + peer + path + ": "
         + (e.getMessage() == null ? e.toString() : e.getMessage()) + ConnectFailure.hint(e, options.security()), e);
   }
@@ -116,7 +133,8 @@ public final class TensorStreamClient {
           gone.liveness.stop();
         }
       }));
-      return new Connection(Liveness.watch(vertx, c, peer, options), options.lane(c));
+      return new Connection(Liveness.watch(vertx, c, peer, options), options.lane(c),
+          new CallAuthorization(options.security(), peer));
     });
   }
 

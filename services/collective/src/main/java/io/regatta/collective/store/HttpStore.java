@@ -6,6 +6,7 @@ import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.SeedProbe;
+import io.regatta.protocol.security.CallAuthorization;
 import io.regatta.protocol.security.ConnectFailure;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.Token;
@@ -14,6 +15,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientAgent;
 import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
@@ -50,11 +52,14 @@ public final class HttpStore extends PolledStore {
   private enum Protocol { GLOO, LAUNCH }
 
   private final HttpClientAgent http;
+  /** Of its own, for requests wait with their connections for what comes over it; null: the token is shown, or there is none. */
+  private final HttpClientAgent greetings;
   private final PeerSecurity security;
   private volatile Object shown;
   private final HostPort server;
   private final Protocol protocol;
   private final String prefix;
+  private final CallAuthorization authorization;
 
   private HttpStore(Vertx vertx, HostPort server, PeerSecurity security, Protocol protocol, String prefix) {
     super(vertx, FIRST_POLL_MILLIS, POLL_MILLIS);
@@ -63,9 +68,12 @@ public final class HttpStore extends PolledStore {
     this.http = vertx.createHttpClient(security.client(new HttpClientOptions().setKeepAlive(false)
         .setConnectTimeout((int) REQUEST_MILLIS)),
         new PoolOptions().setHttp1MaxSize(CONNECTIONS).setMaxWaitQueueSize(WAITING_REQUESTS));
+    this.greetings = security.hasTls() || security.token().isNone() ? null
+        : vertx.createHttpClient(new HttpClientOptions().setKeepAlive(false).setConnectTimeout((int) REQUEST_MILLIS));
     this.server = server;
     this.protocol = protocol;
     this.prefix = prefix;
+    this.authorization = new CallAuthorization(security, toString());
   }
 
   /**
@@ -194,31 +202,58 @@ public final class HttpStore extends PolledStore {
     }
   }
 
-  private record Answer(int status, String tag, Buffer body) {}
+  /** @param challenge of a server that does not know of this store's proof; null: there is none */
+  private record Answer(int status, String tag, Buffer body, String challenge) {}
+
+  private static String challenge(HttpClientResponse response) {
+    String header = response.getHeader("www-authenticate");
+    return header != null && header.startsWith("Regatta-HMAC") ? header : null;
+  }
+
+  private Future<String> greet(String header) {
+    return greetings.request(new RequestOptions().setMethod(HttpMethod.GET).setHost(server.host()).setPort(server.port()).setURI("/")
+        .setTimeout(REQUEST_MILLIS).putHeader(Token.HEADER, header)).compose(HttpClientRequest::send).map(HttpStore::challenge);
+  }
 
   private Future<Answer> send(HttpMethod method, String key, Map<String, String> headers, byte[] value) {
     if (protocol == Protocol.LAUNCH && value != null && !isText(value)) {
       return Future.failedFuture(new InvalidInput("value of key " + key + " is no UTF-8 text, and launch's protocol carries "
           + "no other; take gloo's"));
     }
+    return send(method, key, headers, value, true);
+  }
+
+  /** @param again whether a server that is another process than before is asked for its proof, and the request repeated */
+  private Future<Answer> send(HttpMethod method, String key, Map<String, String> headers, byte[] value, boolean again) {
     RequestOptions options = new RequestOptions().setMethod(method).setHost(server.host()).setPort(server.port())
         .setURI(path(key)).setTimeout(REQUEST_MILLIS);
-    if (!security.token().isNone()) {
-      options.putHeader(Token.HEADER, security.token().headerValue());
-    }
     if (shown != security.version()) {
       shown = security.version();
       security.renew(http, false);
     }
     return http.request(options)
+        .compose(request -> authorization.header(request.connection().remoteAddress(), method.name(), path(key), this::greet)
+            .onFailure(e -> request.exceptionHandler(reset -> { }).reset()).map(header -> {
+              if (header != null) {
+                request.putHeader(Token.HEADER, header);
+              }
+              return request;
+            }))
         .compose(request -> {
           headers.forEach(request::putHeader);
           Future<HttpClientResponse> sent = value == null ? request.send() : request.send(Buffer.buffer(value));
           // Here, on the request's context: a caller's own thread may come too late to ask for a body, and would wait for it in vain.
           return sent.compose(response -> response.body()
-              .map(body -> new Answer(response.statusCode(), response.getHeader("ETag"), body)));
+              .map(body -> new Answer(response.statusCode(), response.getHeader("ETag"), body, challenge(response))));
         })
         .timeout(2 * REQUEST_MILLIS, TimeUnit.MILLISECONDS)
+        .compose(answer -> {
+          if (answer.status != 401 || answer.challenge == null || !again) {
+            return Future.succeededFuture(answer);
+          }
+          authorization.forget();
+          return send(method, key, headers, value, false);
+        })
         .recover(e -> Future.failedFuture(e instanceof RegattaException ? e : lost(method, key, e)));
   }
 
@@ -249,7 +284,7 @@ public final class HttpStore extends PolledStore {
 
   @Override
   Future<Void> end() {
-    return http.close();
+    return greetings == null ? http.close() : greetings.close().eventually(http::close);
   }
 
   @Override

@@ -9,14 +9,18 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.security.RemotePeers;
+import io.regatta.protocol.security.Token;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.rendezvous.http.HttpStoreConfig;
 import io.regatta.rendezvous.http.KeyValueServer;
+import io.vertx.core.Future;
 import io.vertx.core.http.HttpServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -84,6 +88,29 @@ class HttpStoreTest {
       HttpStore anybody = HttpStore.gloo(vertx, open, "s");
       get(anybody.set("0", new byte[1]));
       get(anybody.close());
+    }
+
+    /** More requests at once than the store has connections, and a server that starts again between them. */
+    @Test
+    void toAnotherMachineWithoutTlsTheTokenIsProvedAndNotSent() {
+      PeerSecurity remote = RemotePeers.of(Token.of("the-token-of-this-job", "a test"));
+      KeyValueServer first = get(KeyValueServer.gloo(vertx, "127.0.0.1", config(), () -> 0, remote));
+      HostPort server = at(first);
+      HttpStore store = HttpStore.gloo(vertx, server, "s", remote);
+      List<Future<Void>> puts = IntStream.range(0, 40).mapToObj(i -> store.set("k" + i, new byte[] {(byte) i})).toList();
+      get(Future.join(puts));
+      assertThat(get(store.get("k39"))).hasValueSatisfying(value -> assertThat(value).containsExactly(39));
+      get(first.close());
+      HttpStoreConfig c = config();
+      get(KeyValueServer.gloo(vertx, "127.0.0.1", new HttpStoreConfig(server.port(), 0, Map.of(), c.keys(), c.valueBytes(),
+          c.storeBytes(), c.idleSeconds()), () -> 0, remote));
+      get(store.set("k", new byte[] {1}));
+      assertThat(get(store.get("k"))).isPresent();
+      get(store.close());
+      HttpStore other = HttpStore.gloo(vertx, server, "s", RemotePeers.of(Token.of("another-token-than-that", "a test")));
+      assertThatThrownBy(() -> get(other.get("k"))).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining(server + "/s/ does not prove that it knows the job's token");
+      get(other.close());
     }
 
     private HostPort at(KeyValueServer server) {

@@ -1,0 +1,138 @@
+package io.regatta.protocol.security;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.util.BitSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * A server's side of {@code Regatta-HMAC}. A challenge holds its time and is bound to this process and to the client's
+ * nonce, so greetings leave nothing here. The first proved call of a session, which only who knows the token can make,
+ * creates its record of numbers, by which a repeated call is recognized. Records end with their sessions, and there are
+ * 65,536 at most. Thread-safe.
+ */
+final class ProofVerifier {
+
+  /** Time for which calls of a session are taken, ms. */
+  static final long LIFETIME_MILLIS = TimeUnit.MINUTES.toMillis(10);
+  /** Calls of one session that may overtake each other. */
+  static final int WINDOW = 1024;
+  private static final int MAX_SESSIONS = 65_536;
+  private static final int SECRET_BYTES = 32;
+  private static final int RADIX = 36;
+  private static final int CHALLENGE_CHARS = 22;
+
+  /** What became of a call. */
+  enum Verdict { PROVED, WRONG, EXPIRED, REPEATED, OVERLOADED }
+
+  private final byte[] secret = new byte[SECRET_BYTES];
+  private final LongSupplier millis;
+  /** By challenge, the oldest first; also the lock. */
+  private final Map<String, Numbers> sessions = new LinkedHashMap<>();
+
+  /** Numbers of one session's calls: the highest, and which of those below it have come. */
+  private static final class Numbers {
+    private final long until;
+    private final BitSet come = new BitSet(WINDOW);
+    private long highest;
+
+    private Numbers(long until) {
+      this.until = until;
+    }
+
+    /** Returns true for a number that has not come yet and is not too far behind. */
+    private boolean take(long number) {
+      if (number <= highest - WINDOW || number <= highest && come.get((int) (number % WINDOW))) {
+        return false;
+      }
+      if (number - highest >= WINDOW) {
+        come.clear();
+        highest = number;
+      }
+      for (; highest < number; highest++) {
+        come.clear((int) ((highest + 1) % WINDOW));
+      }
+      come.set((int) (number % WINDOW));
+      return true;
+    }
+  }
+
+  /** @param millis clock of this process alone, e.g. since its start, ms */
+  ProofVerifier(LongSupplier millis) {
+    this.millis = millis;
+    new SecureRandom().nextBytes(secret);
+  }
+
+  /** Returns the header {@code www-authenticate} for a client that greets, or null if it names no nonce. */
+  String challenge(Map<String, String> greeting, Token token) {
+    String client = greeting.get("client");
+    if (client == null) {
+      return null;
+    }
+    String server = challenge(client, millis.getAsLong());
+    return ProofHeader.SCHEME + " client=" + client + ", server=" + server + ", proof="
+        + ProofHeader.ofServer(token.proofKey(), client, server);
+  }
+
+  private String challenge(String client, long time) {
+    String at = Long.toString(time, RADIX);
+    return at + "." + ProofHeader.text(ProofHeader.mac(secret, client + "\n" + at)).substring(0, CHALLENGE_CHARS);
+  }
+
+  /** Checks one call. */
+  Verdict check(Map<String, String> call, Token token, String method, String path) {
+    String client = call.get("client");
+    String server = call.get("server");
+    String number = call.get("number");
+    if (client == null || server == null || number == null || !number.matches("[1-9][0-9]{0,17}")) {
+      return Verdict.WRONG;
+    }
+    String proof = ProofHeader.ofClient(token.proofKey(), client, server, number, method, path);
+    if (!equal(proof, call.get("proof"))) {
+      return Verdict.WRONG;
+    }
+    long time = time(server);
+    long now = millis.getAsLong();
+    if (time < 0 || time > now || now - time > LIFETIME_MILLIS || !equal(challenge(client, time), server)) {
+      return Verdict.EXPIRED; // or of another life of this process
+    }
+    synchronized (sessions) {
+      Numbers numbers = sessions.get(server);
+      if (numbers == null) {
+        removeExpired(now);
+        if (sessions.size() >= MAX_SESSIONS) {
+          return Verdict.OVERLOADED;
+        }
+        numbers = new Numbers(time + LIFETIME_MILLIS);
+        sessions.put(server, numbers);
+      }
+      return numbers.take(Long.parseLong(number)) ? Verdict.PROVED : Verdict.REPEATED;
+    }
+  }
+
+  /** Sessions are in the order of their first calls, which is nearly that of their ends. */
+  private void removeExpired(long now) {
+    Iterator<Numbers> oldest = sessions.values().iterator();
+    while (oldest.hasNext() && oldest.next().until < now) {
+      oldest.remove();
+    }
+  }
+
+  private static long time(String server) {
+    int dot = server.indexOf('.');
+    try {
+      return dot < 1 ? -1 : Long.parseLong(server.substring(0, dot), RADIX);
+    } catch (NumberFormatException e) {
+      return -1;
+    }
+  }
+
+  private static boolean equal(String expected, String shown) {
+    return shown != null && MessageDigest.isEqual(expected.getBytes(StandardCharsets.US_ASCII), shown.getBytes(StandardCharsets.US_ASCII));
+  }
+}

@@ -1,0 +1,235 @@
+package io.regatta.protocol.security;
+
+import static io.regatta.protocol.stream.Loop.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.call.GrpcCalls;
+import io.regatta.protocol.security.ProofVerifier.Verdict;
+import io.regatta.protocol.stream.Loop;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorFrame;
+import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.stream.TensorStreamServer;
+import io.regatta.protocol.stream.Transport;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.core.Handler;
+import io.vertx.core.Promise;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerRequest;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Calls without TLS to another machine, for which loopback stands here: both sides prove the token, and nobody sends it. */
+class ProofTest {
+  private static final String PATH = "/regatta.Test/Exchange";
+  private static final String SECRET = "the-right-token-of-this-job";
+  private static final Token TOKEN = Token.of(SECRET, "a test");
+
+  private final Loop loop = new Loop();
+  /** Path and authorization of each request that a server got. */
+  private final List<String> seen = Collections.synchronizedList(new ArrayList<>());
+
+  @AfterEach
+  void close() throws Exception {
+    loop.close();
+  }
+
+  private static PeerSecurity remote(Token token) {
+    return RemotePeers.of(token);
+  }
+
+  private static StreamOptions options(PeerSecurity security) {
+    return StreamOptions.defaults().withTransport(Transport.GRPC).withSecurity(security);
+  }
+
+  private HttpServer serve(int port, PeerSecurity security) throws Exception {
+    StreamOptions options = options(security);
+    Handler<HttpServerRequest> calls = TensorStreamServer.handler(loop.vertx, Map.of(PATH, s -> s.handler(s::send)),
+        new GrpcCalls(loop.vertx), options);
+    return listen(port, options, calls);
+  }
+
+  private HttpServer listen(int port, StreamOptions options, Handler<HttpServerRequest> calls) throws Exception {
+    return get(TensorStreamServer.create(loop.vertx, options).requestHandler(request -> {
+      seen.add(request.path() + " " + request.getHeader(Token.HEADER));
+      calls.handle(request);
+    }).listen(port, "127.0.0.1"));
+  }
+
+  private void exchange(int port, PeerSecurity client) throws Exception {
+    Promise<TensorFrame> echo = Promise.promise();
+    TensorStream stream = loop.open(port, PATH, options(client), s -> {
+      s.exceptionHandler(echo::tryFail).handler(echo::tryComplete);
+      s.send(TensorFrame.of(TensorMessage.getDefaultInstance()));
+    });
+    assertThat(stream).isNotNull();
+    assertThat(get(echo.future())).isNotNull();
+  }
+
+  @Test
+  void a_stream_and_calls_are_let_in_and_the_token_is_not_sent() throws Exception {
+    int port = serve(0, remote(TOKEN)).actualPort();
+    exchange(port, remote(TOKEN));
+    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port, options(remote(TOKEN)));
+    for (int call = 0; call < 3; call++) {
+      assertThatThrownBy(() -> get(calls.groups())).as("is not served here").hasMessageNotContaining("token");
+    }
+    assertThat(seen).allMatch(request -> request.contains(" Regatta-HMAC ")).noneMatch(request -> request.contains(SECRET));
+    assertThat(seen).filteredOn(request -> request.startsWith("/regatta.Rendezvous/Groups")).hasSize(3).allMatch(
+        request -> request.contains("proof=")).doesNotHaveDuplicates();
+    assertThat(seen).filteredOn(request -> !request.contains("proof=")).as("a greeting for each connection").hasSize(2);
+  }
+
+  @Test
+  void on_loopback_the_token_is_shown_without_a_greeting() throws Exception {
+    int port = serve(0, PeerSecurity.of(null, TOKEN)).actualPort();
+    exchange(port, PeerSecurity.of(null, TOKEN));
+    assertThat(seen).containsExactly(PATH + " Bearer " + SECRET);
+  }
+
+  /** What a forged entry of the directory leads to. */
+  @Test
+  void a_server_that_does_not_know_the_token_gets_nothing() throws Exception {
+    for (String challenge : new String[] {null, "Bearer", "Regatta-HMAC", "Regatta-HMAC server=x", "Regatta-HMAC server=0.x, proof=x"}) {
+      seen.clear();
+      Handler<HttpServerRequest> forged = request -> {
+        if (challenge != null) {
+          request.response().putHeader("www-authenticate", challenge);
+        }
+        request.response().putHeader("content-type", "application/grpc").putHeader("grpc-status", "0").end();
+      };
+      int port = listen(0, options(PeerSecurity.NONE), forged).actualPort();
+      refuses(port, TOKEN);
+      assertThat(seen).hasSize(2).allMatch(request -> request.contains("Regatta-HMAC key=") && !request.contains("proof"));
+    }
+  }
+
+  private void refuses(int port, Token token) {
+    assertThatThrownBy(() -> exchange(port, remote(token))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("127.0.0.1:" + port + " does not prove that it knows the job's token");
+    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port, options(remote(token)));
+    assertThatThrownBy(() -> get(calls.groups())).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("127.0.0.1:" + port + " does not prove that it knows the job's token");
+  }
+
+  @Test
+  void a_server_of_another_token_or_of_none_is_refused() throws Exception {
+    refuses(serve(0, remote(Token.of("the-token-of-another-job", "a test"))).actualPort(), TOKEN);
+    refuses(serve(0, PeerSecurity.NONE).actualPort(), TOKEN);
+  }
+
+  @Test
+  void a_server_that_starts_again_is_greeted_again() throws Exception {
+    HttpServer first = serve(0, remote(TOKEN));
+    int port = first.actualPort();
+    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port, options(remote(TOKEN)));
+    assertThatThrownBy(() -> get(calls.groups())).hasMessageNotContaining("token");
+    get(first.close());
+    serve(port, remote(TOKEN));
+    seen.clear();
+    assertThatThrownBy(() -> get(calls.groups())).hasMessageNotContaining("token");
+    assertThat(seen).hasSize(2);
+  }
+
+  /** As docs/protocol.md has it, with nothing of Regatta's. */
+  @Test
+  void a_foreign_client_greets_and_calls_once_with_each_proof() throws Exception {
+    HttpServer server = get(loop.vertx.createHttpServer().requestHandler(remote(TOKEN).guard(r -> r.response().end("in")))
+        .listen(0, "127.0.0.1"));
+    int port = server.actualPort();
+    byte[] key = hmac(SECRET.getBytes(StandardCharsets.UTF_8), "regatta call proof");
+    String id = text(hmac(SECRET.getBytes(StandardCharsets.UTF_8), "regatta token id")).substring(0, 12);
+    String client = "AAAAAAAAAAAAAAAAAAAAAA";
+    HttpResponse<String> greeted = fetch(port, "/why", "Regatta-HMAC key=" + id + ", client=" + client);
+    assertThat(greeted.statusCode()).isEqualTo(401);
+    Matcher challenge = Pattern.compile("Regatta-HMAC client=" + client + ", server=([\\w.-]+), proof=([\\w-]+)")
+        .matcher(greeted.headers().firstValue("www-authenticate").orElseThrow());
+    assertThat(challenge.matches()).isTrue();
+    String nonce = challenge.group(1);
+    assertThat(challenge.group(2)).isEqualTo(text(hmac(key, "server\n" + client + "\n" + nonce)));
+    String begin = "Regatta-HMAC key=" + id + ", client=" + client + ", server=" + nonce + ", number=";
+    String first = begin + "1, proof=" + text(hmac(key, "client\n" + client + "\n" + nonce + "\n1\nGET\n/why?x=1"));
+    assertThat(fetch(port, "/why?x=1", first).body()).isEqualTo("in");
+    assertThat(fetch(port, "/why?x=1", first).body()).contains("a call that has come before");
+    String second = begin + "2, proof=" + text(hmac(key, "client\n" + client + "\n" + nonce + "\n2\nGET\n/why"));
+    assertThat(fetch(port, "/metrics", second).statusCode()).as("for another path").isEqualTo(401);
+    assertThat(fetch(port, "/why", second.replace("number=2", "number=3")).statusCode()).isEqualTo(401);
+    HttpServer other = get(loop.vertx.createHttpServer().requestHandler(remote(TOKEN).guard(r -> r.response().end("in")))
+        .listen(0, "127.0.0.1"));
+    HttpResponse<String> elsewhere = fetch(other.actualPort(), "/why", second);
+    assertThat(elsewhere.body()).as("at another server").contains("of an earlier time");
+    assertThat(elsewhere.headers().firstValue("www-authenticate").orElseThrow()).startsWith("Regatta-HMAC client=" + client);
+    assertThat(fetch(port, "/why", second).body()).isEqualTo("in");
+    for (String broken : new String[] {"Regatta-HMAC ", "Regatta-HMAC key=" + id, "Regatta-HMAC key=x, client=" + client,
+        begin + "0, proof=x", begin + "99999999999999999999, proof=x", begin + "3, number=4, proof=x", begin + "3, proof=" + "x".repeat(600)}) {
+      assertThat(fetch(port, "/why", broken).statusCode()).as(broken).isEqualTo(401);
+    }
+  }
+
+  private static byte[] hmac(byte[] key, String text) throws Exception {
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(key, "HmacSHA256"));
+    return mac.doFinal(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String text(byte[] bytes) {
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+  }
+
+  private static HttpResponse<String> fetch(int port, String path, String authorization) throws Exception {
+    return HttpClient.newHttpClient().send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+        .header("Authorization", authorization).build(), HttpResponse.BodyHandlers.ofString());
+  }
+
+  @Test
+  void numbers_may_come_in_any_order_but_once_and_sessions_end() {
+    AtomicLong millis = new AtomicLong(1000);
+    ProofVerifier verifier = new ProofVerifier(millis::get);
+    AtomicLong nanos = new AtomicLong();
+    ProofSession.Greeting greeting = new ProofSession.Greeting(TOKEN, nanos::get);
+    ProofSession session = greeting.answered(verifier.challenge(ProofHeader.parse(greeting.header()), TOKEN), "a peer");
+    List<Map<String, String>> calls = new ArrayList<>();
+    for (int call = 0; call < 3 * ProofVerifier.WINDOW; call++) {
+      calls.add(ProofHeader.parse(session.header("POST", "/a/b")));
+    }
+    assertThat(check(verifier, calls.get(5))).isEqualTo(Verdict.PROVED);
+    assertThat(check(verifier, calls.get(3))).isEqualTo(Verdict.PROVED);
+    assertThat(check(verifier, calls.get(3))).isEqualTo(Verdict.REPEATED);
+    assertThat(check(verifier, calls.get(5))).isEqualTo(Verdict.REPEATED);
+    assertThat(check(verifier, calls.get(4 + ProofVerifier.WINDOW))).isEqualTo(Verdict.PROVED);
+    assertThat(check(verifier, calls.get(4))).as("too far behind").isEqualTo(Verdict.REPEATED);
+    assertThat(check(verifier, calls.get(6))).isEqualTo(Verdict.PROVED);
+    assertThat(check(verifier, calls.get(3 * ProofVerifier.WINDOW - 1))).isEqualTo(Verdict.PROVED);
+    assertThat(check(verifier, calls.get(2 * ProofVerifier.WINDOW))).isEqualTo(Verdict.PROVED);
+    assertThat(check(verifier, calls.get(2 * ProofVerifier.WINDOW))).isEqualTo(Verdict.REPEATED);
+    assertThat(session.isOld()).isFalse();
+    nanos.addAndGet(ProofVerifier.LIFETIME_MILLIS / 2 * 1_000_000);
+    assertThat(session.isOld()).isTrue();
+    millis.addAndGet(ProofVerifier.LIFETIME_MILLIS);
+    assertThat(check(verifier, ProofHeader.parse(session.header("POST", "/a/b")))).isEqualTo(Verdict.PROVED);
+    millis.incrementAndGet();
+    assertThat(check(verifier, ProofHeader.parse(session.header("POST", "/a/b")))).isEqualTo(Verdict.EXPIRED);
+  }
+
+  private static Verdict check(ProofVerifier verifier, Map<String, String> call) {
+    return verifier.check(call, TOKEN, "POST", "/a/b");
+  }
+}
