@@ -48,7 +48,7 @@ class Group:
         self.beats = rv_grpc.RendezvousStub(grpc.insecure_channel(endpoint, [("grpc.use_local_subchannel_pool", 1)]))
         seat = self.calls.Join(rv.JoinRequest(group=job, world_size=trainers, rank=rank, timeout_ms=120_000,
                                               member="foreign rank in Python"), wait_for_ready=True)
-        self.job, self.rank, self.incarnation = job, seat.rank, seat.incarnation
+        self.job, self.rank, self.incarnation, self.secret = job, seat.rank, seat.incarnation, seat.secret
         self.period = seat.lease_ms / 4000
         self.step, self.examples, self.number = -1, 0, 0
         self.sync = None  # the model, once registered in a mode whose steps wait for every trainer
@@ -124,7 +124,7 @@ class Group:
     def leave(self):
         self.over.set()
         self.beat()
-        self.calls.Leave(rv.LeaveRequest(succeeded=True, **self.me()))
+        self.calls.Leave(rv.LeaveRequest(succeeded=True, secret=self.secret, **self.me()))
 
 
 class Shard:

@@ -67,20 +67,21 @@ public final class RendezvousClient {
     return calls.call(RendezvousGrpcClient.Join, request);
   }
 
-  /** Leaves the group for good. */
-  public Future<Void> leave(String group, int rank, long incarnation) {
-    return leave(group, rank, incarnation, false, false);
+  /** Leaves the group for good, before the end of what it is for. */
+  public Future<Void> leave(String group, int rank, long incarnation, ByteString secret) {
+    return leave(group, rank, incarnation, secret, false, false);
   }
 
   /**
    * Leaves the group for good.
    *
+   * @param secret of the answer to the member's join
    * @param ended elastic: what the group was for is done, so that newcomers are refused from now on
    * @param succeeded this member's run has ended with success
    */
-  public Future<Void> leave(String group, int rank, long incarnation, boolean ended, boolean succeeded) {
+  public Future<Void> leave(String group, int rank, long incarnation, ByteString secret, boolean ended, boolean succeeded) {
     return calls.call(RendezvousGrpcClient.Leave, LeaveRequest.newBuilder().setGroup(group).setRank(rank)
-        .setIncarnation(incarnation).setEnded(ended).setSucceeded(succeeded).build()).mapEmpty();
+        .setIncarnation(incarnation).setSecret(secret).setEnded(ended).setSucceeded(succeeded).build()).mapEmpty();
   }
 
   /** Renews the lease and says how far this member is; answers with the group's generation. */

@@ -1,5 +1,6 @@
 package io.regatta.aggregator;
 
+import com.google.protobuf.ByteString;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.client.ParameterClient;
@@ -53,10 +54,12 @@ final class RunningCluster implements AutoCloseable {
     final TrainerId id;
     final ParameterClient client;
     private final long generation;
+    private final ByteString secret;
 
     Trainer(JoinReply joined, int aggregator) {
       id = new TrainerId(joined.getRank(), joined.getIncarnation());
       generation = joined.getView().getGeneration();
+      secret = joined.getSecret();
       client = new ParameterClient(job, id, links(aggregator), RunningCluster.this::onOwner);
     }
 
@@ -95,7 +98,7 @@ final class RunningCluster implements AutoCloseable {
     void leave() {
       get(client.leave(true));
       die();
-      get(rendezvous.leave(job.job(), id.rank(), id.incarnation()));
+      get(rendezvous.leave(job.job(), id.rank(), id.incarnation(), secret));
     }
   }
 

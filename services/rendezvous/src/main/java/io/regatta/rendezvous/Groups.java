@@ -15,6 +15,7 @@ import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.LeaseReply;
 import io.regatta.protocol.rendezvous.LeaseRequest;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -105,6 +106,24 @@ public final class Groups {
       withdraw.run();
       Optional.ofNullable(groups.get(name)).ifPresent(this::forgetIfEmpty);
     };
+  }
+
+  /** Returns what the member of this incarnation, and nobody else, is told, and what proves that a call is its own. */
+  ByteString secret(long incarnation) {
+    return issuer.secret(incarnation);
+  }
+
+  /**
+   * Refuses a call that is not the member's own: incarnations are shown to everybody who looks at the group.
+   *
+   * @throws StaleGeneration if the secret is not that of this incarnation, as after this rendezvous has started again
+   */
+  void requireSecret(String groupName, long incarnation, ByteString secret) {
+    member(groupName);
+    if (!MessageDigest.isEqual(secret(incarnation).toByteArray(), secret.toByteArray())) {
+      throw new StaleGeneration("incarnation " + incarnation + " of group " + groupName + " was not given the secret that this call "
+          + "shows, or it shows none: only a member itself may leave, or join the next generation. Join again");
+    }
   }
 
   /** Leaves; a second time is harmless while the group lasts. */

@@ -33,7 +33,13 @@ final class RendezvousEndpoint {
   }
 
   void bind(GrpcCalls.Service calls) {
-    calls.later(RendezvousGrpcService.Join, groups::join);
+    calls.later(RendezvousGrpcService.Join, (r, done) -> {
+      if (r.getIncarnation() != 0) {
+        groups.requireSecret(r.getGroup(), r.getIncarnation(), r.getSecret());
+      }
+      return groups.join(r, (joined, error) -> done.accept(error != null ? null
+          : joined.toBuilder().setSecret(groups.secret(joined.getIncarnation())).build(), error));
+    });
     calls.call(RendezvousGrpcService.Gather, (r, call) -> groups.gather(r, (all, error, sent) -> {
       if (error != null) {
         call.fail(error);
@@ -45,6 +51,7 @@ final class RendezvousEndpoint {
     calls.later(RendezvousGrpcService.Wait, (r, done) -> groups.await(r.getGroup(), r.getKeysList(),
         r.getTimeoutMs(), (found, error) -> done.accept(error == null ? WaitReply.getDefaultInstance() : null, error)));
     calls.atOnce(RendezvousGrpcService.Leave, r -> {
+      groups.requireSecret(r.getGroup(), r.getIncarnation(), r.getSecret());
       groups.leave(r.getGroup(), r.getRank(), r.getIncarnation(), r.getEnded(), r.getSucceeded());
       return LeaveReply.getDefaultInstance();
     });

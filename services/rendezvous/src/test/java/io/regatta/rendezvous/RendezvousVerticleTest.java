@@ -48,6 +48,7 @@ import io.vertx.grpc.common.GrpcMessageEncoder;
 import io.vertx.grpc.common.GrpcStatus;
 import io.vertx.grpc.common.ServiceMethod;
 import io.vertx.grpc.common.ServiceName;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -106,6 +107,45 @@ class RendezvousVerticleTest {
     }
   }
 
+  /** Groups and Watch show incarnations to everybody; whoever knows no more ends nobody's membership. */
+  @Test
+  void aMemberLeavesByTheSecretThatItsJoinWasAnsweredWith() throws Exception {
+    start(RendezvousConfig.defaults());
+    List<JoinReply> members = joinAll(2);
+    BlockingQueue<GroupView> views = watch("job");
+    JoinReply victim = members.get(0);
+    ByteString secret = victim.getSecret();
+    assertThat(secret.size()).isEqualTo(16);
+    assertThat(secret).isNotEqualTo(members.get(1).getSecret());
+    for (ByteString wrong : List.of(ByteString.EMPTY, members.get(1).getSecret(), secret.substring(0, 15))) {
+      assertThat(failure(rendezvous.client.leave("job", 0, victim.getIncarnation(), wrong))).isInstanceOf(StaleGeneration.class)
+          .hasMessageContaining("only a member itself may leave");
+    }
+    GroupsReply shown = get(rendezvous.client.groups());
+    assertThat(shown.getGroups(0).getMembersList()).allMatch(member -> member.getState().equals("active"));
+    for (ByteString all : List.of(shown.toByteString(), views.poll(10, TimeUnit.SECONDS).toByteString())) {
+      assertThat(new String(all.toByteArray(), StandardCharsets.ISO_8859_1))
+          .doesNotContain(new String(secret.toByteArray(), StandardCharsets.ISO_8859_1));
+    }
+    get(rendezvous.leave(victim));
+    awaitView(views, 0, "left");
+  }
+
+  /** The join of a next generation would have told the secret to whoever asks. */
+  @Test
+  void aMemberJoinsTheNextGenerationByItsSecret() {
+    start(RendezvousConfig.defaults());
+    JoinRequest elastic = JoinRequest.newBuilder().setGroup("job").setWorldSize(2).setMinWorldSize(1).setRank(-1).setMember("a")
+        .setTimeoutMs(10_000).setSettleMs(1).build();
+    JoinReply first = get(rendezvous.client.join(elastic));
+    JoinRequest again = elastic.toBuilder().setIncarnation(first.getIncarnation()).build();
+    assertThat(failure(rendezvous.client.join(again))).isInstanceOf(StaleGeneration.class);
+    JoinReply next = get(rendezvous.client.join(again.toBuilder().setSecret(first.getSecret()).build()));
+    assertThat(next.getIncarnation()).isEqualTo(first.getIncarnation());
+    assertThat(next.getSecret()).isEqualTo(first.getSecret());
+    get(rendezvous.leave(next));
+  }
+
   private static String states(GroupView view) {
     return view.getMembersList().stream().map(Member::getState).toList().toString();
   }
@@ -152,8 +192,9 @@ class RendezvousVerticleTest {
         }));
     assertThat(HeapBudget.ANSWERS.taken()).as("all but what its connection has taken").isGreaterThanOrEqualTo(3 << 20);
     if (reads) {
+      Future<Buffer> body = answer.body(); // before it flows
       answer.resume();
-      assertThat(get(answer.body()).length()).isGreaterThan(4 << 20);
+      assertThat(get(body).length()).isGreaterThan(4 << 20);
     } else {
       get(http.close());
     }

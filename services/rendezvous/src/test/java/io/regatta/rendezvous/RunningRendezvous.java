@@ -42,7 +42,7 @@ final class RunningRendezvous implements AutoCloseable {
   }
 
   Future<Void> leave(JoinReply member) {
-    return client.leave(member.getView().getGroup(), member.getRank(), member.getIncarnation());
+    return client.leave(member.getView().getGroup(), member.getRank(), member.getIncarnation(), member.getSecret());
   }
 
   Future<Long> heartbeat(JoinReply member, long step) {

@@ -1,5 +1,6 @@
 package io.regatta.collective.join;
 
+import com.google.protobuf.ByteString;
 import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
@@ -48,6 +49,11 @@ final class ServiceSeat extends Tenure {
   private GroupView early;
   private long watchAgainMillis = WATCH_SOON_MILLIS;
   private boolean closed;
+
+  /** Returns what the rendezvous takes for a proof that a call is this seat's; for nobody else. */
+  ByteString secret() {
+    return seat.secret();
+  }
 
   ServiceSeat(Node node, Directory.Instance service, Joining joining, Consumer<ServiceSeat> over) {
     super((ContextInternal) node.vertx().getOrCreateContext());

@@ -4,6 +4,7 @@ import static io.regatta.node.testing.Nodes.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.protobuf.ByteString;
 import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
@@ -126,7 +127,10 @@ class ServiceRendezvousTest {
     RendezvousClient client = new RendezvousClient(vertx, "127.0.0.1", rendezvousAt().controlPort());
     Seat seat = seats.get(0);
     int rank = seat.membership().rank();
-    get(client.leave("g", rank, view(client).getMembers(rank).getIncarnation()));
+    long incarnation = view(client).getMembers(rank).getIncarnation();
+    assertThatThrownBy(() -> get(client.leave("g", rank, incarnation, ByteString.EMPTY))).as("what everybody sees is not enough")
+        .isInstanceOf(StaleGeneration.class);
+    get(client.leave("g", rank, incarnation, ((ServiceSeat) seat).secret()));
     assertThatThrownBy(() -> get(seat.reform(LONG))).isInstanceOf(StaleGeneration.class);
     assertThatThrownBy(() -> get(seat.reform(LONG))).isInstanceOf(StaleGeneration.class)
         .hasMessageContaining("has given its seat in group g up").hasMessageContaining("has left. Join again");

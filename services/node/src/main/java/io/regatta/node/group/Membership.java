@@ -53,6 +53,7 @@ public final class Membership {
   private final Heart heart;
   private int rank = -1;
   private long incarnation;
+  private ByteString secret = ByteString.EMPTY;
   private long leaseMillis;
   private List<String> endpoints = List.of();
   private List<String> hosts = List.of();
@@ -138,7 +139,7 @@ public final class Membership {
    * @param inVain whether this member has completed nothing in it
    */
   public Future<Void> reform(String who, Duration timeout, boolean ending, Collection<Integer> unreachable, boolean inVain) {
-    return patiently(who, elastic.toBuilder().setIncarnation(incarnation).setEnding(ending).setInVain(inVain)
+    return patiently(who, elastic.toBuilder().setIncarnation(incarnation).setSecret(secret).setEnding(ending).setInVain(inVain)
         .addAllUnreachable(unreachable.stream().map(incarnations::get).toList()).build(), timeout, true);
   }
 
@@ -151,11 +152,12 @@ public final class Membership {
 
   private Void joined(JoinReply reply) {
     if (over) {
-      tooLate = left(heart.connection(), reply.getRank(), reply.getIncarnation(), false, false);
+      tooLate = left(heart.connection(), reply.getRank(), reply.getIncarnation(), reply.getSecret(), false, false);
       throw new Cancelled(kind + " " + reply.getRank() + " has left group " + group + " while it joined");
     }
     rank = reply.getRank();
     incarnation = reply.getIncarnation();
+    secret = reply.getSecret();
     GroupView view = reply.getView();
     leaseMillis = reply.getLeaseMs();
     endpoints = view.getMembersList().stream().map(Member::getEndpoint).toList();
@@ -186,6 +188,11 @@ public final class Membership {
   /** This life of the rank, once joined. */
   public long incarnation() {
     return incarnation;
+  }
+
+  /** Returns what the rendezvous takes for a proof that a call is this member's, once joined; for nobody else. */
+  public ByteString secret() {
+    return secret;
   }
 
   /** The latest generation of the group that a reply has told. */
@@ -252,7 +259,7 @@ public final class Membership {
     Future<Void> left = Future.succeededFuture();
     if (heart.isAlive()) {
       heart.last(calls); // on the same connection, and so before
-      left = left(calls, rank, incarnation, ended, succeeded);
+      left = left(calls, rank, incarnation, secret, ended, succeeded);
     }
     over = true;
     heart.end();
@@ -266,8 +273,8 @@ public final class Membership {
     }
   }
 
-  private Future<Void> left(RendezvousClient by, int ofRank, long life, boolean ended, boolean succeeded) {
-    return by.leave(group, ofRank, life, ended, succeeded).timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS).onFailure(this::notLeft);
+  private Future<Void> left(RendezvousClient by, int ofRank, long life, ByteString proof, boolean ended, boolean succeeded) {
+    return by.leave(group, ofRank, life, proof, ended, succeeded).timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS).onFailure(this::notLeft);
   }
 
   /** One that is gone, often because everything stops at once, or was started anew holds no seat to give up. */
