@@ -72,8 +72,9 @@ regatta() { # NAMESPACE options: in the place of the shell that calls it
 }
 
 conf() { # FILE HOST more
-  echo "{\"node\": {\"host\": \"$2\", \"cluster\": {\"directory\": \"fixed\", \"endpoints\": {\"rendezvous\": \"10.77.0.1:7000\"}}}$3}" >"$1"
+  echo "{\"node\": {\"host\": \"$2\", \"token_file\": \"$dir/token\", \"cluster\": {\"directory\": \"fixed\", \"endpoints\": {\"rendezvous\": \"10.77.0.1:7000\"}}}$3}" >"$1"
 }
+(umask 077 && head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n' >"$dir/token")
 conf "$dir/rendezvous.json" 10.77.0.1 ', "rendezvous": {"port": 7000}'
 conf "$dir/0.json" 10.77.0.1 ', "fleet": {"role": "trainer", "id": 0}'
 conf "$dir/1.json" 10.77.0.2 ', "fleet": {"role": "trainer", "id": 1}'

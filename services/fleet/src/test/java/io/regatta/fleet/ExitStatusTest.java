@@ -3,12 +3,15 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.node.testing.FreePorts;
+import io.regatta.protocol.testing.SecretFiles;
 import io.vertx.core.json.JsonObject;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -103,8 +106,12 @@ class ExitStatusTest {
     return all;
   }
 
-  private JavaProcess regatta(Map<String, String> variables, String... args) {
-    JavaProcess process = JavaProcess.regatta(dir, variables, args);
+  /** With one token for all, for some are started by hand beside a launched job, whose own token they could not know. */
+  private JavaProcess regatta(Map<String, String> variables, String... args) throws IOException {
+    Map<String, String> all = new HashMap<>(variables);
+    Path token = dir.resolve("token");
+    all.put("REGATTA_NODE_TOKEN_FILE", (Files.exists(token) ? token : SecretFiles.write(token, "the-token-of-all-of-these")).toString());
+    JavaProcess process = JavaProcess.regatta(dir, all, args);
     processes.add(process);
     return process;
   }
@@ -132,7 +139,7 @@ class ExitStatusTest {
     return regatta(Map.of(), "launch", "--server_num=1", "--worker_num=1", program.toString(), role);
   }
 
-  private JavaProcess trainer(String command, String job, String trainers, String id, String... more) {
+  private JavaProcess trainer(String command, String job, String trainers, String id, String... more) throws IOException {
     List<String> args = new ArrayList<>(List.of(command, job));
     args.addAll(List.of(more));
     return regatta(Map.of("TRAINING_ROLE", "TRAINER", "PADDLE_TRAINER_ID", id, "PADDLE_TRAINERS_NUM", trainers,

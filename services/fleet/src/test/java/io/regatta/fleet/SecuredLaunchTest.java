@@ -7,12 +7,16 @@ import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
 import io.regatta.protocol.testing.SecretFiles;
 import java.io.IOException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -83,6 +87,21 @@ class SecuredLaunchTest {
         assertThat(Files.readString(dir.resolve("log").resolve(name))).contains("is called with no TLS, a token").doesNotContain(token);
       }
       assertThat(launch.output()).doesNotContain(token);
+    }
+  }
+
+  /** Servers, streams and control calls at an address of this machine that is none of loopback: nobody sends the token. */
+  @Test
+  void beyond_loopback_a_launched_job_proves_its_token_and_does_not_send_it() throws Exception {
+    String host = NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses)
+        .filter(address -> address instanceof Inet4Address && !address.isLoopbackAddress() && !address.isLinkLocalAddress())
+        .map(InetAddress::getHostAddress).findFirst().orElse("");
+    Assumptions.assumeFalse(host.isEmpty(), "this machine has loopback only");
+    try (JavaProcess launch = JavaProcess.regatta(dir, Map.of(), "launch", "--server_num=1", "--worker_num=2", "--host", host,
+        job("mode: sync\n"), "--set", "trainer.stream.transport=grpc", "--set", "parameter_server.stream.transport=grpc")) {
+      assertThat(launch.status(SECONDS)).as(launch.output()).isZero();
+      assertThat(Files.readString(dir.resolve("log/serverlog.0"))).contains("Server listening on " + host, "is called with no TLS, a token")
+          .doesNotContain("has sent the job's token", "refused a call");
     }
   }
 

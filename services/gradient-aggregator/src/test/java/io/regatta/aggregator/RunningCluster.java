@@ -1,8 +1,8 @@
 package io.regatta.aggregator;
 
-import com.google.protobuf.ByteString;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.ByteString;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.ShardLink;
