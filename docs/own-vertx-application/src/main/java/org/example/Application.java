@@ -3,6 +3,7 @@ package org.example;
 import com.hazelcast.cluster.Address;
 import com.hazelcast.config.Config;
 import io.regatta.node.Node;
+import io.regatta.node.NodeConfig;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.HazelcastDirectory;
@@ -19,20 +20,21 @@ public final class Application {
 
   private static final int LEASE_SECONDS = 10;
 
-  /** @param args name of the Hazelcast cluster */
+  /** @param args name of the Hazelcast cluster, and the file with the token that Regatta's processes show */
   public static void main(String[] args) {
     Config hazelcast = ConfigUtil.loadConfig().setClusterName(args[0]); // all else as it comes
     HazelcastClusterManager manager = new HazelcastClusterManager(hazelcast);
     Vertx.builder().withClusterManager(manager).buildClustered()
-        .onSuccess(vertx -> start(vertx, manager))
+        .onSuccess(vertx -> start(vertx, manager, args[1]))
         .onFailure(Application::end);
   }
 
-  private static void start(Vertx vertx, HazelcastClusterManager manager) {
+  private static void start(Vertx vertx, HazelcastClusterManager manager, String tokenFile) {
     Directory directory = new HazelcastDirectory(vertx, new Waits(), LEASE_SECONDS);
-    Node node = Node.embedded(vertx, directory, "my-application");
-    vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults()))
-        .compose(id -> vertx.deployVerticle(new ParameterServerVerticle(node, ParameterServerConfig.defaults())))
+    NodeConfig config = NodeConfig.defaults().withTokenFile(tokenFile);
+    Node.embedded(vertx, directory, config, "my-application")
+        .compose(node -> vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults()))
+            .compose(id -> vertx.deployVerticle(new ParameterServerVerticle(node, ParameterServerConfig.defaults()))))
         .compose(id -> vertx.createHttpServer()
             .requestHandler(request -> request.response().end("my application\n"))
             .listen(0))

@@ -2,6 +2,7 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.protocol.testing.SecretFiles;
 import io.vertx.core.json.JsonObject;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -42,12 +43,14 @@ class OwnVertxApplicationIT {
     String job = Files.writeString(dir.resolve("job.yaml"), "job: line\nprogram: io.regatta.fleet.LineProgram\n"
         + "trainers: 1\nservers: 1\nbatch_size: 8\ncompute_threads: 1\n").toString();
     Path result = dir.resolve("result.json");
-    try (JavaProcess application = JavaProcess.jar("application", jar, name)) {
+    Path token = SecretFiles.write(dir.resolve("token"), "the-token-of-the-application");
+    try (JavaProcess application = JavaProcess.jar("application", jar, name, token.toString())) {
       Matcher ready = READY.matcher(application.await(line -> line.startsWith("ready member="),
           JavaProcess.SECONDS));
       assertThat(ready.matches()).isTrue();
       try (JavaProcess trainer = JavaProcess.regatta(dir, Map.of(), "run", job, "--role", "trainer", "--seeds",
-          ready.group(1), "--set", "node.cluster.name=" + name, "--result", result.toString())) {
+          ready.group(1), "--set", "node.cluster.name=" + name, "--set", "node.token_file=" + token, "--result",
+          result.toString())) {
         assertThat(trainer.status(JavaProcess.SECONDS)).as(trainer.output() + application.output()).isZero();
       }
       HttpResponse<String> own = HttpClient.newHttpClient().send(HttpRequest.newBuilder(

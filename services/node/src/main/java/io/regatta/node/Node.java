@@ -79,7 +79,8 @@ public final class Node {
         id -> insight.waits().logLong(System.currentTimeMillis())
             .onFailure(e -> LOG.warn("{}: cannot list the waits: {}", role(), e.toString())));
     Proxies.log();
-    this.security = new NodeSecurity(insight.security(), vertx, config.tls().pollMs(), role());
+    this.security = new NodeSecurity(insight.security(), vertx, config.tls().pollMs(),
+        config.hasTokenFile() ? config.security().tokenPollMs() : 0, role());
     security.sayWhoMayCall(role(), role().equals(CLIENT) ? "" : bind(), insight.endpoint());
   }
 

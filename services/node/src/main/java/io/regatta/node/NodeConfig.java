@@ -9,6 +9,7 @@ import io.regatta.node.settings.Settings;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.SecretFile;
 import io.regatta.protocol.security.Token;
+import io.regatta.protocol.security.Tokens;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -48,7 +49,8 @@ public record NodeConfig(
         + "environment or a file, never on a command line. Empty: that of token_file, if there is one.")
     Secret token,
 
-    @Setting(doc = "File that holds the token, alone; read at the start.")
+    @Setting(doc = "File that holds the token alone, or lines of NAME TOKEN [roles=member,monitor,predict] [expires=DATE]. It is read again "
+        + "when it changes (security.token_poll_ms).")
     String tokenFile,
 
     @Setting(doc = "What protects the ports if there is neither a token nor mutual TLS.")
@@ -121,6 +123,11 @@ public record NodeConfig(
         Secret.NONE, otherTokenFile, security);
   }
 
+  /** Returns the same with the token, or the tokens, of a file. */
+  public NodeConfig withTokenFile(String file) {
+    return withSecurity(tls, file);
+  }
+
   /** Returns the same with another section {@code security}. */
   public NodeConfig withSecurity(SecurityConfig other) {
     return new NodeConfig(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
@@ -133,7 +140,12 @@ public record NodeConfig(
    * @throws InvalidInput one line that says what is wrong with which file
    */
   public PeerSecurity peerSecurity() {
-    return PeerSecurity.of(tls.files(), secret());
+    return PeerSecurity.of(tls.files(), secret(), hasTokenFile() ? this::secret : null);
+  }
+
+  /** Returns true if the token is in a file, which may change. */
+  boolean hasTokenFile() {
+    return token.isBlank() && !(tokenFile.isBlank() && security.launchTokenFile().isBlank());
   }
 
   /** Returns true if whoever calls this process must show a token or a certificate. */
@@ -141,13 +153,13 @@ public record NodeConfig(
     return !token.isBlank() || !tokenFile.isBlank() || !security.launchTokenFile().isBlank() || tls.files() != null && tls.mutual();
   }
 
-  private Token secret() {
+  private Tokens secret() {
     if (!token.isBlank()) {
-      return Token.of(token.text().strip(), "node.token");
+      return Tokens.of(Token.of(token.text().strip(), "node.token"));
     }
     String key = tokenFile.isBlank() ? "node.security.launch_token_file" : "node.token_file";
     String file = tokenFile.isBlank() ? security.launchTokenFile() : tokenFile;
-    return file.isBlank() ? Token.NONE
-        : Token.of(new String(SecretFile.read(key, Path.of(file)), StandardCharsets.UTF_8).strip(), key + " " + file);
+    return file.isBlank() ? Tokens.NONE
+        : Tokens.parse(new String(SecretFile.read(key, Path.of(file)), StandardCharsets.UTF_8), key + " " + file);
   }
 }

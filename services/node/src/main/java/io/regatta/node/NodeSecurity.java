@@ -5,31 +5,51 @@ import io.regatta.node.address.HostPort;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Vertx;
+import io.vertx.core.WorkerExecutor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The TLS and the token of a node over its life: says at the start who may call, and looks for new certificates until the end. */
+/** The TLS and the tokens of a node over its life: who may call at the start, and a look for new certificates and tokens until the end. */
 final class NodeSecurity {
 
   private static final Logger LOG = LoggerFactory.getLogger(NodeSecurity.class);
 
   private final PeerSecurity security;
   private final Vertx vertx;
-  private final long timer;
+  private final String role;
+  /** Reads files; null: there is nothing to look for. */
+  private final WorkerExecutor files;
+  private final List<Long> timers = new ArrayList<>();
 
   /**
    * Begins to look.
    *
-   * @param pollMillis how often to look; 0: never
+   * @param tlsMillis how often to look at the files of TLS, if there is TLS; 0: never
+   * @param tokenMillis how often to look at the file of the token; 0: never, or there is none
    */
-  NodeSecurity(PeerSecurity security, Vertx vertx, long pollMillis, String role) {
+  NodeSecurity(PeerSecurity security, Vertx vertx, long tlsMillis, long tokenMillis, String role) {
     this.security = security;
     this.vertx = vertx;
-    this.timer = !security.hasTls() || pollMillis == 0 ? -1 : vertx.setPeriodic(pollMillis,
-        id -> vertx.executeBlocking(security::reload, false).onFailure(e -> LOG.warn("{}: cannot look at the files of node.tls: {}", role,
-            e.toString())));
+    this.role = role;
+    boolean tls = security.hasTls() && tlsMillis > 0;
+    this.files = tls || tokenMillis > 0 ? vertx.createSharedWorkerExecutor("regatta-security", 1) : null;
+    if (tls) {
+      look(tlsMillis, "the files of node.tls", security::reload);
+    }
+    if (tokenMillis > 0) {
+      look(tokenMillis, "node.token_file", () -> {
+        security.reloadTokens();
+        return null;
+      });
+    }
+  }
+
+  private void look(long millis, String at, Callable<?> read) {
+    timers.add(vertx.setPeriodic(millis, id -> files.executeBlocking(read).onFailure(e -> LOG.warn("{}: cannot look at {}: {}", role, at,
+        e.toString()))));
   }
 
   /**
@@ -69,7 +89,7 @@ final class NodeSecurity {
    * @param admin where the admin server listens; null: there is none
    */
   void sayWhoMayCall(String role, String services, HostPort admin) {
-    boolean token = !security.token().isNone();
+    boolean token = !security.tokens().isNone();
     if (!services.isEmpty() && (security.hasTls() || token)) {
       LOG.info("{} calls and is called with {}", role, security);
     }
@@ -90,6 +110,9 @@ final class NodeSecurity {
   }
 
   void close() {
-    vertx.cancelTimer(timer);
+    timers.forEach(vertx::cancelTimer);
+    if (files != null) {
+      files.close();
+    }
   }
 }

@@ -1,5 +1,6 @@
 package io.regatta.node;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
 
 /**
@@ -7,6 +8,7 @@ import io.regatta.node.settings.Setting;
  *
  * @param open whether a process may listen beyond loopback with neither a token nor mutual TLS
  * @param launchTokenFile file with the token that a launcher made for the job; empty: none
+ * @param tokenPollMs how often to look whether the file of the token has changed, ms; 0: never
  */
 public record SecurityConfig(
     @Setting(value = "false", doc = "Whether the process may listen beyond loopback without a token and without mutual TLS. Then whoever "
@@ -15,4 +17,14 @@ public record SecurityConfig(
 
     @Setting(doc = "Set by `regatta launch` for what it starts: file with the token that it made for the job. Used if neither node.token "
         + "nor node.token_file is given.")
-    String launchTokenFile) {}
+    String launchTokenFile,
+
+    @Setting(value = "10000", unit = "ms", doc = "How often to look whether token_file has changed. 0: never.")
+    long tokenPollMs) {
+
+  public SecurityConfig {
+    if (tokenPollMs < 0) {
+      throw new InvalidInput("token_poll_ms must be at least 0, got " + tokenPollMs);
+    }
+  }
+}

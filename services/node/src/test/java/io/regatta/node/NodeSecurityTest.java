@@ -29,11 +29,15 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
@@ -74,6 +78,13 @@ class NodeSecurityTest {
         .hasMessageContaining("key 'token' is ***");
     Path file = SecretFiles.write(dir.resolve("token"), SECRET + "\n");
     assertThat(bind(load(Map.of(), Map.of(), List.of("node.token_file=" + file))).peerSecurity().token())
+        .isEqualTo(Token.of(SECRET, "a test"));
+    Path made = SecretFiles.write(dir.resolve("made"), "the-token-that-a-launcher-made");
+    List<String> launched = List.of("node.security.launch_token_file=" + made);
+    assertThat(bind(load(Map.of(), Map.of(), launched)).peerSecurity().token()).isEqualTo(Token.of("the-token-that-a-launcher-made", "a"));
+    assertThat(bind(load(Map.of("REGATTA_NODE_TOKEN", SECRET), Map.of(), launched)).peerSecurity().token())
+        .as("the user's goes first").isEqualTo(Token.of(SECRET, "a test"));
+    assertThat(bind(load(Map.of("REGATTA_NODE_TOKEN_FILE", file.toString()), Map.of(), launched)).peerSecurity().token())
         .isEqualTo(Token.of(SECRET, "a test"));
     assertThat(NodeConfig.defaults().peerSecurity()).isSameAs(PeerSecurity.NONE);
   }
@@ -148,6 +159,26 @@ class NodeSecurityTest {
         .hasMessageContaining("node.tls.certificate and node.tls.key are missing");
   }
 
+  /** The process looks by itself; requests come until it has. */
+  @Test
+  void a_token_file_that_changes_is_read_again() throws Exception {
+    Path file = SecretFiles.write(dir.resolve("token"), SECRET);
+    Node node = get(Node.start(fixed(List.of("node.token_file=" + file, "node.security.token_poll_ms=5")), "server"));
+    String later = "this-token-comes-later";
+    assertThat(status(node, PeerSecurity.NONE, "/why", "Bearer " + later)).isEqualTo(401);
+    assertThat(status(node, PeerSecurity.NONE, "/why", "Bearer " + SECRET)).isEqualTo(200);
+    Path next = SecretFiles.write(dir.resolve("next"), "later " + later + "\nbefore " + SECRET + "\n");
+    Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+    Assertions.assertTimeoutPreemptively(Duration.ofSeconds(60), () -> {
+      while (status(node, PeerSecurity.NONE, "/why", "Bearer " + later) != 200) {
+        Thread.onSpinWait();
+      }
+    });
+    assertThat(status(node, PeerSecurity.NONE, "/why", "Bearer " + SECRET)).isEqualTo(200);
+    assertThat(node.security().token()).isEqualTo(Token.of(later, "a test"));
+    get(node.close());
+  }
+
   private NodeConfig fixed(List<String> overrides) {
     return bind(load(Map.of(), Map.of(), overrides)).withCluster(ClusterConfig.fixed(Map.of("rendezvous", "127.0.0.1:1")));
   }
@@ -192,7 +223,7 @@ class NodeSecurityTest {
     lines.start();
     logger.addAppender(lines);
     try {
-      NodeSecurity open = new NodeSecurity(PeerSecurity.NONE, vertx, 0, "server");
+      NodeSecurity open = new NodeSecurity(PeerSecurity.NONE, vertx, 0, 0, "server");
       open.sayWhoMayCall("server", "127.0.0.1", new HostPort("127.0.0.1", 9000));
       open.sayWhoMayCall("server", "localhost", null);
       assertThat(lines.list).isEmpty();
@@ -211,7 +242,7 @@ class NodeSecurityTest {
         lines.list.clear();
         get(node.close());
       }
-      new NodeSecurity(PeerSecurity.of(null, Token.of(SECRET, "a test")), vertx, 0, "server").sayWhoMayCall("server", "10.0.0.7", null);
+      new NodeSecurity(PeerSecurity.of(null, Token.of(SECRET, "a test")), vertx, 0, 0, "server").sayWhoMayCall("server", "10.0.0.7", null);
       assertThat(lines.list).filteredOn(line -> line.getLevel().toString().equals("WARN")).singleElement().asString()
           .contains("without TLS:");
       assertThat(lines.list.toString()).doesNotContain(SECRET);

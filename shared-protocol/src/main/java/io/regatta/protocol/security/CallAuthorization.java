@@ -42,7 +42,7 @@ public final class CallAuthorization {
       return Future.succeededFuture(security.token().headerValue());
     }
     Future<ProofSession> now = session;
-    if (now == null || now.failed() || now.succeeded() && now.result().isOld()) {
+    if (now == null || now.failed() || now.succeeded() && !now.result().isUsable(security.token())) {
       ProofSession.Greeting greeting = security.greeting();
       now = greet.apply(greeting.header()).map(challenge -> greeting.answered(challenge, peer));
       session = now;

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,13 +30,14 @@ import org.slf4j.LoggerFactory;
  */
 public final class PeerSecurity {
   /** Anybody may call, and everything can be read on its way. */
-  public static final PeerSecurity NONE = new PeerSecurity(null, null, Token.NONE, PeerSecurity::isThisMachine);
+  public static final PeerSecurity NONE = new PeerSecurity(null, null,
+      new LiveTokens(Tokens.NONE, null, System::currentTimeMillis), PeerSecurity::isThisMachine);
 
   private static final Logger LOG = LoggerFactory.getLogger(PeerSecurity.class);
 
   /** Null: no TLS. */
   private final TlsFiles files;
-  private final Token token;
+  private final LiveTokens tokens;
   private final TokenGuard guard;
   private final Predicate<SocketAddress> thisMachine;
   /** Servers with TLS, as long as somebody holds them, and what they show to whom; also the lock of what follows. */
@@ -58,12 +60,12 @@ public final class PeerSecurity {
     }
   }
 
-  private PeerSecurity(TlsFiles files, TlsMaterial material, Token token, Predicate<SocketAddress> thisMachine) {
+  private PeerSecurity(TlsFiles files, TlsMaterial material, LiveTokens tokens, Predicate<SocketAddress> thisMachine) {
     this.files = files;
     this.material = material;
-    this.token = token;
+    this.tokens = tokens;
     this.thisMachine = thisMachine;
-    this.guard = new TokenGuard(token, this::mayShowToken);
+    this.guard = new TokenGuard(tokens, this::mayShowToken);
   }
 
   /**
@@ -73,18 +75,29 @@ public final class PeerSecurity {
    * @throws InvalidInput one line that says what is wrong with which file
    */
   public static PeerSecurity of(TlsFiles files, Token token) {
-    return files == null && token.isNone() ? NONE
-        : new PeerSecurity(files, files == null ? null : TlsMaterial.read(files), token, PeerSecurity::isThisMachine);
+    return of(files, Tokens.of(token), null);
+  }
+
+  /**
+   * Reads the certificates. Blocks for the time of that.
+   *
+   * @param files null: no TLS
+   * @param file reads the tokens again, for {@link #reloadTokens}; null: they stay
+   * @throws InvalidInput one line that says what is wrong with which file
+   */
+  public static PeerSecurity of(TlsFiles files, Tokens tokens, Supplier<Tokens> file) {
+    return files == null && tokens.isNone() ? NONE : new PeerSecurity(files, files == null ? null : TlsMaterial.read(files),
+        new LiveTokens(tokens, file, System::currentTimeMillis), PeerSecurity::isThisMachine);
   }
 
   /** The same without TLS, for what never leaves the kernel. */
   public PeerSecurity withoutTls() {
-    return files == null ? this : new PeerSecurity(null, null, token, thisMachine);
+    return files == null ? this : new PeerSecurity(null, null, tokens, thisMachine);
   }
 
   /** Returns the same with another idea of which addresses are of this machine: tests have no other machine. */
   PeerSecurity withThisMachine(Predicate<SocketAddress> addresses) {
-    return new PeerSecurity(files, material, token, addresses);
+    return new PeerSecurity(files, material, tokens, addresses);
   }
 
   private static boolean isThisMachine(SocketAddress address) {
@@ -108,7 +121,7 @@ public final class PeerSecurity {
   }
 
   ProofSession.Greeting greeting() {
-    return new ProofSession.Greeting(token, System::nanoTime);
+    return new ProofSession.Greeting(token(), System::nanoTime);
   }
 
   public boolean hasTls() {
@@ -120,8 +133,22 @@ public final class PeerSecurity {
     return files != null && files.mutual();
   }
 
+  /** Returns the token that this process shows now; another one once its file has changed, or the first one has expired. */
   public Token token() {
-    return token;
+    return tokens.shown();
+  }
+
+  /** Returns the tokens that this process takes now. */
+  public Tokens tokens() {
+    return tokens.now();
+  }
+
+  /**
+   * Reads the file of the tokens again, if there is one. Calls that come, and calls that are made, are judged by what is in it
+   * from then on; streams that are open stay so. Blocks.
+   */
+  public void reloadTokens() {
+    tokens.reload();
   }
 
   /** A server whose clients must have a certificate if TLS is mutual; it has no handlers yet and does not listen. */
@@ -263,6 +290,6 @@ public final class PeerSecurity {
 
   @Override
   public String toString() {
-    return (files == null ? "no TLS" : (files.mutual() ? "mutual TLS, " : "TLS, ") + material) + ", " + token;
+    return (files == null ? "no TLS" : (files.mutual() ? "mutual TLS, " : "TLS, ") + material) + ", " + tokens.now();
   }
 }

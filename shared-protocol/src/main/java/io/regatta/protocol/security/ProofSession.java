@@ -76,9 +76,9 @@ final class ProofSession {
     }
   }
 
-  /** Returns true if the server may soon take no more calls of this session. */
-  boolean isOld() {
-    return nanos.getAsLong() - since >= RENEW_NANOS;
+  /** Returns false if another token is to be proved now, or if the server may soon take no more calls of this session. */
+  boolean isUsable(Token now) {
+    return token.equals(now) && nanos.getAsLong() - since < RENEW_NANOS;
   }
 
   /**

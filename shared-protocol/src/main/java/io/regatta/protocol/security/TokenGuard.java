@@ -21,20 +21,20 @@ final class TokenGuard {
   private static final long START = System.nanoTime();
   private static final String OTHER = "a call with another token than the job's";
 
-  private final Token token;
+  private final LiveTokens tokens;
   private final Predicate<SocketAddress> secret;
   private final ProofVerifier proofs = new ProofVerifier(() -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - START));
   private final PeerLog lines = new PeerLog(LOG);
   private final PeerLog exposed = new PeerLog(LOG);
 
   /** @param secret whether nobody can read what is sent to an address, see {@link PeerSecurity#mayShowToken} */
-  TokenGuard(Token token, Predicate<SocketAddress> secret) {
-    this.token = token;
+  TokenGuard(LiveTokens tokens, Predicate<SocketAddress> secret) {
+    this.tokens = tokens;
     this.secret = secret;
   }
 
   Handler<HttpServerRequest> before(Handler<HttpServerRequest> calls) {
-    return token.isNone() ? calls : request -> {
+    return tokens.isNone() ? calls : request -> {
       if (admits(request)) {
         calls.handle(request);
       }
@@ -43,35 +43,52 @@ final class TokenGuard {
 
   /** False: it has been refused. */
   boolean admits(HttpServerRequest request) {
+    if (tokens.isNone()) {
+      return true;
+    }
     String shown = request.getHeader(Token.HEADER);
-    if (ProofHeader.isOne(shown) && !token.isNone()) {
+    if (ProofHeader.isOne(shown)) {
       return admitsProof(request, ProofHeader.parse(shown));
     }
-    if (token.isShownBy(shown)) {
-      if (!token.isNone() && !secret.test(request.remoteAddress())) {
+    Tokens.Entry entry = tokens.now().shownBy(shown).orElse(null);
+    if (entry != null) {
+      if (!secret.test(request.remoteAddress())) {
         exposed.warn("{} has sent the job's token without TLS, so others on the way may know it now: make a new token, and let the client "
             + "use TLS or prove the token (docs/protocol.md)", request.remoteAddress());
       }
-      return true;
+      return may(request, entry);
     }
     return refuse(request, shown == null ? "a call without the job's token" : OTHER, null);
   }
 
   private boolean admitsProof(HttpServerRequest request, Map<String, String> values) {
-    if (values == null || !token.id().equals(values.get("key"))) {
+    Tokens.Entry entry = values == null ? null : tokens.now().ofId(values.get("key")).orElse(null);
+    if (entry == null) {
       return refuse(request, OTHER, null);
     }
+    Token token = entry.token();
     if (!values.containsKey("proof")) {
       answer(request, "waits for a proof of the job's token", proofs.challenge(values, token));
       return false;
     }
     return switch (proofs.check(values, token, request.method().name(), request.uri())) {
-      case PROVED -> true;
+      case PROVED -> may(request, entry);
       case WRONG -> refuse(request, OTHER, null);
       case EXPIRED -> refuse(request, "a call whose proof is of an earlier time", proofs.challenge(values, token));
       case REPEATED -> refuse(request, "a call that has come before", null);
       case OVERLOADED -> refuse(request, "a call while it keeps as many sessions as it can", null);
     };
+  }
+
+  /** What a token may do is looked at last: only its holder learns that. */
+  private boolean may(HttpServerRequest request, Tokens.Entry entry) {
+    if (tokens.isExpired(entry)) {
+      return refuse(request, "a call whose token " + entry.name() + " has expired", null);
+    }
+    if (!entry.allows(request.path())) {
+      return refuse(request, "a call for which its token " + entry.name() + " has no role", null);
+    }
+    return true;
   }
 
   private boolean refuse(HttpServerRequest request, String why, String challenge) {

@@ -220,9 +220,9 @@ class ProofTest {
     assertThat(check(verifier, calls.get(3 * ProofVerifier.WINDOW - 1))).isEqualTo(Verdict.PROVED);
     assertThat(check(verifier, calls.get(2 * ProofVerifier.WINDOW))).isEqualTo(Verdict.PROVED);
     assertThat(check(verifier, calls.get(2 * ProofVerifier.WINDOW))).isEqualTo(Verdict.REPEATED);
-    assertThat(session.isOld()).isFalse();
+    assertThat(session.isUsable(TOKEN)).isTrue();
     nanos.addAndGet(ProofVerifier.LIFETIME_MILLIS / 2 * 1_000_000);
-    assertThat(session.isOld()).isTrue();
+    assertThat(session.isUsable(TOKEN)).isFalse();
     millis.addAndGet(ProofVerifier.LIFETIME_MILLIS);
     assertThat(check(verifier, ProofHeader.parse(session.header("POST", "/a/b")))).isEqualTo(Verdict.PROVED);
     millis.incrementAndGet();

@@ -1,0 +1,25 @@
+package io.regatta.protocol.security;
+
+import java.util.Set;
+
+/** What the holder of a token may call. */
+enum TokenRole {
+  /** Everything: the processes of a job. */
+  MEMBER(Set.of()),
+  /** What a service shows of itself: metrics, waits, members and status; it changes nothing. */
+  MONITOR(Set.of("/metrics", "/why", "/regatta.Rendezvous/Groups", "/regatta.Rendezvous/Watch", "/regatta.ParameterServer/ShardMap",
+      "/regatta.ParameterServer/Status", "/grpc.health.v1.Health/List", "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")),
+  /** Predictions of a served model. */
+  PREDICT(Set.of("/predict", "/model", "/regatta.Prediction/Predict"));
+
+  private final Set<String> paths;
+
+  TokenRole(Set<String> paths) {
+    this.paths = paths;
+  }
+
+  /** Returns true if a call of this path, without its query, is allowed. */
+  boolean allows(String path) {
+    return this == MEMBER || paths.contains(path);
+  }
+}
