@@ -4,9 +4,6 @@ import com.hazelcast.cluster.Address;
 import com.hazelcast.config.Config;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
-import io.regatta.node.admin.Waits;
-import io.regatta.node.directory.Directory;
-import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.rendezvous.RendezvousConfig;
@@ -18,8 +15,6 @@ import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 /** An application with a clustered Vertx and an HTTP service of its own, which hosts Regatta's services as well. */
 public final class Application {
 
-  private static final int LEASE_SECONDS = 10;
-
   /** @param args name of the Hazelcast cluster, and the file with the token that Regatta's processes show */
   public static void main(String[] args) {
     Config hazelcast = ConfigUtil.loadConfig().setClusterName(args[0]); // all else as it comes
@@ -30,9 +25,8 @@ public final class Application {
   }
 
   private static void start(Vertx vertx, HazelcastClusterManager manager, String tokenFile) {
-    Directory directory = new HazelcastDirectory(vertx, new Waits(), LEASE_SECONDS);
     NodeConfig config = NodeConfig.defaults().withTokenFile(tokenFile);
-    Node.embedded(vertx, directory, config, "my-application")
+    Node.embedded(vertx, null, config, "my-application") // null: the directory of this Vertx's cluster
         .compose(node -> vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults()))
             .compose(id -> vertx.deployVerticle(new ParameterServerVerticle(node, ParameterServerConfig.defaults()))))
         .compose(id -> vertx.createHttpServer()

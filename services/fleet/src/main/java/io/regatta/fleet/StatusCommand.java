@@ -44,7 +44,7 @@ final class StatusCommand implements Callable<Integer> {
 
   /** Nobody comes to a client, which may run beside a service whose variables it shares. */
   static final JsonObject CLIENT = new JsonObject().put("node", new JsonObject()
-      .put("admin", new JsonObject().put("enabled", false)).put("cluster", new JsonObject().put("port", 0).put("event_bus_port", 0)));
+      .put("admin", new JsonObject().put("enabled", false)).put("cluster", new JsonObject().put("port", 0)));
 
   @Spec
   private CommandSpec spec;

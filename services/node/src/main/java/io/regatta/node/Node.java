@@ -3,6 +3,7 @@ package io.regatta.node;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Insight;
@@ -71,7 +72,7 @@ public final class Node {
     this.directory = directory != null ? directory
         : config.cluster().directory() == DirectoryKind.FIXED
             ? new FixedDirectory(vertx, insight.waits(), config.cluster().endpoints())
-            : new HazelcastDirectory(vertx, insight.waits(), config.cluster().leaseSeconds());
+            : new HazelcastDirectory(vertx, insight.waits(), config.cluster().leaseSeconds(), insight.security());
     this.host = host;
     this.insight = insight;
     insight.directory(this.directory::reachable);
@@ -162,14 +163,22 @@ public final class Node {
       Hosted.Service join = insight.hosted().starting("cluster " + config.cluster().name());
       join.lacks("is being joined");
       starting.joining = ClusteredVertx.begin(new ClusteredVertx.Joining(config.cluster(),
-          config.readyTimeout(), config.eventLoops(), vertxMetrics, lite, role), insight.waits(), address -> open(config, insight, address));
+          config.readyTimeout(), config.eventLoops(), vertxMetrics, lite, insight.security(), role), insight.waits(), address -> open(config, insight, address));
       node = starting.joining.future().map(joined -> {
         join.stopped();
+        joined.lost().onSuccess(stopped -> lost(config, role, insight));
         return new Node(config, joined.vertx(), true, null, host(config, joined.address()), insight);
       });
     }
     closingOnFailure(node, insight::close).onComplete(starting.promise);
     return starting;
+  }
+
+  /** Nobody finds this process any more, and it finds nobody: it serves whom it has, and says that it is not ready. */
+  private static void lost(NodeConfig config, String role, Insight insight) {
+    PeerLost why = new PeerLost("its Hazelcast member has stopped: start this process again");
+    LOG.error("{} is no longer in cluster {}: {}", role, config.cluster().name(), why.getMessage());
+    insight.hosted().starting("cluster " + config.cluster().name()).failed(why);
   }
 
   /** Bound to no context: the failure must come through although the Vertx is closed by then. */

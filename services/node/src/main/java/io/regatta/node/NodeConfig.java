@@ -42,7 +42,7 @@ public record NodeConfig(
         + "under the machine's address; empty: host.")
     String bind,
 
-    @Setting(doc = "TLS on all ports but those of Hazelcast and the event bus.")
+    @Setting(doc = "TLS on all ports but that of Hazelcast.")
     TlsConfig tls,
 
     @Setting(doc = "The job's token, without which no call is served: 16 or more characters, the same for all processes. In the "

@@ -1,14 +1,11 @@
 package io.regatta.protocol.security;
 
 import java.nio.charset.StandardCharsets;
-import java.security.GeneralSecurityException;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Parameters and message authentication codes of the scheme {@code Regatta-HMAC}, by which client and server prove to each
@@ -17,7 +14,6 @@ import javax.crypto.spec.SecretKeySpec;
 final class ProofHeader {
 
   static final String SCHEME = "Regatta-HMAC";
-  private static final String ALGORITHM = "HmacSHA256";
   private static final int MAX_CHARS = 512;
   private static final Pattern PARAMETER = Pattern.compile("([a-z]{1,8})=([A-Za-z0-9_.-]{1,64})");
   private static final Base64.Encoder TEXT = Base64.getUrlEncoder().withoutPadding();
@@ -46,13 +42,7 @@ final class ProofHeader {
 
   /** Returns the HMAC-SHA256 of a text. */
   static byte[] mac(byte[] key, String text) {
-    try {
-      Mac mac = Mac.getInstance(ALGORITHM);
-      mac.init(new SecretKeySpec(key, ALGORITHM));
-      return mac.doFinal(text.getBytes(StandardCharsets.UTF_8));
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("every JVM has " + ALGORITHM, e);
-    }
+    return Macs.of(key, text.getBytes(StandardCharsets.UTF_8));
   }
 
   /** Returns what the server shows: that it knows the token, for this client and this challenge. */

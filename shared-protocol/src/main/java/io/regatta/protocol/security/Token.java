@@ -18,7 +18,8 @@ public final class Token {
   private static final int LEAST = 16;
   private static final int MOST = 4096;
 
-  private static final int ID_CHARS = 12;
+  /** Length of {@link #id}. */
+  public static final int ID_CHARS = 12;
 
   /** Null: none. */
   private final byte[] secret;
@@ -28,7 +29,7 @@ public final class Token {
 
   private Token(byte[] secret) {
     this.secret = secret;
-    this.proofKey = secret == null ? null : ProofHeader.mac(secret, "regatta call proof");
+    this.proofKey = secret == null ? null : derive("regatta call proof");
     this.id = secret == null ? null : ProofHeader.text(ProofHeader.mac(secret, "regatta token id")).substring(0, ID_CHARS);
   }
 
@@ -55,8 +56,16 @@ public final class Token {
     return SCHEME + new String(secret, StandardCharsets.US_ASCII);
   }
 
-  /** Returns a name of this token, which says nothing about it; not to be called of none. */
-  String id() {
+  /**
+   * Returns a key of 32 bytes that is made of this token for one purpose, and says nothing about the token or the keys for others:
+   * the HMAC-SHA256 of the label. Not to be called of none.
+   */
+  public byte[] derive(String label) {
+    return ProofHeader.mac(secret, label);
+  }
+
+  /** Returns a name of this token, {@value #ID_CHARS} characters, which says nothing about it; not to be called of none. */
+  public String id() {
     return id;
   }
 

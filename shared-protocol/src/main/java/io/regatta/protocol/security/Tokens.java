@@ -146,6 +146,11 @@ public final class Tokens {
     return entries.stream().filter(entry -> entry.token.id().equals(id)).findFirst();
   }
 
+  /** Returns the token of this id, if it is one of members and has not expired. */
+  public Optional<Token> memberOfId(String id, long nowMillis) {
+    return ofId(id).filter(entry -> entry.roles.contains(TokenRole.MEMBER) && !entry.isExpired(nowMillis)).map(Entry::token);
+  }
+
   /** Returns all tokens, also for what is made of one, such as a key of this job. */
   public List<Token> all() {
     return entries.stream().map(Entry::token).toList();

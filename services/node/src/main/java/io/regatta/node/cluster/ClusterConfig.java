@@ -35,11 +35,12 @@ public record ClusterConfig(
         + "and clients are lite, services are data members.")
     MemberKind member,
 
-    @Setting(value = "0", doc = "Port of the Vert.x event bus; 0: any free one. No tensor travels on it.")
-    int eventBusPort,
+    @Setting(value = "true", doc = "Whether Hazelcast members prove the token to each other before they speak, if there is a token. false: to "
+        + "join the cluster of another application, where everybody who reaches its ports can change the directory.")
+    boolean memberProof,
 
-    @Setting(doc = "Host under which the other members reach this one's Hazelcast and event-bus ports, where that is not address: behind a "
-        + "translation of addresses, whose ports must be the same. Empty: address.")
+    @Setting(doc = "Host under which the other members reach this one's Hazelcast port, where that is not address: behind a translation of "
+        + "addresses, whose port must be the same. Empty: address.")
     String publishedHost,
 
     @Setting(value = "10", unit = "s", doc = "How long a directory entry outlives its owner's last renewal.")
@@ -68,7 +69,6 @@ public record ClusterConfig(
       throw new InvalidInput("name must not be empty");
     }
     HostPort.check("port", port);
-    HostPort.check("event_bus_port", eventBusPort);
     seeds.forEach(seed -> HostPort.parse(seed, "seeds"));
     endpoints.forEach((service, list) -> FixedDirectory.parse(service, list));
     if (leaseSeconds < 2) {
@@ -86,20 +86,20 @@ public record ClusterConfig(
   /** A Hazelcast cluster of this name, everything else by default. */
   public static ClusterConfig of(String name, List<String> seeds, int port) {
     ClusterConfig d = Settings.defaults(ClusterConfig.class);
-    return new ClusterConfig(name, d.directory, seeds, port, d.address, d.member, d.eventBusPort, d.publishedHost, d.leaseSeconds,
+    return new ClusterConfig(name, d.directory, seeds, port, d.address, d.member, d.memberProof, d.publishedHost, d.leaseSeconds,
         d.heartbeatSeconds, d.silenceSeconds, d.endpoints);
   }
 
   /** Fixed endpoints, no cluster. */
   public static ClusterConfig fixed(Map<String, String> endpoints) {
     ClusterConfig d = Settings.defaults(ClusterConfig.class);
-    return new ClusterConfig(d.name, DirectoryKind.FIXED, d.seeds, d.port, d.address, d.member, d.eventBusPort,
+    return new ClusterConfig(d.name, DirectoryKind.FIXED, d.seeds, d.port, d.address, d.member, d.memberProof,
         d.publishedHost, d.leaseSeconds, d.heartbeatSeconds, d.silenceSeconds, endpoints);
   }
 
   /** The same for a member that holds directory entries, whatever its role: with these seeds, at this port. */
   public ClusterConfig holding(List<String> otherSeeds, int otherPort) {
-    return new ClusterConfig(name, directory, otherSeeds, otherPort, address, MemberKind.DATA, eventBusPort, publishedHost, leaseSeconds,
+    return new ClusterConfig(name, directory, otherSeeds, otherPort, address, MemberKind.DATA, memberProof, publishedHost, leaseSeconds,
         heartbeatSeconds, silenceSeconds, endpoints);
   }
 

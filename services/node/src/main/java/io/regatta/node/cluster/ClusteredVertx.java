@@ -13,12 +13,12 @@ import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.node.directory.ReadyWait;
 import io.regatta.node.process.PlainVertx;
+import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxBuilder;
 import io.vertx.core.VertxOptions;
-import io.vertx.core.eventbus.EventBusOptions;
 import io.vertx.micrometer.MicrometerMetricsFactory;
 import io.vertx.micrometer.MicrometerMetricsOptions;
 import java.net.BindException;
@@ -36,9 +36,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts a Vertx clustered by Hazelcast. The whole start runs on one thread of its own, {@code regatta-start}, since
- * Hazelcast joins blockingly; it ends with the start. Closing the Vertx leaves the cluster, stops Hazelcast and frees
- * its ports.
+ * Starts a Vertx with a member of a Hazelcast cluster, {@link HazelcastMember#under}. Its event bus is not clustered. The whole start runs
+ * on one thread of its own, {@code regatta-start}, since Hazelcast joins blockingly; it ends with the start. Closing the Vertx leaves the
+ * cluster, stops Hazelcast and frees its port.
  *
  * <p>A node that is a seed founds the cluster or joins the other seeds. Any other node waits until a seed accepts
  * connections and joins through it: if it founded a cluster of its own, services started in another order would never
@@ -60,6 +60,8 @@ public final class ClusteredVertx {
   private final boolean lite;
   private final String who;
   private final Duration timeout;
+  /** Null: members prove nothing. */
+  private final MemberProof proof;
   private final Waits waits;
   private final Consumer<String> beforeJoin;
   private final CountDownLatch cancelled = new CountDownLatch(1);
@@ -77,19 +79,26 @@ public final class ClusteredVertx {
    * @param eventLoops number of event loops; 0: Vert.x's default
    * @param metrics where Vert.x's own metrics go, or null for none
    * @param lite whether the member holds no directory entries, as trainers do
+   * @param security the token that members prove to each other
    * @param who what joins, for messages
    */
   public record Joining(ClusterConfig cluster, Duration timeout, int eventLoops, MeterRegistry metrics, boolean lite,
-      String who) {}
+      PeerSecurity security, String who) {}
 
-  /** A running clustered Vertx and the address it publishes. */
-  public record Started(Vertx vertx, String address) {}
+  /**
+   * A running Vertx with its member.
+   *
+   * @param address that the member publishes
+   * @param lost completes when the member has stopped although the Vertx runs
+   */
+  public record Started(Vertx vertx, String address, Future<Void> lost) {}
 
   private ClusteredVertx(Joining joining, Waits waits, Consumer<String> beforeJoin) {
     this.cluster = joining.cluster();
     this.lite = joining.lite();
     this.who = joining.who();
     this.timeout = joining.timeout();
+    this.proof = cluster.memberProof() ? MemberProof.of(joining.security()) : null;
     this.waits = waits;
     this.beforeJoin = beforeJoin;
     this.options = options(joining.eventLoops(), joining.metrics());
@@ -103,7 +112,7 @@ public final class ClusteredVertx {
    * @param lite whether the member holds no directory entries, as trainers do
    */
   public static Future<Vertx> start(ClusterConfig cluster, MeterRegistry metrics, boolean lite) {
-    Joining joining = new Joining(cluster, TIMEOUT, 0, metrics, lite, lite ? "a lite node" : "a node");
+    Joining joining = new Joining(cluster, TIMEOUT, 0, metrics, lite, PeerSecurity.NONE, lite ? "a lite node" : "a node");
     return begin(joining, new Waits(), address -> { }).future().map(Started::vertx);
   }
 
@@ -185,18 +194,13 @@ public final class ClusteredVertx {
   }
 
   private void build(HazelcastInstance hazelcast, String address) {
-    options.setEventBusOptions(new EventBusOptions().setHost(address).setPort(cluster.eventBusPort())
-        .setClusterPublicHost(cluster.publishedHost().isBlank() ? address : cluster.publishedHost()));
-    builder.withClusterManager(new HazelcastMember(hazelcast)).buildClustered().onComplete(result -> {
-      if (result.failed()) {
-        hazelcast.getLifecycleService().terminate();
-        promise.tryFail(result.cause());
-      } else if (cancelled.getCount() == 0) {
-        result.result().close().onComplete(closed -> promise.tryFail(cancelledNow()));
-      } else {
-        promise.tryComplete(new Started(result.result(), address));
-      }
-    });
+    Vertx vertx = builder.build();
+    Future<Void> lost = HazelcastMember.attach(vertx, hazelcast);
+    if (cancelled.getCount() == 0) {
+      vertx.close().onComplete(closed -> promise.tryFail(cancelledNow()));
+    } else {
+      promise.tryComplete(new Started(vertx, address, lost));
+    }
   }
 
   /** Joins or founds the cluster; repeats while the seed is there but does not let us in yet. */
@@ -211,15 +215,18 @@ public final class ClusteredVertx {
       HostPort required = cluster.seeds().isEmpty() ? null : awaitSeed();
       if (required != null && !required.equals(asked)) {
         asked = required;
-        JoinRefusal.check(SeedProtocol.of(required), who, cluster, required);
+        JoinRefusal.check(SeedProtocol.of(required), who, cluster, required, proof != null);
       }
       JoinRefusal refusal = new JoinRefusal();
       try {
         HazelcastInstance joined = HazelcastMember.start(
-            HazelcastMember.config(cluster, address, resolvedSeeds(), required, lite, agreed), agreed, refusal);
+            HazelcastMember.config(cluster, address, resolvedSeeds(), required, lite, agreed, proof), agreed, proof, refusal);
         if (refusal.isOtherName()) { // a seed founds its own cluster then
           LOG.warn("{}: one of the seeds {} belongs to a cluster of another name than {} and is left out", who,
               cluster.seeds(), cluster.name());
+        }
+        if (proof != null && proof.isRefused()) { // a seed founds its own cluster then
+          LOG.warn("{}: one of the seeds {} has another token, or none, and is left out", who, cluster.seeds());
         }
         return joined;
       } catch (RuntimeException e) {
@@ -242,6 +249,9 @@ public final class ClusteredVertx {
         }
         if (required == null) {
           throw e;
+        }
+        if (proof != null && proof.isRefused()) {
+          throw JoinRefusal.otherToken(who, cluster, required);
         }
         pause(SEED, List.of(required.toString()), "joining through " + required + " failed: " + e.getMessage()
             + " (is it still starting?)");

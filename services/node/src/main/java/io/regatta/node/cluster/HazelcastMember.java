@@ -1,88 +1,93 @@
 package io.regatta.node.cluster;
 
-import com.hazelcast.cluster.MembershipEvent;
+import com.hazelcast.config.AdvancedNetworkConfig;
+import com.hazelcast.config.ClassFilter;
 import com.hazelcast.config.Config;
+import com.hazelcast.config.JavaSerializationFilterConfig;
 import com.hazelcast.config.JoinConfig;
-import com.hazelcast.config.NetworkConfig;
+import com.hazelcast.config.MultiMapConfig;
+import com.hazelcast.config.ServerSocketEndpointConfig;
+import com.hazelcast.config.SocketInterceptorConfig;
 import com.hazelcast.core.HazelcastInstance;
-import com.hazelcast.core.LifecycleEvent;
 import com.hazelcast.core.LifecycleEvent.LifecycleState;
 import com.hazelcast.instance.BuildInfoProvider;
+import com.hazelcast.instance.EndpointQualifier;
 import com.hazelcast.instance.impl.DefaultNodeContext;
+import com.hazelcast.instance.impl.DefaultNodeExtension;
 import com.hazelcast.instance.impl.HazelcastInstanceFactory;
 import com.hazelcast.instance.impl.Node;
 import com.hazelcast.instance.impl.NodeExtension;
 import com.hazelcast.internal.cluster.Joiner;
 import com.hazelcast.internal.cluster.impl.TcpIpJoiner;
+import com.hazelcast.nio.MemberSocketInterceptor;
 import io.regatta.node.address.HostPort;
-import io.vertx.core.Completable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
-import io.vertx.spi.cluster.hazelcast.ConfigUtil;
+import io.vertx.core.shareddata.AsyncMap;
+import io.vertx.core.shareddata.Shareable;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
+import io.vertx.spi.cluster.hazelcast.impl.ConversionUtils;
+import io.vertx.spi.cluster.hazelcast.impl.HazelcastAsyncMap;
+import java.io.EOFException;
+import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.logging.Level;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * The cluster manager of a Vertx whose Hazelcast member Regatta started: leaving the cluster shuts the member down, so
- * that closing the Vertx leaves neither thread nor port. Owned by its Vertx.
+ * The Hazelcast member of a process: how it is configured and started, how it is found under a Vertx, and how it is stopped with that.
+ * It holds texts for the directory and for meetings, and serves members alone: its port answers no clients, no REST and no management
+ * calls, it deserializes no Java objects but Hazelcast's own errors, and Vert.x's event bus does not use it.
  */
-public final class HazelcastMember extends HazelcastClusterManager {
+public final class HazelcastMember {
 
-  /** The member attribute in which vertx-hazelcast expects the node's id when it is given a member. */
+  /** Member attribute with the node id, by which an application's own clustered Vertx tells its nodes apart. */
   private static final String NODE_ID_ATTRIBUTE = "__vertx.nodeId";
-  /** Longer than a member that answers needs for the few operations of its leave. */
-  private static final long LEAVE_SECONDS = 5;
-  private static final Logger LOG = LoggerFactory.getLogger(HazelcastMember.class);
+  /** Local map of a Vertx that holds its member. */
+  private static final String HELD = "regatta.hazelcast";
+  private static final int CONNECT_SECONDS = 2;
 
-  private final HazelcastInstance hazelcast;
+  private HazelcastMember() {}
 
-  HazelcastMember(HazelcastInstance hazelcast) {
-    super(hazelcast);
-    this.hazelcast = hazelcast;
-  }
+  /** The member of a Vertx that Regatta has made. */
+  private record Held(HazelcastInstance hazelcast) implements Shareable {}
 
   /**
-   * Ends within {@link #LEAVE_SECONDS}, whatever the others do. The manager waits for its handler of members that have gone, which
-   * asks the cluster; of members that leave side by side, nobody may be left to answer.
+   * Gives a member to a Vertx that has none, and stops it when that is closed: no thread and no port is left then.
+   *
+   * @return completes when the member has stopped before its Vertx was closed, as one does that finds its own port or thread broken
    */
-  @Override
-  public void leave(Completable<Void> done) {
-    Promise<Void> left = Promise.promise();
-    super.leave(left);
-    Thread closer = new Thread(() -> done.complete(null, stop(left.future())), "regatta-hazelcast-stop");
-    closer.setDaemon(true);
-    closer.start();
+  static Future<Void> attach(Vertx vertx, HazelcastInstance hazelcast) {
+    Promise<Void> lost = Promise.promise();
+    UUID listener = hazelcast.getLifecycleService().addLifecycleListener(event -> {
+      if (event.getState() == LifecycleState.SHUTDOWN) {
+        lost.tryComplete();
+      }
+    });
+    vertx.sharedData().<String, Held>getLocalMap(HELD).put(HELD, new Held(hazelcast));
+    ((VertxInternal) vertx).addCloseHook(done -> {
+      hazelcast.getLifecycleService().removeLifecycleListener(listener);
+      Thread closer = new Thread(() -> done.complete(null, shutDown(hazelcast)), "regatta-hazelcast-stop");
+      closer.setDaemon(true);
+      closer.start();
+    });
+    return lost.future();
   }
 
-  private Throwable stop(Future<Void> left) {
-    try {
-      left.await(LEAVE_SECONDS, TimeUnit.SECONDS);
-    } catch (TimeoutException e) {
-      LOG.warn("the cluster has not let this member go within {} s (do others leave at the same time?): it goes without a word",
-          LEAVE_SECONDS);
-      hazelcast.getLifecycleService().terminate();
-      return null;
-    } catch (Exception e) {
-      return shutDown(e);
-    }
-    return shutDown(null);
-  }
-
-  /** In order, or else at once: whatever goes wrong, the Vertx that is being closed must hear of the end. */
-  private Throwable shutDown(Throwable before) {
+  /** Stops in order, or else at once: whatever goes wrong, the Vertx that is being closed must hear of the end. */
+  private static Throwable shutDown(HazelcastInstance hazelcast) {
     try {
       hazelcast.getLifecycleService().shutdown();
-      return before;
+      return null;
     } catch (RuntimeException | Error e) {
       try {
         hazelcast.getLifecycleService().terminate();
@@ -93,20 +98,14 @@ public final class HazelcastMember extends HazelcastClusterManager {
     }
   }
 
-  /** With lite members alone there is no map left to clean; a data member that comes later starts afresh. */
-  @Override
-  public synchronized void memberRemoved(MembershipEvent event) {
-    if (event.getMembers().stream().anyMatch(member -> !member.isLiteMember())) {
-      super.memberRemoved(event);
+  /** Returns the member under a Vertx: of Regatta's own, or of an application that has clustered its Vertx with Hazelcast. */
+  public static Optional<HazelcastInstance> under(Vertx vertx) {
+    Held held = vertx.sharedData().<String, Held>getLocalMap(HELD).get(HELD);
+    if (held != null) {
+      return Optional.of(held.hazelcast);
     }
-  }
-
-  /** The manager needs to know of a merge alone, and locks itself for all: not while this member is being stopped. */
-  @Override
-  public void stateChanged(LifecycleEvent event) {
-    if (event.getState() == LifecycleState.MERGED) {
-      super.stateChanged(event);
-    }
+    return ((VertxInternal) vertx).clusterManager() instanceof HazelcastClusterManager manager
+        ? Optional.ofNullable(manager.getHazelcastInstance()) : Optional.empty();
   }
 
   /**
@@ -114,18 +113,24 @@ public final class HazelcastMember extends HazelcastClusterManager {
    * cluster of another name; Hazelcast would ask it again until its time is up. Blocking.
    *
    * @param agreed as in its configuration
+   * @param proof what members prove to each other before they speak; null: nothing
    * @param refusal hears what the log says of the join from its beginning; a listener can be added to a member only when
    *     it has joined
    */
-  static HazelcastInstance start(Config config, AgreedSettings agreed, JoinRefusal refusal) {
+  static HazelcastInstance start(Config config, AgreedSettings agreed, MemberProof proof, JoinRefusal refusal) {
     return HazelcastInstanceFactory.newHazelcastInstance(config, config.getInstanceName(), new DefaultNodeContext() {
       @Override
       public NodeExtension createNodeExtension(Node node) {
         node.loggingService.addLogListener(Level.WARNING, refusal);
-        if (config.getNetworkConfig().getJoin().getTcpIpConfig().getRequiredMember() != null) {
+        if (config.getAdvancedNetworkConfig().getJoin().getTcpIpConfig().getRequiredMember() != null) {
           refusal.onOtherName(() -> new Thread(() -> node.shutdown(true), "regatta-hazelcast-stop").start());
         }
-        return super.createNodeExtension(node);
+        return proof == null ? super.createNodeExtension(node) : new DefaultNodeExtension(node) {
+          @Override
+          public MemberSocketInterceptor getSocketInterceptor(EndpointQualifier endpoint) {
+            return proof;
+          }
+        };
       }
 
       @Override
@@ -145,42 +150,50 @@ public final class HazelcastMember extends HazelcastClusterManager {
     return BuildInfoProvider.getBuildInfo().getVersion();
   }
 
-  /** The address that the Hazelcast member under a Vertx announces; empty if there is none. */
+  /** Returns the address that the Hazelcast member under a Vertx announces; empty if there is none. */
   public static Optional<String> address(Vertx vertx) {
-    return ((VertxInternal) vertx).clusterManager() instanceof HazelcastClusterManager manager
-        && manager.getHazelcastInstance() != null
-        ? Optional.of(manager.getHazelcastInstance().getCluster().getLocalMember().getAddress().getHost())
-        : Optional.empty();
+    return under(vertx).map(hazelcast -> hazelcast.getCluster().getLocalMember().getAddress().getHost());
   }
 
   /**
-   * The map of this name that all members of the Hazelcast cluster under a Vertx share; that of the JVM if there is no
+   * Returns the map of this name that all members of the Hazelcast cluster under a Vertx share; that of the JVM if there is no
    * cluster. For small texts. Its calls block, for as long as an operation of Hazelcast may take: never on an event loop.
    */
   public static Map<String, String> sharedMap(Vertx vertx, String name) {
-    return ((VertxInternal) vertx).clusterManager() instanceof HazelcastClusterManager manager
-        ? manager.getHazelcastInstance().getMap(name) : vertx.sharedData().getLocalMap(name);
+    return under(vertx).<Map<String, String>>map(hazelcast -> hazelcast.getMap(name)).orElseGet(() -> vertx.sharedData().getLocalMap(name));
+  }
+
+  /** As {@link #sharedMap}, with calls that do not block. */
+  public static Future<AsyncMap<String, String>> asyncMap(Vertx vertx, String name) {
+    return under(vertx).map(hazelcast -> Future.<AsyncMap<String, String>>succeededFuture(
+        new HazelcastAsyncMap<>((VertxInternal) vertx, new ConversionUtils(), hazelcast.getMap(name))))
+        .orElseGet(() -> vertx.sharedData().getAsyncMap(name));
   }
 
   /**
-   * Hazelcast's configuration: joining over TCP through the given seeds only, quick failure detection, few threads,
-   * nothing reported anywhere, no shutdown hook of its own.
+   * Returns Hazelcast's configuration: a port for members alone, joining over TCP through the given seeds only, quick failure detection,
+   * few threads, nothing reported anywhere, no shutdown hook of its own. Nothing of it comes from the class path.
    *
    * @param address this member's IP address
    * @param seeds IP address and port of each; empty for a cluster of one
    * @param required the seed to join, {@code ip:port}; null if this node may found the cluster
    * @param agreed what the members of the cluster have to agree on
+   * @param proof what members prove to each other before they speak; null: nothing
    */
   static Config config(ClusterConfig cluster, String address, List<HostPort> seeds, HostPort required, boolean lite,
-      AgreedSettings agreed) {
-    Config config = ConfigUtil.loadConfig();
+      AgreedSettings agreed, MemberProof proof) {
+    Config config = new Config();
     config.setClusterName(cluster.name());
     config.setInstanceName("regatta-" + UUID.randomUUID());
     config.setLiteMember(lite);
     config.getMemberAttributeConfig().setAttribute(NODE_ID_ATTRIBUTE, UUID.randomUUID().toString());
     config.getMetricsConfig().setEnabled(false);
     config.getJetConfig().setEnabled(false);
-    network(config.getNetworkConfig(), cluster, address, seeds, required);
+    config.getManagementCenterConfig().setScriptingEnabled(false).setConsoleEnabled(false).setDataAccessEnabled(false);
+    config.getSerializationConfig().setJavaSerializationFilterConfig(errorsOnly());
+    // Of an application's own clustered Vertx, some of whose entries this member may hold: as that one has it.
+    config.getMultiMapConfig("__vertx.subs").setBackupCount(1).setValueCollectionType(MultiMapConfig.ValueCollectionType.SET);
+    network(config.getAdvancedNetworkConfig().setEnabled(true), cluster, address, seeds, required, proof);
 
     config.setProperty("hazelcast.logging.type", "slf4j");
     config.setProperty("hazelcast.logging.details.enabled", "false");
@@ -192,7 +205,6 @@ public final class HazelcastMember extends HazelcastClusterManager {
     config.setProperty("hazelcast.max.wait.seconds.before.join", "0");
     // A stock member admits others five seconds after they have asked; who may found the cluster must not wait so long.
     config.setProperty("hazelcast.max.join.seconds", required == null ? "4" : "10");
-    config.setProperty("hazelcast.socket.connect.timeout.seconds", "2");
     config.setProperty("hazelcast.heartbeat.interval.seconds", Integer.toString(cluster.heartbeatSeconds()));
     config.setProperty("hazelcast.max.no.heartbeat.seconds", Integer.toString(cluster.silenceSeconds()));
     config.setProperty("hazelcast.operation.call.timeout.millis", "10000");
@@ -209,13 +221,35 @@ public final class HazelcastMember extends HazelcastClusterManager {
     return config;
   }
 
-  private static void network(NetworkConfig network, ClusterConfig cluster, String address, List<HostPort> seeds,
-      HostPort required) {
-    network.setPort(cluster.port()).setPortAutoIncrement(false);
+  /**
+   * Members answer an operation that fails with the error as a serialized Java object. Nothing else is ever sent as one here, so nothing
+   * else is read.
+   */
+  private static JavaSerializationFilterConfig errorsOnly() {
+    ClassFilter allowed = new ClassFilter();
+    allowed.addPrefixes("com.hazelcast.");
+    allowed.addPackages("java.lang");
+    allowed.addClasses(StackTraceElement[].class.getName(), ArrayList.class.getName(), "java.util.Collections$EmptyList",
+        "java.util.Collections$UnmodifiableList", "java.util.Collections$UnmodifiableCollection", UUID.class.getName(),
+        TimeoutException.class.getName(), ExecutionException.class.getName(), CancellationException.class.getName(),
+        CompletionException.class.getName(), IOException.class.getName(), EOFException.class.getName());
+    ClassFilter refused = new ClassFilter();
+    refused.addPrefixes("com.hazelcast.jet.", "com.hazelcast.sql.", "com.hazelcast.org.", "com.hazelcast.shaded.");
+    return new JavaSerializationFilterConfig().setDefaultsDisabled(true).setWhitelist(allowed).setBlacklist(refused);
+  }
+
+  private static void network(AdvancedNetworkConfig network, ClusterConfig cluster, String address, List<HostPort> seeds,
+      HostPort required, MemberProof proof) {
+    ServerSocketEndpointConfig port = new ServerSocketEndpointConfig().setPort(cluster.port()).setPortAutoIncrement(false);
+    port.setSocketConnectTimeoutSeconds(CONNECT_SECONDS);
     if (!cluster.publishedHost().isBlank()) {
-      network.setPublicAddress(cluster.publishedHost()); // with the port that it listens on
+      port.setPublicAddress(cluster.publishedHost()); // with the port that it listens on
     }
-    network.getInterfaces().clear().setEnabled(true).addInterface(address);
+    port.getInterfaces().clear().setEnabled(true).addInterface(address);
+    if (proof != null) {
+      port.setSocketInterceptorConfig(new SocketInterceptorConfig().setEnabled(true).setImplementation(proof));
+    }
+    network.setMemberEndpointConfig(port);
     JoinConfig join = network.getJoin();
     join.getMulticastConfig().setEnabled(false);
     join.getAutoDetectionConfig().setEnabled(false);

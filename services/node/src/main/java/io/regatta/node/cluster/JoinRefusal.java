@@ -83,16 +83,38 @@ final class JoinRefusal implements LogListener {
     return Optional.empty();
   }
 
-  /** Throws the error of a join through a port where no member of Hazelcast listens that could be joined. */
-  static void check(SeedProtocol protocol, String who, ClusterConfig cluster, HostPort seed) {
+  /** Returns the error of a join through a member that has not proved a token of this process, or does not accept this one's. */
+  static InvalidInput otherToken(String who, ClusterConfig cluster, HostPort seed) {
+    return new InvalidInput(who + " cannot join cluster " + cluster.name() + " through " + seed + ": the member there has another token, or "
+        + "takes this one not for members (docs/security.md). Give all processes of the job the same one (node.token_file)");
+  }
+
+  /**
+   * Throws the error of a join through a port where no member of Hazelcast listens that could be joined.
+   *
+   * @param proves whether this process proves a token, and wants the others to
+   */
+  static void check(SeedProtocol protocol, String who, ClusterConfig cluster, HostPort seed, boolean proves) {
     String cannot = who + " cannot join cluster " + cluster.name() + " through " + seed;
     switch (protocol) {
       case TLS -> throw new InvalidInput(cannot + ": the port speaks TLS, and Regatta's Hazelcast members do not. Give the "
           + "plain Hazelcast port of the cluster, or use no cluster (node.cluster.directory: fixed, with "
           + "node.cluster.endpoints)");
       case OTHER -> throw new InvalidInput(cannot + ": what listens there is not a Hazelcast member. Give the Hazelcast "
-          + "port of a seed in node.cluster.seeds (not its gRPC, admin or event-bus port)");
-      case HAZELCAST, SILENT -> { }
+          + "port of a seed in node.cluster.seeds (not its gRPC or admin port)");
+      case HAZELCAST -> {
+        if (proves) {
+          throw new InvalidInput(cannot + ": this process has a token, and the member there asks for none. Give that one the same token "
+              + "(node.token_file), or, if it belongs to another application, set node.cluster.member_proof: false here");
+        }
+      }
+      case PROVES -> {
+        if (!proves) {
+          throw new InvalidInput(cannot + ": the members there prove a token to each other, and this process "
+              + "has none, or node.cluster.member_proof is false. Set node.token_file to the job's token");
+        }
+      }
+      case SILENT -> { }
     }
   }
 }

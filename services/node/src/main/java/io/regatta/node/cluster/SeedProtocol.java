@@ -18,6 +18,8 @@ import javax.net.ssl.X509TrustManager;
 enum SeedProtocol {
   /** Answers a member of Hazelcast as a member does. */
   HAZELCAST,
+  /** Answers as a member that lets in those alone who prove a token. */
+  PROVES,
   /** Answers a TLS handshake. */
   TLS,
   /** Answers, and is neither. */
@@ -43,7 +45,7 @@ enum SeedProtocol {
       // judged by what has come
     }
     if (read == answer.length) {
-      return Arrays.equals(answer, MEMBER) ? HAZELCAST
+      return Arrays.equals(answer, MEMBER) ? HAZELCAST : Arrays.equals(answer, MemberProof.REFUSAL) ? PROVES
           : Arrays.equals(answer, OTHER_HAZELCAST) || answer[0] != TLS_ALERT ? OTHER : TLS;
     }
     return speaksTls(at) ? TLS : read > 0 ? OTHER : SILENT;

@@ -1,8 +1,10 @@
 package io.regatta.node.directory;
 
+import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.OperationTimeoutException;
 import com.hazelcast.map.IMap;
+import com.hazelcast.nio.serialization.HazelcastSerializationException;
 import com.hazelcast.partition.NoDataMemberInClusterException;
 import com.hazelcast.spi.exception.RetryableHazelcastException;
 import io.regatta.core.error.RegattaException;
@@ -12,17 +14,21 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.address.SeedProbe;
 import io.regatta.node.admin.Waits;
+import io.regatta.node.cluster.HazelcastMember;
+import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.security.PeerSecurity;
 import io.netty.channel.ConnectTimeoutException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.shareddata.AsyncMap;
-import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 import java.net.ConnectException;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -32,9 +38,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A directory in Vert.x's shared map {@value #MAP}: one small JSON text per instance with a time to live, renewed by
- * its owner three times per lease. On a Vertx clustered by Hazelcast the map is the cluster's; on any other Vertx it
- * is the JVM's, so that services of one JVM find each other without a cluster. Any thread.
+ * A directory in the shared map {@value #MAP}: one small JSON text per instance with a time to live, renewed by its owner three times per
+ * lease, and sealed where there is a token ({@link EntrySeal}). On a Vertx with a Hazelcast member the map is the cluster's; on any
+ * other Vertx it is the JVM's, so that services of one JVM find each other without a cluster. Any thread.
  */
 public final class HazelcastDirectory extends WaitingDirectory {
 
@@ -43,19 +49,37 @@ public final class HazelcastDirectory extends WaitingDirectory {
   /** A close must not wait for a cluster whose other members have gone. */
   private static final long REMOVE_MILLIS = 1000;
   private static final Logger LOG = LoggerFactory.getLogger(HazelcastDirectory.class);
+  private static final PeerLog FORGED = new PeerLog(LOG);
 
   private final long leaseMillis;
+  private final EntrySeal seal;
   private final Supplier<Future<AsyncMap<String, String>>> store;
   private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
 
-  /** @param leaseSeconds how long an entry outlives its owner's last renewal, s */
+  /** One whose entries are not sealed. */
   public HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds) {
-    this(vertx, waits, leaseSeconds, () -> vertx.sharedData().getAsyncMap(MAP));
+    this(vertx, waits, leaseSeconds, PeerSecurity.NONE);
+  }
+
+  /**
+   * A directory in the cluster under a Vertx.
+   *
+   * @param leaseSeconds how long an entry outlives its owner's last renewal, s
+   * @param security tokens with which entries are sealed; see {@link EntrySeal}
+   */
+  public HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds, PeerSecurity security) {
+    this(vertx, waits, leaseSeconds, security, () -> HazelcastMember.asyncMap(vertx, MAP));
   }
 
   HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds, Supplier<Future<AsyncMap<String, String>>> store) {
+    this(vertx, waits, leaseSeconds, PeerSecurity.NONE, store);
+  }
+
+  private HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds, PeerSecurity security,
+      Supplier<Future<AsyncMap<String, String>>> store) {
     super(vertx, waits);
     this.leaseMillis = leaseSeconds * 1000L;
+    this.seal = new EntrySeal(security);
     this.store = store;
   }
 
@@ -76,12 +100,13 @@ public final class HazelcastDirectory extends WaitingDirectory {
   }
 
   private Future<Void> claim(Lease lease, Function<Instance, Future<Boolean>> answers, String remedy) {
-    return map().compose(map -> map.putIfAbsent(lease.key, lease.text, leaseMillis).compose(held -> {
-      if (held == null || held.equals(lease.text)) {
+    return map().compose(map -> map.putIfAbsent(lease.key, lease.sealed(), leaseMillis).compose(held -> {
+      if (held == null || lease.isOwn(held)) {
         return refuseBeside(lease, answers, remedy);
       }
-      return refuseLiving(lease.instance, InstanceText.decode(held), answers, remedy)
-          .compose(dead -> map.removeIfPresent(lease.key, held))
+      Future<Void> dead = instance(lease.key, held).map(holder -> refuseLiving(lease.instance, holder, answers, remedy))
+          .orElseGet(Future::succeededFuture); // a forged entry holds no place
+      return dead.compose(v -> map.removeIfPresent(lease.key, held))
           .compose(removed -> claim(lease, answers, remedy));
     }));
   }
@@ -170,16 +195,46 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
   @Override
   Future<List<Instance>> poll(String service) {
-    return map().compose(AsyncMap::entries).map(entries -> {
+    return map().compose(map -> map.entries().recover(e -> isUnreadable(e) ? oneByOne(map) : Future.failedFuture(e))).map(entries -> {
       List<Instance> out = new ArrayList<>();
       entries.forEach((key, value) -> {
         if (key.startsWith(service + "/")) {
-          out.add(InstanceText.decode(value));
+          instance(key, value).ifPresent(out::add);
         }
       });
       out.sort(Comparator.comparingInt(Instance::index).thenComparing(Instance::id));
       return out;
     });
+  }
+
+  /** Whether somebody has put something else than text into the map, which makes it unreadable as a whole. */
+  private static boolean isUnreadable(Throwable failure) {
+    return failure instanceof HazelcastSerializationException || failure instanceof ClassCastException;
+  }
+
+  private static Future<Map<String, String>> oneByOne(AsyncMap<String, String> map) {
+    return map.keys().compose(keys -> {
+      Map<String, String> entries = new HashMap<>();
+      return Future.join(keys.stream().map(key -> map.get(key).onSuccess(entry -> {
+        Object value = entry;
+        if (value instanceof String text) {
+          entries.put(key, text);
+        }
+      })).toList()).transform(read -> {
+        FORGED.warn("the directory holds something else than text, which is left out; who writes to the Hazelcast cluster?");
+        return Future.succeededFuture(entries);
+      });
+    });
+  }
+
+  /** Returns the instance of an entry; empty, with a line in the log, if the entry is forged or cannot be read. */
+  private Optional<Instance> instance(String key, String entry) {
+    Optional<Instance> instance = seal.open(key, entry).flatMap(InstanceText::read).filter(read -> key.startsWith(read.service() + "/"));
+    if (instance.isEmpty()) {
+      FORGED.warn("entry {} of the directory is left out: it is not sealed with the token of this process, or cannot be read; who "
+          + "writes to the Hazelcast cluster?", key);
+    }
+    return instance;
   }
 
   @Override
@@ -240,7 +295,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
     }
 
     Future<Void> put() {
-      return map().compose(map -> map.put(key, text, leaseMillis));
+      return map().compose(map -> map.put(key, sealed(), leaseMillis));
     }
 
     /** Renews the entry from now on, unless the directory was closed while it was made: then nobody else ends it. */
@@ -267,8 +322,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
      */
     private Future<Void> renewPlace() {
       return map().compose(map -> prolong(map).compose(own -> own ? Future.succeededFuture()
-          : map.putIfAbsent(key, text, leaseMillis).compose(held -> {
-            if (held != null && !held.equals(text)) {
+          : map.putIfAbsent(key, sealed(), leaseMillis).compose(held -> {
+            if (held != null && !isOwn(held)) {
               displaced(held);
             }
             return Future.succeededFuture();
@@ -280,19 +335,35 @@ public final class HazelcastDirectory extends WaitingDirectory {
      * the entry last for ever; a prolonged entry of another lasts a lease longer than it would, at worst.
      */
     private Future<Boolean> prolong(AsyncMap<String, String> map) {
-      if (((VertxInternal) vertx).clusterManager() instanceof HazelcastClusterManager manager) {
+      String now = sealed();
+      Optional<HazelcastInstance> hazelcast = HazelcastMember.under(vertx);
+      if (hazelcast.isPresent()) {
         return vertx.executeBlocking(() -> {
-          IMap<String, String> entries = manager.getHazelcastInstance().getMap(MAP);
-          return entries.setTtl(key, leaseMillis, TimeUnit.MILLISECONDS) && text.equals(entries.get(key));
+          IMap<String, String> entries = hazelcast.get().getMap(MAP);
+          if (!entries.setTtl(key, leaseMillis, TimeUnit.MILLISECONDS)) {
+            return false;
+          }
+          String held = entries.get(key);
+          return now.equals(held) // or it is sealed with a token that has been replaced since
+              || held != null && isOwn(held) && entries.replace(key, held, now) && entries.setTtl(key, leaseMillis, TimeUnit.MILLISECONDS);
         }, false);
       }
-      return map.replaceIfPresent(key, text, text, leaseMillis);
+      return map.replaceIfPresent(key, now, now, leaseMillis);
+    }
+
+    /** What stands in the map, sealed with the token of now, which may have been replaced. */
+    private String sealed() {
+      return seal.seal(key, text);
+    }
+
+    private boolean isOwn(String entry) {
+      return seal.open(key, entry).filter(text::equals).isPresent();
     }
 
     private void displaced(String held) {
       vertx.cancelTimer(timer);
       String text = instance.service() + " " + instance.endpoint() + " did not answer for a while, and its place in the "
-          + "directory was taken by " + InstanceText.decode(held).endpoint() + ": it serves whom it has, but nobody "
+          + "directory was taken by " + instance(key, held).map(Instance::endpoint).orElse("a forged entry") + ": it serves whom it has, but nobody "
           + "finds it any more; end one of the two";
       LOG.error(text);
       lost.tryComplete(text);
@@ -304,7 +375,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
     }
 
     private Future<Void> remove() {
-      return map().compose(map -> map.removeIfPresent(key, text)).mapEmpty();
+      return map().compose(map -> map.removeIfPresent(key, sealed())).mapEmpty();
     }
 
     /** If the entry cannot be removed any more, its lease ends it: that is no failure. */

@@ -8,7 +8,6 @@ import static io.regatta.node.testing.Nodes.poll;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.hazelcast.core.LifecycleEvent.LifecycleState;
 import com.hazelcast.map.IMap;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
@@ -25,14 +24,11 @@ import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.net.NetServer;
-import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -61,7 +57,7 @@ class HazelcastDirectoryTest {
   private NodeConfig config(int port, int leaseSeconds) {
     ClusterConfig d = ClusterConfig.of(cluster, List.of("127.0.0.1:" + seedPort), port);
     return NodeConfig.defaults().withCluster(new ClusterConfig(d.name(), d.directory(), d.seeds(), d.port(),
-        d.address(), d.member(), d.eventBusPort(), d.publishedHost(), leaseSeconds, d.heartbeatSeconds(), d.silenceSeconds(), d.endpoints()));
+        d.address(), d.member(), d.memberProof(), d.publishedHost(), leaseSeconds, d.heartbeatSeconds(), d.silenceSeconds(), d.endpoints()));
   }
 
   private Future<Node> start(int port, String role) {
@@ -155,22 +151,6 @@ class HazelcastDirectoryTest {
     get(trainer.close());
     assertThat(Duration.ofNanos(System.nanoTime() - asked)).isLessThan(Duration.ofSeconds(20));
     assertThatThrownBy(() -> get(waiting)).isInstanceOf(Cancelled.class);
-  }
-
-  @Test
-  void aNodeClosesWhileItsClusterManagerWaitsForOthersThatHaveGone() throws InterruptedException {
-    Node seed = get(start(seedPort, "rendezvous"));
-    HazelcastClusterManager manager = (HazelcastClusterManager) ((VertxInternal) seed.vertx()).clusterManager();
-    CountDownLatch stopped = new CountDownLatch(1);
-    manager.getHazelcastInstance().getLifecycleService().addLifecycleListener(event -> {
-      if (event.getState() == LifecycleState.SHUTDOWN) {
-        stopped.countDown();
-      }
-    });
-    synchronized (manager) { // which its handler holds until Hazelcast has answered, or is stopped
-      seed.close();
-      assertThat(stopped.await(30, TimeUnit.SECONDS)).as("stopped").isTrue();
-    }
   }
 
   @Test

@@ -1,0 +1,195 @@
+package io.regatta.node.cluster;
+
+import static io.regatta.node.testing.Nodes.awaitChecks;
+import static io.regatta.node.testing.Nodes.checks;
+import static io.regatta.node.testing.Nodes.get;
+import static io.regatta.node.testing.Nodes.instance;
+import static io.regatta.node.testing.Nodes.poll;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.hazelcast.client.HazelcastClient;
+import com.hazelcast.client.config.ClientConfig;
+import com.hazelcast.config.Config;
+import com.hazelcast.core.Hazelcast;
+import com.hazelcast.core.HazelcastInstance;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Node;
+import io.regatta.node.NodeConfig;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.Directory.Instance;
+import io.regatta.node.directory.HazelcastDirectory;
+import io.regatta.node.testing.FreePorts;
+import io.regatta.protocol.testing.SecretFiles;
+import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.Serializable;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a stranger who reaches the Hazelcast port of a node can do there, over loopback. */
+class MemberDoorsTest {
+
+  private static final String TOKEN = "a-token-of-this-test-alone";
+
+  @TempDir
+  Path dir;
+  private final String cluster = "test-" + UUID.randomUUID();
+  private final int port = FreePorts.one();
+  private final List<Node> nodes = new ArrayList<>();
+  private HazelcastInstance stranger;
+
+  /** Counts how often it has been deserialized. */
+  private static final class Gadget implements Serializable {
+    private static final long serialVersionUID = 1;
+    private static final AtomicInteger READ = new AtomicInteger();
+
+    private void readObject(ObjectInputStream in) throws IOException, ClassNotFoundException {
+      in.defaultReadObject();
+      READ.incrementAndGet();
+    }
+  }
+
+  @AfterEach
+  void close() {
+    if (stranger != null) {
+      stranger.getLifecycleService().terminate();
+    }
+    nodes.forEach(node -> get(node.close()));
+  }
+
+  private NodeConfig config(int at, String token) throws IOException {
+    NodeConfig open = NodeConfig.defaults().withCluster(ClusterConfig.of(cluster, List.of("127.0.0.1:" + port), at));
+    return token.isEmpty() ? open : open.withTokenFile(SecretFiles.write(dir.resolve("token-" + UUID.randomUUID()), token).toString());
+  }
+
+  private Node start(int at, String token) throws IOException {
+    Node node = get(Node.start(config(at, token), at == port ? "rendezvous" : "parameter-server"));
+    nodes.add(node);
+    return node;
+  }
+
+  /** A stock member that has been told everything but the token. */
+  private HazelcastInstance rogue() {
+    Config config = new Config().setClusterName(cluster);
+    config.getNetworkConfig().setPort(FreePorts.one()).getInterfaces().setEnabled(true).addInterface("127.0.0.1");
+    config.getNetworkConfig().getJoin().getMulticastConfig().setEnabled(false);
+    config.getNetworkConfig().getJoin().getAutoDetectionConfig().setEnabled(false);
+    config.getNetworkConfig().getJoin().getTcpIpConfig().setEnabled(true).addMember("127.0.0.1:" + port);
+    config.setProperty("hazelcast.logging.type", "slf4j");
+    config.setProperty("hazelcast.phone.home.enabled", "false");
+    config.setProperty("hazelcast.shutdownhook.enabled", "false");
+    config.setProperty("hazelcast.max.join.seconds", "3");
+    stranger = Hazelcast.newHazelcastInstance(config);
+    return stranger;
+  }
+
+  @Test
+  void theEventBusIsNotClustered() throws IOException {
+    Node node = start(port, "");
+    assertThat(node.vertx().isClustered()).isFalse();
+    assertThat(HazelcastMember.under(node.vertx())).isPresent();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", TOKEN})
+  void aClientIsRefused(String token) throws IOException {
+    start(port, token);
+    ClientConfig client = new ClientConfig().setClusterName(cluster);
+    client.getNetworkConfig().addAddress("127.0.0.1:" + port);
+    client.getConnectionStrategyConfig().getConnectionRetryConfig().setClusterConnectTimeoutMillis(500);
+    client.setProperty("hazelcast.logging.type", "slf4j");
+    assertThatThrownBy(() -> HazelcastClient.newHazelcastClient(client)).isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("Unable to connect");
+  }
+
+  @Test
+  void nobodyBecomesAMemberWithoutTheToken() throws Exception {
+    Node node = start(port, TOKEN);
+    get(node.directory().register(instance("parameter-server", "ps", 0, 1)));
+    assertThat(rogue().getCluster().getMembers()).as("alone").hasSize(1);
+    assertThat(stranger.getMap(HazelcastDirectory.MAP).size()).isZero();
+    assertThatThrownBy(() -> start(0, "")).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("prove a token to each other, and this process has none").hasMessageContaining("node.token_file");
+    assertThatThrownBy(() -> start(0, "another-token-than-that-one")).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("has another token").hasMessageContaining("node.token_file");
+    Node other = start(0, TOKEN);
+    poll(other, "parameter-server", 1);
+    assertThat(checks(node, "/health", 200)).contains("directory: UP");
+  }
+
+  /** What was recorded of a proof is of no use for another connection: the other side's number is new each time. */
+  @Test
+  void aCodeOfAnotherConnectionIsRefused() throws IOException {
+    start(port, TOKEN);
+    String id = io.regatta.protocol.security.Token.of(TOKEN, "here").id();
+    try (Socket socket = new Socket()) {
+      socket.connect(new InetSocketAddress("127.0.0.1", port));
+      socket.setSoTimeout(20_000);
+      socket.getOutputStream().write(("RGP" + id + "0".repeat(32)).getBytes(StandardCharsets.US_ASCII));
+      assertThat(socket.getInputStream().readNBytes(3 + 32 + 32)).startsWith(MemberProof.HELLO);
+      socket.getOutputStream().write(new byte[32]);
+      assertThat(socket.getInputStream().read()).as("closed without a word of Hazelcast's").isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void aMemberOfAnotherApplicationIsJoinedIfTheConfigurationSaysSo() throws IOException {
+    Config theirs = new Config().setClusterName(cluster);
+    theirs.getNetworkConfig().setPort(port).setPortAutoIncrement(false).getInterfaces().setEnabled(true).addInterface("127.0.0.1");
+    theirs.getNetworkConfig().getJoin().getMulticastConfig().setEnabled(false);
+    theirs.getNetworkConfig().getJoin().getAutoDetectionConfig().setEnabled(false);
+    theirs.setProperty("hazelcast.logging.type", "slf4j");
+    theirs.setProperty("hazelcast.phone.home.enabled", "false");
+    stranger = Hazelcast.newHazelcastInstance(theirs);
+    assertThatThrownBy(() -> start(0, TOKEN)).isInstanceOf(InvalidInput.class).hasMessageContaining("node.cluster.member_proof: false");
+    NodeConfig config = config(0, TOKEN);
+    ClusterConfig c = config.cluster();
+    Node node = get(Node.start(config.withCluster(new ClusterConfig(c.name(), c.directory(), c.seeds(), c.port(), c.address(), c.member(),
+        false, c.publishedHost(), c.leaseSeconds(), c.heartbeatSeconds(), c.silenceSeconds(), c.endpoints())), "parameter-server"));
+    nodes.add(node);
+    assertThat(stranger.getCluster().getMembers()).hasSize(2);
+
+    get(node.directory().register(instance("parameter-server", "true", 0, 1001)));
+    stranger.getMap(HazelcastDirectory.MAP).put("parameter-server/forged", "{\"service\":\"parameter-server\",\"id\":\"forged\","
+        + "\"index\":1,\"host\":\"127.0.0.1\",\"control_port\":666,\"incarnation\":1,\"attributes\":{}}");
+    Object sealed = stranger.getMap(HazelcastDirectory.MAP).get("parameter-server/true");
+    stranger.getMap(HazelcastDirectory.MAP).put("parameter-server/moved", sealed);
+    stranger.getMap(HazelcastDirectory.MAP).put("parameter-server/altered", sealed.toString().replace("1001", "1002"));
+    assertThat(get(node.directory().list("parameter-server"))).as("forged, moved, altered").extracting(Instance::id)
+        .containsExactly("true");
+  }
+
+  @Test
+  void anObjectInTheDirectoryIsNotDeserializedAndHidesNobody() throws IOException {
+    Node node = start(port, "");
+    get(node.directory().register(instance("parameter-server", "ps", 0, 1)));
+    assertThat(rogue().getCluster().getMembers()).as("without a token anybody on loopback may come").hasSize(2);
+    stranger.getMap(HazelcastDirectory.MAP).put("parameter-server/gadget", new Gadget());
+    stranger.getMap(HazelcastDirectory.MAP).put("parameter-server/number", 1);
+    stranger.getMap(HazelcastDirectory.MAP).put("parameter-server/text", "no JSON");
+    Gadget.READ.set(0);
+    assertThat(get(node.directory().list("parameter-server"))).extracting(Instance::id).containsExactly("ps");
+    assertThat(Gadget.READ).hasValue(0);
+  }
+
+  @Test
+  void aNodeWhoseMemberHasStoppedIsNotReadyAndSaysSo() throws Exception {
+    Node node = start(port, "");
+    HazelcastMember.under(node.vertx()).orElseThrow().getLifecycleService().terminate();
+    awaitChecks(node, "/ready", 503, "cluster " + cluster + ": DOWN, its Hazelcast member has stopped: start this process again");
+    assertThat(checks(node, "/health", 503)).anyMatch(check -> check.startsWith("directory: DOWN"));
+    assertThatThrownBy(() -> get(node.directory().list(Directory.RENDEZVOUS))).hasMessageContaining("directory");
+  }
+}
