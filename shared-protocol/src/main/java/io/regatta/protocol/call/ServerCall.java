@@ -59,7 +59,7 @@ public final class ServerCall<Q, A> {
     this.request = request;
     this.response = request.response();
     this.limits = limits;
-    this.reader = new MessageReader(method.fullMethodName(), limits.messageBytes(), request.getHeader("grpc-encoding"));
+    this.reader = new MessageReader(method.fullMethodName(), limits.messageBytes());
     this.streaming = streaming;
     this.serve = serve;
   }
@@ -164,11 +164,6 @@ public final class ServerCall<Q, A> {
     } catch (CodecException e) {
       String why = e.getCause() == null ? e.getMessage() : e.getCause().getMessage();
       fail(new InvalidInput("the request is no message of " + method.fullMethodName() + ": " + why, e));
-    } catch (MessageReader.UnknownEncoding e) {
-      if (!over) {
-        response.putHeader("grpc-accept-encoding", "identity");
-      }
-      fail(GrpcStatus.UNIMPLEMENTED, e.getMessage());
     } catch (RuntimeException | Error e) {
       fail(e);
     }

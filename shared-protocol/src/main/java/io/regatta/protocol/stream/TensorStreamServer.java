@@ -40,7 +40,7 @@ public final class TensorStreamServer {
     Map<String, Handler<TensorStream>> paths = Map.copyOf(streams);
     return withOpenHealth(control, request -> {
       Handler<TensorStream> taker = paths.get(request.path());
-      if (taker != null && GrpcCalls.isGrpc(request)) {
+      if (taker != null && GrpcCalls.isGrpc(request) && !GrpcCalls.isCompressed(request)) {
         taker.handle(new ServerTensorStream(vertx.getOrCreateContext(), request, options));
       } else {
         control.handle(request);
