@@ -24,6 +24,8 @@ import io.regatta.protocol.RendezvousClient;
 import io.regatta.trainer.TrainingProgram;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.impl.HttpServerImpl;
+import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.net.NetServerOptions;
 import java.util.concurrent.ConcurrentMap;
 import org.junit.jupiter.api.BeforeAll;
@@ -185,6 +187,7 @@ class DependencyRulesTest {
     ArchRule rule = noClasses().that().resideOutsideOfPackages("io.regatta.protocol.security..", "io.regatta.load..")
         .should().callMethod(Vertx.class, "createHttpServer", HttpServerOptions.class)
         .orShould().callMethod(Vertx.class, "createHttpServer")
+        .orShould().callConstructor(HttpServerImpl.class, VertxInternal.class, HttpServerOptions.class)
         .orShould().callConstructor(RendezvousClient.class, Vertx.class, String.class, int.class)
         .orShould().callConstructor(ParameterServerControl.class, Vertx.class, String.class, int.class)
         .orShould().callConstructor(NodeConfig.class, ClusterConfig.class, AdminConfig.class, String.class, int.class, int.class,

@@ -49,7 +49,10 @@ public record NodeConfig(
     Secret token,
 
     @Setting(doc = "File that holds the token, alone; read at the start.")
-    String tokenFile) {
+    String tokenFile,
+
+    @Setting(doc = "How many connections a port accepts, and how long one may be without authentication.")
+    ConnectionsConfig connections) {
 
   public NodeConfig {
     atLeast(1, "ready_timeout_seconds", readyTimeoutSeconds);
@@ -64,7 +67,7 @@ public record NodeConfig(
   public NodeConfig(ClusterConfig cluster, AdminConfig admin, String host, int readyTimeoutSeconds, int longWaitSeconds,
       int eventLoops, boolean vertxMetrics) {
     this(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics,
-        "", Settings.defaults(TlsConfig.class), Secret.NONE, "");
+        "", Settings.defaults(TlsConfig.class), Secret.NONE, "", Settings.defaults(ConnectionsConfig.class));
   }
 
   private static void atLeast(int least, String key, int value) {
@@ -97,25 +100,25 @@ public record NodeConfig(
   /** The same with another time to wait for others, s. */
   public NodeConfig withReadyTimeout(int seconds) {
     return new NodeConfig(cluster, admin, host, seconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
-        tokenFile);
+        tokenFile, connections);
   }
 
   /** The same on another host, see {@code host}. */
   public NodeConfig withHost(String other) {
     return new NodeConfig(cluster, admin, other, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
-        tokenFile);
+        tokenFile, connections);
   }
 
   /** The same with another cluster section. */
   public NodeConfig withCluster(ClusterConfig other) {
     return new NodeConfig(other, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
-        tokenFile);
+        tokenFile, connections);
   }
 
   /** The same with this TLS and the token of this file. */
   public NodeConfig withSecurity(TlsConfig otherTls, String otherTokenFile) {
     return new NodeConfig(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, otherTls,
-        Secret.NONE, otherTokenFile);
+        Secret.NONE, otherTokenFile, connections);
   }
 
   /**
@@ -124,7 +127,7 @@ public record NodeConfig(
    * @throws InvalidInput one line that says what is wrong with which file
    */
   public PeerSecurity security() {
-    return PeerSecurity.of(tls.files(), secret());
+    return PeerSecurity.of(tls.files(), secret(), connections.limits());
   }
 
   private Token secret() {

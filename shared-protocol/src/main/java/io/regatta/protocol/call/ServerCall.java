@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
@@ -80,6 +81,11 @@ public final class ServerCall<Q, A> {
   public String address() {
     SocketAddress remote = request.remoteAddress();
     return remote == null || remote.hostAddress() == null ? "" : remote.hostAddress();
+  }
+
+  /** Lets the call's connection stay although it has not authenticated; returns what to run when the call ends. */
+  Runnable keepConnection() {
+    return PeerSecurity.keepWithoutToken(request.connection());
   }
 
   private void hold(int bytes) {

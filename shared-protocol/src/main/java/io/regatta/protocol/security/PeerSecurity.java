@@ -1,12 +1,14 @@
 package io.regatta.protocol.security;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.netty.channel.ChannelHandler;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpClientAgent;
 import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
@@ -15,6 +17,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +29,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class PeerSecurity {
   /** Anybody may call, and everything can be read on its way. */
-  public static final PeerSecurity NONE = new PeerSecurity(null, null, Token.NONE);
+  public static final PeerSecurity NONE = new PeerSecurity(null, null, Token.NONE, ConnectionLimits.DEFAULTS);
 
   private static final Logger LOG = LoggerFactory.getLogger(PeerSecurity.class);
 
@@ -33,6 +37,7 @@ public final class PeerSecurity {
   private final TlsFiles files;
   private final Token token;
   private final TokenGuard guard;
+  private final ConnectionLimits limits;
   /** Servers with TLS, as long as somebody holds them, and what they show to whom; also the lock of what follows. */
   private final Map<HttpServer, Shown> servers = new WeakHashMap<>();
   private volatile TlsMaterial material;
@@ -53,10 +58,11 @@ public final class PeerSecurity {
     }
   }
 
-  private PeerSecurity(TlsFiles files, TlsMaterial material, Token token) {
+  private PeerSecurity(TlsFiles files, TlsMaterial material, Token token, ConnectionLimits limits) {
     this.files = files;
     this.material = material;
     this.token = token;
+    this.limits = limits;
     this.guard = new TokenGuard(token);
   }
 
@@ -67,13 +73,27 @@ public final class PeerSecurity {
    * @throws InvalidInput one line that says what is wrong with which file
    */
   public static PeerSecurity of(TlsFiles files, Token token) {
-    return files == null && token.isNone() ? NONE
-        : new PeerSecurity(files, files == null ? null : TlsMaterial.read(files), token);
+    return of(files, token, ConnectionLimits.DEFAULTS);
+  }
+
+  /**
+   * The same with other limits of connections.
+   *
+   * @param limits of each port by itself
+   */
+  public static PeerSecurity of(TlsFiles files, Token token, ConnectionLimits limits) {
+    return files == null && token.isNone() && limits.equals(NONE.limits) ? NONE
+        : new PeerSecurity(files, files == null ? null : TlsMaterial.read(files), token, limits);
   }
 
   /** The same without TLS, for what never leaves the kernel. */
   public PeerSecurity withoutTls() {
-    return files == null ? this : new PeerSecurity(null, null, token);
+    return files == null ? this : new PeerSecurity(null, null, token, limits);
+  }
+
+  /** The same without TLS and token, for a port that is open to everybody; the limits of connections stay. */
+  public PeerSecurity open() {
+    return new PeerSecurity(null, null, Token.NONE, limits);
   }
 
   public boolean hasTls() {
@@ -100,8 +120,14 @@ public final class PeerSecurity {
   }
 
   private HttpServer server(Vertx vertx, HttpServerOptions options, ClientAuth clients) {
+    ConnectionLimits.apply(options);
+    boolean ownsIdleTimeout = options.getIdleTimeout() == 0;
+    if (ownsIdleTimeout) {
+      options.setIdleTimeout(ConnectionLimits.IDLE_SECONDS).setIdleTimeoutUnit(TimeUnit.SECONDS);
+    }
+    Supplier<ChannelHandler> limiter = () -> new ConnectionLimiter(limits, ownsIdleTimeout);
     if (files == null) {
-      return vertx.createHttpServer(options);
+      return LimitedVertx.server(vertx, options, limiter);
     }
     synchronized (servers) { // no look at the files comes between what it gets and its being known to have it
       TlsMaterial now = material;
@@ -112,11 +138,18 @@ public final class PeerSecurity {
       options.setUseAlpn(options.isHttp2ClearTextEnabled()); // who takes HTTP/2 without TLS takes it with it
       options.setSsl(true).setKeyCertOptions(now.identity()).setTrustOptions(now.trust());
       options.setEnabledSecureTransportProtocols(TlsMaterial.PROTOCOLS);
-      HttpServer server = vertx.createHttpServer(options.setClientAuth(clients));
+      HttpServer server = LimitedVertx.server(vertx, options.setClientAuth(clients), limiter);
       server.exceptionHandler(ConnectFailure::ofClient);
-      servers.put(server, new Shown(clients, options.isUseAlpn(), now));
-      return server;
+      return renewed(server, clients, options.isUseAlpn());
     }
+  }
+
+  /** Has {@link #reload} give a server new certificates; it shows those of now. */
+  HttpServer renewed(HttpServer server, ClientAuth clients, boolean alpn) {
+    synchronized (servers) {
+      servers.put(server, new Shown(clients, alpn, material));
+    }
+    return server;
   }
 
   /** Adds what a client needs to be let in; the token comes with each call. */
@@ -151,12 +184,55 @@ public final class PeerSecurity {
 
   /** Calls of those who show the token; others are told what is missing. */
   public Handler<HttpServerRequest> guard(Handler<HttpServerRequest> calls) {
-    return guard.before(calls);
+    return request -> {
+      if (admits(request)) {
+        calls.handle(request);
+      }
+    };
   }
 
-  /** For one call: true if its sender has shown the token; otherwise it is refused, and has been answered. */
+  /**
+   * For one call: true if its sender has shown the token, which authenticates the connection; otherwise the call is refused,
+   * and has been answered, unless the connection has made too many of them.
+   */
   public boolean admits(HttpServerRequest request) {
-    return guard.admits(request);
+    Admission connection = Admission.of(request.connection());
+    if (guard.shows(request)) {
+      if (connection != null) {
+        connection.admit();
+      }
+      return true;
+    }
+    if (connection == null || connection.mayCall()) {
+      guard.refuse(request);
+    }
+    return false;
+  }
+
+  /**
+   * Calls that are open to everybody, such as those of probes. If there is a token, they authenticate no connection, and it
+   * may make only so many of them before it does.
+   */
+  public Handler<HttpServerRequest> open(Handler<HttpServerRequest> calls) {
+    return request -> {
+      Admission connection = Admission.of(request.connection());
+      if (connection != null && token.isNone()) {
+        connection.admit();
+      }
+      if (connection == null || connection.mayCall()) {
+        calls.handle(request);
+      }
+    };
+  }
+
+  /**
+   * Lets a connection stay without authentication for the time of a call that is open to everybody. On its event loop.
+   *
+   * @return what to run at the end of the call
+   */
+  public static Runnable keepWithoutToken(HttpConnection connection) {
+    Admission admission = Admission.of(connection);
+    return admission == null ? () -> { } : admission.keep();
   }
 
   /**

@@ -2,7 +2,6 @@ package io.regatta.protocol.security;
 
 import io.regatta.protocol.error.ErrorMapping;
 import io.vertx.core.Future;
-import io.vertx.core.Handler;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
@@ -22,24 +21,15 @@ final class TokenGuard {
     this.token = token;
   }
 
-  Handler<HttpServerRequest> before(Handler<HttpServerRequest> calls) {
-    return token.isNone() ? calls : request -> {
-      if (admits(request)) {
-        calls.handle(request);
-      }
-    };
+  boolean shows(HttpServerRequest request) {
+    return token.isShownBy(request.getHeader(Token.HEADER));
   }
 
-  /** False: it has been refused. */
-  boolean admits(HttpServerRequest request) {
-    String shown = request.getHeader(Token.HEADER);
-    if (token.isShownBy(shown)) {
-      return true;
-    }
-    String why = shown == null ? "a call without the job's token" : "a call with another token than the job's";
+  /** Answers a call that does not show the token. */
+  void refuse(HttpServerRequest request) {
+    String why = request.getHeader(Token.HEADER) == null ? "a call without the job's token" : "a call with another token than the job's";
     lines.warn("refused {}: {} from {}", why, request.path(), request.remoteAddress());
     refuse(request, "refuses " + why + ADVICE);
-    return false;
   }
 
   private static void refuse(HttpServerRequest request, String why) {

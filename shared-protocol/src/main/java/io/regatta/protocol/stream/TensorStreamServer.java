@@ -58,7 +58,8 @@ public final class TensorStreamServer {
   public static Handler<HttpServerRequest> withOpenHealth(GrpcCalls health, Handler<HttpServerRequest> others,
       PeerSecurity security) {
     Handler<HttpServerRequest> guarded = security.guard(others);
-    return request -> (HEALTH.contains(String.valueOf(request.path())) && GrpcCalls.isGrpc(request) ? health : guarded)
+    Handler<HttpServerRequest> open = security.open(health);
+    return request -> (HEALTH.contains(String.valueOf(request.path())) && GrpcCalls.isGrpc(request) ? open : guarded)
         .handle(request);
   }
 }

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Wait;
 import io.regatta.node.process.PlainVertx;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpMethod;
@@ -46,7 +47,7 @@ final class AdminServer {
     Promise<AdminServer> promise = Promise.promise();
     try {
       admin.server = insight.security().askingServer(own, new HttpServerOptions()
-          .setIdleTimeout(IDLE_SECONDS).setIdleTimeoutUnit(TimeUnit.SECONDS)).requestHandler(admin::handle);
+          .setIdleTimeout(IDLE_SECONDS).setIdleTimeoutUnit(TimeUnit.SECONDS)).requestHandler(admin.calls());
     } catch (InvalidInput e) {
       return admin.close().transform(closed -> Future.failedFuture(e));
     }
@@ -79,15 +80,30 @@ final class AdminServer {
     return closed.future();
   }
 
-  private void handle(HttpServerRequest request) {
-    if (request.method() != HttpMethod.GET && request.method() != HttpMethod.HEAD) {
-      answer(request, 405, "text/plain", "only GET\n");
-      return;
-    }
-    if (Probes.isProbe(request)) {
+  private Handler<HttpServerRequest> calls() {
+    Handler<HttpServerRequest> open = insight.security().open(this::handleOpen);
+    return request -> {
+      if (!isRead(request) || Probes.isProbe(request)) {
+        open.handle(request);
+      } else {
+        handleGuarded(request);
+      }
+    };
+  }
+
+  private static boolean isRead(HttpServerRequest request) {
+    return request.method() == HttpMethod.GET || request.method() == HttpMethod.HEAD;
+  }
+
+  private void handleOpen(HttpServerRequest request) {
+    if (isRead(request)) {
       insight.probes().answer(request);
-      return;
+    } else {
+      answer(request, 405, "text/plain", "only GET\n");
     }
+  }
+
+  private void handleGuarded(HttpServerRequest request) {
     if (!insight.security().admits(request)) {
       return;
     }

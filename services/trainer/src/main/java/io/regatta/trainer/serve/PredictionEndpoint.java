@@ -100,7 +100,8 @@ final class PredictionEndpoint {
         http(request);
       }
     }, security);
-    return security.server(vertx, options).requestHandler(request -> (isProbe(request) ? probes : guarded).handle(request));
+    Handler<HttpServerRequest> open = security.open(probes);
+    return security.server(vertx, options).requestHandler(request -> (isProbe(request) ? open : guarded).handle(request));
   }
 
   private static boolean isProbe(HttpServerRequest request) {
