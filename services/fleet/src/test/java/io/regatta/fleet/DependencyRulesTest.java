@@ -80,9 +80,10 @@ class DependencyRulesTest {
    * tests share, in test jars, counts as tests here.
    */
   @Test
-  void two_classes_see_the_logging_framework() {
+  void three_classes_see_the_logging_framework() {
     noClasses().that().doNotHaveFullyQualifiedName("io.regatta.node.process.LogbackLevel")
         .and().doNotHaveFullyQualifiedName("io.regatta.node.process.BlockedThreadNotice")
+        .and().doNotHaveFullyQualifiedName("io.regatta.node.process.LibraryNotice")
         .and().resideOutsideOfPackage("io.regatta.node.testing..").should()
         .dependOnClassesThat().resideInAPackage("ch.qos.logback..").check(regatta);
   }

@@ -3,6 +3,7 @@ package io.regatta.protocol.call;
 import com.google.protobuf.Descriptors.ServiceDescriptor;
 import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.security.PeerLog;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -110,8 +111,9 @@ public final class GrpcCalls implements Handler<HttpServerRequest> {
     }
 
     private <Q, A> Service add(ServiceMethod<Q, A> method, boolean streaming, ServerCall.Serve<Q, A> serve) {
+      PeerLog faults = new PeerLog(ServerCall.LOG);
       methods.put("/" + method.fullMethodName(),
-          request -> new ServerCall<>(method, request, limits, streaming, serve).start());
+          request -> new ServerCall<>(method, request, limits, faults, streaming, serve).start());
       return this;
     }
   }

@@ -29,8 +29,7 @@ import org.slf4j.LoggerFactory;
  * @param <A> answer message
  */
 public final class ServerCall<Q, A> {
-  private static final Logger LOG = LoggerFactory.getLogger(ServerCall.class);
-  private static final PeerLog FAULTS = new PeerLog(LOG);
+  static final Logger LOG = LoggerFactory.getLogger(ServerCall.class);
 
   /** Begins a call. */
   public interface Serve<Q, A> {
@@ -42,6 +41,7 @@ public final class ServerCall<Q, A> {
   private final HttpServerRequest request;
   private final HttpServerResponse response;
   private final RequestLimits limits;
+  private final PeerLog faults;
   private final MessageReader reader;
   private final Serve<Q, A> serve;
   /** Each message is served as it arrives, and the client's end is the call's; otherwise a request is one message. */
@@ -55,11 +55,14 @@ public final class ServerCall<Q, A> {
   private long held;
   private Runnable hasArrived = () -> { };
 
-  ServerCall(ServiceMethod<Q, A> method, HttpServerRequest request, RequestLimits limits, boolean streaming, Serve<Q, A> serve) {
+  /** @param faults of this method at this port */
+  ServerCall(ServiceMethod<Q, A> method, HttpServerRequest request, RequestLimits limits, PeerLog faults, boolean streaming,
+      Serve<Q, A> serve) {
     this.method = method;
     this.request = request;
     this.response = request.response();
     this.limits = limits;
+    this.faults = faults;
     this.reader = new MessageReader(method.fullMethodName(), limits.messageBytes());
     this.streaming = streaming;
     this.serve = serve;
@@ -249,7 +252,7 @@ public final class ServerCall<Q, A> {
     if (cause instanceof RegattaException refusal) {
       fail(ErrorMapping.status(refusal), String.valueOf(refusal.getMessage()));
     } else if (!over) {
-      FAULTS.error(method.fullMethodName() + " failed", cause);
+      faults.error(method.fullMethodName() + " failed", cause);
       fail(GrpcStatus.INTERNAL, method.fullMethodName() + " failed by a fault of this process: " + cause + "; see its log");
     }
   }
