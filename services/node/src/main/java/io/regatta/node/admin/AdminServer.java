@@ -28,7 +28,7 @@ import javax.net.ssl.SSLPeerUnverifiedException;
  */
 final class AdminServer {
   /** Limit for a connection without a byte, twice the usual interval of scrapes: strangers cannot hold it open. */
-  private static final int IDLE_SECONDS = 120;
+  private static final int IDLE_MILLIS = 120_000;
 
   private final Vertx vertx;
   private final Insight insight;
@@ -41,13 +41,18 @@ final class AdminServer {
 
   /** Starts listening; fails with {@link InvalidInput} if the port is in use, and leaves nothing behind then. */
   static Future<AdminServer> start(String host, int port, Insight insight) {
+    return start(host, port, insight, IDLE_MILLIS);
+  }
+
+  /** The same with another limit for a connection without a byte. */
+  static Future<AdminServer> start(String host, int port, Insight insight, int idleMillis) {
     Vertx own = Vertx.vertx(PlainVertx.options().setEventLoopPoolSize(1)
         .setWorkerPoolSize(1).setInternalBlockingPoolSize(1));
     AdminServer admin = new AdminServer(own, insight);
     Promise<AdminServer> promise = Promise.promise();
     try {
       admin.server = insight.security().askingServer(own, new HttpServerOptions()
-          .setIdleTimeout(IDLE_SECONDS).setIdleTimeoutUnit(TimeUnit.SECONDS)).requestHandler(admin.calls());
+          .setIdleTimeout(idleMillis).setIdleTimeoutUnit(TimeUnit.MILLISECONDS)).requestHandler(admin.calls());
     } catch (InvalidInput e) {
       return admin.close().transform(closed -> Future.failedFuture(e));
     }
