@@ -61,8 +61,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
 /**
- * Attacks without the token on every port of a running job: all connections are closed in time, memory and log stay within
- * their budgets, calls with the token succeed meanwhile, and the job, whose streams were silent, ends with success.
+ * Attacks without the token on every port of a running job: all connections are closed in time, memory and log stay
+ * within their budgets, calls with the token succeed meanwhile, and the job, whose streams were silent, ends with
+ * success.
  */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
 class AttackTest {
@@ -87,7 +88,8 @@ class AttackTest {
   void a_job_trains_on_while_strangers_attack_each_of_its_ports(@TempDir Path dir) throws Exception {
     assumeTrue(Files.exists(Path.of("/proc/self/net/tcp")), "no list of ports here");
     Path model = dir.resolve("model");
-    LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "mode=sync", "output=" + model, "max_steps=2")).withoutHazelcast()
+    LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "mode=sync", "output=" + model, "max_steps=2"))
+        .withoutHazelcast()
         .withProgress(Progress.none()));
     Set<Integer> before = listening();
     CountDownLatch trained = new CountDownLatch(2);
@@ -98,22 +100,27 @@ class AttackTest {
       attacked.await();
       worker.barrier();
     };
-    JobConfig job = JobConfig.of(new JsonObject().put("job", "line").put("trainers", 2).put("servers", 2).put("aggregator", true)
+    JobConfig job = JobConfig.of(new JsonObject().put("job", "line").put("trainers", 2).put("servers", 2)
+        .put("aggregator", true)
         .put("batch_size", 8).put("compute_threads", 1));
     Path token = SecretFiles.write(dir.resolve("token"), TOKEN);
     Place place = Place.load(null, List.of(), List.of("node.token_file=" + token, "node.connections.authenticate_ms="
-        + AUTHENTICATE_MILLIS, "node.admin.enabled=true", "rendezvous.http.gloo_port=0", "parameter_server.stream.transport=grpc",
+        + AUTHENTICATE_MILLIS, "node.admin.enabled=true", "rendezvous.http.gloo_port=0",
+        "parameter_server.stream.transport=grpc",
         "gradient_aggregator.stream.transport=grpc", "trainer.stream.transport=grpc"), new JsonObject());
-    LocalCluster cluster = LocalCluster.start(LocalCluster.Options.of(job, place).withProgram(program).withoutHazelcast()
+    LocalCluster cluster = LocalCluster.start(LocalCluster.Options.of(job, place).withProgram(program)
+        .withoutHazelcast()
         .withProgress(Progress.none()));
     try {
       assertThat(trained.await(JavaProcess.SECONDS, TimeUnit.SECONDS)).isTrue();
       Node node = Blocking.get(cluster.nodeReady());
       CollectivePort rank = Blocking.get(CollectivePort.listen(node, CollectiveOptions.defaults()));
-      Blocking.get(node.deploy(new PredictorVerticle(node, new PredictorConfig(model.toString(), "", 1000, 0, 1 << 20), null)));
+      Blocking.get(node.deploy(new PredictorVerticle(node, new PredictorConfig(model.toString(), "", 1000, 0, 1 << 20),
+          null)));
       Set<Integer> ports = new TreeSet<>(listening());
       ports.removeAll(before);
-      assertThat(ports).as("rendezvous, key-value server, server, shard, aggregator, rank, predictor, admin").hasSizeGreaterThan(7);
+      assertThat(ports).as("rendezvous, key-value server, server, shard, aggregator, rank, predictor, admin")
+          .hasSizeGreaterThan(7);
       try (LogBytes log = new LogBytes(); Legitimate calls = new Legitimate(node)) {
         long memory = usedBytes();
         slow(ports);
@@ -123,11 +130,13 @@ class AttackTest {
           long begin = System.nanoTime();
           long made = calls.count();
           flood(ports, attack.getValue());
-          System.out.printf("%s: %d ports in %d ms, %d calls meanwhile, %d bytes of log%n", attack.getKey(), ports.size(),
+          System.out.printf("%s: %d ports in %d ms, %d calls meanwhile, %d bytes of log%n", attack.getKey(),
+              ports.size(),
               TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin), calls.count() - made, log.bytes() - logged);
         }
         long growth = usedBytes() - memory;
-        System.out.printf("in all: %d calls, the slowest in %d ms; memory grew by %d bytes, the log by %d%n", calls.count(),
+        System.out.printf("in all: %d calls, the slowest in %d ms; memory grew by %d bytes, the log by %d%n",
+            calls.count(),
             calls.slowestMillis(), growth, log.bytes());
         assertThat(log.bytes()).as("log").isLessThan(MOST_LOG_BYTES);
         assertThat(log.text()).contains(" similar lines before)");
@@ -136,8 +145,10 @@ class AttackTest {
         long begin = System.nanoTime();
         mutated(new ArrayList<>(ports));
         growth = usedBytes() - memory;
-        System.out.printf("%d mutated frames: %d ms, %d calls meanwhile, memory grew by %d bytes in all, the log by %d%n", MUTATED_FRAMES,
-            TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin), calls.count() - made, growth, log.bytes() - logged);
+        System.out.printf("%d mutated frames: %d ms, %d calls meanwhile, memory grew by %d bytes in all, the log by "
+            + "%d%n", MUTATED_FRAMES,
+            TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin), calls.count() - made, growth,
+            log.bytes() - logged);
         assertThat(growth).as("memory").isLessThan(MOST_GROWTH_BYTES);
         assertThat(log.bytes() - logged).as("log").isLessThan(MOST_LOG_BYTES_OF_MUTATED);
       }
@@ -182,7 +193,8 @@ class AttackTest {
   /** Valid frames, with the token, of which some bytes are others: the connection authenticates as often as not. */
   private void mutated(List<Integer> ports) throws IOException {
     byte[] body = new byte[] {0, 0, 0, 0, 4, 10, 2, 'g', '1'};
-    List<String> paths = List.of(GROUPS, CHECK, "/regatta.Rendezvous/Watch", "/regatta.ParameterServer/ShardMap", "/regatta.ParameterShard/Exchange",
+    List<String> paths = List.of(GROUPS, CHECK, "/regatta.Rendezvous/Watch", "/regatta.ParameterServer/ShardMap",
+        "/regatta.ParameterShard/Exchange",
         "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo");
     for (int sent = 0; sent < MUTATED_FRAMES; sent += FRAMES_OF_A_CONNECTION) {
       byte[][] frames = new byte[FRAMES_OF_A_CONNECTION][];
@@ -214,22 +226,28 @@ class AttackTest {
     for (int i = 0; i < FLOOD_FRAMES / 100; i++) {
       resets[2 * i] = call(1 + 2 * i, CHECK);
       resets[2 * i + 1] = frame(Http2FrameTypes.RST_STREAM, 0, 1 + 2 * i, new byte[] {0, 0, 0, 8});
-      health[i] = join(call(1 + 2 * i, i % 2 == 0 ? WATCH : CHECK), frame(Http2FrameTypes.DATA, 0, 1 + 2 * i, new byte[25]));
+      health[i] = join(call(1 + 2 * i, i % 2 == 0 ? WATCH : CHECK), frame(Http2FrameTypes.DATA, 0, 1 + 2 * i,
+          new byte[25]));
       refused[i] = call(1 + 2 * i, GROUPS, Token.HEADER, "Bearer some-other-token-of-nobody");
     }
     Map<String, byte[]> attacks = new LinkedHashMap<>();
     attacks.put("PING flood", join(hello(), repeat(frame(Http2FrameTypes.PING, 0, 0, new byte[8]), FLOOD_FRAMES)));
-    attacks.put("SETTINGS flood", join(hello(), repeat(frame(Http2FrameTypes.SETTINGS, 0, 0, new byte[] {0, 3, 0, 0, 0, 1}), FLOOD_FRAMES)));
+    attacks.put("SETTINGS flood", join(hello(), repeat(frame(Http2FrameTypes.SETTINGS, 0, 0, new byte[] {0, 3, 0, 0, 0,
+        1}), FLOOD_FRAMES)));
     attacks.put("CONTINUATION flood", join(hello(), frame(Http2FrameTypes.HEADERS, 0, 1, new byte[] {(byte) 0x83}),
         repeat(frame(Http2FrameTypes.CONTINUATION, 0, 1, new byte[0]), FLOOD_FRAMES)));
-    attacks.put("empty DATA flood", join(hello(), call(1, CHECK), repeat(frame(Http2FrameTypes.DATA, 0, 1, new byte[0]), FLOOD_FRAMES)));
+    attacks.put("empty DATA flood", join(hello(), call(1, CHECK), repeat(frame(Http2FrameTypes.DATA, 0, 1,
+        new byte[0]), FLOOD_FRAMES)));
     attacks.put("RST flood", join(hello(), join(resets)));
     attacks.put("health flood of empty messages", join(hello(), join(health)));
     attacks.put("calls with another token", join(hello(), join(refused)));
-    attacks.put("gzip bomb", join(hello(), call(1, GROUPS, "grpc-encoding", "gzip"), frame(Http2FrameTypes.DATA, 1, 1, bomb())));
-    attacks.put("gzip bomb over HTTP/1.1", join(("POST / HTTP/1.1\r\nHost: a\r\nContent-Encoding: gzip\r\nContent-Length: " + bomb().length
+    attacks.put("gzip bomb", join(hello(), call(1, GROUPS, "grpc-encoding", "gzip"), frame(Http2FrameTypes.DATA, 1, 1,
+        bomb())));
+    attacks.put("gzip bomb over HTTP/1.1", join(("POST / HTTP/1.1\r\nHost: a\r\nContent-Encoding: "
+        + "gzip\r\nContent-Length: " + bomb().length
         + "\r\n\r\n").getBytes(US_ASCII), bomb()));
-    attacks.put("request line of 8 kB, often", repeat(("GET /" + "a\u0007".repeat(1900) + " HTTP/1.1\r\nHost: a\r\n\r\n").getBytes(US_ASCII), 50));
+    attacks.put("request line of 8 kB, often", repeat(("GET /" + "a\u0007".repeat(1900)
+        + " HTTP/1.1\r\nHost: a\r\n\r\n").getBytes(US_ASCII), 50));
     attacks.put("request line without end", repeat("GET /aaaaaaaa".getBytes(US_ASCII), FLOOD_FRAMES));
     attacks.put("rubbish", rubbish);
     attacks.put("rubbish after the preface", join(hello(), rubbish));
@@ -269,7 +287,8 @@ class AttackTest {
 
   private static long usedBytes() {
     System.gc();
-    return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory() + Math.max(0, PlatformDependent.usedDirectMemory());
+    return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory() + Math.max(0,
+        PlatformDependent.usedDirectMemory());
   }
 
   /** Ports on which this process listens. */
@@ -307,7 +326,8 @@ class AttackTest {
     private final CompletableFuture<Void> calling;
 
     Legitimate(Node node) {
-      HostPort endpoint = HostPort.parse(Blocking.get(node.directory().list(Directory.RENDEZVOUS)).get(0).endpoint(), "endpoint");
+      HostPort endpoint = HostPort.parse(Blocking.get(node.directory().list(Directory.RENDEZVOUS)).get(0).endpoint(),
+          "endpoint");
       calling = CompletableFuture.runAsync(() -> {
         while (!over.get()) { // a connection each time: new ones are let in as well
           RendezvousClient client = new RendezvousClient(vertx, endpoint.host(), endpoint.port(), node.control());

@@ -84,7 +84,8 @@ final class ShardFollower implements GroupWatch.Follower {
   }
 
   private void lose(TrainerId id) {
-    LOSSES.warn("trainer {} (incarnation {}) of job {} is lost; shard {} goes on without it", id.rank(), id.incarnation(), job,
+    LOSSES.warn("trainer {} (incarnation {}) of job {} is lost; shard {} goes on without it", id.rank(),
+        id.incarnation(), job,
         index);
     shard.lost(job, id);
   }

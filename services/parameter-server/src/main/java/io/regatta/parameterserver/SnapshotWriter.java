@@ -120,7 +120,8 @@ final class SnapshotWriter {
     holds.put(hold, vertx.setTimer(holdMillis, timer -> {
       holds.remove(hold, timer);
       if (shard.endHold(job, hold.directory)) {
-        FAILURES.warn("pushes of job {} on shard {} that a snapshot waits for have not come within {} ms; the job goes on, "
+        FAILURES.warn("pushes of job {} on shard {} that a snapshot waits for have not come within {} ms; the job "
+            + "goes on, "
             + "and the snapshot in {} may contain a push at some shards only", job, shard.index(), holdMillis,
             hold.directory);
       }

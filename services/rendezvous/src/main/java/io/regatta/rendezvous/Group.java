@@ -149,7 +149,8 @@ final class Group {
       throw new Conflict("group " + name + " is full: as many newcomers wait for one of its " + worldSize + " ranks");
     }
     Lobby.Guest guest = lobby.enter(request, now, deadlineMillis, done);
-    FORMATIONS.info("{}: {} waits until it is known who lives of {}", name, request.getMember(), seats.describeActive(now));
+    FORMATIONS.info("{}: {} waits until it is known who lives of {}", name, request.getMember(),
+        seats.describeActive(now));
     return guest::withdraw;
   }
 

@@ -94,7 +94,8 @@ final class Succession {
     if (accused.isEmpty()) {
       return;
     }
-    ACCUSATIONS.warn("{}: {} cannot reach {}, which has {} to give a sign of life", group.name(), by.describe(now), describe(accused, now),
+    ACCUSATIONS.warn("{}: {} cannot reach {}, which has {} to give a sign of life", group.name(), by.describe(now),
+        describe(accused, now),
         Holder.seconds(config.answerMs()));
     accused.forEach(holder -> holder.ask("rank " + by.rank + " (" + by.name() + ")", now));
     group.holders().forEach(holder -> streamBroke(holder, now));
@@ -127,7 +128,8 @@ final class Succession {
         .collect(Collectors.toSet()));
     if (excess.isEmpty()) {
       if (severed.attempts() > 0) {
-        RETRIES.warn("{}: the last generation has come to nothing, and is tried again with all of its members ({} of {} times), for {}",
+        RETRIES.warn("{}: the last generation has come to nothing, and is tried again with all of its members ({} of "
+            + "{} times), for {}",
             group.name(), severed.attempts(), Severed.ATTEMPTS - 1, severed.pairs().stream()
                 .map(pair -> describe(pair.by(), now) + " cannot reach " + describe(pair.to(), now)).collect(Collectors.joining("; ")));
       }

@@ -155,7 +155,8 @@ public final class GrpcCalls implements Handler<HttpServerRequest> {
           + (type == null ? "is missing" : type + " is not served here") + "; send messages in protobuf, as " + CONTENT_TYPE);
     } else if (isCompressed(request)) {
       request.response().putHeader("grpc-accept-encoding", IDENTITY);
-      refuse(request, 200, GrpcStatus.UNIMPLEMENTED, "the messages of this call are in grpc-encoding " + request.getHeader(ENCODING)
+      refuse(request, 200, GrpcStatus.UNIMPLEMENTED, "the messages of this call are in grpc-encoding "
+          + request.getHeader(ENCODING)
           + ", and no port decompresses messages; send them without compression");
     } else if (method == null) {
       refuse(request, 200, GrpcStatus.UNIMPLEMENTED, "there is no method " + request.path() + " at this port; its services are "

@@ -56,7 +56,8 @@ public final class ServerCall<Q, A> {
   private Runnable hasArrived = () -> { };
 
   /** @param faults of this method at this port */
-  ServerCall(ServiceMethod<Q, A> method, HttpServerRequest request, RequestLimits limits, PeerLog faults, boolean streaming,
+  ServerCall(ServiceMethod<Q, A> method, HttpServerRequest request, RequestLimits limits, PeerLog faults,
+      boolean streaming,
       Serve<Q, A> serve) {
     this.method = method;
     this.request = request;

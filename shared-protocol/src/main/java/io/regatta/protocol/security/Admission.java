@@ -17,9 +17,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An accepted connection until it authenticates: bounds its time, bytes and calls, and closes it if it exceeds one. First
- * handler of its channel, and gone from there once it has authenticated. Owned by the connection's event loop, except
- * where a method says otherwise.
+ * An accepted connection until it authenticates: bounds its time, bytes and calls, and closes it if it exceeds one.
+ * First handler of its channel, and gone from there once it has authenticated. Owned by the connection's event loop,
+ * except where a method says otherwise.
  */
 final class Admission extends ChannelInboundHandlerAdapter {
   private static final AttributeKey<Admission> KEY = AttributeKey.valueOf(Admission.class, "admission");
@@ -62,7 +62,8 @@ final class Admission extends ChannelInboundHandlerAdapter {
 
   /** Returns the port for messages. Any thread. */
   String port() {
-    return channel.localAddress() instanceof InetSocketAddress local ? "port " + local.getPort() : "the Unix domain socket";
+    return channel.localAddress() instanceof InetSocketAddress local ? "port " + local.getPort()
+        : "the Unix domain socket";
   }
 
   @Override

@@ -14,9 +14,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Counts the connections of one port, and gives each an {@link Admission}. If a limit is reached, the oldest connection
- * that has not authenticated makes room for the new one, so slow strangers keep nobody out; if all have authenticated, the
- * new one is refused. Stands in the pipeline of the listening channel, before connections are registered. Connections are
- * accepted on that channel's loop and end on their own, so the counts have a lock.
+ * that has not authenticated makes room for the new one, so slow strangers keep nobody out; if all have authenticated,
+ * the new one is refused. Stands in the pipeline of the listening channel, before connections are registered.
+ * Connections are accepted on that channel's loop and end on their own, so the counts have a lock.
  */
 final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectionLimiter.class);
@@ -39,7 +39,10 @@ final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
     private int open;
   }
 
-  /** @param ownsIdleTimeout the port's idle time-out is for HTTP/1 alone, and ends when an HTTP/2 connection authenticates */
+  /**
+   * @param ownsIdleTimeout the port's idle time-out is for HTTP/1 alone, and ends when an HTTP/2 connection
+   * authenticates
+   */
   ConnectionLimiter(ConnectionLimits limits, boolean ownsIdleTimeout) {
     this.limits = limits;
     this.ownsIdleTimeout = ownsIdleTimeout;
@@ -79,13 +82,15 @@ final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
         if (from != null && from.open == 0) {
           origins.remove(address);
         }
-        refusals.warn("refused a connection from {} to {}: {} are open from there and {} in all, and all have authenticated; "
-            + "raise node.connections.{} if these are of the job", address, arrived.port(), from == null ? 0 : from.open, open, limit);
+        refusals.warn("refused a connection from {} to {}: {} are open from there and {} in all, and all have "
+            + "authenticated; raise node.connections.{} if these are of the job", address, arrived.port(),
+            from == null ? 0 : from.open, open, limit);
         return false;
       }
       Admission oldest = candidates.iterator().next();
-      evictions.warn("closed a connection of {} to {} for a new one: of {} that are open from there and {} in all it was the oldest "
-          + "without authentication; raise node.connections.{} if these are of the job", oldest.address(), arrived.port(),
+      evictions.warn("closed a connection of {} to {} for a new one: of {} that are open from there and {} in all it "
+          + "was the oldest without authentication; raise node.connections.{} if these are of the job",
+          oldest.address(), arrived.port(),
           from == null ? 0 : from.open, open, limit);
       forget(oldest);
       oldest.cut();
@@ -125,6 +130,7 @@ final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
 
   /** Says that a connection has exceeded what it may do before it authenticates. */
   void exceeded(Admission admission, String what) {
-    excesses.warn("closes a connection of {} to {} that has {} without authentication", admission.address(), admission.port(), what);
+    excesses.warn("closes a connection of {} to {} that has {} without authentication", admission.address(),
+        admission.port(), what);
   }
 }

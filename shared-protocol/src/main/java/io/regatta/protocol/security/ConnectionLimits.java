@@ -6,9 +6,9 @@ import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Limits of the connections of one port. The strict ones end when a connection authenticates: then its peer is one of the
- * job, and an idle stream may stay open for as long as a trainer computes. A connection authenticates by a call with the
- * job's token. If the process has no token, any call does.
+ * Limits of the connections of one port. The strict ones end when a connection authenticates: then its peer is one of
+ * the job, and an idle stream may stay open for as long as a trainer computes. A connection authenticates by a call
+ * with the job's token. If the process has no token, any call does.
  *
  * @param connections open at a time, from all addresses; a quarter of them may be unauthenticated
  * @param perAddress open at a time from one address; loopback may have half of {@code connections}
@@ -55,9 +55,9 @@ public record ConnectionLimits(int connections, int perAddress, int authenticate
   }
 
   /**
-   * Sets the limits of what is read before a call has a handler: decompression off, header lists, resets in a time. Limits
-   * that Vert.x cannot set are Netty's defaults, which tests hold to: 16 small CONTINUATION frames of a header list, 2
-   * empty DATA frames in a row, 10,000 control frames that wait to be sent.
+   * Sets the limits of what is read before a call has a handler: decompression off, header lists, resets in a time.
+   * Limits that Vert.x cannot set are Netty's defaults, which tests hold to: 16 small CONTINUATION frames of a header
+   * list, 2 empty DATA frames in a row, 10,000 control frames that wait to be sent.
    */
   static void apply(HttpServerOptions options) {
     options.setDecompressionSupported(false).setMaxHeaderSize(HEADER_BYTES)

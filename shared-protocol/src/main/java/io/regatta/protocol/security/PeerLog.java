@@ -5,9 +5,9 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 
 /**
- * Log lines that a peer can cause: few in ten seconds, of bounded length, and without control characters. A line says how
- * many were left out before it: the first after those ten seconds, and of a flood the 100th, the 10,000th and so on. Each
- * kind of line has an instance of its own, so that one cannot silence another. Thread-safe.
+ * Log lines that a peer can cause: few in ten seconds, of bounded length, and without control characters. A line says
+ * how many were left out before it: the first after those ten seconds, and of a flood the 100th, the 10,000th and so
+ * on. Each kind of line has an instance of its own, so that one cannot silence another. Thread-safe.
  */
 public final class PeerLog {
   /** Longest text of a peer in a line, in characters; the rest is cut off. */
@@ -33,8 +33,8 @@ public final class PeerLog {
   }
 
   /**
-   * Creates the limiter of one kind of event that belongs to healthy jobs too: 100 lines in ten seconds, with texts of up to
-   * 1,000 characters.
+   * Creates the limiter of one kind of event that belongs to healthy jobs too: 100 lines in ten seconds, with texts of
+   * up to 1,000 characters.
    */
   public static PeerLog ofEvents(Logger log) {
     return new PeerLog(log, EVENT_LINES, EVENT_CHARS, System::nanoTime);

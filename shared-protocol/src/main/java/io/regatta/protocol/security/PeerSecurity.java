@@ -192,8 +192,8 @@ public final class PeerSecurity {
   }
 
   /**
-   * For one call: true if its sender has shown the token, which authenticates the connection; otherwise the call is refused,
-   * and has been answered, unless the connection has made too many of them.
+   * For one call: true if its sender has shown the token, which authenticates the connection; otherwise the call is
+   * refused, and has been answered, unless the connection has made too many of them.
    */
   public boolean admits(HttpServerRequest request) {
     Admission connection = Admission.of(request.connection());
@@ -210,8 +210,8 @@ public final class PeerSecurity {
   }
 
   /**
-   * Calls that are open to everybody, such as those of probes. If there is a token, they authenticate no connection, and it
-   * may make only so many of them before it does.
+   * Calls that are open to everybody, such as those of probes. If there is a token, they authenticate no connection,
+   * and it may make only so many of them before it does.
    */
   public Handler<HttpServerRequest> open(Handler<HttpServerRequest> calls) {
     return request -> {

@@ -27,7 +27,8 @@ final class TokenGuard {
 
   /** Answers a call that does not show the token. */
   void refuse(HttpServerRequest request) {
-    String why = request.getHeader(Token.HEADER) == null ? "a call without the job's token" : "a call with another token than the job's";
+    String why = request.getHeader(Token.HEADER) == null ? "a call without the job's token"
+        : "a call with another token than the job's";
     lines.warn("refused {}: {} from {}", why, request.path(), request.remoteAddress());
     refuse(request, "refuses " + why + ADVICE);
   }

@@ -30,7 +30,8 @@ class ContinuationFloodTest {
   void empty_continuations_end_the_connection() throws Exception {
     Vertx vertx = Vertx.vertx();
     try {
-      int port = PeerSecurity.NONE.server(vertx, new HttpServerOptions()).requestHandler(r -> r.response().end()).listen(0, "127.0.0.1")
+      int port = PeerSecurity.NONE.server(vertx, new HttpServerOptions()).requestHandler(r -> r.response().end())
+          .listen(0, "127.0.0.1")
           .await(SECONDS, TimeUnit.SECONDS).actualPort();
       try (Socket socket = new Socket("127.0.0.1", port)) {
         socket.setSoTimeout(SECONDS * 1000);

@@ -89,10 +89,12 @@ class ConnectionLimitsTest {
     int port = serve(HASTY);
     TensorStream training = echo(port, HASTY);
     byte[] health = join(hello(), call(1, CHECK));
-    List<byte[]> kinds = List.of(new byte[0], "P".getBytes(US_ASCII), "GET /health HTTP/1.1\r\nHost: a\r\nX-".getBytes(US_ASCII),
+    List<byte[]> kinds = List.of(new byte[0], "P".getBytes(US_ASCII),
+        "GET /health HTTP/1.1\r\nHost: a\r\nX-".getBytes(US_ASCII),
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nsome".getBytes(US_ASCII), hello(), health,
         join(hello(), call(1, PATH)), join(hello(), call(1, PATH, Token.HEADER, "Bearer another-token-than-theirs")),
-        join(health, frame(Http2FrameTypes.DATA, 0, 1, new byte[] {0, 0, 0, 1, 0, 1})), new byte[] {22, 3, 1, 2, 0, 1, 0});
+        join(health, frame(Http2FrameTypes.DATA, 0, 1, new byte[] {0, 0, 0, 1, 0, 1})), new byte[] {22, 3, 1, 2, 0, 1,
+        0});
     List<HostileClient> clients = new ArrayList<>();
     for (byte[] kind : kinds) {
       HostileClient client = HostileClient.connect(port);
@@ -113,23 +115,21 @@ class ConnectionLimitsTest {
     try (HostileClient slow = HostileClient.connect(port); HostileClient pings = HostileClient.connect(port)) {
       slow.send("GET /".getBytes(US_ASCII));
       pings.send(hello());
-      Thread trickle = new Thread(() -> {
-        while (slow.send("a".getBytes(US_ASCII)) | pings.send(frame(Http2FrameTypes.PING, 0, 0, new byte[8]))) {
-          Thread.onSpinWait();
-          Thread.yield();
-        }
+      long trickle = loop.vertx.setPeriodic(HASTY.authenticateMillis() / 10, id -> {
+        slow.send("a".getBytes(US_ASCII));
+        pings.send(frame(Http2FrameTypes.PING, 0, 0, new byte[8]));
       });
-      trickle.start();
       pings.awaitEnd();
       slow.awaitEnd();
-      trickle.join();
+      loop.vertx.cancelTimer(trickle);
     }
   }
 
   @Test
   void a_tls_handshake_that_does_not_come_is_not_awaited(@TempDir Path directory) throws Exception {
     PeerSecurity tls = PeerSecurity.of(new Certificates(directory).issue("ca", "node").files(), TOKEN, HASTY);
-    int port = get(tls.server(loop.vertx, new HttpServerOptions()).requestHandler(r -> r.response().end()).listen(0, "127.0.0.1"))
+    int port = get(tls.server(loop.vertx, new HttpServerOptions()).requestHandler(r -> r.response().end()).listen(0,
+        "127.0.0.1"))
         .actualPort();
     try (HostileClient silent = HostileClient.connect(port); HostileClient begun = HostileClient.connect(port)) {
       begun.send(new byte[] {22, 3, 1, 2, 0, 1, 0});
@@ -177,7 +177,8 @@ class ConnectionLimitsTest {
     }
     members.get(0).close();
     HostileClient again = HostileClient.connect(port);
-    for (int tries = 0; tries < 1000 && !again.send(hello()); tries++) { // until the server knows that the place is free
+    // until the server knows that the place is free
+    for (int tries = 0; tries < 1000 && !again.send(hello()); tries++) {
       again.close();
       again = HostileClient.connect(port);
     }
@@ -213,10 +214,9 @@ class ConnectionLimitsTest {
     try (HostileClient client = HostileClient.connect(port)) {
       client.send(hello());
       for (int i = 0; i < 150; i++) {
-        client.send(call(1 + 2 * i, i % 2 == 0 ? PATH : CHECK));
+        client.send(call(1 + 2 * i, PATH));
       }
-      String text = new String(client.awaitEnd(), US_ASCII);
-      assertThat(text.split("refuses a call without", -1)).hasSizeBetween(2, 52);
+      assertThat(HostileClient.count(Http2FrameTypes.HEADERS, client.awaitEnd())).isEqualTo(100);
     }
   }
 
@@ -227,8 +227,10 @@ class ConnectionLimitsTest {
     for (HttpVersion version : List.of(HttpVersion.HTTP_2, HttpVersion.HTTP_1_1)) {
       PeerSecurity security = PeerSecurity.of(null, TOKEN, HASTY);
       int port = get(security.server(loop.vertx, new HttpServerOptions()).requestHandler(security.guard(
-          r -> r.body().onSuccess(all -> r.response().end("read " + all.length())))).listen(0, "127.0.0.1")).actualPort();
-      HttpClient client = loop.vertx.createHttpClient(new HttpClientOptions().setProtocolVersion(version).setHttp2ClearTextUpgrade(false));
+          r -> r.body().onSuccess(all -> r.response().end("read " + all.length())))).listen(0, "127.0.0.1"))
+          .actualPort();
+      HttpClient client = loop.vertx.createHttpClient(new HttpClientOptions().setProtocolVersion(version)
+          .setHttp2ClearTextUpgrade(false));
       Buffer answer = get(client.request(HttpMethod.POST, port, "127.0.0.1", "/")
           .compose(r -> r.putHeader(Token.HEADER, TOKEN.headerValue()).send(body)).compose(r -> r.body()));
       assertThat(answer.toString()).isEqualTo("read " + body.length());
@@ -241,7 +243,8 @@ class ConnectionLimitsTest {
     GrpcCalls calls = new GrpcCalls(loop.vertx);
     PeerSecurity security = PeerSecurity.of(null, TOKEN, HASTY);
     int port = get(loop.on(() -> security.server(loop.vertx, new HttpServerOptions())
-        .requestHandler(TensorStreamServer.handler(loop.vertx, Map.of(), calls, options(HASTY))).listen(0, "127.0.0.1"))).actualPort();
+        .requestHandler(TensorStreamServer.handler(loop.vertx, Map.of(), calls, options(HASTY))).listen(0,
+        "127.0.0.1"))).actualPort();
     HttpClient client = loop.vertx.createHttpClient(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2)
         .setHttp2ClearTextUpgrade(false));
     Promise<Void> told = Promise.promise();
@@ -285,9 +288,12 @@ class ConnectionLimitsTest {
 
   @Test
   void limits_are_checked() {
-    assertThatThrownBy(() -> new ConnectionLimits(3, 1, 1)).isInstanceOf(InvalidInput.class).hasMessageContaining("max is 3");
-    assertThatThrownBy(() -> new ConnectionLimits(4, 0, 1)).isInstanceOf(InvalidInput.class).hasMessageContaining("max_per_address is 0");
-    assertThatThrownBy(() -> new ConnectionLimits(4, 1, 0)).isInstanceOf(InvalidInput.class).hasMessageContaining("authenticate_ms is 0");
+    assertThatThrownBy(() -> new ConnectionLimits(3, 1, 1)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("max is 3");
+    assertThatThrownBy(() -> new ConnectionLimits(4, 0, 1)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("max_per_address is 0");
+    assertThatThrownBy(() -> new ConnectionLimits(4, 1, 0)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("authenticate_ms is 0");
   }
 
   private static void closeQuietly(HostileClient client) {

@@ -39,7 +39,8 @@ class PeerLogTest {
       logger.detachAppender(lines);
     }
     assertThat(lines.list).extracting(ILoggingEvent::getFormattedMessage)
-        .containsExactly("refused /a\\u000ab", "refused /a\\u000ab (and 99 similar lines before)", "refused /c (and 1998 similar lines before)");
+        .containsExactly("refused /a\\u000ab", "refused /a\\u000ab (and 99 similar lines before)",
+        "refused /c (and 1998 similar lines before)");
   }
 
   @Test
@@ -54,7 +55,8 @@ class PeerLogTest {
     } finally {
       logger.detachAppender(lines);
     }
-    assertThat(lines.list).extracting(ILoggingEvent::getFormattedMessage).containsExactly("0 has left", "1 has left", "2 has left",
+    assertThat(lines.list).extracting(ILoggingEvent::getFormattedMessage).containsExactly("0 has left", "1 has left",
+        "2 has left",
         "102 has left (and 99 similar lines before)", "10003 has left (and 9999 similar lines before)");
   }
 }

@@ -16,10 +16,11 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.function.BiConsumer;
 
 /**
- * A client that sends bytes which no client of ours would, over a plain socket, and sees how the server ends the connection.
- * Owned by one thread.
+ * A client that sends bytes which no client of ours would, over a plain socket, and sees how the server ends the
+ * connection. Owned by one thread.
  */
 public final class HostileClient implements Closeable {
   /** GOAWAY without an error, or none at all. */
@@ -50,12 +51,14 @@ public final class HostileClient implements Closeable {
 
   /** Returns HTTP/2's preface and empty SETTINGS. */
   public static byte[] hello() {
-    return join("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII), frame(Http2FrameTypes.SETTINGS, 0, 0, new byte[0]));
+    return join("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII), frame(Http2FrameTypes.SETTINGS,
+        0, 0, new byte[0]));
   }
 
   /** Returns one HTTP/2 frame. */
   public static byte[] frame(int type, int flags, int stream, byte[] payload) {
-    return ByteBuffer.allocate(FRAME_HEAD + payload.length).put((byte) (payload.length >> Short.SIZE)).putShort((short) payload.length)
+    return ByteBuffer.allocate(FRAME_HEAD + payload.length).put((byte) (payload.length >> Short.SIZE))
+        .putShort((short) payload.length)
         .put((byte) type).put((byte) flags).putInt(stream).put(payload).array();
   }
 
@@ -144,21 +147,31 @@ public final class HostileClient implements Closeable {
 
   /** Waits until the server has closed an HTTP/2 connection; returns the error of its last GOAWAY. */
   public long awaitGoAway() throws IOException {
-    ByteBuffer bytes = ByteBuffer.wrap(awaitEnd());
-    long error = NO_ERROR;
+    long[] error = {NO_ERROR};
+    frames(awaitEnd(), (type, payload) -> error[0] = type == Http2FrameTypes.GO_AWAY
+        ? Integer.toUnsignedLong(payload.getInt(payload.position() + Integer.BYTES)) : error[0]);
+    return error[0];
+  }
+
+  /** Returns how many HTTP/2 frames of a type are in what has arrived. */
+  public static int count(int type, byte[] arrived) {
+    int[] count = {0};
+    frames(arrived, (each, payload) -> count[0] += each == type ? 1 : 0);
+    return count[0];
+  }
+
+  private static void frames(byte[] arrived, BiConsumer<Integer, ByteBuffer> each) {
+    ByteBuffer bytes = ByteBuffer.wrap(arrived);
     while (bytes.remaining() >= FRAME_HEAD) {
       int length = (bytes.get() & 0xff) << Short.SIZE | bytes.getShort() & 0xffff;
-      byte type = bytes.get();
-      bytes.position(bytes.position() + 5);
+      int type = bytes.get();
+      bytes.position(bytes.position() + 1 + Integer.BYTES);
       if (bytes.remaining() < length) {
-        break;
+        return;
       }
-      if (type == Http2FrameTypes.GO_AWAY) {
-        error = Integer.toUnsignedLong(bytes.getInt(bytes.position() + 4));
-      }
+      each.accept(type, bytes.duplicate());
       bytes.position(bytes.position() + length);
     }
-    return error;
   }
 
   /** Returns the port that it sends from. */

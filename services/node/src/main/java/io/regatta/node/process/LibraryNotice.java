@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Receiver of what Vert.x and Netty warn of, in {@code regatta-logback.xml}. Whoever reaches a port can cause such lines, by
- * rubbish on a connection for example, so each of their classes has a {@link PeerLog} of its own. Logback calls it under its
- * lock.
+ * Receiver of what Vert.x and Netty warn of, in {@code regatta-logback.xml}. Whoever reaches a port can cause such
+ * lines, by rubbish on a connection for example, so each of their classes has a {@link PeerLog} of its own. Logback
+ * calls it under its lock.
  */
 public final class LibraryNotice extends AppenderBase<ILoggingEvent> {
 

@@ -39,7 +39,8 @@ class AdminIdleTest {
 
   @Test
   void closesAConnection_whenItSaysNothingAfterItsAnswer() throws Exception {
-    try (HostileClient http1 = HostileClient.connect(server.port()); HostileClient http2 = HostileClient.connect(server.port())) {
+    try (HostileClient http1 = HostileClient.connect(server.port());
+        HostileClient http2 = HostileClient.connect(server.port())) {
       http1.send("GET /ready HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
       http2.send(HostileClient.hello(), HostileClient.headers(1, true, "GET", "/ready"));
       assertThat(new String(http1.awaitEnd(), StandardCharsets.US_ASCII)).startsWith("HTTP/1.1 ").contains("\"role\"");

@@ -103,7 +103,8 @@ final class PredictionEndpoint {
       }
     }, security);
     Handler<HttpServerRequest> open = security.open(probes);
-    return security.server(vertx, options).requestHandler(request -> (isProbe(request) ? open : guarded).handle(request));
+    return security.server(vertx, options).requestHandler(request -> (isProbe(request) ? open : guarded)
+        .handle(request));
   }
 
   private static boolean isProbe(HttpServerRequest request) {
