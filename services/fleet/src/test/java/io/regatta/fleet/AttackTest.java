@@ -72,6 +72,7 @@ class AttackTest {
   private static final int CONNECTIONS_OF_A_KIND = Integer.getInteger("regatta.attack.connections", 100);
   private static final int MUTATED_FRAMES = Integer.getInteger("regatta.attack.frames", 20_000);
   private static final int FRAMES_OF_A_CONNECTION = 50;
+  private static final int CONNECTIONS_AT_A_TIME = 4000;
   private static final int FLOODS_OF_A_PORT = 2;
   private static final int FLOOD_FRAMES = 100_000;
   private static final int MOST_LOG_BYTES = 64 << 10;
@@ -123,7 +124,11 @@ class AttackTest {
           .hasSizeGreaterThan(7);
       try (LogBytes log = new LogBytes(); Legitimate calls = new Legitimate(node)) {
         long memory = usedBytes();
+        long slowBegin = System.nanoTime();
         slow(ports);
+        System.out.printf("slow connections, %d of each kind: %d ports in %d ms, %d calls meanwhile, %d bytes of log%n",
+            CONNECTIONS_OF_A_KIND, ports.size(), TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - slowBegin),
+            calls.count(), log.bytes());
         assertThat(calls.count()).as("calls while others are slow").isPositive();
         for (Map.Entry<String, byte[]> attack : attacks().entrySet()) {
           long logged = log.bytes();
@@ -171,23 +176,32 @@ class AttackTest {
         join(hello(), frame(Http2FrameTypes.HEADERS, 0, 1, new byte[] {(byte) 0x83})));
     List<HostileClient> clients = new ArrayList<>();
     try {
-      for (int port : ports) {
-        for (byte[] kind : kinds) {
+      for (byte[] kind : kinds) {
+        for (int port : ports) {
           for (int i = 0; i < Math.max(1, CONNECTIONS_OF_A_KIND / ports.size()); i++) {
             HostileClient client = HostileClient.connect(port);
             client.send(kind);
             clients.add(client);
           }
         }
+        if (clients.size() >= CONNECTIONS_AT_A_TIME) {
+          end(clients);
+        }
       }
-      for (HostileClient client : clients) {
-        client.awaitEnd();
-      }
+      end(clients);
     } finally {
       for (HostileClient client : clients) {
         client.close();
       }
     }
+  }
+
+  private static void end(List<HostileClient> clients) throws IOException {
+    for (HostileClient client : clients) {
+      client.awaitEnd();
+      client.close();
+    }
+    clients.clear();
   }
 
   /** Valid frames, with the token, of which some bytes are others: the connection authenticates as often as not. */
@@ -232,8 +246,8 @@ class AttackTest {
     }
     Map<String, byte[]> attacks = new LinkedHashMap<>();
     attacks.put("PING flood", join(hello(), repeat(frame(Http2FrameTypes.PING, 0, 0, new byte[8]), FLOOD_FRAMES)));
-    attacks.put("SETTINGS flood", join(hello(), repeat(frame(Http2FrameTypes.SETTINGS, 0, 0, new byte[] {0, 3, 0, 0, 0,
-        1}), FLOOD_FRAMES)));
+    attacks.put("SETTINGS flood", join(hello(), repeat(frame(Http2FrameTypes.SETTINGS, 0, 0,
+        new byte[] {0, 3, 0, 0, 0, 1}), FLOOD_FRAMES)));
     attacks.put("CONTINUATION flood", join(hello(), frame(Http2FrameTypes.HEADERS, 0, 1, new byte[] {(byte) 0x83}),
         repeat(frame(Http2FrameTypes.CONTINUATION, 0, 1, new byte[0]), FLOOD_FRAMES)));
     attacks.put("empty DATA flood", join(hello(), call(1, CHECK), repeat(frame(Http2FrameTypes.DATA, 0, 1,
