@@ -1,6 +1,7 @@
 package io.regatta.protocol;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.error.ErrorMapping;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
@@ -50,6 +51,13 @@ final class ControlCall<Q, A> {
   }
 
   private void answered(GrpcClientResponse<Q, A> answer) {
+    String encoding = answer.headers().get("grpc-encoding");
+    if (encoding != null && !encoding.equalsIgnoreCase("identity")) { // the library's limit counts compressed bytes
+      ended.tryFail(new InvalidInput(calls.peer() + " answered " + method.methodName() + " in grpc-encoding " + encoding
+          + ", which is not decompressed here; is a proxy between that compresses?"));
+      request.cancel();
+      return;
+    }
     answer.handler(each);
     answer.exceptionHandler(this::lost);
     answer.errorHandler(error -> lost(new IllegalStateException("the call was reset, " + error)));

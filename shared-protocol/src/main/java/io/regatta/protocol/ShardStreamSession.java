@@ -16,6 +16,7 @@ import io.regatta.core.memory.HeapBudget;
 import io.regatta.protocol.ShardStreamHandler.ExportCursor;
 import io.regatta.protocol.ShardStreamHandler.Origin;
 import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.stream.FrameReceiver;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
@@ -42,6 +43,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class ShardStreamSession implements FrameReceiver {
   private static final Logger LOG = LoggerFactory.getLogger(ShardStreamSession.class);
+  private static final PeerLog FAULTS = new PeerLog(LOG);
+  private static final PeerLog ENDS = PeerLog.ofEvents(LOG);
 
   private final TensorStream stream;
   private final ShardStreamHandler handler;
@@ -326,9 +329,9 @@ public final class ShardStreamSession implements FrameReceiver {
     }
     RegattaException status = ErrorMapping.regatta(cause);
     if (status instanceof Indeterminate) {
-      LOG.error("tensor stream with {} ends by a failure of this server", stream.peer(), cause);
+      FAULTS.error("tensor stream with " + stream.peer() + " ends by a failure of this server", cause);
     } else {
-      LOG.info("tensor stream with {} ends: {}", stream.peer(), status.getMessage());
+      ENDS.info("tensor stream with {} ends: {}", stream.peer(), status.getMessage());
     }
     stream.fail(status);
     close();

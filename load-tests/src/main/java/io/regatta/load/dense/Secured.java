@@ -39,6 +39,7 @@ final class Secured {
         ? new NodeConfig(d.cluster(), none, d.host(), d.readyTimeoutSeconds(), d.longWaitSeconds(), d.eventLoops(), false)
         : new NodeConfig(d.cluster(), none, d.host(), d.readyTimeoutSeconds(), d.longWaitSeconds(), d.eventLoops(), false, "",
             new TlsConfig(directory.resolve("node.crt").toString(), directory.resolve("node.key").toString(),
-                directory.resolve("ca.pem").toString(), true, true, 0), new Secret(TOKEN), "", d.security());
+                directory.resolve("ca.pem").toString(), true, true, 0), new Secret(TOKEN), "", d.security(),
+            d.connections());
   }
 }

@@ -24,6 +24,8 @@ import io.regatta.protocol.RendezvousClient;
 import io.regatta.trainer.TrainingProgram;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.impl.HttpServerImpl;
+import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.net.NetServerOptions;
 import java.util.concurrent.ConcurrentMap;
 import org.junit.jupiter.api.BeforeAll;
@@ -78,9 +80,10 @@ class DependencyRulesTest {
    * tests share, in test jars, counts as tests here.
    */
   @Test
-  void two_classes_see_the_logging_framework() {
+  void three_classes_see_the_logging_framework() {
     noClasses().that().doNotHaveFullyQualifiedName("io.regatta.node.process.LogbackLevel")
         .and().doNotHaveFullyQualifiedName("io.regatta.node.process.BlockedThreadNotice")
+        .and().doNotHaveFullyQualifiedName("io.regatta.node.process.LibraryNotice")
         .and().resideOutsideOfPackage("io.regatta.node.testing..").should()
         .dependOnClassesThat().resideInAPackage("ch.qos.logback..").check(regatta);
   }
@@ -185,6 +188,7 @@ class DependencyRulesTest {
     ArchRule rule = noClasses().that().resideOutsideOfPackages("io.regatta.protocol.security..", "io.regatta.load..")
         .should().callMethod(Vertx.class, "createHttpServer", HttpServerOptions.class)
         .orShould().callMethod(Vertx.class, "createHttpServer")
+        .orShould().callConstructor(HttpServerImpl.class, VertxInternal.class, HttpServerOptions.class)
         .orShould().callConstructor(RendezvousClient.class, Vertx.class, String.class, int.class)
         .orShould().callConstructor(ParameterServerControl.class, Vertx.class, String.class, int.class)
         .orShould().callConstructor(NodeConfig.class, ClusterConfig.class, AdminConfig.class, String.class, int.class, int.class,

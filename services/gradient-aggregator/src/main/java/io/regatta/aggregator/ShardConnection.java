@@ -15,6 +15,7 @@ import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.vertx.core.AsyncResult;
@@ -33,6 +34,7 @@ import org.slf4j.LoggerFactory;
  */
 final class ShardConnection implements AggregationRounds.Shard {
   private static final Logger LOG = LoggerFactory.getLogger(ShardConnection.class);
+  private static final PeerLog FAILURES = PeerLog.ofEvents(LOG);
 
   private final Context context;
   private final JobSpec job;
@@ -136,7 +138,7 @@ final class ShardConnection implements AggregationRounds.Shard {
   /** Says so once for a shard that is lost: the pushes behind this one fail with the same link. */
   private void failed(Future<ShardLink> used, Push push, Throwable cause) {
     if (link == used && cause instanceof PeerLost) {
-      LOG.warn("{}; of job {} the pushes of step {} fail, those of trainers {}", cause.getMessage(), job.job(),
+      FAILURES.warn("{}; of job {} the pushes of step {} fail, those of trainers {}", cause.getMessage(), job.job(),
           push.step(), push.contributors().stream().map(c -> Integer.toString(c.rank()))
               .collect(Collectors.joining(", ")));
     }

@@ -54,7 +54,10 @@ public record NodeConfig(
     String tokenFile,
 
     @Setting(doc = "What protects the ports if there is neither a token nor mutual TLS.")
-    SecurityConfig security) {
+    SecurityConfig security,
+
+    @Setting(doc = "How many connections a port accepts, and how long one may be without authentication.")
+    ConnectionsConfig connections) {
 
   public NodeConfig {
     atLeast(1, "ready_timeout_seconds", readyTimeoutSeconds);
@@ -69,7 +72,8 @@ public record NodeConfig(
   public NodeConfig(ClusterConfig cluster, AdminConfig admin, String host, int readyTimeoutSeconds, int longWaitSeconds,
       int eventLoops, boolean vertxMetrics) {
     this(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics,
-        "", Settings.defaults(TlsConfig.class), Secret.NONE, "", Settings.defaults(SecurityConfig.class));
+        "", Settings.defaults(TlsConfig.class), Secret.NONE, "", Settings.defaults(SecurityConfig.class),
+        Settings.defaults(ConnectionsConfig.class));
   }
 
   private static void atLeast(int least, String key, int value) {
@@ -102,25 +106,25 @@ public record NodeConfig(
   /** The same with another time to wait for others, s. */
   public NodeConfig withReadyTimeout(int seconds) {
     return new NodeConfig(cluster, admin, host, seconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
-        tokenFile, security);
+        tokenFile, security, connections);
   }
 
   /** The same on another host, see {@code host}. */
   public NodeConfig withHost(String other) {
     return new NodeConfig(cluster, admin, other, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
-        tokenFile, security);
+        tokenFile, security, connections);
   }
 
   /** The same with another cluster section. */
   public NodeConfig withCluster(ClusterConfig other) {
     return new NodeConfig(other, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
-        tokenFile, security);
+        tokenFile, security, connections);
   }
 
   /** The same with this TLS and the token of this file. */
   public NodeConfig withSecurity(TlsConfig otherTls, String otherTokenFile) {
     return new NodeConfig(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, otherTls,
-        Secret.NONE, otherTokenFile, security);
+        Secret.NONE, otherTokenFile, security, connections);
   }
 
   /** Returns the same with the token, or the tokens, of a file. */
@@ -131,7 +135,7 @@ public record NodeConfig(
   /** Returns the same with another section {@code security}. */
   public NodeConfig withSecurity(SecurityConfig other) {
     return new NodeConfig(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
-        tokenFile, other);
+        tokenFile, other, connections);
   }
 
   /**
@@ -140,7 +144,7 @@ public record NodeConfig(
    * @throws InvalidInput one line that says what is wrong with which file
    */
   public PeerSecurity peerSecurity() {
-    return PeerSecurity.of(tls.files(), secret(), hasTokenFile() ? this::secret : null);
+    return PeerSecurity.of(tls.files(), secret(), hasTokenFile() ? this::secret : null, connections.limits());
   }
 
   /** Returns true if the token is in a file, which may change. */

@@ -5,6 +5,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.parameterserver.ShardMapRequest;
+import io.regatta.protocol.security.PeerLog;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.slf4j.LoggerFactory;
 final class AnnouncedSeat {
 
   private static final Logger LOG = LoggerFactory.getLogger(AnnouncedSeat.class);
+  private static final PeerLog PLACES = PeerLog.ofEvents(LOG);
 
   private final Directory directory;
   private final int port;
@@ -93,7 +95,7 @@ final class AnnouncedSeat {
     index = place;
     directory.learn(Directory.RENDEZVOUS, list.get(0));
     directory.learn(Directory.PARAMETER_SERVER, String.join(",", list));
-    LOG.info("a trainer says that this is server {} of {}", place, String.join(",", list));
+    PLACES.info("a trainer says that this is server {} of {}", place, String.join(",", list));
     seat.complete(new ServerSeat(place, System.currentTimeMillis(), null));
   }
 }

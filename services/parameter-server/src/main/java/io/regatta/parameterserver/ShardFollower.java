@@ -3,6 +3,7 @@ package io.regatta.parameterserver;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.node.group.GroupWatch;
+import io.regatta.protocol.security.PeerLog;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,6 +16,7 @@ import org.slf4j.LoggerFactory;
 final class ShardFollower implements GroupWatch.Follower {
 
   private static final Logger LOG = LoggerFactory.getLogger(ShardFollower.class);
+  private static final PeerLog LOSSES = PeerLog.ofEvents(LOG);
 
   private final ParameterShard shard;
   private final int index;
@@ -82,7 +84,8 @@ final class ShardFollower implements GroupWatch.Follower {
   }
 
   private void lose(TrainerId id) {
-    LOG.warn("trainer {} (incarnation {}) of job {} is lost; shard {} goes on without it", id.rank(), id.incarnation(), job,
+    LOSSES.warn("trainer {} (incarnation {}) of job {} is lost; shard {} goes on without it", id.rank(),
+        id.incarnation(), job,
         index);
     shard.lost(job, id);
   }

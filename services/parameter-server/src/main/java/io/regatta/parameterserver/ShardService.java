@@ -20,6 +20,7 @@ import io.regatta.protocol.parameterserver.SaveReply;
 import io.regatta.protocol.parameterserver.SavedReply;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardStatus;
+import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
@@ -45,6 +46,7 @@ import org.slf4j.LoggerFactory;
 final class ShardService {
 
   private static final Logger LOG = LoggerFactory.getLogger(ShardService.class);
+  private static final PeerLog JOBS = PeerLog.ofEvents(LOG);
   private static final long MEASURE_MILLIS = 1000;
   private static final long WATCH_RETRY_MILLIS = 1000;
   /** Values hashed in one turn: 1 to 2 ms. */
@@ -188,7 +190,7 @@ final class ShardService {
     boolean here = shard.jobs().contains(job);
     GroupWatch watch = watches.get(job);
     if (here && watch == null) {
-      LOG.info("shard {}: job {} begins", index, job);
+      JOBS.info("shard {}: job {} begins", index, job);
       GroupWatch begun = new GroupWatch(vertx, node.directory(), node.control(), job, "shard " + index, WATCH_RETRY_MILLIS,
           new ShardFollower(shard, index, job, () -> jobChanged(job), () -> streams.containsValue(job),
               this::left));
@@ -196,7 +198,7 @@ final class ShardService {
       begun.start();
       jobs.begun(job);
     } else if (!here && watch != null) {
-      LOG.info("shard {}: job {} has ended and is freed", index, job);
+      JOBS.info("shard {}: job {} has ended and is freed", index, job);
       watches.remove(job);
       watch.close();
       snapshots.forget(job);

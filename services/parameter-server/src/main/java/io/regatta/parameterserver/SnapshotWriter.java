@@ -15,6 +15,7 @@ import io.regatta.protocol.ProgressMessages;
 import io.regatta.protocol.parameterserver.HoldReply;
 import io.regatta.protocol.parameterserver.RestoreRequest;
 import io.regatta.protocol.parameterserver.SaveRequest;
+import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.ShardRestorer;
 import io.regatta.protocol.snapshot.ShardSaver;
@@ -50,6 +51,8 @@ import org.slf4j.LoggerFactory;
 final class SnapshotWriter {
 
   private static final Logger LOG = LoggerFactory.getLogger(SnapshotWriter.class);
+  private static final PeerLog SNAPSHOTS = PeerLog.ofEvents(LOG);
+  private static final PeerLog FAILURES = PeerLog.ofEvents(LOG);
   private static final long LONGEST_DAYS = 7;
   private static final long LOOK_MILLIS = 500;
   /** Longest time that pushes wait for the moment of a snapshot. */
@@ -117,7 +120,8 @@ final class SnapshotWriter {
     holds.put(hold, vertx.setTimer(holdMillis, timer -> {
       holds.remove(hold, timer);
       if (shard.endHold(job, hold.directory)) {
-        LOG.warn("pushes of job {} on shard {} that a snapshot waits for have not come within {} ms; the job goes on, "
+        FAILURES.warn("pushes of job {} on shard {} that a snapshot waits for have not come within {} ms; the job "
+            + "goes on, "
             + "and the snapshot in {} may contain a push at some shards only", job, shard.index(), holdMillis,
             hold.directory);
       }
@@ -188,10 +192,10 @@ final class SnapshotWriter {
     String what = "the snapshot of job " + snapshot.spec().job() + " on shard " + shard.index();
     long begin = System.nanoTime();
     return inTurn(what, () -> ShardSaver.save(snapshot, dir, this::ask))
-        .onSuccess(file -> LOG.info("{}: {} bytes in {} ms, {}", what, file.bytes(),
+        .onSuccess(file -> SNAPSHOTS.info("{}: {} bytes in {} ms, {}", what, file.bytes(),
             TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin), dir.resolve(file.file())))
         .recover(e -> Future.failedFuture(explained(what + " could not be written to " + dir, e)))
-        .onFailure(e -> LOG.warn("{}; the job goes on", e.getMessage()));
+        .onFailure(e -> FAILURES.warn("{}; the job goes on", e.getMessage()));
   }
 
   /** A file that is being written or read, or is to be. */
@@ -272,7 +276,7 @@ final class SnapshotWriter {
     }, false).onFailure(refused -> restored.remove(request.getJob(), begun)) // the job may still begin with another one
         .compose(allowed -> inTurn("the reading of " + what,
             () -> ShardRestorer.restore(into, dir, request.getResume(), at, this::ask)))
-        .onSuccess(dense -> LOG.info("{} has been read from {} in {} ms", what, dir,
+        .onSuccess(dense -> SNAPSHOTS.info("{} has been read from {} in {} ms", what, dir,
             TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin)))
         .recover(e -> Future.failedFuture(explained(what + " could not be read from " + dir, e)));
   }

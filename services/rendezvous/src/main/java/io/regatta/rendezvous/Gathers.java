@@ -11,6 +11,7 @@ import io.regatta.core.memory.HeapBudget;
 import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.MissingMember;
 import io.regatta.protocol.rendezvous.OpenGather;
+import io.regatta.protocol.security.PeerLog;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -36,6 +37,7 @@ import org.slf4j.LoggerFactory;
 final class Gathers {
 
   private static final Logger LOG = LoggerFactory.getLogger(Gathers.class);
+  private static final PeerLog FAULTS = new PeerLog(LOG);
 
   /** A wait that ends when all have given, or those who have not are gone. */
   static final long NO_TIMEOUT = 0;
@@ -57,7 +59,7 @@ final class Gathers {
       try {
         caller.answer(reply, error, sent);
       } catch (RuntimeException | Error e) {
-        LOG.warn("incarnation {} cannot be answered its gather, whose other members are", incarnation, e);
+        FAULTS.error("incarnation " + incarnation + " cannot be answered its gather, whose other members are", e);
         sent.run();
       }
     }

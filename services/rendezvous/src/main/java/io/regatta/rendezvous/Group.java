@@ -11,6 +11,7 @@ import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.OpenGather;
+import io.regatta.protocol.security.PeerLog;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -38,6 +39,9 @@ final class Group {
   private static final Logger LOG = LoggerFactory.getLogger(Group.class);
   /** A heartbeat of a dead holder may lie unread for this long while its next life joins. */
   private static final long STALE_MILLIS = 500;
+  private static final PeerLog FORMATIONS = PeerLog.ofEvents(LOG);
+  private static final PeerLog DEPARTURES = PeerLog.ofEvents(LOG);
+  private static final PeerLog LOSSES = PeerLog.ofEvents(LOG);
 
   private final String name;
   /** Of an elastic group the largest. */
@@ -145,7 +149,8 @@ final class Group {
       throw new Conflict("group " + name + " is full: as many newcomers wait for one of its " + worldSize + " ranks");
     }
     Lobby.Guest guest = lobby.enter(request, now, deadlineMillis, done);
-    LOG.info("{}: {} waits until it is known who lives of {}", name, request.getMember(), seats.describeActive(now));
+    FORMATIONS.info("{}: {} waits until it is known who lives of {}", name, request.getMember(),
+        seats.describeActive(now));
     return guest::withdraw;
   }
 
@@ -153,7 +158,7 @@ final class Group {
     Holder holder = new Holder(rank, issuer.nextIncarnation(), request, now);
     seats.take(holder);
     noteRun(holder);
-    LOG.info("{}: rank {} is {} now, incarnation {}", name, holder.rank, holder.name(), holder.incarnation);
+    FORMATIONS.info("{}: rank {} is {} now, incarnation {}", name, holder.rank, holder.name(), holder.incarnation);
     changed();
     done.accept(reply(holder), null);
   }
@@ -220,7 +225,7 @@ final class Group {
     seats.take(next);
     List.of(next).forEach(this::noteRun);
     gathers.close(new StaleGeneration("generation " + generation + " of group " + name + " is over, and its gathers with it"));
-    LOG.info("{}: generation {} has {} of at most {} members", name, generation + 1, next.length, worldSize);
+    FORMATIONS.info("{}: generation {} has {} of at most {} members", name, generation + 1, next.length, worldSize);
     changed();
   }
 
@@ -232,7 +237,7 @@ final class Group {
     }
     seats.take(seated.clone());
     List.of(seated).forEach(this::noteRun);
-    LOG.info("{}: formed with {} members, generation {}", name, worldSize, generation + 1);
+    FORMATIONS.info("{}: formed with {} members, generation {}", name, worldSize, generation + 1);
     changed();
     GroupView formed = view();
     for (int rank = 0; rank < worldSize; rank++) {
@@ -260,7 +265,7 @@ final class Group {
       return;
     }
     Holder holder = requireActive(rank, incarnation);
-    LOG.info("{}: rank {} ({}) has left", name, rank, holder.name());
+    DEPARTURES.info("{}: rank {} ({}) has left", name, rank, holder.name());
     holder.state = Holder.State.LEFT;
     holder.succeeded = withSuccess;
     succeeded |= withSuccess;
@@ -362,7 +367,7 @@ final class Group {
 
   /** A member is gone without a word, or must go; to be followed by {@link #changed}. */
   void lose(Holder holder, String why, long now) {
-    LOG.warn("{}: {} is lost: {}; the others go on without it", name, holder.describe(now), why);
+    LOSSES.warn("{}: {} is lost: {}; the others go on without it", name, holder.describe(now), why);
     holder.lose(why);
     queues.giveBack(holder);
     lobby.dismiss(holder.incarnation, new StaleGeneration(holder.describe(now) + " of group " + name + " was declared lost: " + why

@@ -15,6 +15,7 @@ import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.LeaseReply;
 import io.regatta.protocol.rendezvous.LeaseRequest;
+import io.regatta.protocol.security.PeerLog;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,6 +38,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Groups {
   private static final Logger LOG = LoggerFactory.getLogger(Groups.class);
+  private static final PeerLog ENDS = PeerLog.ofEvents(LOG);
 
   /** Whatever a member says; longer than the 100 years by which trainers say that they wait without limit. */
   private static final long LONGEST_MILLIS = Long.MAX_VALUE / 2;
@@ -298,7 +300,7 @@ public final class Groups {
     if (!group.isEmpty() || !groups.remove(group.name(), group)) {
       return;
     }
-    LOG.info("ended {}: nobody is left in it", group.name());
+    ENDS.info("ended {}: nobody is left in it", group.name());
     if (group.hasSucceeded()) {
       endedRuns.add(group.name(), group.runIds(), clock.getAsLong());
       succeeded = true;

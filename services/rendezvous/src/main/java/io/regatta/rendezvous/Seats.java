@@ -3,6 +3,7 @@ package io.regatta.rendezvous;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.protocol.security.PeerLog;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalInt;
@@ -15,6 +16,7 @@ import org.slf4j.LoggerFactory;
 /** Who holds which rank of a {@link Group}. Part of it, on its thread. */
 final class Seats {
   private static final Logger LOG = LoggerFactory.getLogger(Seats.class);
+  private static final PeerLog ACQUITTALS = PeerLog.ofEvents(LOG);
 
   private final String group;
   /** Of an elastic group the largest. */
@@ -108,7 +110,7 @@ final class Seats {
           + ". Join again to get a new incarnation");
     }
     if (holder.isAsked()) {
-      LOG.info("{}: {} lives, though {} cannot reach it", group, holder.describe(now), holder.askedBy());
+      ACQUITTALS.info("{}: {} lives, though {} cannot reach it", group, holder.describe(now), holder.askedBy());
     }
     holder.seen(now);
     return holder;

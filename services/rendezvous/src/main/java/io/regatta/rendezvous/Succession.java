@@ -6,6 +6,7 @@ import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.Wait;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
+import io.regatta.protocol.security.PeerLog;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiConsumer;
@@ -26,6 +27,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Succession {
   private static final Logger LOG = LoggerFactory.getLogger(Succession.class);
+  private static final PeerLog ACCUSATIONS = PeerLog.ofEvents(LOG);
+  private static final PeerLog RETRIES = PeerLog.ofEvents(LOG);
 
   private final Group group;
   private final Elastic rules;
@@ -91,7 +94,8 @@ final class Succession {
     if (accused.isEmpty()) {
       return;
     }
-    LOG.warn("{}: {} cannot reach {}, which has {} to give a sign of life", group.name(), by.describe(now), describe(accused, now),
+    ACCUSATIONS.warn("{}: {} cannot reach {}, which has {} to give a sign of life", group.name(), by.describe(now),
+        describe(accused, now),
         Holder.seconds(config.answerMs()));
     accused.forEach(holder -> holder.ask("rank " + by.rank + " (" + by.name() + ")", now));
     group.holders().forEach(holder -> streamBroke(holder, now));
@@ -124,7 +128,8 @@ final class Succession {
         .collect(Collectors.toSet()));
     if (excess.isEmpty()) {
       if (severed.attempts() > 0) {
-        LOG.warn("{}: the last generation has come to nothing, and is tried again with all of its members ({} of {} times), for {}",
+        RETRIES.warn("{}: the last generation has come to nothing, and is tried again with all of its members ({} of "
+            + "{} times), for {}",
             group.name(), severed.attempts(), Severed.ATTEMPTS - 1, severed.pairs().stream()
                 .map(pair -> describe(pair.by(), now) + " cannot reach " + describe(pair.to(), now)).collect(Collectors.joining("; ")));
       }

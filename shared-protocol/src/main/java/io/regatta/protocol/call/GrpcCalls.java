@@ -3,6 +3,7 @@ package io.regatta.protocol.call;
 import com.google.protobuf.Descriptors.ServiceDescriptor;
 import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.security.PeerLog;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -26,6 +27,8 @@ import java.util.function.Function;
  */
 public final class GrpcCalls implements Handler<HttpServerRequest> {
   static final String CONTENT_TYPE = "application/grpc";
+  private static final String ENCODING = "grpc-encoding";
+  private static final String IDENTITY = "identity";
 
   private final Map<String, Handler<HttpServerRequest>> methods = new HashMap<>();
   /** The services of this port, and whether each is ready. */
@@ -108,8 +111,9 @@ public final class GrpcCalls implements Handler<HttpServerRequest> {
     }
 
     private <Q, A> Service add(ServiceMethod<Q, A> method, boolean streaming, ServerCall.Serve<Q, A> serve) {
+      PeerLog faults = new PeerLog(ServerCall.LOG);
       methods.put("/" + method.fullMethodName(),
-          request -> new ServerCall<>(method, request, limits, streaming, serve).start());
+          request -> new ServerCall<>(method, request, limits, faults, streaming, serve).start());
       return this;
     }
   }
@@ -129,6 +133,15 @@ public final class GrpcCalls implements Handler<HttpServerRequest> {
     return type != null && type.matches("application/grpc(\\+proto)?( *;.*)?");
   }
 
+  /**
+   * True for a request whose messages may be compressed. No port decompresses: a few kilobytes could become gigabytes,
+   * and limits of messages would count the wrong bytes.
+   */
+  public static boolean isCompressed(HttpServerRequest request) {
+    String encoding = request.getHeader(ENCODING);
+    return encoding != null && !encoding.equalsIgnoreCase(IDENTITY);
+  }
+
   @Override
   public void handle(HttpServerRequest request) {
     String type = request.getHeader("content-type");
@@ -140,6 +153,11 @@ public final class GrpcCalls implements Handler<HttpServerRequest> {
     } else if (!isProtobuf(type)) {
       refuse(request, type != null && type.startsWith(CONTENT_TYPE) ? 200 : 415, GrpcStatus.INVALID_ARGUMENT, "content-type "
           + (type == null ? "is missing" : type + " is not served here") + "; send messages in protobuf, as " + CONTENT_TYPE);
+    } else if (isCompressed(request)) {
+      request.response().putHeader("grpc-accept-encoding", IDENTITY);
+      refuse(request, 200, GrpcStatus.UNIMPLEMENTED, "the messages of this call are in grpc-encoding "
+          + request.getHeader(ENCODING)
+          + ", and no port decompresses messages; send them without compression");
     } else if (method == null) {
       refuse(request, 200, GrpcStatus.UNIMPLEMENTED, "there is no method " + request.path() + " at this port; its services are "
           + String.join(", ", services.keySet().stream().map(ServiceDescriptor::getFullName).toList()));

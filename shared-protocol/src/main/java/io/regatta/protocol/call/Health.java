@@ -27,6 +27,12 @@ final class Health {
   private static final int MAX_WATCHES = 256;
   /** Of these, so that one address does not keep the others from watching. */
   private static final int MAX_OF_ADDRESS = 32;
+  /** Of a request, which holds the name of a service. */
+  private static final int MESSAGE_BYTES = 8 << 10;
+  /** Of all requests that have not arrived whole: their senders need no token. */
+  private static final int ARRIVING_BYTES = 1 << 20;
+  /** Within which a request has to arrive. */
+  private static final long ARRIVAL_MILLIS = 20_000;
   private static final ServiceDescriptor DESCRIPTOR = HealthProto.getDescriptor().findServiceByName("Health");
   private static final ServiceName NAME = ServiceName.create("grpc.health.v1", "Health");
   private static final ServiceMethod<HealthCheckRequest, HealthCheckResponse> CHECK = ServiceMethod.server(NAME, "Check",
@@ -48,7 +54,8 @@ final class Health {
 
   static void bind(GrpcCalls calls, Vertx vertx) {
     Health health = new Health(calls, vertx);
-    calls.service(DESCRIPTOR, () -> true)
+    calls.service(DESCRIPTOR, () -> true,
+            RequestLimits.ofBytes(MESSAGE_BYTES, new HeldRequests(vertx, ARRIVING_BYTES, ARRIVAL_MILLIS)))
         .call(CHECK, (request, call) -> {
           health.check(request.getService(), call);
           return () -> { };
@@ -105,6 +112,7 @@ final class Health {
     if (call.isOver()) {
       return () -> { };
     }
+    Runnable letGo = call.keepConnection();
     watches.put(address, ofAddress + 1); // nothing after this can fail before the timer is there to be canceled
     long timer = vertx.setPeriodic(WATCH_MILLIS, id -> {
       try {
@@ -114,16 +122,17 @@ final class Health {
           call.write(response(now));
         }
       } catch (RuntimeException e) { // the call is over, so nobody else ends its timer
-        release(address, id);
+        release(address, id, letGo);
         call.fail(e);
       }
     });
-    return () -> release(address, timer);
+    return () -> release(address, timer, letGo);
   }
 
   /** Ends a watch's timer and gives its address the place back, once. */
-  private void release(String address, long timer) {
+  private void release(String address, long timer, Runnable letGo) {
     if (vertx.cancelTimer(timer)) {
+      letGo.run();
       watches.computeIfPresent(address, (a, open) -> open > 1 ? open - 1 : null);
     }
   }

@@ -12,18 +12,15 @@ final class MessageReader {
 
   private final String method;
   private final int limit;
-  private final String encoding;
   private Buffer bytes = Buffer.buffer();
 
   /**
    * @param method for messages, e.g. {@code regatta.Rendezvous/Join}
    * @param limit of a message, bytes
-   * @param encoding the request's {@code grpc-encoding}; null: it has none
    */
-  MessageReader(String method, int limit, String encoding) {
+  MessageReader(String method, int limit) {
     this.method = method;
     this.limit = limit;
-    this.encoding = encoding;
   }
 
   void feed(Buffer arrived) {
@@ -34,7 +31,6 @@ final class MessageReader {
    * Returns the next message, or null if none is whole.
    *
    * @throws InvalidInput if the bytes are no gRPC message within the limit
-   * @throws UnknownEncoding if the message is compressed in a way that the request names
    */
   Buffer next() {
     if (bytes.length() < PREFIX) {
@@ -56,10 +52,6 @@ final class MessageReader {
   }
 
   private void checkFlag(int flag) {
-    if (flag == 1 && encoding != null && !encoding.equals("identity")) {
-      throw new UnknownEncoding("a request for " + method + " is compressed with " + encoding
-          + ", but control calls are not compressed; send it without compression");
-    }
     if (flag != 0) {
       throw new InvalidInput("a request for " + method + " starts with compression flag " + flag
           + " and names no grpc-encoding; send it with flag 0, without compression");
@@ -75,12 +67,5 @@ final class MessageReader {
   String progress() {
     return bytes.length() < PREFIX ? bytes.length() + " of " + PREFIX + " prefix bytes"
         : bytes.length() - PREFIX + " of " + bytes.getUnsignedInt(1) + " bytes";
-  }
-
-  /** A message in an encoding that this side does not read: gRPC has a status of its own for it. */
-  static final class UnknownEncoding extends RuntimeException {
-    UnknownEncoding(String message) {
-      super(message);
-    }
   }
 }

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
@@ -28,8 +29,7 @@ import org.slf4j.LoggerFactory;
  * @param <A> answer message
  */
 public final class ServerCall<Q, A> {
-  private static final Logger LOG = LoggerFactory.getLogger(ServerCall.class);
-  private static final PeerLog FAULTS = new PeerLog(LOG);
+  static final Logger LOG = LoggerFactory.getLogger(ServerCall.class);
 
   /** Begins a call. */
   public interface Serve<Q, A> {
@@ -41,6 +41,7 @@ public final class ServerCall<Q, A> {
   private final HttpServerRequest request;
   private final HttpServerResponse response;
   private final RequestLimits limits;
+  private final PeerLog faults;
   private final MessageReader reader;
   private final Serve<Q, A> serve;
   /** Each message is served as it arrives, and the client's end is the call's; otherwise a request is one message. */
@@ -54,12 +55,16 @@ public final class ServerCall<Q, A> {
   private long held;
   private Runnable hasArrived = () -> { };
 
-  ServerCall(ServiceMethod<Q, A> method, HttpServerRequest request, RequestLimits limits, boolean streaming, Serve<Q, A> serve) {
+  /** @param faults of this method at this port */
+  ServerCall(ServiceMethod<Q, A> method, HttpServerRequest request, RequestLimits limits, PeerLog faults,
+      boolean streaming,
+      Serve<Q, A> serve) {
     this.method = method;
     this.request = request;
     this.response = request.response();
     this.limits = limits;
-    this.reader = new MessageReader(method.fullMethodName(), limits.messageBytes(), request.getHeader("grpc-encoding"));
+    this.faults = faults;
+    this.reader = new MessageReader(method.fullMethodName(), limits.messageBytes());
     this.streaming = streaming;
     this.serve = serve;
   }
@@ -80,6 +85,11 @@ public final class ServerCall<Q, A> {
   public String address() {
     SocketAddress remote = request.remoteAddress();
     return remote == null || remote.hostAddress() == null ? "" : remote.hostAddress();
+  }
+
+  /** Lets the call's connection stay although it has not authenticated; returns what to run when the call ends. */
+  Runnable keepConnection() {
+    return PeerSecurity.keepWithoutToken(request.connection());
   }
 
   private void hold(int bytes) {
@@ -164,11 +174,6 @@ public final class ServerCall<Q, A> {
     } catch (CodecException e) {
       String why = e.getCause() == null ? e.getMessage() : e.getCause().getMessage();
       fail(new InvalidInput("the request is no message of " + method.fullMethodName() + ": " + why, e));
-    } catch (MessageReader.UnknownEncoding e) {
-      if (!over) {
-        response.putHeader("grpc-accept-encoding", "identity");
-      }
-      fail(GrpcStatus.UNIMPLEMENTED, e.getMessage());
     } catch (RuntimeException | Error e) {
       fail(e);
     }
@@ -248,7 +253,7 @@ public final class ServerCall<Q, A> {
     if (cause instanceof RegattaException refusal) {
       fail(ErrorMapping.status(refusal), String.valueOf(refusal.getMessage()));
     } else if (!over) {
-      FAULTS.error(method.fullMethodName() + " failed", cause);
+      faults.error(method.fullMethodName() + " failed", cause);
       fail(GrpcStatus.INTERNAL, method.fullMethodName() + " failed by a fault of this process: " + cause + "; see its log");
     }
   }

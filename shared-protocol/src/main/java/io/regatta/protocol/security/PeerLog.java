@@ -1,77 +1,123 @@
 package io.regatta.protocol.security;
 
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 
 /**
- * Log lines that a peer can cause: at most one in ten seconds, and without control characters. The next line says how
- * many were left out. Each kind of line has an instance of its own. Thread-safe.
+ * Log lines that a peer can cause: few in ten seconds, of bounded length, and without control characters. A line says
+ * how many were left out before it: the first after those ten seconds, and of a flood the 100th, the 10,000th and so
+ * on. Each kind of line has an instance of its own, so that one cannot silence another. Thread-safe.
  */
 public final class PeerLog {
   /** Longest text of a peer in a line, in characters; the rest is cut off. */
   static final int MAX_CHARS = 200;
+  private static final int EVENT_CHARS = 1000;
+  private static final int EVENT_LINES = 100;
   private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final long FIRST_REPORT = 100;
 
   private final Logger log;
+  private final int lines;
+  private final int chars;
   private final LongSupplier nanos;
-  private final AtomicLong last;
-  private final AtomicLong omitted = new AtomicLong();
+  /** Begin of the current ten seconds. Guarded by this, as what follows. */
+  private long since;
+  private int logged;
+  private long omitted;
+  private long nextReport = FIRST_REPORT;
 
-  /** Creates the limiter of one kind of line. */
+  /** Creates the limiter of one kind of refusal or fault: one line in ten seconds. */
   public PeerLog(Logger log) {
-    this(log, System::nanoTime);
+    this(log, 1, MAX_CHARS, System::nanoTime);
   }
 
-  PeerLog(Logger log, LongSupplier nanos) {
+  /**
+   * Creates the limiter of one kind of event that belongs to healthy jobs too: 100 lines in ten seconds, with texts of
+   * up to 1,000 characters.
+   */
+  public static PeerLog ofEvents(Logger log) {
+    return new PeerLog(log, EVENT_LINES, EVENT_CHARS, System::nanoTime);
+  }
+
+  PeerLog(Logger log, int lines, int chars, LongSupplier nanos) {
     this.log = log;
+    this.lines = lines;
+    this.chars = chars;
     this.nanos = nanos;
-    this.last = new AtomicLong(nanos.getAsLong() - PAUSE_NANOS);
+    this.since = nanos.getAsLong();
   }
 
   /** Logs a warning if one is due. The values are escaped and cut, see {@link #text}. */
   public void warn(String format, Object... values) {
-    if (isDue()) {
-      Object[] texts = new Object[values.length];
-      for (int i = 0; i < values.length; i++) {
-        texts[i] = text(values[i]);
-      }
-      log.warn(format + omission(), texts);
+    String omission = due();
+    if (omission != null) {
+      log.warn(format + omission, texts(values));
+    }
+  }
+
+  /** Logs an information if one is due. The values are escaped and cut, see {@link #text}. */
+  public void info(String format, Object... values) {
+    String omission = due();
+    if (omission != null) {
+      log.info(format + omission, texts(values));
     }
   }
 
   /** Logs a fault of this process with its stack trace if a line is due. */
   public void error(String what, Throwable fault) {
-    if (isDue()) {
-      log.error("{}" + omission(), text(what), fault);
+    String omission = due();
+    if (omission != null) {
+      log.error("{}" + omission, text(what, chars), fault);
     }
   }
 
-  private boolean isDue() {
-    long before = last.get();
+  /** Returns what to say of the lines that were left out, or null if this one is left out, too. */
+  private synchronized String due() {
     long now = nanos.getAsLong();
-    if (now - before >= PAUSE_NANOS && last.compareAndSet(before, now)) {
-      return true;
+    if (now - since >= PAUSE_NANOS) {
+      since = now;
+      logged = 0;
     }
-    omitted.incrementAndGet();
-    return false;
+    if (logged < lines) {
+      logged++;
+      String omission = omission();
+      omitted = 0;
+      nextReport = FIRST_REPORT;
+      return omission;
+    }
+    if (omitted + 1 == nextReport) {
+      nextReport *= FIRST_REPORT;
+      return omission();
+    }
+    omitted++;
+    return null;
   }
 
   private String omission() {
-    long lines = omitted.getAndSet(0);
-    return lines == 0 ? "" : " (and " + lines + (lines == 1 ? " similar line" : " similar lines") + " before)";
+    return omitted == 0 ? "" : " (and " + omitted + (omitted == 1 ? " similar line" : " similar lines") + " before)";
+  }
+
+  private Object[] texts(Object[] values) {
+    Object[] texts = new Object[values.length];
+    for (int i = 0; i < values.length; i++) {
+      texts[i] = text(values[i], chars);
+    }
+    return texts;
   }
 
   /** Returns a peer's text for a log line: at most 200 characters, each outside printable ASCII escaped. */
   public static String text(Object value) {
+    return text(value, MAX_CHARS);
+  }
+
+  private static String text(Object value, int most) {
     String whole = String.valueOf(value);
     StringBuilder line = new StringBuilder();
-    for (int i = 0; i < Math.min(whole.length(), MAX_CHARS); i++) {
+    for (int i = 0; i < Math.min(whole.length(), most); i++) {
       char c = whole.charAt(i);
       line.append(c >= ' ' && c < 0x7f ? String.valueOf(c) : String.format("\\u%04x", (int) c));
     }
-    return whole.length() <= MAX_CHARS ? line.toString()
-        : line + "... (" + whole.length() + " characters)";
+    return whole.length() <= most ? line.toString() : line + "... (" + whole.length() + " characters)";
   }
 }

@@ -1,12 +1,14 @@
 package io.regatta.protocol.security;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.netty.channel.ChannelHandler;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpClientAgent;
 import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
@@ -18,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -31,7 +34,7 @@ import org.slf4j.LoggerFactory;
 public final class PeerSecurity {
   /** Anybody may call, and everything can be read on its way. */
   public static final PeerSecurity NONE = new PeerSecurity(null, null,
-      new LiveTokens(Tokens.NONE, null, System::currentTimeMillis), PeerSecurity::isThisMachine);
+      new LiveTokens(Tokens.NONE, null, System::currentTimeMillis), PeerSecurity::isThisMachine, ConnectionLimits.DEFAULTS);
 
   private static final Logger LOG = LoggerFactory.getLogger(PeerSecurity.class);
 
@@ -40,6 +43,7 @@ public final class PeerSecurity {
   private final LiveTokens tokens;
   private final TokenGuard guard;
   private final Predicate<SocketAddress> thisMachine;
+  private final ConnectionLimits limits;
   /** Servers with TLS, as long as somebody holds them, and what they show to whom; also the lock of what follows. */
   private final Map<HttpServer, Shown> servers = new WeakHashMap<>();
   private volatile TlsMaterial material;
@@ -60,11 +64,13 @@ public final class PeerSecurity {
     }
   }
 
-  private PeerSecurity(TlsFiles files, TlsMaterial material, LiveTokens tokens, Predicate<SocketAddress> thisMachine) {
+  private PeerSecurity(TlsFiles files, TlsMaterial material, LiveTokens tokens, Predicate<SocketAddress> thisMachine,
+      ConnectionLimits limits) {
     this.files = files;
     this.material = material;
     this.tokens = tokens;
     this.thisMachine = thisMachine;
+    this.limits = limits;
     this.guard = new TokenGuard(tokens, this::mayShowToken);
   }
 
@@ -75,7 +81,12 @@ public final class PeerSecurity {
    * @throws InvalidInput one line that says what is wrong with which file
    */
   public static PeerSecurity of(TlsFiles files, Token token) {
-    return of(files, Tokens.of(token), null);
+    return of(files, token, ConnectionLimits.DEFAULTS);
+  }
+
+  /** As {@link #of(TlsFiles, Token)}, with other limits of the connections of each port. */
+  public static PeerSecurity of(TlsFiles files, Token token, ConnectionLimits limits) {
+    return of(files, Tokens.of(token), null, limits);
   }
 
   /**
@@ -83,21 +94,28 @@ public final class PeerSecurity {
    *
    * @param files null: no TLS
    * @param file reads the tokens again, for {@link #reloadTokens}; null: they stay
+   * @param limits of the connections of each port by itself
    * @throws InvalidInput one line that says what is wrong with which file
    */
-  public static PeerSecurity of(TlsFiles files, Tokens tokens, Supplier<Tokens> file) {
-    return files == null && tokens.isNone() ? NONE : new PeerSecurity(files, files == null ? null : TlsMaterial.read(files),
-        new LiveTokens(tokens, file, System::currentTimeMillis), PeerSecurity::isThisMachine);
+  public static PeerSecurity of(TlsFiles files, Tokens tokens, Supplier<Tokens> file, ConnectionLimits limits) {
+    return files == null && tokens.isNone() && limits.equals(NONE.limits) ? NONE
+        : new PeerSecurity(files, files == null ? null : TlsMaterial.read(files),
+            new LiveTokens(tokens, file, System::currentTimeMillis), PeerSecurity::isThisMachine, limits);
   }
 
   /** The same without TLS, for what never leaves the kernel. */
   public PeerSecurity withoutTls() {
-    return files == null ? this : new PeerSecurity(null, null, tokens, thisMachine);
+    return files == null ? this : new PeerSecurity(null, null, tokens, thisMachine, limits);
+  }
+
+  /** The same without TLS and token, for a port that is open to everybody; the limits of connections stay. */
+  public PeerSecurity open() {
+    return new PeerSecurity(null, null, new LiveTokens(Tokens.NONE, null, System::currentTimeMillis), thisMachine, limits);
   }
 
   /** Returns the same with another idea of which addresses are of this machine: tests have no other machine. */
   PeerSecurity withThisMachine(Predicate<SocketAddress> addresses) {
-    return new PeerSecurity(files, material, tokens, addresses);
+    return new PeerSecurity(files, material, tokens, addresses, limits);
   }
 
   private static boolean isThisMachine(SocketAddress address) {
@@ -162,8 +180,14 @@ public final class PeerSecurity {
   }
 
   private HttpServer server(Vertx vertx, HttpServerOptions options, ClientAuth clients) {
+    ConnectionLimits.apply(options);
+    boolean ownsIdleTimeout = options.getIdleTimeout() == 0;
+    if (ownsIdleTimeout) {
+      options.setIdleTimeout(ConnectionLimits.IDLE_SECONDS).setIdleTimeoutUnit(TimeUnit.SECONDS);
+    }
+    Supplier<ChannelHandler> limiter = () -> new ConnectionLimiter(limits, ownsIdleTimeout);
     if (files == null) {
-      return vertx.createHttpServer(options);
+      return LimitedVertx.server(vertx, options, limiter);
     }
     synchronized (servers) { // no look at the files comes between what it gets and its being known to have it
       TlsMaterial now = material;
@@ -174,11 +198,18 @@ public final class PeerSecurity {
       options.setUseAlpn(options.isHttp2ClearTextEnabled()); // who takes HTTP/2 without TLS takes it with it
       options.setSsl(true).setKeyCertOptions(now.identity()).setTrustOptions(now.trust());
       options.setEnabledSecureTransportProtocols(TlsMaterial.PROTOCOLS);
-      HttpServer server = vertx.createHttpServer(options.setClientAuth(clients));
+      HttpServer server = LimitedVertx.server(vertx, options.setClientAuth(clients), limiter);
       server.exceptionHandler(ConnectFailure::ofClient);
-      servers.put(server, new Shown(clients, options.isUseAlpn(), now));
-      return server;
+      return renewed(server, clients, options.isUseAlpn());
     }
+  }
+
+  /** Has {@link #reload} give a server new certificates; it shows those of now. */
+  HttpServer renewed(HttpServer server, ClientAuth clients, boolean alpn) {
+    synchronized (servers) {
+      servers.put(server, new Shown(clients, alpn, material));
+    }
+    return server;
   }
 
   /** Adds what a client needs to be let in; the token comes with each call. */
@@ -213,12 +244,50 @@ public final class PeerSecurity {
 
   /** Calls of those who show the token; others are told what is missing. */
   public Handler<HttpServerRequest> guard(Handler<HttpServerRequest> calls) {
-    return guard.before(calls);
+    return request -> {
+      if (admits(request)) {
+        calls.handle(request);
+      }
+    };
   }
 
-  /** For one call: true if its sender has shown the token; otherwise it is refused, and has been answered. */
+  /**
+   * For one call: true if its sender has shown the token, which authenticates the connection; otherwise the call is
+   * refused, and has been answered, unless the connection has made too many of them.
+   */
   public boolean admits(HttpServerRequest request) {
-    return guard.admits(request);
+    Admission connection = Admission.of(request.connection());
+    boolean admitted = guard.admits(request, () -> connection == null || connection.mayCall());
+    if (admitted && connection != null) {
+      connection.admit();
+    }
+    return admitted;
+  }
+
+  /**
+   * Calls that are open to everybody, such as those of probes. If there is a token, they authenticate no connection,
+   * and it may make only so many of them before it does.
+   */
+  public Handler<HttpServerRequest> open(Handler<HttpServerRequest> calls) {
+    return request -> {
+      Admission connection = Admission.of(request.connection());
+      if (connection != null && tokens.isNone()) {
+        connection.admit();
+      }
+      if (connection == null || connection.mayCall()) {
+        calls.handle(request);
+      }
+    };
+  }
+
+  /**
+   * Lets a connection stay without authentication for the time of a call that is open to everybody. On its event loop.
+   *
+   * @return what to run at the end of the call
+   */
+  public static Runnable keepWithoutToken(HttpConnection connection) {
+    Admission admission = Admission.of(connection);
+    return admission == null ? () -> { } : admission.keep();
   }
 
   /**

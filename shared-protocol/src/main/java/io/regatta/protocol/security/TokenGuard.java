@@ -2,7 +2,6 @@ package io.regatta.protocol.security;
 
 import io.regatta.protocol.error.ErrorMapping;
 import io.vertx.core.Future;
-import io.vertx.core.Handler;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
@@ -10,6 +9,7 @@ import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.common.GrpcStatus;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,22 +33,18 @@ final class TokenGuard {
     this.secret = secret;
   }
 
-  Handler<HttpServerRequest> before(Handler<HttpServerRequest> calls) {
-    return tokens.isNone() ? calls : request -> {
-      if (admits(request)) {
-        calls.handle(request);
-      }
-    };
-  }
-
-  /** False: it has been refused. */
-  boolean admits(HttpServerRequest request) {
+  /**
+   * Returns whether a call may be served; otherwise it has been answered, if it may be.
+   *
+   * @param mayAnswer whether the connection gets an answer once more
+   */
+  boolean admits(HttpServerRequest request, BooleanSupplier mayAnswer) {
     if (tokens.isNone()) {
       return true;
     }
     String shown = request.getHeader(Token.HEADER);
     if (ProofHeader.isOne(shown)) {
-      return admitsProof(request, ProofHeader.parse(shown));
+      return admitsProof(request, ProofHeader.parse(shown), mayAnswer);
     }
     Tokens.Entry entry = tokens.now().shownBy(shown).orElse(null);
     if (entry != null) {
@@ -56,44 +52,48 @@ final class TokenGuard {
         exposed.warn("{} has sent the job's token without TLS, so others on the way may know it now: make a new token, and let the client "
             + "use TLS or prove the token (docs/protocol.md)", request.remoteAddress());
       }
-      return may(request, entry);
+      return may(request, entry, mayAnswer);
     }
-    return refuse(request, shown == null ? "a call without the job's token" : OTHER, null);
+    return refuse(request, shown == null ? "a call without the job's token" : OTHER, null, mayAnswer);
   }
 
-  private boolean admitsProof(HttpServerRequest request, Map<String, String> values) {
+  private boolean admitsProof(HttpServerRequest request, Map<String, String> values, BooleanSupplier mayAnswer) {
     Tokens.Entry entry = values == null ? null : tokens.now().ofId(values.get("key")).orElse(null);
     if (entry == null) {
-      return refuse(request, OTHER, null);
+      return refuse(request, OTHER, null, mayAnswer);
     }
     Token token = entry.token();
     if (!values.containsKey("proof")) {
-      answer(request, "waits for a proof of the job's token", proofs.challenge(values, token));
+      if (mayAnswer.getAsBoolean()) {
+        answer(request, "waits for a proof of the job's token", proofs.challenge(values, token));
+      }
       return false;
     }
     return switch (proofs.check(values, token, request.method().name(), request.uri())) {
-      case PROVED -> may(request, entry);
-      case WRONG -> refuse(request, OTHER, null);
-      case EXPIRED -> refuse(request, "a call whose proof is of an earlier time", proofs.challenge(values, token));
-      case REPEATED -> refuse(request, "a call that has come before", null);
-      case OVERLOADED -> refuse(request, "a call while it keeps as many sessions as it can", null);
+      case PROVED -> may(request, entry, mayAnswer);
+      case WRONG -> refuse(request, OTHER, null, mayAnswer);
+      case EXPIRED -> refuse(request, "a call whose proof is of an earlier time", proofs.challenge(values, token), mayAnswer);
+      case REPEATED -> refuse(request, "a call that has come before", null, mayAnswer);
+      case OVERLOADED -> refuse(request, "a call while it keeps as many sessions as it can", null, mayAnswer);
     };
   }
 
   /** What a token may do is looked at last: only its holder learns that. */
-  private boolean may(HttpServerRequest request, Tokens.Entry entry) {
+  private boolean may(HttpServerRequest request, Tokens.Entry entry, BooleanSupplier mayAnswer) {
     if (tokens.isExpired(entry)) {
-      return refuse(request, "a call whose token " + entry.name() + " has expired", null);
+      return refuse(request, "a call whose token " + entry.name() + " has expired", null, mayAnswer);
     }
     if (!entry.allows(request.path())) {
-      return refuse(request, "a call for which its token " + entry.name() + " has no role", null);
+      return refuse(request, "a call for which its token " + entry.name() + " has no role", null, mayAnswer);
     }
     return true;
   }
 
-  private boolean refuse(HttpServerRequest request, String why, String challenge) {
-    lines.warn("refused {}: {} from {}", why, request.path(), request.remoteAddress());
-    answer(request, "refuses " + why + ADVICE, challenge);
+  private boolean refuse(HttpServerRequest request, String why, String challenge, BooleanSupplier mayAnswer) {
+    if (mayAnswer.getAsBoolean()) {
+      lines.warn("refused {}: {} from {}", why, request.path(), request.remoteAddress());
+      answer(request, "refuses " + why + ADVICE, challenge);
+    }
     return false;
   }
 

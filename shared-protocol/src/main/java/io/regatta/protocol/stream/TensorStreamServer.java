@@ -40,7 +40,7 @@ public final class TensorStreamServer {
     Map<String, Handler<TensorStream>> paths = Map.copyOf(streams);
     return withOpenHealth(control, request -> {
       Handler<TensorStream> taker = paths.get(request.path());
-      if (taker != null && GrpcCalls.isGrpc(request)) {
+      if (taker != null && GrpcCalls.isGrpc(request) && !GrpcCalls.isCompressed(request)) {
         taker.handle(new ServerTensorStream(vertx.getOrCreateContext(), request, options));
       } else {
         control.handle(request);
@@ -58,7 +58,8 @@ public final class TensorStreamServer {
   public static Handler<HttpServerRequest> withOpenHealth(GrpcCalls health, Handler<HttpServerRequest> others,
       PeerSecurity security) {
     Handler<HttpServerRequest> guarded = security.guard(others);
-    return request -> (HEALTH.contains(String.valueOf(request.path())) && GrpcCalls.isGrpc(request) ? health : guarded)
+    Handler<HttpServerRequest> open = security.open(health);
+    return request -> (HEALTH.contains(String.valueOf(request.path())) && GrpcCalls.isGrpc(request) ? open : guarded)
         .handle(request);
   }
 }

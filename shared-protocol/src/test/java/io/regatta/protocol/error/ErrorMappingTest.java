@@ -45,6 +45,12 @@ class ErrorMappingTest {
   }
 
   @Test
+  void a_peers_text_forges_no_line_of_a_log() {
+    assertThat(ErrorMapping.exception(GrpcStatus.UNAVAILABLE, "gone\n12:00:00.000 ERROR forged\u001b[2J é"))
+        .hasMessage("gone\\u000a12:00:00.000 ERROR forged\\u001b[2J é");
+  }
+
+  @Test
   void failures_of_others_keep_their_text() {
     InvalidInput ours = new InvalidInput("ours");
     assertThat(ErrorMapping.regatta(new CompletionException(ours))).isSameAs(ours);

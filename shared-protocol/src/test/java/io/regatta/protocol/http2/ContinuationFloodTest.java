@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2FrameTypes;
+import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServerOptions;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -28,7 +30,8 @@ class ContinuationFloodTest {
   void empty_continuations_end_the_connection() throws Exception {
     Vertx vertx = Vertx.vertx();
     try {
-      int port = vertx.createHttpServer().requestHandler(r -> r.response().end()).listen(0, "127.0.0.1")
+      int port = PeerSecurity.NONE.server(vertx, new HttpServerOptions()).requestHandler(r -> r.response().end())
+          .listen(0, "127.0.0.1")
           .await(SECONDS, TimeUnit.SECONDS).actualPort();
       try (Socket socket = new Socket("127.0.0.1", port)) {
         socket.setSoTimeout(SECONDS * 1000);

@@ -28,7 +28,7 @@ class PeerLogTest {
     lines.start();
     logger.addAppender(lines);
     try {
-      PeerLog log = new PeerLog(logger, nanos::get);
+      PeerLog log = new PeerLog(logger, 1, 200, nanos::get);
       for (int i = 0; i < 1000; i++) {
         log.warn("refused {}", "/a\nb");
         log.error("call failed", new IllegalStateException("a fault"));
@@ -39,6 +39,24 @@ class PeerLogTest {
       logger.detachAppender(lines);
     }
     assertThat(lines.list).extracting(ILoggingEvent::getFormattedMessage)
-        .containsExactly("refused /a\\u000ab", "refused /c (and 1999 similar lines before)");
+        .containsExactly("refused /a\\u000ab", "refused /a\\u000ab (and 99 similar lines before)",
+        "refused /c (and 1998 similar lines before)");
+  }
+
+  @Test
+  void logsSoManyLinesOfAnEvent_andALineOfEachHundredfoldThatIsLeftOut() {
+    lines.start();
+    logger.addAppender(lines);
+    try {
+      PeerLog log = new PeerLog(logger, 3, 200, nanos::get);
+      for (int i = 0; i < 20_000; i++) {
+        log.warn("{} has left", i);
+      }
+    } finally {
+      logger.detachAppender(lines);
+    }
+    assertThat(lines.list).extracting(ILoggingEvent::getFormattedMessage).containsExactly("0 has left", "1 has left",
+        "2 has left",
+        "102 has left (and 99 similar lines before)", "10003 has left (and 9999 similar lines before)");
   }
 }

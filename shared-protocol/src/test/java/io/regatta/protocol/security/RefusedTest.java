@@ -26,8 +26,8 @@ import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientResponse;
@@ -304,7 +304,7 @@ class RefusedTest {
     AtomicInteger asked = new AtomicInteger();
     HttpServer reluctant = standIn(HttpServer.class, Map.of("actualPort", () -> 4711, "updateSSLOptions",
         () -> asked.incrementAndGet() == 1 ? Future.failedFuture("not now") : Future.succeededFuture(true)));
-    HttpServer held = security.server(standIn(Vertx.class, Map.of("createHttpServer", () -> reluctant)), new HttpServerOptions());
+    HttpServer held = security.renewed(reluctant, ClientAuth.NONE, false);
     Pem renewed = certificates.issue("ca", "renewed");
     Files.copy(renewed.certificate(), certificate, REPLACE_EXISTING);
     Files.copy(renewed.key(), key, REPLACE_EXISTING);

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Wait;
 import io.regatta.node.process.PlainVertx;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpMethod;
@@ -27,7 +28,7 @@ import javax.net.ssl.SSLPeerUnverifiedException;
  */
 final class AdminServer {
   /** Limit for a connection without a byte, twice the usual interval of scrapes: strangers cannot hold it open. */
-  private static final int IDLE_SECONDS = 120;
+  private static final int IDLE_MILLIS = 120_000;
 
   private final Vertx vertx;
   private final Insight insight;
@@ -40,13 +41,18 @@ final class AdminServer {
 
   /** Starts listening; fails with {@link InvalidInput} if the port is in use, and leaves nothing behind then. */
   static Future<AdminServer> start(String host, int port, Insight insight) {
+    return start(host, port, insight, IDLE_MILLIS);
+  }
+
+  /** The same with another limit for a connection without a byte. */
+  static Future<AdminServer> start(String host, int port, Insight insight, int idleMillis) {
     Vertx own = Vertx.vertx(PlainVertx.options().setEventLoopPoolSize(1)
         .setWorkerPoolSize(1).setInternalBlockingPoolSize(1));
     AdminServer admin = new AdminServer(own, insight);
     Promise<AdminServer> promise = Promise.promise();
     try {
       admin.server = insight.security().askingServer(own, new HttpServerOptions()
-          .setIdleTimeout(IDLE_SECONDS).setIdleTimeoutUnit(TimeUnit.SECONDS)).requestHandler(admin::handle);
+          .setIdleTimeout(idleMillis).setIdleTimeoutUnit(TimeUnit.MILLISECONDS)).requestHandler(admin.calls());
     } catch (InvalidInput e) {
       return admin.close().transform(closed -> Future.failedFuture(e));
     }
@@ -79,15 +85,30 @@ final class AdminServer {
     return closed.future();
   }
 
-  private void handle(HttpServerRequest request) {
-    if (request.method() != HttpMethod.GET && request.method() != HttpMethod.HEAD) {
-      answer(request, 405, "text/plain", "only GET\n");
-      return;
-    }
-    if (Probes.isProbe(request)) {
+  private Handler<HttpServerRequest> calls() {
+    Handler<HttpServerRequest> open = insight.security().open(this::handleOpen);
+    return request -> {
+      if (!isRead(request) || Probes.isProbe(request)) {
+        open.handle(request);
+      } else {
+        handleGuarded(request);
+      }
+    };
+  }
+
+  private static boolean isRead(HttpServerRequest request) {
+    return request.method() == HttpMethod.GET || request.method() == HttpMethod.HEAD;
+  }
+
+  private void handleOpen(HttpServerRequest request) {
+    if (isRead(request)) {
       insight.probes().answer(request);
-      return;
+    } else {
+      answer(request, 405, "text/plain", "only GET\n");
     }
+  }
+
+  private void handleGuarded(HttpServerRequest request) {
     if (!insight.security().admits(request)) {
       return;
     }

@@ -1,5 +1,6 @@
 package io.regatta.rendezvous.http;
 
+import io.regatta.protocol.security.PeerLog;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,6 +24,7 @@ import org.slf4j.LoggerFactory;
  */
 final class GlooKeyValues implements KeyValues {
   private static final Logger LOG = LoggerFactory.getLogger(GlooKeyValues.class);
+  private static final PeerLog RUNS = PeerLog.ofEvents(LOG);
   private static final int SEGMENTS = 3;
   /** What a rank stores for each other rank. */
   private static final int ADDRESS_BYTES = 136;
@@ -93,11 +95,11 @@ final class GlooKeyValues implements KeyValues {
 
   private Answer put(String name, String key, Condition condition, byte[] value) {
     if (sizes.containsKey(name) && shouldStop()) {
-      LOG.info("all of {} have deleted their keys: the next job begins in empty scopes", sizes);
+      RUNS.info("all of {} have deleted their keys: the next job begins in empty scopes", sizes);
       sizes.keySet().forEach(this::forget);
     }
     if (!condition.named() && beginsAnotherRun(name, key, value)) {
-      LOG.info("scope {}: rank {} belongs to another run, which begins in an empty scope", name, key);
+      RUNS.info("scope {}: rank {} belongs to another run, which begins in an empty scope", name, key);
       forget(name);
     }
     byte[] before = held(name, key);

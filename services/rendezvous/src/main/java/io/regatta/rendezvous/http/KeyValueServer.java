@@ -48,7 +48,7 @@ public final class KeyValueServer {
   private long bytesUnderWay;
 
   private KeyValueServer(KeyValues values, HttpStoreConfig config, PeerSecurity security) {
-    this.security = config.open() ? PeerSecurity.NONE : security;
+    this.security = config.open() ? security.open() : security;
     this.values = values;
     this.maxBodyBytes = config.valueBytes();
     this.maxBytesUnderWay = Math.max(config.valueBytes(), config.storeBytes() / BODIES_OF_STORE);

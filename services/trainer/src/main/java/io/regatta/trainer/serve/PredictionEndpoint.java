@@ -10,6 +10,7 @@ import io.regatta.protocol.call.RequestLimits;
 import io.regatta.protocol.prediction.PredictReply;
 import io.regatta.protocol.prediction.PredictRequest;
 import io.regatta.protocol.prediction.PredictionGrpcService;
+import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.stream.TensorStreamServer;
 import io.vertx.core.Future;
@@ -39,6 +40,7 @@ import org.slf4j.LoggerFactory;
 final class PredictionEndpoint {
 
   private static final Logger LOG = LoggerFactory.getLogger(PredictionEndpoint.class);
+  private static final PeerLog FAULTS = new PeerLog(LOG);
 
   /** So many of the largest requests may be held at a time. */
   private static final int HELD_REQUESTS = 4;
@@ -100,7 +102,9 @@ final class PredictionEndpoint {
         http(request);
       }
     }, security);
-    return security.server(vertx, options).requestHandler(request -> (isProbe(request) ? probes : guarded).handle(request));
+    Handler<HttpServerRequest> open = security.open(probes);
+    return security.server(vertx, options).requestHandler(request -> (isProbe(request) ? open : guarded)
+        .handle(request));
   }
 
   private static boolean isProbe(HttpServerRequest request) {
@@ -219,7 +223,7 @@ final class PredictionEndpoint {
 
   private static void log(Throwable e) {
     if (!(e instanceof RegattaException)) {
-      LOG.error("a prediction failed", e);
+      FAULTS.error("a prediction failed", e);
     }
   }
 

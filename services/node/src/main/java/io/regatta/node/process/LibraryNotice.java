@@ -1,0 +1,34 @@
+package io.regatta.node.process;
+
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.ThrowableProxy;
+import ch.qos.logback.core.AppenderBase;
+import io.regatta.protocol.security.PeerLog;
+import java.util.HashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Receiver of what Vert.x and Netty warn of, in {@code regatta-logback.xml}. Whoever reaches a port can cause such
+ * lines, by rubbish on a connection for example, so each of their classes has a {@link PeerLog} of its own. Logback
+ * calls it under its lock.
+ */
+public final class LibraryNotice extends AppenderBase<ILoggingEvent> {
+
+  private static final Logger LOG = LoggerFactory.getLogger(LibraryNotice.class);
+
+  /** By the name of the library's class: there are only so many. */
+  private final Map<String, PeerLog> kinds = new HashMap<>();
+
+  @Override
+  protected void append(ILoggingEvent event) {
+    String name = event.getLoggerName();
+    PeerLog log = kinds.computeIfAbsent(name, n -> new PeerLog(LOG));
+    if (event.getThrowableProxy() instanceof ThrowableProxy fault) {
+      log.error(name + ": " + event.getFormattedMessage(), fault.getThrowable());
+    } else {
+      log.warn("{}: {}", name, event.getFormattedMessage());
+    }
+  }
+}

@@ -1,0 +1,186 @@
+package io.regatta.protocol.testing;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersEncoder;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2FrameTypes;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.function.BiConsumer;
+
+/**
+ * A client that sends bytes which no client of ours would, over a plain socket, and sees how the server ends the
+ * connection. Owned by one thread.
+ */
+public final class HostileClient implements Closeable {
+  /** GOAWAY without an error, or none at all. */
+  public static final long NO_ERROR = 0;
+  private static final int WAIT_MILLIS = 20_000;
+  private static final int FRAME_HEAD = 9;
+  private static final int END_STREAM = 1;
+  private static final int END_HEADERS = 4;
+
+  private final Socket socket;
+  private final ByteArrayOutputStream received = new ByteArrayOutputStream();
+
+  private HostileClient(Socket socket) throws IOException {
+    this.socket = socket;
+    socket.setSoTimeout(WAIT_MILLIS);
+    socket.setTcpNoDelay(true);
+  }
+
+  /** Connects to a port of this machine from 127.0.0.1. */
+  public static HostileClient connect(int port) throws IOException {
+    return connect(port, "127.0.0.1");
+  }
+
+  /** The same from another address of the loopback interface. */
+  public static HostileClient connect(int port, String from) throws IOException {
+    return new HostileClient(new Socket(InetAddress.getByName("127.0.0.1"), port, InetAddress.getByName(from), 0));
+  }
+
+  /** Returns HTTP/2's preface and empty SETTINGS. */
+  public static byte[] hello() {
+    return join("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII), frame(Http2FrameTypes.SETTINGS,
+        0, 0, new byte[0]));
+  }
+
+  /** Returns one HTTP/2 frame. */
+  public static byte[] frame(int type, int flags, int stream, byte[] payload) {
+    return ByteBuffer.allocate(FRAME_HEAD + payload.length).put((byte) (payload.length >> Short.SIZE))
+        .putShort((short) payload.length)
+        .put((byte) type).put((byte) flags).putInt(stream).put(payload).array();
+  }
+
+  /** Returns the HEADERS of a gRPC call, with pairs of further names and values; the call stays open. */
+  public static byte[] call(int stream, String path, String... more) {
+    return headers(stream, false, "POST", path, more);
+  }
+
+  /** Returns the HEADERS of a request. */
+  public static byte[] headers(int stream, boolean ends, String method, String path, String... more) {
+    Http2Headers headers = new DefaultHttp2Headers().method(method).path(path).scheme("http").authority("127.0.0.1");
+    if (method.equals("POST")) {
+      headers.add("content-type", "application/grpc").add("te", "trailers");
+    }
+    for (int i = 0; i < more.length; i += 2) {
+      headers.add(more[i], more[i + 1]);
+    }
+    ByteBuf block = Unpooled.buffer();
+    try {
+      new DefaultHttp2HeadersEncoder().encodeHeaders(stream, headers, block);
+    } catch (Http2Exception e) {
+      throw new IllegalArgumentException(e);
+    }
+    return frame(Http2FrameTypes.HEADERS, END_HEADERS | (ends ? END_STREAM : 0), stream, ByteBufUtil.getBytes(block));
+  }
+
+  /** Returns byte arrays one after the other. */
+  public static byte[] join(byte[]... parts) {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    for (byte[] part : parts) {
+      all.writeBytes(part);
+    }
+    return all.toByteArray();
+  }
+
+  /** Returns a byte array many times over. */
+  public static byte[] repeat(byte[] part, int times) {
+    ByteArrayOutputStream all = new ByteArrayOutputStream(part.length * times);
+    for (int i = 0; i < times; i++) {
+      all.writeBytes(part);
+    }
+    return all.toByteArray();
+  }
+
+  /** Sends bytes; returns false if the server has closed the connection. */
+  public boolean send(byte[]... parts) {
+    try {
+      socket.getOutputStream().write(join(parts));
+      return true;
+    } catch (IOException closed) {
+      return false;
+    }
+  }
+
+  /** Waits until so many bytes have arrived in all. */
+  public void awaitBytes(int bytes) throws IOException {
+    byte[] buffer = new byte[8192];
+    while (received.size() < bytes) {
+      int n = socket.getInputStream().read(buffer);
+      if (n < 0) {
+        throw new IOException("closed after " + received.size() + " bytes");
+      }
+      received.write(buffer, 0, n);
+    }
+  }
+
+  /**
+   * Waits until the server has closed the connection.
+   *
+   * @return all that has arrived
+   * @throws SocketTimeoutException if it stays open
+   */
+  public byte[] awaitEnd() throws IOException {
+    byte[] buffer = new byte[8192];
+    try {
+      for (int n = socket.getInputStream().read(buffer); n >= 0; n = socket.getInputStream().read(buffer)) {
+        received.write(buffer, 0, n);
+      }
+    } catch (SocketTimeoutException open) {
+      throw open;
+    } catch (IOException reset) {
+      return received.toByteArray();
+    }
+    return received.toByteArray();
+  }
+
+  /** Waits until the server has closed an HTTP/2 connection; returns the error of its last GOAWAY. */
+  public long awaitGoAway() throws IOException {
+    long[] error = {NO_ERROR};
+    frames(awaitEnd(), (type, payload) -> error[0] = type == Http2FrameTypes.GO_AWAY
+        ? Integer.toUnsignedLong(payload.getInt(payload.position() + Integer.BYTES)) : error[0]);
+    return error[0];
+  }
+
+  /** Returns how many HTTP/2 frames of a type are in what has arrived. */
+  public static int count(int type, byte[] arrived) {
+    int[] count = {0};
+    frames(arrived, (each, payload) -> count[0] += each == type ? 1 : 0);
+    return count[0];
+  }
+
+  private static void frames(byte[] arrived, BiConsumer<Integer, ByteBuffer> each) {
+    ByteBuffer bytes = ByteBuffer.wrap(arrived);
+    while (bytes.remaining() >= FRAME_HEAD) {
+      int length = (bytes.get() & 0xff) << Short.SIZE | bytes.getShort() & 0xffff;
+      int type = bytes.get();
+      bytes.position(bytes.position() + 1 + Integer.BYTES);
+      if (bytes.remaining() < length) {
+        return;
+      }
+      each.accept(type, bytes.duplicate());
+      bytes.position(bytes.position() + length);
+    }
+  }
+
+  /** Returns the port that it sends from. */
+  public int localPort() {
+    return socket.getLocalPort();
+  }
+
+  @Override
+  public void close() throws IOException {
+    socket.close();
+  }
+}
