@@ -84,6 +84,11 @@ public final class PeerSecurity {
     return of(files, token, ConnectionLimits.DEFAULTS);
   }
 
+  /** As {@link #of(TlsFiles, Tokens, Supplier, ConnectionLimits)}, with the default limits. */
+  static PeerSecurity of(TlsFiles files, Tokens tokens, Supplier<Tokens> file) {
+    return of(files, tokens, file, ConnectionLimits.DEFAULTS);
+  }
+
   /** As {@link #of(TlsFiles, Token)}, with other limits of the connections of each port. */
   public static PeerSecurity of(TlsFiles files, Token token, ConnectionLimits limits) {
     return of(files, Tokens.of(token), null, limits);
