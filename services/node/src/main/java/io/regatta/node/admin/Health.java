@@ -45,11 +45,19 @@ final class Health {
     });
   }
 
+  private static Future<Void> ask(Supplier<Future<Void>> joined) {
+    try {
+      return joined.get();
+    } catch (RuntimeException e) {
+      return Future.failedFuture(e); // whoever asks for the health is answered, whatever is broken
+    }
+  }
+
   private Future<Check> reachable(Supplier<Future<Void>> joined) {
     Future<Void> look;
     synchronized (this) {
       if (looking.isComplete()) {
-        looking = joined.get();
+        looking = ask(joined);
       }
       look = looking;
     }

@@ -165,9 +165,13 @@ public final class HazelcastMember {
 
   /** As {@link #sharedMap}, with calls that do not block. */
   public static Future<AsyncMap<String, String>> asyncMap(Vertx vertx, String name) {
-    return under(vertx).map(hazelcast -> Future.<AsyncMap<String, String>>succeededFuture(
-        new HazelcastAsyncMap<>((VertxInternal) vertx, new ConversionUtils(), hazelcast.getMap(name))))
-        .orElseGet(() -> vertx.sharedData().getAsyncMap(name));
+    try {
+      return under(vertx).map(hazelcast -> Future.<AsyncMap<String, String>>succeededFuture(
+          new HazelcastAsyncMap<>((VertxInternal) vertx, new ConversionUtils(), hazelcast.getMap(name))))
+          .orElseGet(() -> vertx.sharedData().getAsyncMap(name));
+    } catch (RuntimeException e) { // the member has stopped
+      return Future.failedFuture(e);
+    }
   }
 
   /**

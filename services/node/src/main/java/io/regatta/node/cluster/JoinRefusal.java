@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 final class JoinRefusal implements LogListener {
 
   private static final Pattern PARTITIONS = Pattern.compile("Incompatible partition count! expected: (null|\\d+),");
-  private static final Pattern JOINER = Pattern.compile("Incompatible joiners! expected: ([\\w-]+),");
+  private static final Pattern JOINER = Pattern.compile("Incompatible joiners! expected: ([\\w-]*),");
   private static final Pattern CONFIGURATION =
       Pattern.compile("A Configuration mismatch was detected: (.*?) Node is going to shutdown now!", Pattern.DOTALL);
   private static final Pattern BEFORE_JOIN = Pattern.compile("Reason of failure for node join: (.*)", Pattern.DOTALL);
