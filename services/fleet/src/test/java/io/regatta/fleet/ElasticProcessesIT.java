@@ -21,8 +21,10 @@ class ElasticProcessesIT {
   /** Far beyond what a busy machine needs to go on: who waited for it would be seen. */
   private static final int LEASE_MILLIS = 120_000;
   private static final int FAILURE_MILLIS = 3000;
-  /** Added to each of 938 steps: a newcomer's process starts before they are over, however fast the machine is. */
-  private static final int STEP_MILLIS = 20;
+  /** Of 469 of a pass. */
+  private static final int STEPS = 250;
+  /** Added to each of them: a newcomer's process starts before they are over, however fast the machine is. */
+  private static final int STEP_MILLIS = 60;
 
   @TempDir
   Path dir;
@@ -40,7 +42,7 @@ class ElasticProcessesIT {
 
   private JsonObject job() throws Exception {
     return ServiceProcesses.job("lenet", List.of("trainers=4", "batch_size=32", "epochs=1",
-        "optimizer.schedule.decay_steps=419", "data.dir=" + Jobs.data("mnist"))).put("collective", new JsonObject().put("min_trainers", 2));
+        "max_steps=" + STEPS, "optimizer.schedule.decay_steps=" + (STEPS - 50), "data.dir=" + Jobs.data("mnist"))).put("collective", new JsonObject().put("min_trainers", 2));
   }
 
   private JavaProcess trainer(JsonObject job, int number, int rank) throws Exception {
@@ -78,7 +80,7 @@ class ElasticProcessesIT {
     }
     JsonNode result = new ObjectMapper().readTree(dir.resolve("result.json").toFile());
     System.out.println(result);
-    assertThat(result.get("accuracy").asDouble()).as("undisturbed 0.98").isGreaterThanOrEqualTo(0.96);
+    assertThat(result.get("accuracy").asDouble()).as("undisturbed 0.97").isGreaterThanOrEqualTo(0.94);
     assertThat(result.get("trainers").asInt()).isEqualTo(4);
     assertThat(first.output()).contains("operations are done");
   }
@@ -88,7 +90,7 @@ class ElasticProcessesIT {
   void who_is_frozen_is_left_behind_and_ends_when_it_wakes() throws Exception {
     JsonObject job = job();
     job.getJsonObject("collective").put("failure_timeout_ms", FAILURE_MILLIS);
-    job.put("epochs", 100);
+    job.put("epochs", 100).put("max_steps", 0);
     services.start("rendezvous", "rendezvous", new JsonObject().put("lease_ms", LEASE_MILLIS));
     List<JavaProcess> trainers = new ArrayList<>();
     for (int rank = 0; rank < 4; rank++) {

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class KilledRunsIT {
 
   private static final int SECONDS = JavaProcess.SECONDS;
-  private static final int EXAMPLES = 1600;
+  private static final int EXAMPLES = 1200;
   private static final int BATCH = 8;
   private static final int PASSES = 2;
   /** Of each of the two trainers, in all passes. */

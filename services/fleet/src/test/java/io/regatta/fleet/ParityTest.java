@@ -32,8 +32,8 @@ class ParityTest {
 
   private List<Check> parity(TrainingProgram program, String... keys) {
     List<String> overrides = new ArrayList<>(Jobs.tiny(dir));
-    overrides.add("data.dir=" + dir.resolve("parity")); // 100 steps of two trainers
-    overrides.add("settings.train_rows=13000");
+    overrides.add("data.dir=" + dir.resolve("parity")); // 50 steps of two trainers
+    overrides.add("settings.train_rows=6500");
     overrides.addAll(List.of(keys));
     return new Parity(changes -> JobFile.load(Checkout.file("configs/wide-and-deep.yaml"), List.of(), List.of(), overrides, changes), program)
         .run(check -> System.out.println(check));
