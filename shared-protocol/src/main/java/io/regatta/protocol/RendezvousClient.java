@@ -79,7 +79,8 @@ public final class RendezvousClient {
    * @param ended elastic: what the group was for is done, so that newcomers are refused from now on
    * @param succeeded this member's run has ended with success
    */
-  public Future<Void> leave(String group, int rank, long incarnation, ByteString secret, boolean ended, boolean succeeded) {
+  public Future<Void> leave(String group, int rank, long incarnation, ByteString secret, boolean ended,
+      boolean succeeded) {
     return calls.call(RendezvousGrpcClient.Leave, LeaveRequest.newBuilder().setGroup(group).setRank(rank)
         .setIncarnation(incarnation).setSecret(secret).setEnded(ended).setSucceeded(succeeded).build()).mapEmpty();
   }

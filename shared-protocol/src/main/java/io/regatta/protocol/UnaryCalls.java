@@ -42,8 +42,8 @@ final class UnaryCalls {
   private static final long MAX_MESSAGE_BYTES = 64L << 20;
   private static final long CLOSE_MILLIS = 1000;
   /** Is answered by the server's guard, whatever it is. */
-  private static final ServiceMethod<Buffer, Buffer> GREETING = ServiceMethod.client(ServiceName.create("regatta.Authentication"),
-      "Greet", GrpcMessageEncoder.IDENTITY, GrpcMessageDecoder.IDENTITY);
+  private static final ServiceMethod<Buffer, Buffer> GREETING = ServiceMethod.client(
+      ServiceName.create("regatta.Authentication"), "Greet", GrpcMessageEncoder.IDENTITY, GrpcMessageDecoder.IDENTITY);
 
   private final Vertx vertx;
   private final ContextInternal context;
@@ -154,7 +154,8 @@ final class UnaryCalls {
     }
     Client by = newest;
     by.connecting++;
-    Future<GrpcClientRequest<Q, A>> request = context.succeededFuture().compose(v -> by.grpc.request(address, method)) // or it throws
+    Future<GrpcClientRequest<Q, A>> request = context.succeededFuture()
+        .compose(v -> by.grpc.request(address, method)) // or it throws
         .compose(r -> authorized(by, method, r));
     return request.timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS)
         .onFailure(e -> {
@@ -170,11 +171,13 @@ final class UnaryCalls {
   }
 
   /** Gives a request its header; one whose peer does not prove that it knows the token is not sent. */
-  private <Q, A> Future<GrpcClientRequest<Q, A>> authorized(Client by, ServiceMethod<A, Q> method, GrpcClientRequest<Q, A> request) {
+  private <Q, A> Future<GrpcClientRequest<Q, A>> authorized(Client by, ServiceMethod<A, Q> method,
+      GrpcClientRequest<Q, A> request) {
     HttpConnection connection = request.connection();
     watch(by, connection);
     return by.authorizations.computeIfAbsent(connection, c -> new CallAuthorization(options.security(), peer))
-        .header(connection.remoteAddress(), "POST", "/" + method.fullMethodName(), header -> greet(by, header)).map(header -> {
+        .header(connection.remoteAddress(), "POST", "/" + method.fullMethodName(), header -> greet(by, header))
+        .map(header -> {
           if (header != null) {
             request.headers().set(Token.HEADER, header);
           }

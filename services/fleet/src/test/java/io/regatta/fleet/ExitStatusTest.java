@@ -106,11 +106,14 @@ class ExitStatusTest {
     return all;
   }
 
-  /** With one token for all, for some are started by hand beside a launched job, whose own token they could not know. */
+  /**
+   * With one token for all, for some are started by hand beside a launched job, whose own token they could not know.
+   */
   private JavaProcess regatta(Map<String, String> variables, String... args) throws IOException {
     Map<String, String> all = new HashMap<>(variables);
     Path token = dir.resolve("token");
-    all.put("REGATTA_NODE_TOKEN_FILE", (Files.exists(token) ? token : SecretFiles.write(token, "the-token-of-all-of-these")).toString());
+    all.put("REGATTA_NODE_TOKEN_FILE", (Files.exists(token) ? token : SecretFiles.write(token,
+        "the-token-of-all-of-these")).toString());
     JavaProcess process = JavaProcess.regatta(dir, all, args);
     processes.add(process);
     return process;
@@ -139,7 +142,8 @@ class ExitStatusTest {
     return regatta(Map.of(), "launch", "--server_num=1", "--worker_num=1", program.toString(), role);
   }
 
-  private JavaProcess trainer(String command, String job, String trainers, String id, String... more) throws IOException {
+  private JavaProcess trainer(String command, String job, String trainers, String id,
+      String... more) throws IOException {
     List<String> args = new ArrayList<>(List.of(command, job));
     args.addAll(List.of(more));
     return regatta(Map.of("TRAINING_ROLE", "TRAINER", "PADDLE_TRAINER_ID", id, "PADDLE_TRAINERS_NUM", trainers,

@@ -242,7 +242,10 @@ class KubernetesTest {
     }
   }
 
-  /** All pods have the token, and all of a job or none have TLS, from files of Secrets; probes speak what the admin port speaks. */
+  /**
+   * All pods have the token, and all of a job or none have TLS, from files of Secrets; probes speak what the admin port
+   * speaks.
+   */
   @ParameterizedTest
   @MethodSource("builds")
   void all_pods_have_the_token_and_all_or_none_have_tls(Kustomized built) {

@@ -67,7 +67,8 @@ class SecuredLaunchTest {
 
   @Test
   void a_launch_makes_a_token_for_its_job_which_is_for_its_user_alone_and_goes_with_it() throws Exception {
-    try (JavaProcess launch = JavaProcess.regatta(dir, Map.of(), "launch", "--server_num=1", "--worker_num=1", job("epochs: 1000000\n"))) {
+    try (JavaProcess launch = JavaProcess.regatta(dir, Map.of(), "launch", "--server_num=1", "--worker_num=1",
+        job("epochs: 1000000\n"))) {
       launch.await(line -> line.contains("dense values in"), SECONDS);
       Path file = assertThat(tokens(dir.resolve("log"))).singleElement().actual();
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("r--------");
@@ -84,23 +85,30 @@ class SecuredLaunchTest {
       assertThat(launch.status(SECONDS)).as(launch.output()).isEqualTo(130);
       assertThat(tokens(dir.resolve("log"))).isEmpty();
       for (String name : new String[] {"serverlog.0", "workerlog.0"}) {
-        assertThat(Files.readString(dir.resolve("log").resolve(name))).contains("is called with no TLS, a token").doesNotContain(token);
+        assertThat(Files.readString(dir.resolve("log").resolve(name))).contains("is called with no TLS, a token")
+            .doesNotContain(token);
       }
       assertThat(launch.output()).doesNotContain(token);
     }
   }
 
-  /** Servers, streams and control calls at an address of this machine that is none of loopback: nobody sends the token. */
+  /**
+   * Servers, streams and control calls at an address of this machine that is none of loopback: nobody sends the token.
+   */
   @Test
   void beyond_loopback_a_launched_job_proves_its_token_and_does_not_send_it() throws Exception {
     String host = NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses)
-        .filter(address -> address instanceof Inet4Address && !address.isLoopbackAddress() && !address.isLinkLocalAddress())
+        .filter(address -> address instanceof Inet4Address && !address.isLoopbackAddress()
+            && !address.isLinkLocalAddress())
         .map(InetAddress::getHostAddress).findFirst().orElse("");
     Assumptions.assumeFalse(host.isEmpty(), "this machine has loopback only");
-    try (JavaProcess launch = JavaProcess.regatta(dir, Map.of(), "launch", "--server_num=1", "--worker_num=2", "--host", host,
-        job("mode: sync\n"), "--set", "trainer.stream.transport=grpc", "--set", "parameter_server.stream.transport=grpc")) {
+    try (JavaProcess launch = JavaProcess.regatta(dir, Map.of(), "launch", "--server_num=1", "--worker_num=2",
+        "--host", host,
+        job("mode: sync\n"), "--set", "trainer.stream.transport=grpc", "--set",
+        "parameter_server.stream.transport=grpc")) {
       assertThat(launch.status(SECONDS)).as(launch.output()).isZero();
-      assertThat(Files.readString(dir.resolve("log/serverlog.0"))).contains("Server listening on " + host, "is called with no TLS, a token")
+      assertThat(Files.readString(dir.resolve("log/serverlog.0"))).contains("Server listening on " + host,
+          "is called with no TLS, a token")
           .doesNotContain("has sent the job's token", "refused a call");
     }
   }
@@ -108,9 +116,11 @@ class SecuredLaunchTest {
   /** The command is given on each machine: what one launcher made, the other would not know. */
   @Test
   void a_part_of_a_job_has_no_token_of_its_own_and_is_refused_beyond_loopback() throws Exception {
-    CommandLineRun launch = CommandLineRun.regatta("launch", "--servers", "0.0.0.0:" + FreePorts.one(), "--workers", "0.0.0.0,10.9.9.9",
+    CommandLineRun launch = CommandLineRun.regatta("launch", "--servers", "0.0.0.0:" + FreePorts.one(), "--workers",
+        "0.0.0.0,10.9.9.9",
         "--host", "0.0.0.0", "--log_dir", dir.resolve("none").toString(), job(""));
-    assertThat(launch.failure()).contains("parameter-server would listen on 0.0.0.0", "node.token_file", "node.security.open: true");
+    assertThat(launch.failure()).contains("parameter-server would listen on 0.0.0.0", "node.token_file",
+        "node.security.open: true");
     assertThat(dir.resolve("none")).doesNotExist();
   }
 

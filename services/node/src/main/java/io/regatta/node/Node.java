@@ -121,7 +121,8 @@ public final class Node {
   }
 
   private static Insight insight(NodeConfig config, String role) {
-    return new Insight(config.admin(), config.peerSecurity(), config.host(), config.bind(), config.longWaitSeconds(), role);
+    return new Insight(config.admin(), config.peerSecurity(), config.host(), config.bind(), config.longWaitSeconds(),
+        role);
   }
 
   /** Opens the admin server, unless this process would be open to everybody. Returns the node's host. Blocking. */
@@ -163,7 +164,8 @@ public final class Node {
       Hosted.Service join = insight.hosted().starting("cluster " + config.cluster().name());
       join.lacks("is being joined");
       starting.joining = ClusteredVertx.begin(new ClusteredVertx.Joining(config.cluster(),
-          config.readyTimeout(), config.eventLoops(), vertxMetrics, lite, insight.security(), role), insight.waits(), address -> open(config, insight, address));
+          config.readyTimeout(), config.eventLoops(), vertxMetrics, lite, insight.security(), role), insight.waits(),
+          address -> open(config, insight, address));
       node = starting.joining.future().map(joined -> {
         join.stopped();
         joined.lost().onSuccess(stopped -> lost(config, role, insight));
@@ -236,7 +238,8 @@ public final class Node {
    * A node inside a user's Vertx, clustered or not, without an admin server. Closing it leaves the Vertx and the
    * directory as they are. Services bind to and announce the address of the Vertx's Hazelcast member, or loopback.
    *
-   * @throws InvalidInput if that is not a loopback address: then {@link #embedded(Vertx, Directory, NodeConfig, String)} with a
+   * @throws InvalidInput if that is not a loopback address: then {@link #embedded(Vertx, Directory, NodeConfig,
+   *     String)} with a
    *     token, mutual TLS or {@code node.security.open} is required
    */
   public static Node embedded(Vertx vertx, Directory directory, String role) {

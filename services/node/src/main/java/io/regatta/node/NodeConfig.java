@@ -49,8 +49,8 @@ public record NodeConfig(
         + "environment or a file, never on a command line. Empty: that of token_file, if there is one.")
     Secret token,
 
-    @Setting(doc = "File that holds the token alone, or lines of NAME TOKEN [roles=member,monitor,predict] [expires=DATE]. It is read again "
-        + "when it changes (security.token_poll_ms).")
+    @Setting(doc = "File that holds the token alone, or lines of NAME TOKEN [roles=member,monitor,predict] "
+        + "[expires=DATE]. It is read again when it changes (security.token_poll_ms).")
     String tokenFile,
 
     @Setting(doc = "What protects the ports if there is neither a token nor mutual TLS.")
@@ -152,9 +152,10 @@ public record NodeConfig(
     return token.isBlank() && !(tokenFile.isBlank() && security.launchTokenFile().isBlank());
   }
 
-  /** Returns true if whoever calls this process must show a token or a certificate. */
+  /** Returns true if every caller of this process must show a token or a certificate. */
   boolean isAuthenticated() {
-    return !token.isBlank() || !tokenFile.isBlank() || !security.launchTokenFile().isBlank() || tls.files() != null && tls.mutual();
+    return !token.isBlank() || !tokenFile.isBlank() || !security.launchTokenFile().isBlank() || tls.files() != null
+        && tls.mutual();
   }
 
   private Tokens secret() {

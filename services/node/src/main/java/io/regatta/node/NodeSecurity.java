@@ -12,7 +12,10 @@ import java.util.concurrent.Callable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The TLS and the tokens of a node over its life: who may call at the start, and a look for new certificates and tokens until the end. */
+/**
+ * TLS and tokens of a node: logs at the start how peers authenticate, and looks for new certificates and tokens until
+ * the end.
+ */
 final class NodeSecurity {
 
   private static final Logger LOG = LoggerFactory.getLogger(NodeSecurity.class);
@@ -48,13 +51,14 @@ final class NodeSecurity {
   }
 
   private void look(long millis, String at, Callable<?> read) {
-    timers.add(vertx.setPeriodic(millis, id -> files.executeBlocking(read).onFailure(e -> LOG.warn("{}: cannot look at {}: {}", role, at,
+    timers.add(vertx.setPeriodic(millis, id -> files.executeBlocking(read).onFailure(e ->
+        LOG.warn("{}: cannot look at {}: {}", role, at,
         e.toString()))));
   }
 
   /**
-   * Refuses a node that would listen beyond loopback although whoever reaches its ports may call. Names of hosts are not
-   * resolved: only {@code localhost} and addresses of the loopback network count as loopback.
+   * Refuses a node that would listen beyond loopback and let everybody call. Names of hosts are not resolved: only
+   * {@code localhost} and addresses of the loopback network count as loopback.
    *
    * @param services address that services listen on; empty: there are none
    * @param admin address that the admin server listens on; empty: there is none
@@ -72,9 +76,10 @@ final class NodeSecurity {
       open.add(admin.equals(services) ? "its admin port" : admin + " (admin port)");
     }
     if (!open.isEmpty()) {
-      throw new InvalidInput(role + " would listen on " + String.join(" and ", open) + ", which other machines may reach, without a token "
-          + "and without mutual TLS: set node.token_file to a file with the job's token (openssl rand -hex 32), or "
-          + "node.security.open: true if everybody who reaches the ports may read and change what is trained (docs/security.md)");
+      throw new InvalidInput(role + " would listen on " + String.join(" and ", open) + ", which other machines may "
+          + "reach, without a token and without mutual TLS: set node.token_file to a file with the job's token (openssl "
+          + "rand -hex 32), or node.security.open: true if everybody who reaches the ports may read and change what is "
+          + "trained (docs/security.md)");
     }
   }
 
@@ -104,7 +109,8 @@ final class NodeSecurity {
     if ((!security.hasTls() || !token) && !open.isEmpty()) {
       LOG.warn("{} listens on {}, which others can reach, {}: whoever does can {} (node.tls, node.token; docs/security.md)", role,
           String.join(" and ", open), security.hasTls() ? "without a token" : token ? "without TLS" : "without TLS and without a token",
-          token ? "read what it sends and receives" : (train ? security.isMutual() ? "train along" : "read and change what is trained"
+          token ? "read what it sends and receives"
+              : (train ? security.isMutual() ? "train along" : "read and change what is trained"
               : "read its metrics and what it waits for") + (security.isMutual() ? ", with a certificate of that CA" : ""));
     }
   }

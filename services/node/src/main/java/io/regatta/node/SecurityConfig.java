@@ -11,12 +11,12 @@ import io.regatta.node.settings.Setting;
  * @param tokenPollMs how often to look whether the file of the token has changed, ms; 0: never
  */
 public record SecurityConfig(
-    @Setting(value = "false", doc = "Whether the process may listen beyond loopback without a token and without mutual TLS. Then whoever "
-        + "reaches its ports can read and change what is trained.")
+    @Setting(value = "false", doc = "Whether the process may listen beyond loopback without a token and without "
+        + "mutual TLS. Then everybody who reaches its ports can read and change what is trained.")
     boolean open,
 
-    @Setting(doc = "Set by `regatta launch` for what it starts: file with the token that it made for the job. Used if neither node.token "
-        + "nor node.token_file is given.")
+    @Setting(doc = "Set by `regatta launch` for what it starts: file with the token that it made for the job. Used if "
+        + "neither node.token nor node.token_file is given.")
     String launchTokenFile,
 
     @Setting(value = "10000", unit = "ms", doc = "How often to look whether token_file has changed. 0: never.")

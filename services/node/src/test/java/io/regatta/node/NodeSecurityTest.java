@@ -81,10 +81,12 @@ class NodeSecurityTest {
         .isEqualTo(Token.of(SECRET, "a test"));
     Path made = SecretFiles.write(dir.resolve("made"), "the-token-that-a-launcher-made");
     List<String> launched = List.of("node.security.launch_token_file=" + made);
-    assertThat(bind(load(Map.of(), Map.of(), launched)).peerSecurity().token()).isEqualTo(Token.of("the-token-that-a-launcher-made", "a"));
+    assertThat(bind(load(Map.of(), Map.of(), launched)).peerSecurity().token())
+        .isEqualTo(Token.of("the-token-that-a-launcher-made", "a"));
     assertThat(bind(load(Map.of("REGATTA_NODE_TOKEN", SECRET), Map.of(), launched)).peerSecurity().token())
         .as("the user's goes first").isEqualTo(Token.of(SECRET, "a test"));
-    assertThat(bind(load(Map.of("REGATTA_NODE_TOKEN_FILE", file.toString()), Map.of(), launched)).peerSecurity().token())
+    assertThat(bind(load(Map.of("REGATTA_NODE_TOKEN_FILE", file.toString()), Map.of(), launched)).peerSecurity()
+        .token())
         .isEqualTo(Token.of(SECRET, "a test"));
     assertThat(NodeConfig.defaults().peerSecurity()).isSameAs(PeerSecurity.NONE);
   }
@@ -106,7 +108,8 @@ class NodeSecurityTest {
     assertThatThrownBy(() -> bind(load(Map.of("REGATTA_NODE_TOKEN", "a"), Map.of(), List.of("node.token_file=f"))))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("token and token_file are given");
     NodeConfig missing = bind(load(Map.of(), Map.of(), List.of("node.token_file=" + dir.resolve("none"))));
-    assertThatThrownBy(missing::peerSecurity).hasMessageContaining("node.token_file").hasMessageContaining("no such file");
+    assertThatThrownBy(missing::peerSecurity).hasMessageContaining("node.token_file")
+        .hasMessageContaining("no such file");
     assertThatThrownBy(() -> get(Node.start(missing, "server"))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("node.token_file");
   }
@@ -180,12 +183,14 @@ class NodeSecurityTest {
   }
 
   private NodeConfig fixed(List<String> overrides) {
-    return bind(load(Map.of(), Map.of(), overrides)).withCluster(ClusterConfig.fixed(Map.of("rendezvous", "127.0.0.1:1")));
+    return bind(load(Map.of(), Map.of(), overrides)).withCluster(ClusterConfig.fixed(Map.of("rendezvous",
+        "127.0.0.1:1")));
   }
 
   @Test
   void a_port_beyond_loopback_needs_a_token_or_mutual_tls_or_permission() throws Exception {
-    for (List<String> beyond : List.of(List.of("node.bind=0.0.0.0", "node.host=127.0.0.1"), List.of("node.host=10.0.0.7"),
+    for (List<String> beyond : List.of(List.of("node.bind=0.0.0.0", "node.host=127.0.0.1"),
+        List.of("node.host=10.0.0.7"),
         List.of("node.admin.host=0.0.0.0"), List.of("node.host=127.example.com"))) {
       NodeConfig config = fixed(beyond);
       for (Future<Node> start : List.of(Node.start(config, "server"), Node.embedded(vertx, null, config, "server"))) {
@@ -196,7 +201,8 @@ class NodeSecurityTest {
     }
     Path token = SecretFiles.write(dir.resolve("token"), SECRET);
     Pem pem = new Certificates(dir).issue("ca", "node");
-    List<String> tls = List.of("node.tls.certificate=" + pem.certificate(), "node.tls.key=" + pem.key(), "node.tls.ca=" + pem.ca());
+    List<String> tls = List.of("node.tls.certificate=" + pem.certificate(), "node.tls.key=" + pem.key(), "node.tls.ca="
+        + pem.ca());
     for (List<String> enough : List.of(List.of("node.token_file=" + token), List.of("node.security.open=true"), tls)) {
       List<String> all = new ArrayList<>(List.of("node.bind=0.0.0.0", "node.host=127.0.0.1"));
       all.addAll(enough);
@@ -234,7 +240,8 @@ class NodeSecurityTest {
       open.sayWhoMayCall("server", "10.0.0.7", new HostPort("::", 9000));
       assertThat(lines.list).singleElement().asString().contains("server listens on 10.0.0.7 and [::]:9000 (admin port), which");
       lines.list.clear();
-      NodeConfig adminOpen = bind(load(Map.of(), Map.of(), List.of("node.admin.host=0.0.0.0", "node.security.open=true")));
+      NodeConfig adminOpen = bind(load(Map.of(), Map.of(), List.of("node.admin.host=0.0.0.0",
+          "node.security.open=true")));
       for (String role : List.of("server", "client")) {
         Node node = get(Node.embedded(vertx, null, adminOpen, role));
         assertThat(lines.list).singleElement().asString().contains("WARN", role + " listens on 0.0.0.0:" + node.adminPort()
@@ -242,7 +249,8 @@ class NodeSecurityTest {
         lines.list.clear();
         get(node.close());
       }
-      new NodeSecurity(PeerSecurity.of(null, Token.of(SECRET, "a test")), vertx, 0, 0, "server").sayWhoMayCall("server", "10.0.0.7", null);
+      new NodeSecurity(PeerSecurity.of(null, Token.of(SECRET, "a test")), vertx, 0, 0, "server")
+          .sayWhoMayCall("server", "10.0.0.7", null);
       assertThat(lines.list).filteredOn(line -> line.getLevel().toString().equals("WARN")).singleElement().asString()
           .contains("without TLS:");
       assertThat(lines.list.toString()).doesNotContain(SECRET);

@@ -64,7 +64,8 @@ class NodeTest {
       return;
     }
     ClusterConfig far = ClusterConfig.fixed(Map.of("parameter-server", "127.0.0.1:2", "rendezvous", "192.0.2.9:1"));
-    Node node = get(Node.start(NodeConfig.defaults().withCluster(far).withSecurity(new SecurityConfig(true, "", 0)), "trainer 0"));
+    Node node = get(Node.start(NodeConfig.defaults().withCluster(far).withSecurity(new SecurityConfig(true, "", 0)),
+        "trainer 0"));
     assertThat(node.host()).isEqualTo(toward).isNotEqualTo("127.0.0.1");
     get(node.close());
     Node near = get(Node.start(fixed(), "trainer 0"));
@@ -219,10 +220,12 @@ class NodeTest {
     NodeConfig d = NodeConfig.defaults();
     for (NodeConfig base : List.of(d, fixed())) {
       assertThatThrownBy(() -> get(Node.start(
-          new NodeConfig(base.cluster(), base.admin(), "192.0.2.1", 5, 5, 0, false).withSecurity(new SecurityConfig(true, "", 0)), "server")))
+          new NodeConfig(base.cluster(), base.admin(), "192.0.2.1", 5, 5, 0, false)
+          .withSecurity(new SecurityConfig(true, "", 0)), "server")))
           .isInstanceOf(InvalidInput.class).hasMessageContainingAll("node.host", "192.0.2.1");
       assertThatThrownBy(() -> get(Node.start(new NodeConfig(base.cluster(),
-          new AdminConfig(true, 0, "192.0.2.1", 2000), "", 5, 5, 0, false).withSecurity(new SecurityConfig(true, "", 0)), "server")))
+          new AdminConfig(true, 0, "192.0.2.1", 2000), "", 5, 5, 0, false).withSecurity(new SecurityConfig(true, "",
+          0)), "server")))
           .isInstanceOf(InvalidInput.class).hasMessageContainingAll("node.admin.host", "192.0.2.1");
     }
     threads.assertNone();

@@ -110,21 +110,22 @@ public final class Groups {
     };
   }
 
-  /** Returns what the member of this incarnation, and nobody else, is told, and what proves that a call is its own. */
+  /** Returns the secret of an incarnation, by which its member proves that a call is its own. */
   ByteString secret(long incarnation) {
     return issuer.secret(incarnation);
   }
 
   /**
-   * Refuses a call that is not the member's own: incarnations are shown to everybody who looks at the group.
+   * Refuses a call that is not the member's own. The incarnation proves nothing, for every view shows it.
    *
    * @throws StaleGeneration if the secret is not that of this incarnation, as after this rendezvous has started again
    */
   void requireSecret(String groupName, long incarnation, ByteString secret) {
     member(groupName);
     if (!MessageDigest.isEqual(secret(incarnation).toByteArray(), secret.toByteArray())) {
-      throw new StaleGeneration("incarnation " + incarnation + " of group " + groupName + " was not given the secret that this call "
-          + "shows, or it shows none: only a member itself may leave, or join the next generation. Join again");
+      throw new StaleGeneration("incarnation " + incarnation + " of group " + groupName + " was not given the secret "
+          + "that this call shows, or it shows none: only a member itself may leave, or join the next generation. Join "
+          + "again");
     }
   }
 

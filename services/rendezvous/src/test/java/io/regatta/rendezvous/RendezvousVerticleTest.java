@@ -107,7 +107,7 @@ class RendezvousVerticleTest {
     }
   }
 
-  /** Groups and Watch show incarnations to everybody; whoever knows no more ends nobody's membership. */
+  /** Groups and Watch show incarnations to everybody, and these alone end no membership. */
   @Test
   void aMemberLeavesByTheSecretThatItsJoinWasAnsweredWith() throws Exception {
     start(RendezvousConfig.defaults());
@@ -118,7 +118,8 @@ class RendezvousVerticleTest {
     assertThat(secret.size()).isEqualTo(16);
     assertThat(secret).isNotEqualTo(members.get(1).getSecret());
     for (ByteString wrong : List.of(ByteString.EMPTY, members.get(1).getSecret(), secret.substring(0, 15))) {
-      assertThat(failure(rendezvous.client.leave("job", 0, victim.getIncarnation(), wrong))).isInstanceOf(StaleGeneration.class)
+      assertThat(failure(rendezvous.client.leave("job", 0, victim.getIncarnation(), wrong)))
+          .isInstanceOf(StaleGeneration.class)
           .hasMessageContaining("only a member itself may leave");
     }
     GroupsReply shown = get(rendezvous.client.groups());
@@ -131,11 +132,12 @@ class RendezvousVerticleTest {
     awaitView(views, 0, "left");
   }
 
-  /** The join of a next generation would have told the secret to whoever asks. */
+  /** The answer to the join of a next generation holds the secret, so it is for the member alone. */
   @Test
   void aMemberJoinsTheNextGenerationByItsSecret() {
     start(RendezvousConfig.defaults());
-    JoinRequest elastic = JoinRequest.newBuilder().setGroup("job").setWorldSize(2).setMinWorldSize(1).setRank(-1).setMember("a")
+    JoinRequest elastic = JoinRequest.newBuilder().setGroup("job").setWorldSize(2).setMinWorldSize(1).setRank(-1)
+        .setMember("a")
         .setTimeoutMs(10_000).setSettleMs(1).build();
     JoinReply first = get(rendezvous.client.join(elastic));
     JoinRequest again = elastic.toBuilder().setIncarnation(first.getIncarnation()).build();

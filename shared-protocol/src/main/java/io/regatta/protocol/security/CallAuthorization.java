@@ -7,8 +7,8 @@ import java.util.function.Function;
 
 /**
  * The header {@code authorization} of a client's calls to one peer. Over TLS, on loopback and on Unix domain sockets it
- * holds the token. Elsewhere it proves that the client knows the token, once the peer has proved the same; that takes one
- * request before the first call, and again every five minutes. Owned by one connection's user, or by a client that
+ * holds the token. Elsewhere it proves that the client knows the token, once the peer has proved the same; that takes
+ * one request before the first call, and again every five minutes. Owned by one connection's user, or by a client that
  * {@link #forget}s the peer's proof when a call is refused.
  */
 public final class CallAuthorization {
@@ -34,7 +34,8 @@ public final class CallAuthorization {
    *     {@code www-authenticate} of the answer, or null
    * @return fails with {@link InvalidInput} if the peer does not prove that it knows the token
    */
-  public Future<String> header(SocketAddress remote, String method, String path, Function<String, Future<String>> greet) {
+  public Future<String> header(SocketAddress remote, String method, String path,
+      Function<String, Future<String>> greet) {
     if (security.token().isNone()) {
       return Future.succeededFuture();
     }

@@ -42,8 +42,8 @@ final class LiveTokens {
   }
 
   /**
-   * Reads the file again. One that cannot be read is named at WARN if it still cannot at the next look, and the tokens stay:
-   * it may be half written.
+   * Reads the file again. One that cannot be read is named at WARN if it still cannot at the next look, and the tokens
+   * stay: it may be half written.
    */
   synchronized void reload() {
     if (file == null) {

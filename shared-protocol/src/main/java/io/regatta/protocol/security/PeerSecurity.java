@@ -136,8 +136,8 @@ public final class PeerSecurity {
   }
 
   /**
-   * Returns true if the token may be sent to this address as it is: over TLS, on loopback and on a Unix domain socket nobody
-   * on the way can read it.
+   * Returns true if the token may be sent to this address as it is: over TLS, on loopback and on a Unix domain socket
+   * nobody on the way can read it.
    */
   public boolean mayShowToken(SocketAddress remote) {
     return hasTls() || thisMachine.test(remote);
@@ -156,7 +156,9 @@ public final class PeerSecurity {
     return files != null && files.mutual();
   }
 
-  /** Returns the token that this process shows now; another one once its file has changed, or the first one has expired. */
+  /**
+   * Returns the token that this process shows now; another one once its file has changed, or the first one has expired.
+   */
   public Token token() {
     return tokens.shown();
   }
@@ -167,8 +169,8 @@ public final class PeerSecurity {
   }
 
   /**
-   * Reads the file of the tokens again, if there is one. Calls that come, and calls that are made, are judged by what is in it
-   * from then on; streams that are open stay so. Blocks.
+   * Reads the file of the tokens again, if there is one. Calls that come, and calls that are made, are judged by what
+   * is in it from then on; streams that are open stay so. Blocks.
    */
   public void reloadTokens() {
     tokens.reload();

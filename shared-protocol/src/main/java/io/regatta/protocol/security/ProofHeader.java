@@ -8,8 +8,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Parameters and message authentication codes of the scheme {@code Regatta-HMAC}, by which client and server prove to each
- * other that they know the token without sending it. docs/protocol.md describes the scheme. Stateless, any thread.
+ * Parameters and message authentication codes of the scheme {@code Regatta-HMAC}, by which client and server prove to
+ * each other that they know the token without sending it. docs/protocol.md describes the scheme. Stateless, any thread.
  */
 final class ProofHeader {
 

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * A client's side of {@code Regatta-HMAC} towards one server process, which has proved that it knows the token. Each call
- * has a number of its own. Thread-safe.
+ * A client's side of {@code Regatta-HMAC} towards one server process, which has proved that it knows the token. Each
+ * call has a number of its own. Thread-safe.
  */
 final class ProofSession {
 
@@ -69,14 +69,16 @@ final class ProofSession {
       String proof = values == null ? null : values.get("proof");
       if (server == null || proof == null || !MessageDigest.isEqual(proof.getBytes(StandardCharsets.US_ASCII),
           ProofHeader.ofServer(token.proofKey(), client, server).getBytes(StandardCharsets.US_ASCII))) {
-        throw new InvalidInput(peer + " does not prove that it knows the job's token, so nothing was sent to it: give it this job's "
-            + "node.token_file, or find out who listens there (docs/security.md)");
+        throw new InvalidInput(peer + " does not prove that it knows the job's token, so nothing was sent to it: give "
+            + "it this job's node.token_file, or find out who listens there (docs/security.md)");
       }
       return new ProofSession(this, server);
     }
   }
 
-  /** Returns false if another token is to be proved now, or if the server may soon take no more calls of this session. */
+  /**
+   * Returns false if another token is to be proved now, or if the server may soon take no more calls of this session.
+   */
   boolean isUsable(Token now) {
     return token.equals(now) && nanos.getAsLong() - since < RENEW_NANOS;
   }
@@ -89,7 +91,8 @@ final class ProofSession {
    */
   String header(String method, String path) {
     String number = Long.toString(calls.incrementAndGet());
-    return ProofHeader.SCHEME + " key=" + token.id() + ", client=" + client + ", server=" + server + ", number=" + number + ", proof="
+    return ProofHeader.SCHEME + " key=" + token.id() + ", client=" + client + ", server=" + server + ", number="
+        + number + ", proof="
         + ProofHeader.ofClient(token.proofKey(), client, server, number, method, path);
   }
 }

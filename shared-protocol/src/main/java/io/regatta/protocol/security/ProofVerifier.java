@@ -12,9 +12,9 @@ import java.util.function.LongSupplier;
 
 /**
  * A server's side of {@code Regatta-HMAC}. A challenge holds its time and is bound to this process and to the client's
- * nonce, so greetings leave nothing here. The first proved call of a session, which only who knows the token can make,
- * creates its record of numbers, by which a repeated call is recognized. Records end with their sessions, and there are
- * 65,536 at most. Thread-safe.
+ * nonce, so greetings leave nothing here. The first proved call of a session, which needs the token, creates its record
+ * of numbers, by which a repeated call is recognized. Records end with their sessions, and there are 65,536 at most.
+ * Thread-safe.
  */
 final class ProofVerifier {
 
@@ -32,7 +32,7 @@ final class ProofVerifier {
 
   private final byte[] secret = new byte[SECRET_BYTES];
   private final LongSupplier millis;
-  /** By challenge, the oldest first; also the lock. */
+  /** By token and challenge, the oldest first; also the lock. */
   private final Map<String, Numbers> sessions = new LinkedHashMap<>();
 
   /** Numbers of one session's calls: the highest, and which of those below it have come. */
@@ -45,7 +45,7 @@ final class ProofVerifier {
       this.until = until;
     }
 
-    /** Returns true for a number that has not come yet and is not too far behind. */
+    /** Returns true for a number that has not come yet and is not too old. */
     private boolean take(long number) {
       if (number <= highest - WINDOW || number <= highest && come.get((int) (number % WINDOW))) {
         return false;
@@ -101,15 +101,16 @@ final class ProofVerifier {
     if (time < 0 || time > now || now - time > LIFETIME_MILLIS || !equal(challenge(client, time), server)) {
       return Verdict.EXPIRED; // or of another life of this process
     }
+    String session = token.id() + server;
     synchronized (sessions) {
-      Numbers numbers = sessions.get(server);
+      Numbers numbers = sessions.get(session);
       if (numbers == null) {
         removeExpired(now);
         if (sessions.size() >= MAX_SESSIONS) {
           return Verdict.OVERLOADED;
         }
         numbers = new Numbers(time + LIFETIME_MILLIS);
-        sessions.put(server, numbers);
+        sessions.put(session, numbers);
       }
       return numbers.take(Long.parseLong(number)) ? Verdict.PROVED : Verdict.REPEATED;
     }
@@ -133,6 +134,7 @@ final class ProofVerifier {
   }
 
   private static boolean equal(String expected, String shown) {
-    return shown != null && MessageDigest.isEqual(expected.getBytes(StandardCharsets.US_ASCII), shown.getBytes(StandardCharsets.US_ASCII));
+    return shown != null && MessageDigest.isEqual(expected.getBytes(StandardCharsets.US_ASCII),
+        shown.getBytes(StandardCharsets.US_ASCII));
   }
 }

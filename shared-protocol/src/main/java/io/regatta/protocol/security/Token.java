@@ -30,7 +30,7 @@ public final class Token {
   private Token(byte[] secret) {
     this.secret = secret;
     this.proofKey = secret == null ? null : derive("regatta call proof");
-    this.id = secret == null ? null : ProofHeader.text(ProofHeader.mac(secret, "regatta token id")).substring(0, ID_CHARS);
+    this.id = secret == null ? null : ProofHeader.text(derive("regatta token id")).substring(0, ID_CHARS);
   }
 
   /**

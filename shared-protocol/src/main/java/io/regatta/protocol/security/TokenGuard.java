@@ -23,7 +23,8 @@ final class TokenGuard {
 
   private final LiveTokens tokens;
   private final Predicate<SocketAddress> secret;
-  private final ProofVerifier proofs = new ProofVerifier(() -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - START));
+  private final ProofVerifier proofs = new ProofVerifier(() ->
+      TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - START));
   private final PeerLog lines = new PeerLog(LOG);
   private final PeerLog exposed = new PeerLog(LOG);
 
@@ -49,8 +50,8 @@ final class TokenGuard {
     Tokens.Entry entry = tokens.now().shownBy(shown).orElse(null);
     if (entry != null) {
       if (!secret.test(request.remoteAddress())) {
-        exposed.warn("{} has sent the job's token without TLS, so others on the way may know it now: make a new token, and let the client "
-            + "use TLS or prove the token (docs/protocol.md)", request.remoteAddress());
+        exposed.warn("{} has sent the job's token without TLS, so others on the way may know it now: make a new "
+            + "token, and let the client use TLS or prove the token (docs/protocol.md)", request.remoteAddress());
       }
       return may(request, entry, mayAnswer);
     }

@@ -7,8 +7,9 @@ enum TokenRole {
   /** Everything: the processes of a job. */
   MEMBER(Set.of()),
   /** What a service shows of itself: metrics, waits, members and status; it changes nothing. */
-  MONITOR(Set.of("/metrics", "/why", "/regatta.Rendezvous/Groups", "/regatta.Rendezvous/Watch", "/regatta.ParameterServer/ShardMap",
-      "/regatta.ParameterServer/Status", "/grpc.health.v1.Health/List", "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")),
+  MONITOR(Set.of("/metrics", "/why", "/regatta.Rendezvous/Groups", "/regatta.Rendezvous/Watch",
+      "/regatta.ParameterServer/ShardMap", "/regatta.ParameterServer/Status", "/grpc.health.v1.Health/List",
+      "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")),
   /** Predictions of a served model. */
   PREDICT(Set.of("/predict", "/model", "/regatta.Prediction/Predict"));
 

@@ -51,7 +51,8 @@ public final class Tokens {
 
   /** Returns a single token for everything, which does not expire; or none. */
   public static Tokens of(Token token) {
-    return token.isNone() ? NONE : new Tokens(List.of(new Entry("", token, EnumSet.of(TokenRole.MEMBER), Long.MAX_VALUE)));
+    return token.isNone() ? NONE
+        : new Tokens(List.of(new Entry("", token, EnumSet.of(TokenRole.MEMBER), Long.MAX_VALUE)));
   }
 
   /**
@@ -77,12 +78,14 @@ public final class Tokens {
       }
     }
     if (entries.isEmpty() || entries.size() > MAX) {
-      throw new InvalidInput(from + " holds " + (entries.isEmpty() ? "no token" : entries.size() + " tokens, and at most " + MAX
+      throw new InvalidInput(from + " holds " + (entries.isEmpty() ? "no token" : entries.size()
+          + " tokens, and at most " + MAX
           + " are taken") + ": give a token alone, or lines of NAME TOKEN");
     }
     for (Entry entry : entries) {
       if (entries.stream().filter(e -> e.name.equals(entry.name) || e.token.equals(entry.token)).count() > 1) {
-        throw new InvalidInput(from + ": the name or the token of " + entry.name + " stands there twice: give each line its own");
+        throw new InvalidInput(from + ": the name or the token of " + entry.name
+            + " stands there twice: give each line its own");
       }
     }
     return new Tokens(List.copyOf(entries));
@@ -90,8 +93,8 @@ public final class Tokens {
 
   private static Entry entry(String[] words, String where) {
     if (words.length < 2 || !NAME.matcher(words[0]).matches()) {
-      throw new InvalidInput(where + ": expected NAME TOKEN [roles=ROLE,...] [expires=DATE], where the name has letters, digits, . _ "
-          + "and -");
+      throw new InvalidInput(where + ": expected NAME TOKEN [roles=ROLE,...] [expires=DATE], where the name has "
+          + "letters, digits, . _ and -");
     }
     Set<TokenRole> roles = EnumSet.noneOf(TokenRole.class);
     long expires = Long.MAX_VALUE;
@@ -106,7 +109,8 @@ public final class Tokens {
         throw new InvalidInput(where + ": expected roles=ROLE,... or expires=DATE after the token");
       }
     }
-    return new Entry(words[0], Token.of(words[1], where), roles.isEmpty() ? EnumSet.of(TokenRole.MEMBER) : roles, expires);
+    return new Entry(words[0], Token.of(words[1], where), roles.isEmpty() ? EnumSet.of(TokenRole.MEMBER) : roles,
+        expires);
   }
 
   private static TokenRole role(String text, String where) {
@@ -119,7 +123,8 @@ public final class Tokens {
 
   private static long time(String text, String where) {
     try {
-      return (text.contains("T") ? Instant.parse(text) : LocalDate.parse(text).atStartOfDay().toInstant(ZoneOffset.UTC)).toEpochMilli();
+      return (text.contains("T") ? Instant.parse(text) : LocalDate.parse(text).atStartOfDay().toInstant(ZoneOffset.UTC))
+          .toEpochMilli();
     } catch (DateTimeException e) {
       throw new InvalidInput(where + ": expires= takes a date (2026-12-31, from its first second in UTC on) or a time "
           + "(2026-12-31T12:00:00Z)");

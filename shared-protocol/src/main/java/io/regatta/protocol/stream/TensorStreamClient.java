@@ -88,12 +88,15 @@ public final class TensorStreamClient {
   /** Over the one connection that there is to the peer. */
   private Future<String> greet(String header, String host, int port) {
     return client.request(new RequestOptions().setMethod(HttpMethod.GET).setHost(host).setPort(port).setURI("/")
-        .setConnectTimeout(options.connectTimeoutMillis()).putHeader(Token.HEADER, header)).compose(HttpClientRequest::send)
-        .map(answer -> answer.getHeader("www-authenticate")).timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS);
+        .setConnectTimeout(options.connectTimeoutMillis()).putHeader(Token.HEADER, header))
+        .compose(HttpClientRequest::send)
+        .map(answer -> answer.getHeader("www-authenticate"))
+        .timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS);
   }
 
   private RegattaException lost(String peer, String path, Throwable e) {
-    InvalidInput refused = e instanceof InvalidInput unproved ? unproved : ConnectFailure.refusal(peer, e, options.security());
+    InvalidInput refused = e instanceof InvalidInput unproved ? unproved
+        : ConnectFailure.refusal(peer, e, options.security());
     return refused != null ? refused : new PeerLost("cannot open a tensor stream to " + peer + path + ": "
         + (e.getMessage() == null ? e.toString() : e.getMessage()) + ConnectFailure.hint(e, options.security()), e);
   }

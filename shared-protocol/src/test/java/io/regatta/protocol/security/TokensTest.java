@@ -36,14 +36,16 @@ class TokensTest {
   void a_file_holds_a_token_alone_or_lines() {
     Tokens alone = Tokens.parse("\n" + A + "\n", "f");
     assertThat(alone).isEqualTo(Tokens.of(token(A))).hasToString("a token");
-    Tokens two = Tokens.parse("# of the job\n\njanuary " + A + " expires=2026-02-01\nfebruary\t" + B + " roles=member,monitor\n", "f");
+    Tokens two = Tokens.parse("# of the job\n\njanuary " + A + " expires=2026-02-01\nfebruary\t" + B
+        + " roles=member,monitor\n", "f");
     assertThat(two).hasToString("the tokens january (until 2026-02-01T00:00:00Z), february");
     assertThat(two.all()).containsExactly(token(A), token(B));
     assertThat(two.toString()).doesNotContain(A, B);
     long end = 1_769_904_000_000L;
     assertThat(two.shown(end - 1)).isEqualTo(token(A));
     assertThat(two.shown(end)).as("the first that has not expired").isEqualTo(token(B));
-    assertThat(Tokens.parse("a " + A + " expires=2026-02-01T00:00:00Z", "f").shown(end)).as("never none").isEqualTo(token(A));
+    assertThat(Tokens.parse("a " + A + " expires=2026-02-01T00:00:00Z", "f").shown(end)).as("never none")
+        .isEqualTo(token(A));
   }
 
   @Test
@@ -84,13 +86,15 @@ class TokensTest {
 
   @Test
   void a_token_may_do_what_its_roles_say_until_it_expires() throws Exception {
-    int port = serve(PeerSecurity.of(null, Tokens.parse("job " + A + "\nprometheus the-token-of-prometheus roles=monitor\n"
+    int port = serve(PeerSecurity.of(null, Tokens.parse("job " + A
+        + "\nprometheus the-token-of-prometheus roles=monitor\n"
         + "web the-token-of-the-web-shop roles=predict,monitor\nold the-token-of-last-year expires=2020-01-01\n"
         + "next the-token-of-the-next-one expires=2999-01-01", "f"), null));
     assertThat(call(port, "/regatta.Rendezvous/Leave", A).body()).isEqualTo("in");
     assertThat(call(port, "/metrics?x=1", "the-token-of-prometheus").body()).isEqualTo("in");
     assertThat(call(port, "/regatta.ParameterServer/Status", "the-token-of-prometheus").body()).isEqualTo("in");
-    for (String path : new String[] {"/regatta.Rendezvous/Leave", "/regatta.ParameterShard/Save", "/predict", "/metrics/x", "/"}) {
+    for (String path : new String[] {"/regatta.Rendezvous/Leave", "/regatta.ParameterShard/Save", "/predict",
+        "/metrics/x", "/"}) {
       HttpResponse<String> answer = call(port, path, "the-token-of-prometheus");
       assertThat(answer.statusCode()).as(path).isEqualTo(401);
       assertThat(answer.body()).contains("its token prometheus has no role");

@@ -52,7 +52,10 @@ public final class HttpStore extends PolledStore {
   private enum Protocol { GLOO, LAUNCH }
 
   private final HttpClientAgent http;
-  /** Of its own, for requests wait with their connections for what comes over it; null: the token is shown, or there is none. */
+  /**
+   * Client for greetings alone: requests hold connections of the other one while they wait for a greeting. Null if the
+   * token is shown, or there is none.
+   */
   private final HttpClientAgent greetings;
   private final PeerSecurity security;
   private volatile Object shown;
@@ -211,8 +214,10 @@ public final class HttpStore extends PolledStore {
   }
 
   private Future<String> greet(String header) {
-    return greetings.request(new RequestOptions().setMethod(HttpMethod.GET).setHost(server.host()).setPort(server.port()).setURI("/")
-        .setTimeout(REQUEST_MILLIS).putHeader(Token.HEADER, header)).compose(HttpClientRequest::send).map(HttpStore::challenge);
+    return greetings.request(new RequestOptions().setMethod(HttpMethod.GET).setHost(server.host())
+        .setPort(server.port()).setURI("/")
+        .setTimeout(REQUEST_MILLIS).putHeader(Token.HEADER, header)).compose(HttpClientRequest::send)
+        .map(HttpStore::challenge);
   }
 
   private Future<Answer> send(HttpMethod method, String key, Map<String, String> headers, byte[] value) {
@@ -223,7 +228,7 @@ public final class HttpStore extends PolledStore {
     return send(method, key, headers, value, true);
   }
 
-  /** @param again whether a server that is another process than before is asked for its proof, and the request repeated */
+  /** @param again whether the request is repeated if the server has become another process, which must prove itself */
   private Future<Answer> send(HttpMethod method, String key, Map<String, String> headers, byte[] value, boolean again) {
     RequestOptions options = new RequestOptions().setMethod(method).setHost(server.host()).setPort(server.port())
         .setURI(path(key)).setTimeout(REQUEST_MILLIS);
@@ -232,7 +237,8 @@ public final class HttpStore extends PolledStore {
       security.renew(http, false);
     }
     return http.request(options)
-        .compose(request -> authorization.header(request.connection().remoteAddress(), method.name(), path(key), this::greet)
+        .compose(request -> authorization
+            .header(request.connection().remoteAddress(), method.name(), path(key), this::greet)
             .onFailure(e -> request.exceptionHandler(reset -> { }).reset()).map(header -> {
               if (header != null) {
                 request.putHeader(Token.HEADER, header);

@@ -128,7 +128,8 @@ class ServiceRendezvousTest {
     Seat seat = seats.get(0);
     int rank = seat.membership().rank();
     long incarnation = view(client).getMembers(rank).getIncarnation();
-    assertThatThrownBy(() -> get(client.leave("g", rank, incarnation, ByteString.EMPTY))).as("what everybody sees is not enough")
+    assertThatThrownBy(() -> get(client.leave("g", rank, incarnation, ByteString.EMPTY)))
+        .as("what everybody sees is not enough")
         .isInstanceOf(StaleGeneration.class);
     get(client.leave("g", rank, incarnation, ((ServiceSeat) seat).secret()));
     assertThatThrownBy(() -> get(seat.reform(LONG))).isInstanceOf(StaleGeneration.class);

@@ -97,17 +97,20 @@ class HttpStoreTest {
       KeyValueServer first = get(KeyValueServer.gloo(vertx, "127.0.0.1", config(), () -> 0, remote));
       HostPort server = at(first);
       HttpStore store = HttpStore.gloo(vertx, server, "s", remote);
-      List<Future<Void>> puts = IntStream.range(0, 40).mapToObj(i -> store.set("k" + i, new byte[] {(byte) i})).toList();
+      List<Future<Void>> puts = IntStream.range(0, 40).mapToObj(i -> store.set("k" + i, new byte[] {(byte) i}))
+          .toList();
       get(Future.join(puts));
       assertThat(get(store.get("k39"))).hasValueSatisfying(value -> assertThat(value).containsExactly(39));
       get(first.close());
       HttpStoreConfig c = config();
-      get(KeyValueServer.gloo(vertx, "127.0.0.1", new HttpStoreConfig(server.port(), 0, Map.of(), c.keys(), c.valueBytes(),
+      get(KeyValueServer.gloo(vertx, "127.0.0.1", new HttpStoreConfig(server.port(), 0, Map.of(), c.keys(),
+          c.valueBytes(),
           c.storeBytes(), c.idleSeconds()), () -> 0, remote));
       get(store.set("k", new byte[] {1}));
       assertThat(get(store.get("k"))).isPresent();
       get(store.close());
-      HttpStore other = HttpStore.gloo(vertx, server, "s", RemotePeers.of(Token.of("another-token-than-that", "a test")));
+      HttpStore other = HttpStore.gloo(vertx, server, "s", RemotePeers.of(Token.of("another-token-than-that",
+          "a test")));
       assertThatThrownBy(() -> get(other.get("k"))).isInstanceOf(InvalidInput.class)
           .hasMessageContaining(server + "/s/ does not prove that it knows the job's token");
       get(other.close());

@@ -13,8 +13,9 @@ import java.util.HexFormat;
 import java.util.Map;
 
 /**
- * A token that a launch makes for its job: 256 random bits in a file of mode 0400, whose name the processes get by a variable. A token
- * of the user's is used before it. The file is there from {@link #write} until {@link #close}. Owned by the launcher's thread.
+ * A token that a launch makes for its job: 256 random bits in a file of mode 0400, whose name the processes get by a
+ * variable. A token of the user's is used before it. The file is there from {@link #write} until {@link #close}. Owned
+ * by the launcher's thread.
  */
 final class JobToken implements AutoCloseable {
 
@@ -85,7 +86,8 @@ final class JobToken implements AutoCloseable {
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
       }
     } catch (IOException e) {
-      throw new InvalidInput("the job's token cannot be written to " + file + ": " + e.getMessage() + "; give another --log_dir");
+      throw new InvalidInput("the job's token cannot be written to " + file + ": " + e.getMessage()
+          + "; give another --log_dir");
     }
   }
 

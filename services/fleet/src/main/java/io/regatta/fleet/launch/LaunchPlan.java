@@ -48,12 +48,13 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
   }
 
   /**
-   * Returns true if this launch starts every process of the job, so that none needs to agree with one of another launch. A launch
-   * on hosts over ssh does.
+   * Returns true if this launch starts every process of the job, so that none needs to agree with one of another
+   * launch. A launch on hosts over ssh does.
    */
   boolean isWhole() {
     int servers = of(LaunchedRole.WORKER).stream().findFirst()
-        .map(worker -> worker.environment().getOrDefault("PADDLE_PSERVERS_IP_PORT_LIST", "")).filter(list -> !list.isEmpty())
+        .map(worker -> worker.environment().getOrDefault("PADDLE_PSERVERS_IP_PORT_LIST", ""))
+        .filter(list -> !list.isEmpty())
         .map(list -> list.split(",").length).orElse(0);
     return trainers == of(LaunchedRole.WORKER).size() && (collective || servers == of(LaunchedRole.SERVER).size());
   }

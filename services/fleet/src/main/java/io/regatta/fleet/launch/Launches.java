@@ -38,7 +38,8 @@ public final class Launches {
       String runId = RunIds.ofLaunch(System.getenv());
       Path logs = Path.of(options.logDir());
       try (JobToken token = plan.isWhole() ? JobToken.in(logs) : null) {
-        UnaryOperator<Map<String, String>> common = variables -> RunIds.with(runId, token == null ? variables : token.with(variables));
+        UnaryOperator<Map<String, String>> common = variables -> RunIds.with(runId, token == null ? variables
+            : token.with(variables));
         Function<LaunchPlan.Planned, Call> calls = process -> call(process, command, main, job.settings(), common);
         check(plan, common, check);
         announce(plan, options, job, quiet, out);
@@ -53,7 +54,8 @@ public final class Launches {
   }
 
   /** A setting that all processes would refuse, each in its own log, is refused here, before anything is started. */
-  private static void check(LaunchPlan plan, UnaryOperator<Map<String, String>> common, Consumer<Map<String, String>> check) {
+  private static void check(LaunchPlan plan, UnaryOperator<Map<String, String>> common,
+      Consumer<Map<String, String>> check) {
     for (LaunchedRole role : List.of(LaunchedRole.SERVER, LaunchedRole.WORKER)) {
       plan.of(role).stream().limit(1).map(process -> common.apply(process.environment()))
           .forEach(variables -> check.accept(Launched.environment(System.getenv(), variables)));

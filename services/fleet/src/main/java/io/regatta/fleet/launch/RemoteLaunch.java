@@ -126,7 +126,8 @@ public final class RemoteLaunch {
     ssh.run(host, "cd " + Ssh.quoted(workspace) + " && cat > nodefile", nodes.toString().getBytes(StandardCharsets.UTF_8),
         "nodefile cannot be written in workspace " + workspace + " of " + host.login());
     String secret = Ssh.quoted(tokenFile());
-    ssh.run(host, "cd " + Ssh.quoted(workspace) + " && rm -f " + secret + " && umask 377 && cat > " + secret, token.content(),
+    ssh.run(host, "cd " + Ssh.quoted(workspace) + " && rm -f " + secret + " && umask 377 && cat > " + secret,
+        token.content(),
         "the job's token cannot be written in workspace " + workspace + " of " + host.login());
   }
 
@@ -151,7 +152,8 @@ public final class RemoteLaunch {
     Path to = Path.of(options.logDir(), "nodes", host.number() + "-" + host.host());
     try {
       ssh.run(host, "cd " + Ssh.quoted(remote.workspaceOf(host)) + " && rm -f " + Ssh.quoted(tokenFile()), null,
-          "the token of this job, which has ended, stays in workspace " + remote.workspaceOf(host) + " of " + host.login());
+          "the token of this job, which has ended, stays in workspace " + remote.workspaceOf(host) + " of "
+          + host.login());
       ssh.fetch(host, remote.workspaceOf(host) + "/log", to);
       say("logs of host " + host.number() + ", " + host.login() + ", are in " + to);
     } catch (Cancelled stopped) {

@@ -58,7 +58,8 @@ class LaunchPlanTest {
     assertThat(plan(1, "server_num=2", "worker_num=3").isWhole()).isTrue();
     assertThat(plan(1, "nproc_per_node=2").isWhole()).isTrue();
     assertThat(plan(1, "servers=127.0.0.1:" + FreePorts.one(), "workers=127.0.0.1").isWhole()).isTrue();
-    assertThat(plan(1, "servers=127.0.0.1:" + FreePorts.one() + ",10.9.9.9:6170", "workers=127.0.0.1").isWhole()).isFalse();
+    assertThat(plan(1, "servers=127.0.0.1:" + FreePorts.one() + ",10.9.9.9:6170", "workers=127.0.0.1").isWhole())
+        .isFalse();
     assertThat(plan(1, "servers=127.0.0.1:" + FreePorts.one(), "workers=127.0.0.1,10.9.9.9").isWhole()).isFalse();
     assertThat(plan(1, "ips=127.0.0.1,10.9.9.9", "nproc_per_node=1").isWhole()).isFalse();
   }

@@ -139,7 +139,8 @@ public final class Membership {
    * @param inVain whether this member has completed nothing in it
    */
   public Future<Void> reform(String who, Duration timeout, boolean ending, Collection<Integer> unreachable, boolean inVain) {
-    return patiently(who, elastic.toBuilder().setIncarnation(incarnation).setSecret(secret).setEnding(ending).setInVain(inVain)
+    return patiently(who, elastic.toBuilder().setIncarnation(incarnation).setSecret(secret).setEnding(ending)
+        .setInVain(inVain)
         .addAllUnreachable(unreachable.stream().map(incarnations::get).toList()).build(), timeout, true);
   }
 
@@ -273,8 +274,10 @@ public final class Membership {
     }
   }
 
-  private Future<Void> left(RendezvousClient by, int ofRank, long life, ByteString proof, boolean ended, boolean succeeded) {
-    return by.leave(group, ofRank, life, proof, ended, succeeded).timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS).onFailure(this::notLeft);
+  private Future<Void> left(RendezvousClient by, int ofRank, long life, ByteString proof, boolean ended,
+      boolean succeeded) {
+    return by.leave(group, ofRank, life, proof, ended, succeeded).timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS)
+        .onFailure(this::notLeft);
   }
 
   /** One that is gone, often because everything stops at once, or was started anew holds no seat to give up. */
