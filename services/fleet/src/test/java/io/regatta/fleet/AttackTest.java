@@ -69,8 +69,8 @@ import org.slf4j.LoggerFactory;
 class AttackTest {
   private static final int AUTHENTICATE_MILLIS = 500;
   /** Of each kind in all; docs/security.md says how to try more. */
-  private static final int CONNECTIONS_OF_A_KIND = Integer.getInteger("regatta.attack.connections", 100);
-  private static final int MUTATED_FRAMES = Integer.getInteger("regatta.attack.frames", 20_000);
+  private static final int CONNECTIONS_OF_A_KIND = Integer.getInteger("attack.connections", 100);
+  private static final int MUTATED_FRAMES = Integer.getInteger("attack.frames", 20_000);
   private static final int FRAMES_OF_A_CONNECTION = 50;
   private static final int CONNECTIONS_AT_A_TIME = 4000;
   private static final int FLOODS_OF_A_PORT = 2;

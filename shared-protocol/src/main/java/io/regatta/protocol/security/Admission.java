@@ -125,7 +125,7 @@ final class Admission extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Counts a call without authentication; returns false if it is one too many, and is not to be answered. */
+  /** Counts a call before authentication; returns false if it is one too many, and is not to be answered. */
   boolean mayCall() {
     if (!admitted && !ended && ++calls > ConnectionLimits.UNAUTHENTICATED_CALLS) {
       exceeded("made more than " + ConnectionLimits.UNAUTHENTICATED_CALLS + " calls");

@@ -186,7 +186,8 @@ public final class PeerSecurity {
     return server(vertx, options, isMutual() ? ClientAuth.REQUEST : ClientAuth.NONE);
   }
 
-  private HttpServer server(Vertx vertx, HttpServerOptions options, ClientAuth clients) {
+  private HttpServer server(Vertx vertx, HttpServerOptions wanted, ClientAuth clients) {
+    HttpServerOptions options = new HttpServerOptions(wanted); // a caller may make several servers from the same
     ConnectionLimits.apply(options);
     boolean ownsIdleTimeout = options.getIdleTimeout() == 0;
     if (ownsIdleTimeout) {
@@ -264,7 +265,10 @@ public final class PeerSecurity {
    */
   public boolean admits(HttpServerRequest request) {
     Admission connection = Admission.of(request.connection());
-    boolean admitted = guard.admits(request, () -> connection == null || connection.mayCall());
+    if (connection != null && !connection.mayCall()) {
+      return false;
+    }
+    boolean admitted = guard.admits(request);
     if (admitted && connection != null) {
       connection.admit();
     }

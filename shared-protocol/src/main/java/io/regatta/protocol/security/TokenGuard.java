@@ -9,7 +9,6 @@ import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.common.GrpcStatus;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,18 +33,14 @@ final class TokenGuard {
     this.secret = secret;
   }
 
-  /**
-   * Returns whether a call may be served; otherwise it has been answered, if it may be.
-   *
-   * @param mayAnswer whether the connection gets an answer once more
-   */
-  boolean admits(HttpServerRequest request, BooleanSupplier mayAnswer) {
+  /** False: it has been refused. */
+  boolean admits(HttpServerRequest request) {
     if (tokens.isNone()) {
       return true;
     }
     String shown = request.getHeader(Token.HEADER);
     if (ProofHeader.isOne(shown)) {
-      return admitsProof(request, ProofHeader.parse(shown), mayAnswer);
+      return admitsProof(request, ProofHeader.parse(shown));
     }
     Tokens.Entry entry = tokens.now().shownBy(shown).orElse(null);
     if (entry != null) {
@@ -53,48 +48,44 @@ final class TokenGuard {
         exposed.warn("{} has sent the job's token without TLS, so others on the way may know it now: make a new "
             + "token, and let the client use TLS or prove the token (docs/protocol.md)", request.remoteAddress());
       }
-      return may(request, entry, mayAnswer);
+      return may(request, entry);
     }
-    return refuse(request, shown == null ? "a call without the job's token" : OTHER, null, mayAnswer);
+    return refuse(request, shown == null ? "a call without the job's token" : OTHER, null);
   }
 
-  private boolean admitsProof(HttpServerRequest request, Map<String, String> values, BooleanSupplier mayAnswer) {
+  private boolean admitsProof(HttpServerRequest request, Map<String, String> values) {
     Tokens.Entry entry = values == null ? null : tokens.now().ofId(values.get("key")).orElse(null);
     if (entry == null) {
-      return refuse(request, OTHER, null, mayAnswer);
+      return refuse(request, OTHER, null);
     }
     Token token = entry.token();
     if (!values.containsKey("proof")) {
-      if (mayAnswer.getAsBoolean()) {
-        answer(request, "waits for a proof of the job's token", proofs.challenge(values, token));
-      }
+      answer(request, "waits for a proof of the job's token", proofs.challenge(values, token));
       return false;
     }
     return switch (proofs.check(values, token, request.method().name(), request.uri())) {
-      case PROVED -> may(request, entry, mayAnswer);
-      case WRONG -> refuse(request, OTHER, null, mayAnswer);
-      case EXPIRED -> refuse(request, "a call whose proof is of an earlier time", proofs.challenge(values, token), mayAnswer);
-      case REPEATED -> refuse(request, "a call that has come before", null, mayAnswer);
-      case OVERLOADED -> refuse(request, "a call while it keeps as many sessions as it can", null, mayAnswer);
+      case PROVED -> may(request, entry);
+      case WRONG -> refuse(request, OTHER, null);
+      case EXPIRED -> refuse(request, "a call whose proof is of an earlier time", proofs.challenge(values, token));
+      case REPEATED -> refuse(request, "a call that has come before", null);
+      case OVERLOADED -> refuse(request, "a call while it keeps as many sessions as it can", null);
     };
   }
 
   /** What a token may do is looked at last: only its holder learns that. */
-  private boolean may(HttpServerRequest request, Tokens.Entry entry, BooleanSupplier mayAnswer) {
+  private boolean may(HttpServerRequest request, Tokens.Entry entry) {
     if (tokens.isExpired(entry)) {
-      return refuse(request, "a call whose token " + entry.name() + " has expired", null, mayAnswer);
+      return refuse(request, "a call whose token " + entry.name() + " has expired", null);
     }
     if (!entry.allows(request.path())) {
-      return refuse(request, "a call for which its token " + entry.name() + " has no role", null, mayAnswer);
+      return refuse(request, "a call for which its token " + entry.name() + " has no role", null);
     }
     return true;
   }
 
-  private boolean refuse(HttpServerRequest request, String why, String challenge, BooleanSupplier mayAnswer) {
-    if (mayAnswer.getAsBoolean()) {
-      lines.warn("refused {}: {} from {}", why, request.path(), request.remoteAddress());
-      answer(request, "refuses " + why + ADVICE, challenge);
-    }
+  private boolean refuse(HttpServerRequest request, String why, String challenge) {
+    lines.warn("refused {}: {} from {}", why, request.path(), request.remoteAddress());
+    answer(request, "refuses " + why + ADVICE, challenge);
     return false;
   }
 

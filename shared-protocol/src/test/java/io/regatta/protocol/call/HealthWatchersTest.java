@@ -3,6 +3,9 @@ package io.regatta.protocol.call;
 import static io.regatta.protocol.stream.Loop.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.regatta.protocol.stream.Loop;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -22,6 +25,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 /** Health is watched without a token, so one address must not keep the others from it. */
 class HealthWatchersTest {
@@ -85,6 +89,37 @@ class HealthWatchersTest {
       again = watch(from("127.0.0.1"), new ArrayList<>());
     }
     assertThat(again).isEmpty();
+  }
+
+  /** The status that a check is refused with. */
+  private String check(HttpClient client) throws Exception {
+    return get(client.request(HttpMethod.POST, server.actualPort(), "127.0.0.1", "/grpc.health.v1.Health/Check")
+        .compose(request -> request.putHeader("content-type", "application/grpc").send(Buffer.buffer(new byte[5])))
+        .map(response -> response.getHeader("grpc-status")));
+  }
+
+  @Test
+  void logsTheFaultsOfEachMethodByThemselves_whenOneFailsAllTheTime() throws Exception {
+    Logger logger = (Logger) LoggerFactory.getLogger(ServerCall.class);
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.start();
+    logger.addAppender(lines);
+    HttpClient client = from("127.0.0.1");
+    try {
+      ready.set(() -> {
+        throw new IllegalStateException("readiness is broken");
+      });
+      for (int i = 0; i < 150; i++) {
+        assertThat(check(client)).as("INTERNAL").isEqualTo("13");
+      }
+      assertThat(watch(client, new ArrayList<>())).startsWith("13 ");
+    } finally {
+      logger.detachAppender(lines);
+    }
+    assertThat(lines.list).extracting(ILoggingEvent::getFormattedMessage).containsExactly(
+        "grpc.health.v1.Health/Check failed", "grpc.health.v1.Health/Check failed (and 99 similar lines before)",
+        "grpc.health.v1.Health/Watch failed");
+    get(client.close());
   }
 
   @Test
