@@ -151,7 +151,9 @@ class ProofTest {
     get(first.close());
     serve(port, remote(TOKEN));
     seen.clear();
-    assertThatThrownBy(() -> get(calls.groups())).hasMessageNotContaining("token");
+    for (int tries = 0; seen.isEmpty() && tries < 1000; tries++) { // the end of the old connection may come late
+      assertThatThrownBy(() -> get(calls.groups())).hasMessageNotContaining("token");
+    }
     assertThat(seen).hasSize(2);
   }
 
