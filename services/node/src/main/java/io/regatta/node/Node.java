@@ -14,11 +14,11 @@ import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.cluster.ClusterConfig.DirectoryKind;
 import io.regatta.node.cluster.ClusterConfig.MemberKind;
 import io.regatta.node.cluster.ClusteredVertx;
-import io.regatta.node.cluster.HazelcastMember;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.FixedDirectory;
 import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.node.directory.WaitingDirectory;
+import io.regatta.node.member.VertxMember;
 import io.regatta.node.process.Proxies;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.stream.StreamOptions;
@@ -263,7 +263,7 @@ public final class Node {
       return Future.failedFuture(e);
     }
     return closingOnFailure(onThread(() -> {
-      boolean fixed = config.cluster().directory() == DirectoryKind.FIXED && HazelcastMember.address(vertx).isEmpty();
+      boolean fixed = config.cluster().directory() == DirectoryKind.FIXED && VertxMember.address(vertx).isEmpty();
       String host = open(config, insight, fixed ? fixedAddress(config, role) : address(vertx));
       Node node = new Node(config, vertx, false, directory, host, insight);
       Closeable end = done -> insight.close().onComplete(done);
@@ -274,7 +274,7 @@ public final class Node {
   }
 
   private static String address(Vertx vertx) {
-    return HazelcastMember.address(vertx).orElse(LOOPBACK);
+    return VertxMember.address(vertx).orElse(LOOPBACK);
   }
 
   /** Deploys a verticle on this node's Vertx; one that still starts when the node is closed is given up. */

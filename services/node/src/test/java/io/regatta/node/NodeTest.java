@@ -17,8 +17,8 @@ import io.regatta.node.admin.AdminConfig;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.cluster.ClusterConfig;
-import io.regatta.node.cluster.HazelcastMember;
 import io.regatta.node.directory.HazelcastDirectory;
+import io.regatta.node.member.VertxMember;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
@@ -87,7 +87,7 @@ class NodeTest {
     get(node.close());
     Node member = get(Node.start(Settings.bind(new JsonObject().put("cluster", new JsonObject().put("name", "t" + UUID.randomUUID())
         .put("published_host", "localhost")), NodeConfig.class), "parameter-server"));
-    assertThat(HazelcastMember.address(member.vertx())).contains("localhost");
+    assertThat(VertxMember.address(member.vertx())).contains("localhost");
     assertThat(member.host()).isEqualTo("127.0.0.1");
     get(member.close());
   }

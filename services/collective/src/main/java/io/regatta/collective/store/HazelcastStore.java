@@ -2,7 +2,7 @@ package io.regatta.collective.store;
 
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.address.SeedProbe;
-import io.regatta.node.cluster.HazelcastMember;
+import io.regatta.node.member.VertxMember;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
@@ -35,7 +35,7 @@ public final class HazelcastStore extends PolledStore {
   private <T> Future<T> map(Function<Map<String, String>, T> operation) {
     return calls.executeBlocking(() -> {
       try {
-        return operation.apply(HazelcastMember.sharedMap(vertx, MAP));
+        return operation.apply(VertxMember.sharedMap(vertx, MAP));
       } catch (RuntimeException e) {
         throw new PeerLost(this + " cannot be used: " + SeedProbe.reason(e), e);
       }

@@ -12,6 +12,7 @@ import io.regatta.node.address.SeedProbe;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.node.directory.ReadyWait;
+import io.regatta.node.member.VertxMember;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Future;
@@ -36,7 +37,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts a Vertx with a member of a Hazelcast cluster, {@link HazelcastMember#under}. Its event bus is not clustered. The whole start runs
+ * Starts a Vertx with a member of a Hazelcast cluster, {@link VertxMember#under}. Its event bus is not clustered. The whole start runs
  * on one thread of its own, {@code regatta-start}, since Hazelcast joins blockingly; it ends with the start. Closing the Vertx leaves the
  * cluster, stops Hazelcast and frees its port.
  *
@@ -195,7 +196,7 @@ public final class ClusteredVertx {
 
   private void build(HazelcastInstance hazelcast, String address) {
     Vertx vertx = builder.build();
-    Future<Void> lost = HazelcastMember.attach(vertx, hazelcast);
+    Future<Void> lost = VertxMember.attach(vertx, hazelcast);
     if (cancelled.getCount() == 0) {
       vertx.close().onComplete(closed -> promise.tryFail(cancelledNow()));
     } else {

@@ -9,7 +9,6 @@ import com.hazelcast.config.MultiMapConfig;
 import com.hazelcast.config.ServerSocketEndpointConfig;
 import com.hazelcast.config.SocketInterceptorConfig;
 import com.hazelcast.core.HazelcastInstance;
-import com.hazelcast.core.LifecycleEvent.LifecycleState;
 import com.hazelcast.instance.BuildInfoProvider;
 import com.hazelcast.instance.EndpointQualifier;
 import com.hazelcast.instance.impl.DefaultNodeContext;
@@ -21,21 +20,12 @@ import com.hazelcast.internal.cluster.Joiner;
 import com.hazelcast.internal.cluster.impl.TcpIpJoiner;
 import com.hazelcast.nio.MemberSocketInterceptor;
 import io.regatta.node.address.HostPort;
-import io.vertx.core.Future;
-import io.vertx.core.Promise;
+import io.regatta.node.member.VertxMember;
 import io.vertx.core.Vertx;
-import io.vertx.core.internal.VertxInternal;
-import io.vertx.core.shareddata.AsyncMap;
-import io.vertx.core.shareddata.Shareable;
-import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
-import io.vertx.spi.cluster.hazelcast.impl.ConversionUtils;
-import io.vertx.spi.cluster.hazelcast.impl.HazelcastAsyncMap;
 import java.io.EOFException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
@@ -44,69 +34,16 @@ import java.util.concurrent.TimeoutException;
 import java.util.logging.Level;
 
 /**
- * The Hazelcast member of a process: how it is configured and started, how it is found under a Vertx, and how it is stopped with that.
- * It holds texts for the directory and for meetings, and serves members alone: its port answers no clients, no REST and no management
+ * The Hazelcast member of a process: how it is configured and started. {@link VertxMember} is how it is found and stopped. It holds texts for the directory and for meetings, and serves members alone: its port answers no clients, no REST and no management
  * calls, it deserializes no Java objects but Hazelcast's own errors, and Vert.x's event bus does not use it.
  */
 public final class HazelcastMember {
 
   /** Member attribute with the node id, by which an application's own clustered Vertx tells its nodes apart. */
   private static final String NODE_ID_ATTRIBUTE = "__vertx.nodeId";
-  /** Local map of a Vertx that holds its member. */
-  private static final String HELD = "regatta.hazelcast";
   private static final int CONNECT_SECONDS = 2;
 
   private HazelcastMember() {}
-
-  /** The member of a Vertx that Regatta has made. */
-  private record Held(HazelcastInstance hazelcast) implements Shareable {}
-
-  /**
-   * Gives a member to a Vertx that has none, and stops it when that is closed: no thread and no port is left then.
-   *
-   * @return completes when the member has stopped before its Vertx was closed, as one does that finds its own port or thread broken
-   */
-  static Future<Void> attach(Vertx vertx, HazelcastInstance hazelcast) {
-    Promise<Void> lost = Promise.promise();
-    UUID listener = hazelcast.getLifecycleService().addLifecycleListener(event -> {
-      if (event.getState() == LifecycleState.SHUTDOWN) {
-        lost.tryComplete();
-      }
-    });
-    vertx.sharedData().<String, Held>getLocalMap(HELD).put(HELD, new Held(hazelcast));
-    ((VertxInternal) vertx).addCloseHook(done -> {
-      hazelcast.getLifecycleService().removeLifecycleListener(listener);
-      Thread closer = new Thread(() -> done.complete(null, shutDown(hazelcast)), "regatta-hazelcast-stop");
-      closer.setDaemon(true);
-      closer.start();
-    });
-    return lost.future();
-  }
-
-  /** Stops in order, or else at once: whatever goes wrong, the Vertx that is being closed must hear of the end. */
-  private static Throwable shutDown(HazelcastInstance hazelcast) {
-    try {
-      hazelcast.getLifecycleService().shutdown();
-      return null;
-    } catch (RuntimeException | Error e) {
-      try {
-        hazelcast.getLifecycleService().terminate();
-      } catch (RuntimeException | Error again) {
-        e.addSuppressed(again);
-      }
-      return e;
-    }
-  }
-
-  /** Returns the member under a Vertx: of Regatta's own, or of an application that has clustered its Vertx with Hazelcast. */
-  public static Optional<HazelcastInstance> under(Vertx vertx) {
-    Held held = vertx.sharedData().<String, Held>getLocalMap(HELD).get(HELD);
-    if (held != null) {
-      return Optional.of(held.hazelcast);
-    }
-    return ((VertxInternal) vertx).clusterManager() instanceof HazelcastClusterManager manager
-        ? Optional.ofNullable(manager.getHazelcastInstance()) : Optional.empty();
-  }
 
   /**
    * Starts a member, which joins or founds its cluster. One that has a required seed ends at once if the seed belongs to a
@@ -148,30 +85,6 @@ public final class HazelcastMember {
   /** Hazelcast's version. */
   public static String version() {
     return BuildInfoProvider.getBuildInfo().getVersion();
-  }
-
-  /** Returns the address that the Hazelcast member under a Vertx announces; empty if there is none. */
-  public static Optional<String> address(Vertx vertx) {
-    return under(vertx).map(hazelcast -> hazelcast.getCluster().getLocalMember().getAddress().getHost());
-  }
-
-  /**
-   * Returns the map of this name that all members of the Hazelcast cluster under a Vertx share; that of the JVM if there is no
-   * cluster. For small texts. Its calls block, for as long as an operation of Hazelcast may take: never on an event loop.
-   */
-  public static Map<String, String> sharedMap(Vertx vertx, String name) {
-    return under(vertx).<Map<String, String>>map(hazelcast -> hazelcast.getMap(name)).orElseGet(() -> vertx.sharedData().getLocalMap(name));
-  }
-
-  /** As {@link #sharedMap}, with calls that do not block. */
-  public static Future<AsyncMap<String, String>> asyncMap(Vertx vertx, String name) {
-    try {
-      return under(vertx).map(hazelcast -> Future.<AsyncMap<String, String>>succeededFuture(
-          new HazelcastAsyncMap<>((VertxInternal) vertx, new ConversionUtils(), hazelcast.getMap(name))))
-          .orElseGet(() -> vertx.sharedData().getAsyncMap(name));
-    } catch (RuntimeException e) { // the member has stopped
-      return Future.failedFuture(e);
-    }
   }
 
   /**

@@ -14,7 +14,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.address.SeedProbe;
 import io.regatta.node.admin.Waits;
-import io.regatta.node.cluster.HazelcastMember;
+import io.regatta.node.member.VertxMember;
 import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.security.PeerSecurity;
 import io.netty.channel.ConnectTimeoutException;
@@ -68,7 +68,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
    * @param security tokens with which entries are sealed; see {@link EntrySeal}
    */
   public HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds, PeerSecurity security) {
-    this(vertx, waits, leaseSeconds, security, () -> HazelcastMember.asyncMap(vertx, MAP));
+    this(vertx, waits, leaseSeconds, security, () -> VertxMember.asyncMap(vertx, MAP));
   }
 
   HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds, Supplier<Future<AsyncMap<String, String>>> store) {
@@ -336,7 +336,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
      */
     private Future<Boolean> prolong(AsyncMap<String, String> map) {
       String now = sealed();
-      Optional<HazelcastInstance> hazelcast = HazelcastMember.under(vertx);
+      Optional<HazelcastInstance> hazelcast = VertxMember.under(vertx);
       if (hazelcast.isPresent()) {
         return vertx.executeBlocking(() -> {
           IMap<String, String> entries = hazelcast.get().getMap(MAP);

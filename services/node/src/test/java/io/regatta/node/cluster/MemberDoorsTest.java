@@ -19,6 +19,7 @@ import io.regatta.node.NodeConfig;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Directory.Instance;
 import io.regatta.node.directory.HazelcastDirectory;
+import io.regatta.node.member.VertxMember;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.protocol.testing.SecretFiles;
 import java.io.IOException;
@@ -100,7 +101,7 @@ class MemberDoorsTest {
   void theEventBusIsNotClustered() throws IOException {
     Node node = start(port, "");
     assertThat(node.vertx().isClustered()).isFalse();
-    assertThat(HazelcastMember.under(node.vertx())).isPresent();
+    assertThat(VertxMember.under(node.vertx())).isPresent();
   }
 
   @ParameterizedTest
@@ -120,7 +121,7 @@ class MemberDoorsTest {
     Node node = start(port, TOKEN);
     get(node.directory().register(instance("parameter-server", "ps", 0, 1)));
     assertThatThrownBy(this::rogue).isInstanceOf(IllegalStateException.class).hasMessageContaining("failed to start");
-    assertThat(HazelcastMember.under(node.vertx()).orElseThrow().getCluster().getMembers()).hasSize(1);
+    assertThat(VertxMember.under(node.vertx()).orElseThrow().getCluster().getMembers()).hasSize(1);
     assertThatThrownBy(() -> start(0, "")).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("prove a token to each other, and this process has none").hasMessageContaining("node.token_file");
     assertThatThrownBy(() -> start(0, "another-token-than-that-one")).isInstanceOf(InvalidInput.class)
@@ -196,7 +197,7 @@ class MemberDoorsTest {
   @Test
   void aNodeWhoseMemberHasStoppedIsNotReadyAndSaysSo() throws Exception {
     Node node = start(port, "");
-    HazelcastMember.under(node.vertx()).orElseThrow().getLifecycleService().terminate();
+    VertxMember.under(node.vertx()).orElseThrow().getLifecycleService().terminate();
     awaitChecks(node, "/ready", 503, "cluster " + cluster + ": DOWN, its Hazelcast member has stopped: start this process again");
     assertThat(checks(node, "/health", 503)).anyMatch(check -> check.startsWith("directory: DOWN"));
     assertThatThrownBy(() -> get(node.directory().list(Directory.RENDEZVOUS))).hasMessageContaining("directory");

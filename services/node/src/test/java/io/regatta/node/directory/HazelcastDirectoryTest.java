@@ -17,8 +17,8 @@ import io.regatta.node.NodeConfig;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.cluster.ClusteredVertx;
-import io.regatta.node.cluster.HazelcastMember;
 import io.regatta.node.directory.Directory.Instance;
+import io.regatta.node.member.VertxMember;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
@@ -103,7 +103,7 @@ class HazelcastDirectoryTest {
 
     // The owner dies without a word: only its Vertx goes, the registration is never closed.
     get(otherDirectory.register(instance("parameter-server", "ps", 0, 1)));
-    IMap<String, String> entries = (IMap<String, String>) HazelcastMember.sharedMap(seed.vertx(), HazelcastDirectory.MAP);
+    IMap<String, String> entries = (IMap<String, String>) VertxMember.sharedMap(seed.vertx(), HazelcastDirectory.MAP);
     assertThat(entries.getEntryView("parameter-server/ps").getTtl()).as("ms, whatever time the rest takes").isEqualTo(2000);
     get(other.close());
     poll(seed, "parameter-server", 0);
@@ -134,7 +134,7 @@ class HazelcastDirectoryTest {
       assertThat(get(seed.directory().list("rendezvous"))).as("after %d s", second + 1).hasSize(1);
       assertThat(get(seed.directory().list("parameter-server"))).as("a place, after %d s", second + 1).hasSize(1);
     }
-    IMap<String, String> entries = (IMap<String, String>) HazelcastMember.sharedMap(seed.vertx(), HazelcastDirectory.MAP);
+    IMap<String, String> entries = (IMap<String, String>) VertxMember.sharedMap(seed.vertx(), HazelcastDirectory.MAP);
     assertThat(entries.getEntryView("parameter-server/0").getTtl()).as("a renewed entry still runs out").isEqualTo(5000);
     assertThat(place.lost().isComplete()).isFalse();
   }

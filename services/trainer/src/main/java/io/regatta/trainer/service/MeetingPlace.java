@@ -12,8 +12,8 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Node;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.PublishedAddress;
-import io.regatta.node.cluster.HazelcastMember;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.member.VertxMember;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.MeetingStore;
 import io.vertx.core.Future;
@@ -51,7 +51,7 @@ record MeetingPlace(Rendezvous rendezvous, Store store, String host) {
         return over(node, job, server, server, host);
       });
       case HAZELCAST -> {
-        if (HazelcastMember.address(node.vertx()).isEmpty()) {
+        if (VertxMember.address(node.vertx()).isEmpty()) {
           yield Future.failedFuture(new InvalidInput("job " + job.job() + ": collective.store is hazelcast, and this process is no member "
               + "of a Hazelcast cluster; set node.cluster.directory: hazelcast, and seeds, or give file:DIRECTORY or http://HOST:PORT"));
         }

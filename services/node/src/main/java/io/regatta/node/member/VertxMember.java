@@ -1,0 +1,102 @@
+package io.regatta.node.member;
+
+import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.core.LifecycleEvent.LifecycleState;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.VertxInternal;
+import io.vertx.core.shareddata.AsyncMap;
+import io.vertx.core.shareddata.Shareable;
+import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
+import io.vertx.spi.cluster.hazelcast.impl.ConversionUtils;
+import io.vertx.spi.cluster.hazelcast.impl.HazelcastAsyncMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * The Hazelcast member under a Vertx: given to one that Regatta makes, or found in the cluster manager of an application's. Stateless, any
+ * thread.
+ */
+public final class VertxMember {
+
+  /** Local map of a Vertx that holds its member. */
+  private static final String HELD = "regatta.hazelcast";
+
+  private VertxMember() {}
+
+  /** The member of a Vertx that Regatta has made. */
+  private record Held(HazelcastInstance hazelcast) implements Shareable {}
+
+  /**
+   * Gives a member to a Vertx that has none, and stops it when that is closed: no thread and no port is left then.
+   *
+   * @return completes when the member has stopped before its Vertx was closed, as one does that finds its own port or thread broken
+   */
+  public static Future<Void> attach(Vertx vertx, HazelcastInstance hazelcast) {
+    Promise<Void> lost = Promise.promise();
+    UUID listener = hazelcast.getLifecycleService().addLifecycleListener(event -> {
+      if (event.getState() == LifecycleState.SHUTDOWN) {
+        lost.tryComplete();
+      }
+    });
+    vertx.sharedData().<String, Held>getLocalMap(HELD).put(HELD, new Held(hazelcast));
+    ((VertxInternal) vertx).addCloseHook(done -> {
+      hazelcast.getLifecycleService().removeLifecycleListener(listener);
+      Thread closer = new Thread(() -> done.complete(null, shutDown(hazelcast)), "regatta-hazelcast-stop");
+      closer.setDaemon(true);
+      closer.start();
+    });
+    return lost.future();
+  }
+
+  /** Stops in order, or else at once: whatever goes wrong, the Vertx that is being closed must hear of the end. */
+  private static Throwable shutDown(HazelcastInstance hazelcast) {
+    try {
+      hazelcast.getLifecycleService().shutdown();
+      return null;
+    } catch (RuntimeException | Error e) {
+      try {
+        hazelcast.getLifecycleService().terminate();
+      } catch (RuntimeException | Error again) {
+        e.addSuppressed(again);
+      }
+      return e;
+    }
+  }
+
+  /** Returns the member under a Vertx: of Regatta's own, or of an application that has clustered its Vertx with Hazelcast. */
+  public static Optional<HazelcastInstance> under(Vertx vertx) {
+    Held held = vertx.sharedData().<String, Held>getLocalMap(HELD).get(HELD);
+    if (held != null) {
+      return Optional.of(held.hazelcast);
+    }
+    return ((VertxInternal) vertx).clusterManager() instanceof HazelcastClusterManager manager
+        ? Optional.ofNullable(manager.getHazelcastInstance()) : Optional.empty();
+  }
+
+  /** Returns the address that the Hazelcast member under a Vertx announces; empty if there is none. */
+  public static Optional<String> address(Vertx vertx) {
+    return under(vertx).map(hazelcast -> hazelcast.getCluster().getLocalMember().getAddress().getHost());
+  }
+
+  /**
+   * Returns the map of this name that all members of the Hazelcast cluster under a Vertx share; that of the JVM if there is no
+   * cluster. For small texts. Its calls block, for as long as an operation of Hazelcast may take: never on an event loop.
+   */
+  public static Map<String, String> sharedMap(Vertx vertx, String name) {
+    return under(vertx).<Map<String, String>>map(hazelcast -> hazelcast.getMap(name)).orElseGet(() -> vertx.sharedData().getLocalMap(name));
+  }
+
+  /** As {@link #sharedMap}, with calls that do not block. */
+  public static Future<AsyncMap<String, String>> asyncMap(Vertx vertx, String name) {
+    try {
+      return under(vertx).map(hazelcast -> Future.<AsyncMap<String, String>>succeededFuture(
+          new HazelcastAsyncMap<>((VertxInternal) vertx, new ConversionUtils(), hazelcast.getMap(name))))
+          .orElseGet(() -> vertx.sharedData().getAsyncMap(name));
+    } catch (RuntimeException e) { // the member has stopped
+      return Future.failedFuture(e);
+    }
+  }
+}
