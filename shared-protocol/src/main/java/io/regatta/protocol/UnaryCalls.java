@@ -80,9 +80,7 @@ final class UnaryCalls {
         options.security().client(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false)
             .setConnectTimeout(options.connectTimeoutMillis())));
     /** Those on which calls may be under way: one, but for a while two if the peer has given one up. */
-    private final Set<HttpConnection> connections = new HashSet<>();
-    /** Of calls on each of them. */
-    private final Map<HttpConnection, CallAuthorization> authorizations = new HashMap<>();
+    private final Map<HttpConnection, CallAuthorization> connections = new HashMap<>();
     /** Calls that wait for a connection. */
     private int connecting;
 
@@ -174,8 +172,7 @@ final class UnaryCalls {
   private <Q, A> Future<GrpcClientRequest<Q, A>> authorized(Client by, ServiceMethod<A, Q> method,
       GrpcClientRequest<Q, A> request) {
     HttpConnection connection = request.connection();
-    watch(by, connection);
-    return by.authorizations.computeIfAbsent(connection, c -> new CallAuthorization(options.security(), peer))
+    return watch(by, connection)
         .header(connection.remoteAddress(), "POST", "/" + method.fullMethodName(), header -> greet(by, header))
         .map(header -> {
           if (header != null) {
@@ -193,23 +190,26 @@ final class UnaryCalls {
     }).map(answer -> answer.headers().get("www-authenticate"));
   }
 
-  private void watch(Client by, HttpConnection c) {
-    if (by.connections.add(c)) {
-      Liveness watch = Liveness.watch(vertx, c, peer, options);
-      c.closeHandler(v -> {
-        watch.stop();
-        by.connections.remove(c);
-        by.authorizations.remove(c);
-        by.closeIfReplaced();
-      });
-      liveness = watch;
+  private CallAuthorization watch(Client by, HttpConnection c) {
+    CallAuthorization known = by.connections.get(c);
+    if (known != null) {
+      return known;
     }
+    CallAuthorization authorization = new CallAuthorization(options.security(), peer);
+    by.connections.put(c, authorization);
+    Liveness watch = Liveness.watch(vertx, c, peer, options);
+    c.closeHandler(v -> {
+      watch.stop();
+      by.connections.remove(c);
+      by.closeIfReplaced();
+    });
+    liveness = watch;
+    return authorization;
   }
 
   /** Why there is no connection to send a request on. */
   RegattaException unconnected(ServiceMethod<?, ?> method, Throwable cause) {
-    InvalidInput refused = cause instanceof InvalidInput unproved ? unproved
-        : ConnectFailure.refusal(peer, cause, options.security());
+    InvalidInput refused = ConnectFailure.refusal(peer, cause, options.security());
     String why = cause instanceof TimeoutException ? "no connection within " + options.connectTimeoutMillis() / 1000.0 + " s"
         : cause.getMessage() == null ? cause.toString() : cause.getMessage();
     return refused != null ? refused : lost(method, why + ConnectFailure.hint(cause, options.security()), cause, false);

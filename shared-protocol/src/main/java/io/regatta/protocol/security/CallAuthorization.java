@@ -51,9 +51,9 @@ public final class CallAuthorization {
     return now.map(proved -> proved.header(method, path));
   }
 
-  /** Returns true if calls to this address prove the token instead of showing it. */
-  public boolean isProved(SocketAddress remote) {
-    return !security.token().isNone() && !security.mayShowToken(remote);
+  /** Returns whether a header {@code www-authenticate} asks for such a proof; null: there is no header. */
+  public static boolean isChallenge(String header) {
+    return ProofHeader.isOne(header);
   }
 
   /** Asks the peer again before the next call: it may be another process now. */

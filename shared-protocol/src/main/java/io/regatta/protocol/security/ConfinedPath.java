@@ -8,9 +8,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The check of a directory that a peer names: it is one of several root directories, or below one. Each part of its path
- * below the root is a plain name ({@link FileNames}), and none is a symbolic link. The root itself may be one: the user has
- * named it. Stateless, any thread; blocks.
+ * The check of a directory that a peer names: it is one of several root directories, or below one. Each part of its
+ * path below the root is a plain name ({@link FileNames}), and none is a symbolic link. The root itself may be one: the
+ * user has named it. Stateless, any thread; blocks.
  *
  * <p>The check precedes the opening of a file. Whoever may write below the root can replace a directory by a link in
  * between: the root must belong to those who are trusted with its content.
@@ -27,7 +27,8 @@ public final class ConfinedPath {
    *
    * @param roots absolute and normalized, at least one
    * @param key of the configuration that names the roots, for the message
-   * @throws InvalidInput naming the roots and the key if it is elsewhere, or the part that is no plain name or is a link
+   * @throws InvalidInput naming the roots and the key if it is elsewhere, or the part that is no plain name or is a
+   *     link
    */
   public static Path within(List<Path> roots, String directory, String key) {
     for (Path root : roots) {
@@ -37,7 +38,8 @@ public final class ConfinedPath {
       }
     }
     throw new InvalidInput("directory '" + PeerLog.text(directory) + "' is not below "
-        + String.join(" or ", roots.stream().map(Path::toString).toList()) + ", where this process reads and writes snapshots ("
+        + String.join(" or ", roots.stream().map(Path::toString).toList())
+        + ", where this process reads and writes snapshots ("
         + key + "): give the job a directory there, or this process another " + key);
   }
 

@@ -30,9 +30,13 @@ public final class ConnectFailure {
    * Why a peer could not be connected to, if no second try will mend it.
    *
    * @param peer e.g. {@code parameter server at 10.0.0.7:36000}
-   * @return null if it has nothing to do with TLS, for all that is known
+   * @return the failure itself if it says so, as that of a peer that has not proved the token; null if it has nothing
+   *     to do with TLS, for all that is known
    */
   public static InvalidInput refusal(String peer, Throwable failure, PeerSecurity security) {
+    if (failure instanceof InvalidInput unproved) {
+      return unproved;
+    }
     if (!security.hasTls() || isClosed(failure)) {
       return null;
     }

@@ -34,7 +34,8 @@ import org.slf4j.LoggerFactory;
 public final class PeerSecurity {
   /** Anybody may call, and everything can be read on its way. */
   public static final PeerSecurity NONE = new PeerSecurity(null, null,
-      new LiveTokens(Tokens.NONE, null, System::currentTimeMillis), PeerSecurity::isThisMachine, ConnectionLimits.DEFAULTS);
+      new LiveTokens(Tokens.NONE, null, System::currentTimeMillis), PeerSecurity::isThisMachine,
+      ConnectionLimits.DEFAULTS);
 
   private static final Logger LOG = LoggerFactory.getLogger(PeerSecurity.class);
 
@@ -115,7 +116,8 @@ public final class PeerSecurity {
 
   /** The same without TLS and token, for a port that is open to everybody; the limits of connections stay. */
   public PeerSecurity open() {
-    return new PeerSecurity(null, null, new LiveTokens(Tokens.NONE, null, System::currentTimeMillis), thisMachine, limits);
+    return new PeerSecurity(null, null, new LiveTokens(Tokens.NONE, null, System::currentTimeMillis), thisMachine,
+        limits);
   }
 
   /** Returns the same with another idea of which addresses are of this machine: tests have no other machine. */

@@ -1,9 +1,6 @@
 package io.regatta.protocol.security;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.SecureRandom;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -18,7 +15,6 @@ final class ProofSession {
   /** Half of the time for which a server takes calls of a session. */
   private static final long RENEW_NANOS = TimeUnit.MILLISECONDS.toNanos(ProofVerifier.LIFETIME_MILLIS / 2);
   private static final int NONCE_BYTES = 16;
-  private static final SecureRandom RANDOM = new SecureRandom();
 
   private final Token token;
   private final String client;
@@ -46,9 +42,7 @@ final class ProofSession {
       this.token = token;
       this.nanos = nanos;
       this.since = nanos.getAsLong();
-      byte[] nonce = new byte[NONCE_BYTES];
-      RANDOM.nextBytes(nonce);
-      this.client = ProofHeader.text(nonce);
+      this.client = ProofHeader.text(Macs.random(NONCE_BYTES));
     }
 
     /** Returns the header {@code authorization} of the request. */
@@ -67,8 +61,7 @@ final class ProofSession {
       Map<String, String> values = ProofHeader.isOne(challenge) ? ProofHeader.parse(challenge) : null;
       String server = values == null ? null : values.get("server");
       String proof = values == null ? null : values.get("proof");
-      if (server == null || proof == null || !MessageDigest.isEqual(proof.getBytes(StandardCharsets.US_ASCII),
-          ProofHeader.ofServer(token.proofKey(), client, server).getBytes(StandardCharsets.US_ASCII))) {
+      if (server == null || !Macs.isSame(ProofHeader.ofServer(token.proofKey(), client, server), proof)) {
         throw new InvalidInput(peer + " does not prove that it knows the job's token, so nothing was sent to it: give "
             + "it this job's node.token_file, or find out who listens there (docs/security.md)");
       }

@@ -1,8 +1,5 @@
 package io.regatta.protocol.security;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.SecureRandom;
 import java.util.BitSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -23,14 +20,13 @@ final class ProofVerifier {
   /** Calls of one session that may overtake each other. */
   static final int WINDOW = 1024;
   private static final int MAX_SESSIONS = 65_536;
-  private static final int SECRET_BYTES = 32;
   private static final int RADIX = 36;
   private static final int CHALLENGE_CHARS = 22;
 
   /** What became of a call. */
   enum Verdict { PROVED, WRONG, EXPIRED, REPEATED, OVERLOADED }
 
-  private final byte[] secret = new byte[SECRET_BYTES];
+  private final byte[] secret = Macs.random(Macs.BYTES);
   private final LongSupplier millis;
   /** By token and challenge, the oldest first; also the lock. */
   private final Map<String, Numbers> sessions = new LinkedHashMap<>();
@@ -65,7 +61,6 @@ final class ProofVerifier {
   /** @param millis clock of this process alone, e.g. since its start, ms */
   ProofVerifier(LongSupplier millis) {
     this.millis = millis;
-    new SecureRandom().nextBytes(secret);
   }
 
   /** Returns the header {@code www-authenticate} for a client that greets, or null if it names no nonce. */
@@ -93,12 +88,12 @@ final class ProofVerifier {
       return Verdict.WRONG;
     }
     String proof = ProofHeader.ofClient(token.proofKey(), client, server, number, method, path);
-    if (!equal(proof, call.get("proof"))) {
+    if (!Macs.isSame(proof, call.get("proof"))) {
       return Verdict.WRONG;
     }
     long time = time(server);
     long now = millis.getAsLong();
-    if (time < 0 || time > now || now - time > LIFETIME_MILLIS || !equal(challenge(client, time), server)) {
+    if (time < 0 || time > now || now - time > LIFETIME_MILLIS || !Macs.isSame(challenge(client, time), server)) {
       return Verdict.EXPIRED; // or of another life of this process
     }
     String session = token.id() + server;
@@ -131,10 +126,5 @@ final class ProofVerifier {
     } catch (NumberFormatException e) {
       return -1;
     }
-  }
-
-  private static boolean equal(String expected, String shown) {
-    return shown != null && MessageDigest.isEqual(expected.getBytes(StandardCharsets.US_ASCII),
-        shown.getBytes(StandardCharsets.US_ASCII));
   }
 }

@@ -13,10 +13,10 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Reads files that hold a secret, and refuses those that other users may read or change. A file of this process's user is
- * for that user alone (0600, 0400). A file of another user, such as a Kubernetes Secret, which root owns, may in addition
- * be readable for its group (0440): there is no other way to give it to this process. File systems without such permissions
- * are not checked. Stateless, any thread; blocks.
+ * Reads files that hold a secret, and refuses those that other users may read or change. A file of this process's user
+ * is for that user alone (0600, 0400). A file of another user, such as a Kubernetes Secret, which root owns, may in
+ * addition be readable for its group (0440): there is no other way to give it to this process. File systems without
+ * such permissions are not checked. Stateless, any thread; blocks.
  */
 public final class SecretFile {
 
@@ -36,8 +36,8 @@ public final class SecretFile {
       check(setting, file);
       return Files.readAllBytes(file);
     } catch (IOException e) {
-      String why = e instanceof NoSuchFileException ? "no such file" : e instanceof AccessDeniedException ? "permission denied"
-          : String.valueOf(e.getMessage());
+      String why = e instanceof NoSuchFileException ? "no such file" : e instanceof AccessDeniedException
+          ? "permission denied" : String.valueOf(e.getMessage());
       throw new InvalidInput(setting + " " + file.toAbsolutePath() + " cannot be read: " + why, e);
     }
   }
@@ -49,7 +49,8 @@ public final class SecretFile {
     Set<PosixFilePermission> all = Files.getPosixFilePermissions(file); // of the file itself, where this is a link
     String owner = Files.getFileAttributeView(file, FileOwnerAttributeView.class).getOwner().getName();
     if (isTooOpen(all, owner.equals(System.getProperty("user.name")))) {
-      throw new InvalidInput(setting + " " + file.toAbsolutePath() + " has the mode " + PosixFilePermissions.toString(all)
+      throw new InvalidInput(setting + " " + file.toAbsolutePath() + " has the mode "
+          + PosixFilePermissions.toString(all)
           + ", which lets other users of this machine at a secret: chmod 600 " + file.toAbsolutePath());
     }
   }

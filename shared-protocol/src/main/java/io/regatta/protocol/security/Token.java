@@ -57,14 +57,16 @@ public final class Token {
   }
 
   /**
-   * Returns a key of 32 bytes that is made of this token for one purpose, and says nothing about the token or the keys for others:
-   * the HMAC-SHA256 of the label. Not to be called of none.
+   * Returns a key of 32 bytes that is made of this token for one purpose, and says nothing about the token or the keys
+   * for others: the HMAC-SHA256 of the label. Not to be called of none.
    */
   public byte[] derive(String label) {
     return ProofHeader.mac(secret, label);
   }
 
-  /** Returns a name of this token, {@value #ID_CHARS} characters, which says nothing about it; not to be called of none. */
+  /**
+   * Returns a name of this token, {@value #ID_CHARS} characters, which says nothing about it; not to be called of none.
+   */
   public String id() {
     return id;
   }

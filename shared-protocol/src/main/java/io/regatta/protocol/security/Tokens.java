@@ -153,11 +153,12 @@ public final class Tokens {
 
   /** Returns the token of this id, if it is one of members and has not expired. */
   public Optional<Token> memberOfId(String id, long nowMillis) {
-    return ofId(id).filter(entry -> entry.roles.contains(TokenRole.MEMBER) && !entry.isExpired(nowMillis)).map(Entry::token);
+    return ofId(id).filter(entry -> entry.roles.contains(TokenRole.MEMBER) && !entry.isExpired(nowMillis))
+        .map(Entry::token);
   }
 
-  /** Returns all tokens, also for what is made of one, such as a key of this job. */
-  public List<Token> all() {
+  /** Returns all tokens, in the order of the file. */
+  List<Token> all() {
     return entries.stream().map(Entry::token).toList();
   }
 

@@ -95,8 +95,7 @@ public final class TensorStreamClient {
   }
 
   private RegattaException lost(String peer, String path, Throwable e) {
-    InvalidInput refused = e instanceof InvalidInput unproved ? unproved
-        : ConnectFailure.refusal(peer, e, options.security());
+    InvalidInput refused = ConnectFailure.refusal(peer, e, options.security());
     return refused != null ? refused : new PeerLost("cannot open a tensor stream to " + peer + path + ": "
         + (e.getMessage() == null ? e.toString() : e.getMessage()) + ConnectFailure.hint(e, options.security()), e);
   }

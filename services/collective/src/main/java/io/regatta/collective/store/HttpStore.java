@@ -210,7 +210,7 @@ public final class HttpStore extends PolledStore {
 
   private static String challenge(HttpClientResponse response) {
     String header = response.getHeader("www-authenticate");
-    return header != null && header.startsWith("Regatta-HMAC") ? header : null;
+    return CallAuthorization.isChallenge(header) ? header : null;
   }
 
   private Future<String> greet(String header) {

@@ -1,13 +1,13 @@
 package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.security.Macs;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.SecureRandom;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Map;
@@ -20,12 +20,10 @@ import java.util.Map;
 final class JobToken implements AutoCloseable {
 
   static final String VARIABLE = "REGATTA_NODE_SECURITY_LAUNCH_TOKEN_FILE";
-  private static final int BYTES = 32;
   private static final int NAME_BYTES = 4;
-  private static final SecureRandom RANDOM = new SecureRandom();
 
   private final Path file;
-  private final String secret = random(BYTES);
+  private final String secret = random(Macs.BYTES);
 
   private JobToken(Path file) {
     this.file = file;
@@ -42,9 +40,7 @@ final class JobToken implements AutoCloseable {
   }
 
   private static String random(int bytes) {
-    byte[] random = new byte[bytes];
-    RANDOM.nextBytes(random);
-    return HexFormat.of().formatHex(random);
+    return HexFormat.of().formatHex(Macs.random(bytes));
   }
 
   Path file() {

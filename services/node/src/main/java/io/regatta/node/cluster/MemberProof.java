@@ -11,19 +11,20 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Properties;
 
 /**
- * Proof of the job's token between two members of Hazelcast, before either of them reads a byte of Hazelcast's protocol. Without the token
- * nobody becomes a member, reads the directory or sends an operation. The token itself is not sent: each side shows a code over both
- * sides' random numbers, so that no recorded connection can be used again. What follows is neither encrypted nor authenticated.
+ * Proof of the job's token between two members of Hazelcast, before either of them reads a byte of Hazelcast's
+ * protocol. Without the token nobody becomes a member, reads the directory or sends an operation. The token itself is
+ * not sent: each side shows a code over both sides' random numbers, so that no recorded connection can be used again.
+ * What follows is neither encrypted nor authenticated.
  *
- * <p>The side that connects sends {@code RGP}, the id of its token and a random number; the other one answers {@code RGP}, a random number
- * and the code of {@code server}; the first one ends with the code of {@code client}. Codes are HMAC-SHA256 over role and both numbers. A
- * side that does not know the token, or is asked in another protocol, answers {@code RGX} and closes.
+ * <p>The side that connects sends {@code RGP}, the id of its token and a random number; the other one answers {@code
+ * RGP}, a random number and the code of {@code server}; the first one ends with the code of {@code client}. Codes are
+ * HMAC-SHA256 over role and both numbers. A side that does not know the token, or is asked in another protocol, answers
+ * {@code RGX} and closes.
  *
  * <p>Blocks, for {@value #MILLIS} ms at most, on Hazelcast's threads.
  */
@@ -38,7 +39,6 @@ final class MemberProof implements MemberSocketInterceptor {
   private static final String LABEL = "regatta member proof";
 
   private final PeerSecurity security;
-  private final SecureRandom random = new SecureRandom();
   private volatile boolean refused;
 
   private MemberProof(PeerSecurity security) {
@@ -50,7 +50,9 @@ final class MemberProof implements MemberSocketInterceptor {
     return security.tokens().isNone() ? null : new MemberProof(security);
   }
 
-  /** Returns true once a member that was asked has not proved a token of this process, or has not accepted this one's. */
+  /**
+   * Returns true once a member that was asked has not proved a token of this process, or has not accepted this one's.
+   */
   boolean isRefused() {
     return refused;
   }
@@ -63,20 +65,21 @@ final class MemberProof implements MemberSocketInterceptor {
     Deadline deadline = new Deadline(socket);
     Token token = security.token();
     byte[] key = token.derive(LABEL);
-    byte[] own = number();
+    byte[] own = Macs.random(Macs.BYTES);
     OutputStream out = socket.getOutputStream();
     out.write(concat(HELLO, token.id().getBytes(StandardCharsets.US_ASCII), own));
     byte[] answer = deadline.read(HELLO.length);
     if (!Arrays.equals(answer, HELLO)) {
       refused = true;
-      throw new IOException("the member at " + socket.getRemoteSocketAddress() + " does not prove the token of this process: has it "
-          + "another one, or none?");
+      throw new IOException("the member at " + socket.getRemoteSocketAddress()
+          + " does not prove the token of this process: has it another one, or none?");
     }
     byte[] other = deadline.read(Macs.BYTES);
     byte[] code = deadline.read(Macs.BYTES);
     if (!MessageDigest.isEqual(code, Macs.of(key, SERVER, own, other))) {
       refused = true;
-      throw new IOException("the member at " + socket.getRemoteSocketAddress() + " does not know the token of this process");
+      throw new IOException("the member at " + socket.getRemoteSocketAddress()
+          + " does not know the token of this process");
     }
     out.write(Macs.of(key, CLIENT, own, other));
     deadline.end();
@@ -87,26 +90,26 @@ final class MemberProof implements MemberSocketInterceptor {
     Deadline deadline = new Deadline(socket);
     OutputStream out = socket.getOutputStream();
     byte[] hello = deadline.read(HELLO.length);
-    Optional<Token> token = !Arrays.equals(hello, HELLO) ? Optional.empty()
-        : security.tokens().memberOfId(new String(deadline.read(Token.ID_CHARS), StandardCharsets.US_ASCII), System.currentTimeMillis());
+    Optional<Token> token = Arrays.equals(hello, HELLO) ? named(deadline) : Optional.empty();
     if (token.isEmpty()) {
       out.write(REFUSAL);
-      throw new IOException("a connection from " + socket.getRemoteSocketAddress() + " is refused: it does not prove the token");
+      throw new IOException("a connection from " + socket.getRemoteSocketAddress()
+          + " is refused: it does not prove the token");
     }
     byte[] key = token.get().derive(LABEL);
     byte[] other = deadline.read(Macs.BYTES);
-    byte[] own = number();
+    byte[] own = Macs.random(Macs.BYTES);
     out.write(concat(HELLO, own, Macs.of(key, SERVER, other, own)));
     if (!MessageDigest.isEqual(deadline.read(Macs.BYTES), Macs.of(key, CLIENT, other, own))) {
-      throw new IOException("a connection from " + socket.getRemoteSocketAddress() + " is refused: its code is not that of the token");
+      throw new IOException("a connection from " + socket.getRemoteSocketAddress()
+          + " is refused: its code is not that of the token");
     }
     deadline.end();
   }
 
-  private byte[] number() {
-    byte[] number = new byte[Macs.BYTES];
-    random.nextBytes(number);
-    return number;
+  private Optional<Token> named(Deadline deadline) throws IOException {
+    String id = new String(deadline.read(Token.ID_CHARS), StandardCharsets.US_ASCII);
+    return security.tokens().memberOfId(id, System.currentTimeMillis());
   }
 
   private static byte[] concat(byte[]... parts) {
@@ -120,7 +123,10 @@ final class MemberProof implements MemberSocketInterceptor {
     return all;
   }
 
-  /** Reads from a socket that may send its bytes as slowly as it likes, but not for longer than {@value #MILLIS} ms in all. */
+  /**
+   * Reads from a socket that may send its bytes as slowly as it likes, but not for longer than {@value #MILLIS} ms in
+   * all.
+   */
   private static final class Deadline {
     private final Socket socket;
     private final InputStream in;
@@ -137,12 +143,14 @@ final class MemberProof implements MemberSocketInterceptor {
       while (at < length) {
         long left = (endNanos - System.nanoTime()) / 1_000_000;
         if (left <= 0) {
-          throw new SocketTimeoutException(socket.getRemoteSocketAddress() + " has not proved the token within " + MILLIS + " ms");
+          throw new SocketTimeoutException(socket.getRemoteSocketAddress() + " has not proved the token within "
+              + MILLIS + " ms");
         }
         socket.setSoTimeout((int) left);
         int read = in.read(bytes, at, length - at);
         if (read < 0) {
-          throw new IOException(socket.getRemoteSocketAddress() + " has closed the connection before it proved the token");
+          throw new IOException(socket.getRemoteSocketAddress()
+              + " has closed the connection before it proved the token");
         }
         at += read;
       }
