@@ -164,7 +164,8 @@ final class Place {
     } else if (job != null) {
       dictated.add(servers(job));
     }
-    ParameterServerConfig server = effective.bindSection(Sections.PARAMETER_SERVER, ParameterServerConfig.class, dictated);
+    ParameterServerConfig server = effective.bindSection(Sections.PARAMETER_SERVER, ParameterServerConfig.class,
+        dictated);
     return job == null ? server : server.rootedAt(StartingPoint.directories(job));
   }
 

@@ -42,7 +42,8 @@ class ElasticProcessesIT {
 
   private JsonObject job() throws Exception {
     return ServiceProcesses.job("lenet", List.of("trainers=4", "batch_size=32", "epochs=1",
-        "max_steps=" + STEPS, "optimizer.schedule.decay_steps=" + (STEPS - 50), "data.dir=" + Jobs.data("mnist"))).put("collective", new JsonObject().put("min_trainers", 2));
+        "max_steps=" + STEPS, "optimizer.schedule.decay_steps=" + (STEPS - 50), "data.dir=" + Jobs.data("mnist")))
+        .put("collective", new JsonObject().put("min_trainers", 2));
   }
 
   private JavaProcess trainer(JsonObject job, int number, int rank) throws Exception {

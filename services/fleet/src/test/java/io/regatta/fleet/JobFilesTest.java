@@ -190,7 +190,8 @@ class JobFilesTest {
 
   @Test
   void ctr_dnn_learns_in_async_mode() {
-    RunResult result = run(Jobs.config("ctr-dnn", CLICKS, "data.dir=" + data.resolve("clicks"), "output=" + dir.resolve("model")));
+    RunResult result = run(Jobs.config("ctr-dnn", CLICKS, "data.dir=" + data.resolve("clicks"),
+        "output=" + dir.resolve("model")));
     assertThat(result.auc()).as("0.692 when it was written; async differs from run to run").isGreaterThan(0.66);
     assertThat(dir.resolve("model/manifest.json")).isRegularFile();
   }

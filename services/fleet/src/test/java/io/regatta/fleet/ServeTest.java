@@ -158,7 +158,8 @@ class ServeTest {
     port = service.port();
     JsonObject served = ask("/model", null).body();
     assertThat(served.getLong("step")).isEqualTo(10);
-    assertThat(served.getString("from")).as("a snapshot that is not newer is left alone").isEqualTo(model.getFileName().toString());
+    assertThat(served.getString("from")).as("a snapshot that is not newer is left alone")
+        .isEqualTo(model.getFileName().toString());
     float[] early = ask("/predict", text).scores();
     assertThat(early).hasSize(64).isNotEqualTo(end);
 

@@ -76,9 +76,10 @@ class SnapshotKindsTest {
   /** 75 steps in a pass: the run stops within the second and ends within the third. */
   @Test
   void a_run_that_goes_on_at_step_100_of_200_ends_with_the_bits_of_the_unbroken_one() throws IOException {
-    String[] tiny = {"settings.train_rows=600", "batch_size=4", "epochs=3", "data.shuffle_buffer=100", "settings.hidden=[4]",
-        "settings.test_rows=100", "snapshots.batch_every_steps=100", "snapshots.keep=1"};
-    RunResult unbroken = wideAndDeep("unbroken", Stream.concat(Stream.of(tiny), Stream.of("max_steps=200")).toArray(String[]::new));
+    String[] tiny = {"settings.train_rows=600", "batch_size=4", "epochs=3", "data.shuffle_buffer=100",
+        "settings.hidden=[4]", "settings.test_rows=100", "snapshots.batch_every_steps=100", "snapshots.keep=1"};
+    RunResult unbroken = wideAndDeep("unbroken", Stream.concat(Stream.of(tiny), Stream.of("max_steps=200"))
+        .toArray(String[]::new));
     wideAndDeep("stopped", Stream.concat(Stream.of(tiny), Stream.of("max_steps=100")).toArray(String[]::new));
     assertThat(snapshots("stopped")).containsExactly("batch-000000100");
     RunResult resumed = wideAndDeep("stopped", Stream.concat(Stream.of(tiny), Stream.of("max_steps=200", "resume=auto"))

@@ -134,8 +134,8 @@ public record NodeConfig(
 
   /** Returns the same with another section {@code security}. */
   public NodeConfig withSecurity(SecurityConfig other) {
-    return new NodeConfig(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
-        tokenFile, other, connections);
+    return new NodeConfig(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind,
+        tls, token, tokenFile, other, connections);
   }
 
   /**

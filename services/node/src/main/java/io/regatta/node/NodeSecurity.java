@@ -77,9 +77,9 @@ final class NodeSecurity {
     }
     if (!open.isEmpty()) {
       throw new InvalidInput(role + " would listen on " + String.join(" and ", open) + ", which other machines may "
-          + "reach, without a token and without mutual TLS: set node.token_file to a file with the job's token (openssl "
-          + "rand -hex 32), or node.security.open: true if everybody who reaches the ports may read and change what is "
-          + "trained (docs/security.md)");
+          + "reach, without a token and without mutual TLS: set node.token_file to a file with the job's token "
+          + "(openssl rand -hex 32), or node.security.open: true if everybody who reaches the ports may read and "
+          + "change what is trained (docs/security.md)");
     }
   }
 

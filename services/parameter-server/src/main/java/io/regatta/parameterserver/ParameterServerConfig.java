@@ -38,9 +38,9 @@ public record ParameterServerConfig(
     @Setting(doc = "What one shard holds at most. A request beyond a limit is refused, names it, and changes nothing.")
     Limits limits,
 
-    @Setting(doc = "Directories below which this server writes and reads snapshots; a request that names another one is "
-        + "refused. Empty: those of the job (snapshots.dir or output, resume, init_from) if the server is started with it; "
-        + "without a job any directory on a loopback address, and none on others.")
+    @Setting(doc = "Directories below which this server writes and reads snapshots; a request that names another "
+        + "one is refused. Empty: those of the job (snapshots.dir or output, resume, init_from) if the server is "
+        + "started with it; without a job any directory on a loopback address, and none on others.")
     List<String> snapshotRoots,
 
     @Setting(doc = "Tensor streams.")
@@ -121,33 +121,38 @@ public record ParameterServerConfig(
 
   /** The same in another place: for tests and for clusters within one JVM. */
   public ParameterServerConfig at(int newIndex, int newServers, int newShards) {
-    return new ParameterServerConfig(newIndex, newServers, newShards, sparseShards, port, lifetime, limits, snapshotRoots, stream);
+    return new ParameterServerConfig(newIndex, newServers, newShards, sparseShards, port, lifetime, limits,
+        snapshotRoots, stream);
   }
 
   /** The same with so many of its shards for sparse tables only. */
   public ParameterServerConfig apart(int newSparseShards) {
-    return new ParameterServerConfig(index, servers, shards, newSparseShards, port, lifetime, limits, snapshotRoots, stream);
+    return new ParameterServerConfig(index, servers, shards, newSparseShards, port, lifetime, limits, snapshotRoots,
+        stream);
   }
 
   /** The same with another lifetime. */
   public ParameterServerConfig living(Lifetime newLifetime) {
-    return new ParameterServerConfig(index, servers, shards, sparseShards, port, newLifetime, limits, snapshotRoots, stream);
+    return new ParameterServerConfig(index, servers, shards, sparseShards, port, newLifetime, limits, snapshotRoots,
+        stream);
   }
 
   /** The same with other limits. */
   public ParameterServerConfig within(Limits newLimits) {
-    return new ParameterServerConfig(index, servers, shards, sparseShards, port, lifetime, newLimits, snapshotRoots, stream);
+    return new ParameterServerConfig(index, servers, shards, sparseShards, port, lifetime, newLimits, snapshotRoots,
+        stream);
   }
 
   /** The same with these roots of snapshots, unless some are configured. */
   public ParameterServerConfig rootedAt(List<String> jobsRoots) {
-    return !snapshotRoots.isEmpty() ? this : new ParameterServerConfig(index, servers, shards, sparseShards, port, lifetime,
-        limits, jobsRoots, stream);
+    return !snapshotRoots.isEmpty() ? this : new ParameterServerConfig(index, servers, shards, sparseShards, port,
+        lifetime, limits, jobsRoots, stream);
   }
 
   /** The same at another port. */
   public ParameterServerConfig on(int newPort) {
-    return new ParameterServerConfig(index, servers, shards, sparseShards, newPort, lifetime, limits, snapshotRoots, stream);
+    return new ParameterServerConfig(index, servers, shards, sparseShards, newPort, lifetime, limits, snapshotRoots,
+        stream);
   }
 
   /** @throws InvalidInput about a job whose tables are cut otherwise than this server's shards hold them */

@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The directories below which a server writes and reads snapshots, and the check of those that requests name. Immutable,
- * any thread.
+ * The directories below which a server writes and reads snapshots, and the check of those that requests name.
+ * Immutable, any thread.
  */
 final class SnapshotRoots {
 
@@ -31,8 +31,8 @@ final class SnapshotRoots {
    * @param local whether processes of this machine alone reach the server: then no directory stands for all directories
    */
   static SnapshotRoots of(List<String> directories, boolean local) {
-    return new SnapshotRoots(directories.stream().map(directory -> Path.of(directory).toAbsolutePath().normalize()).toList(),
-        directories.isEmpty() && local);
+    return new SnapshotRoots(directories.stream().map(directory -> Path.of(directory).toAbsolutePath().normalize())
+        .toList(), directories.isEmpty() && local);
   }
 
   /** Returns roots that refuse no directory. */
@@ -70,8 +70,8 @@ final class SnapshotRoots {
       return;
     }
     if (roots.isEmpty()) {
-      throw new InvalidInput("this server takes no snapshots: it serves other machines, and " + KEY + " is empty; set it to "
-          + "the directory that holds the job's snapshots");
+      throw new InvalidInput("this server takes no snapshots: it serves other machines, and " + KEY
+          + " is empty; set it to the directory that holds the job's snapshots");
     }
     ConfinedPath.within(roots, directory.toString(), KEY);
   }

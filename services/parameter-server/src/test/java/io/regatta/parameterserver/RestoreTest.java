@@ -73,13 +73,13 @@ class RestoreTest {
       ParameterServerControl control = servers.control(shard.getHost(), shard.getPort());
       ParameterClient next = servers.client(Jobs.spec("next", Mode.ASYNC, 1, 1), 0, 1);
       get(next.register());
-      for (String name : List.of(outside.toString(), root + "/../outside", root + "/link", "link", "..", "../outside", "",
-          "a\\b", "C:\\a", "a\0", "/")) {
+      for (String name : List.of(outside.toString(), root + "/../outside", root + "/link", "link", "..", "../outside",
+          "", "a\\b", "C:\\a", "a\0", "/")) {
         assertThatThrownBy(() -> get(control.save(SaveRequest.newBuilder().setJob("first").setDirectory(name)
             .setKind("full").build()))).as("save in %s", name).isInstanceOf(InvalidInput.class)
             .hasMessageNotContaining("is not on shard");
-        assertThatThrownBy(() -> get(control.restore(RestoreRequest.newBuilder().setJob("next").setDirectory(name).build())))
-            .as("restore from %s", name).isInstanceOf(InvalidInput.class);
+        assertThatThrownBy(() -> get(control.restore(RestoreRequest.newBuilder().setJob("next").setDirectory(name)
+            .build()))).as("restore from %s", name).isInstanceOf(InvalidInput.class);
       }
       assertThatThrownBy(() -> get(control.restore(RestoreRequest.newBuilder().setJob("next")
           .setDirectory(outside.toString()).build()))).hasMessageContaining(root.toString())

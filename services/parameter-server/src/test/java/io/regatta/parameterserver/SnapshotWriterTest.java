@@ -70,7 +70,8 @@ class SnapshotWriterTest {
   @Test
   void when_one_of_two_snapshots_is_taken_then_pushes_wait_for_the_other_until_that_is_refused() throws Exception {
     ParameterShard shard = shard(0);
-    SnapshotWriter writer = new SnapshotWriter(vertx, loop, shard, 1 << 20, SnapshotRoots.any(), TimeUnit.HOURS.toMillis(1));
+    SnapshotWriter writer = new SnapshotWriter(vertx, loop, shard, 1 << 20, SnapshotRoots.any(),
+        TimeUnit.HOURS.toMillis(1));
     Path first = Files.createDirectory(dir.resolve("first"));
     Path second = dir.resolve("second");
     onLoop(() -> {

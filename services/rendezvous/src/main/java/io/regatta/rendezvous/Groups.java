@@ -254,7 +254,10 @@ public final class Groups {
     return groups.size();
   }
 
-  /** Returns true once a group has ended with success, and there is none with a member or with somebody who waits to be one. */
+  /**
+   * Returns true once a group has ended with success, and there is none with a member or with somebody who waits to be
+   * one.
+   */
   public boolean isDone() {
     return succeeded && groups.isEmpty();
   }

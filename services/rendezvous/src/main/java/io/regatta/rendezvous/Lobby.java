@@ -73,8 +73,8 @@ final class Lobby {
   private final Set<Guest> guests = new LinkedHashSet<>();
 
   /**
-   * @param staleMillis a sign of life that comes within this time of a guest may have been sent before it: whoever sent it can
-   *     be dead
+   * @param staleMillis a sign of life that comes within this time of a guest may have been sent before it: whoever sent
+   *     it can be dead
    */
   Lobby(String group, int worldSize, long staleMillis) {
     this.group = group;
@@ -130,7 +130,8 @@ final class Lobby {
 
   /** Refuses an earlier call of the same member, or newcomer: it cannot know that its connection broke. */
   void replace(JoinRequest by) {
-    Cancelled reason = new Cancelled(by.getMember() + " has asked again to join group " + group + ", on another connection");
+    Cancelled reason = new Cancelled(by.getMember() + " has asked again to join group " + group
+        + ", on another connection");
     guests().stream().filter(guest -> guest.request.getIncarnation() == by.getIncarnation() && (by.getIncarnation() != 0
         || !by.getEndpoint().isEmpty() && by.getEndpoint().equals(guest.request.getEndpoint())
         && by.getMember().equals(guest.request.getMember()))).forEach(guest -> refuse(guest, reason));

@@ -223,7 +223,8 @@ class GroupsTest {
   void whenAJoinOfAGroupThatIsNotElasticNamesAnIncarnation_thenItIsRefused() {
     VirtualGroups g = new VirtualGroups();
     g.join(3, 0);
-    assertThatThrownBy(() -> g.groups.join(JoinRequest.newBuilder().setGroup("g").setWorldSize(3).setRank(0).setMember("trainer-0")
+    assertThatThrownBy(() -> g.groups.join(JoinRequest.newBuilder().setGroup("g").setWorldSize(3).setRank(0)
+        .setMember("trainer-0")
         .setIncarnation(7).setTimeoutMs(60_000).build(), new Answer<JoinReply>())).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("not elastic").hasMessageContaining("incarnation 0, not 7");
     g.join(3, 1);
@@ -250,8 +251,8 @@ class GroupsTest {
 
   private static Answer<JoinReply> reachable(VirtualGroups g, int rank) {
     Answer<JoinReply> answer = new Answer<>();
-    g.groups.join(JoinRequest.newBuilder().setGroup("g").setWorldSize(2).setRank(rank).setMember("trainer with pid 4711")
-        .setEndpoint("10.0.0.7:4000").setTimeoutMs(60_000).build(), answer);
+    g.groups.join(JoinRequest.newBuilder().setGroup("g").setWorldSize(2).setRank(rank)
+        .setMember("trainer with pid 4711").setEndpoint("10.0.0.7:4000").setTimeoutMs(60_000).build(), answer);
     return answer;
   }
 

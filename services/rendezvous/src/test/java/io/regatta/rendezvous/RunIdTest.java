@@ -26,7 +26,8 @@ class RunIdTest {
 
   private static Answer<JoinReply> join(Groups groups, String group, int min, int rank, String runId) {
     Answer<JoinReply> answer = new Answer<>();
-    answer.gone = groups.join(JoinRequest.newBuilder().setGroup(group).setWorldSize(2).setMinWorldSize(min).setRank(rank)
+    answer.gone = groups.join(JoinRequest.newBuilder().setGroup(group).setWorldSize(2).setMinWorldSize(min)
+        .setRank(rank)
         .setMember("trainer-" + rank).setTimeoutMs(60_000).setSettleMs(3000).setRunId(runId).build(), answer);
     return answer;
   }

@@ -8,8 +8,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 
 /**
  * Makes the directories and files of snapshots, which hold all parameters: for their owner alone (0700, 0600), whatever
- * the umask is. Where the directory above is writable for its group, the user shares it with that group, and what is made
- * there is the group's as well (0770, 0660). File systems without such permissions are left as they are. Stateless; blocks.
+ * the umask is. Where the directory above is writable for its group, the user shares it with that group, and what is
+ * made there is the group's as well (0770, 0660). File systems without such permissions are left as they are.
+ * Stateless; blocks.
  */
 final class PrivateFiles {
 

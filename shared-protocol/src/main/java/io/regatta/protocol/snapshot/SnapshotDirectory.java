@@ -47,7 +47,9 @@ public final class SnapshotDirectory {
     return new SnapshotDirectory(at, at.resolveSibling(at.getFileName() + "." + writer + PART));
   }
 
-  /** Begins it, for its owner alone ({@link PrivateFiles}); what earlier attempts, of any writer, have left is removed. */
+  /**
+   * Begins it, for its owner alone ({@link PrivateFiles}); what earlier attempts, of any writer, have left is removed.
+   */
   public SnapshotDirectory begin() throws IOException {
     removeEarlier();
     PrivateFiles.createDirectory(part);

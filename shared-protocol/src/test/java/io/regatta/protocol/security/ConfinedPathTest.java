@@ -28,8 +28,8 @@ class ConfinedPathTest {
           .hasMessageContaining(one + " or " + two).hasMessageContaining("(key)");
     }
     Files.createSymbolicLink(two.resolve("way"), dir);
-    for (String bad : List.of(two + "/../x", two + "/a/../../x", two + "//a", two + "/way/x", "", "..", "a\0", two + "\0",
-        two + "/a\\b")) {
+    for (String bad : List.of(two + "/../x", two + "/a/../../x", two + "//a", two + "/way/x", "", "..", "a\0",
+        two + "\0", two + "/a\\b")) {
       assertThatThrownBy(() -> ConfinedPath.within(roots, bad, "key")).isInstanceOf(InvalidInput.class);
     }
   }

@@ -24,8 +24,8 @@ class SecretFileTest {
     Path file = SecretFiles.write(dir.resolve("token"), "secret");
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
     assertThatThrownBy(() -> SecretFile.read("node.token_file", file)).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("node.token_file " + file).hasMessageContaining(mode).hasMessageContaining("chmod 600 " + file)
-        .hasMessageNotContaining("\n");
+        .hasMessageContaining("node.token_file " + file).hasMessageContaining(mode)
+        .hasMessageContaining("chmod 600 " + file).hasMessageNotContaining("\n");
   }
 
   @ParameterizedTest

@@ -47,7 +47,8 @@ class TraversalNamesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"../../payload", "/etc/hostname", "a\0b", "..\\payload", "", "a//b", "C:\\payload", ".", ".."})
+  @ValueSource(strings = {"../../payload", "/etc/hostname", "a\0b", "..\\payload", "", "a//b", "C:\\payload", ".",
+      ".."})
   void refuses_names_of_trainers_files(String name) throws Exception {
     Path snapshot = snapshot();
     Path payload = Files.writeString(dir.resolve("deep/payload"), "payload");
@@ -77,6 +78,7 @@ class TraversalNamesTest {
     Files.move(snapshot, delta);
     ManifestFile.write(delta.resolve(ManifestFile.NAME),
         ManifestFile.read(delta).put("kind", "delta").put("parent", parent));
-    assertThatThrownBy(() -> SnapshotChain.of(delta)).isInstanceOf(InvalidInput.class).hasMessageContaining("is not the name of a file");
+    assertThatThrownBy(() -> SnapshotChain.of(delta)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("is not the name of a file");
   }
 }

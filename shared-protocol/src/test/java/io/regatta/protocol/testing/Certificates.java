@@ -122,7 +122,8 @@ public final class Certificates {
       chain.append(pem("CERTIFICATE", each.getEncoded()));
     }
     Path certificate = Files.writeString(directory.resolve(name + ".crt"), chain);
-    Path key = SecretFiles.write(directory.resolve(name + ".key"), pem("PRIVATE KEY", keys.getKey(name, PASSWORD).getEncoded()));
+    Path key = SecretFiles.write(directory.resolve(name + ".key"),
+        pem("PRIVATE KEY", keys.getKey(name, PASSWORD).getEncoded()));
     return new Pem(certificate, key, ca);
   }
 

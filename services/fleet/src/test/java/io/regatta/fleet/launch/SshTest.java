@@ -27,7 +27,8 @@ class SshTest {
   void when_a_host_begins_with_a_dash_then_it_is_refused() throws Exception {
     for (String line : List.of("-oProxyCommand=payload", "-host", "user@-host", "-l@host")) {
       Path hosts = Files.writeString(dir.resolve("hosts"), line + "\n");
-      assertThatThrownBy(() -> RemoteHost.read(hosts)).as(line).isInstanceOf(InvalidInput.class).hasMessageContaining("line 1");
+      assertThatThrownBy(() -> RemoteHost.read(hosts)).as(line).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("line 1");
     }
   }
 

@@ -35,12 +35,13 @@ public record ClusterConfig(
         + "and clients are lite, services are data members.")
     MemberKind member,
 
-    @Setting(value = "true", doc = "Whether Hazelcast members prove the token to each other before they speak, if there is a token. false: to "
-        + "join the cluster of another application, where everybody who reaches its ports can change the directory.")
+    @Setting(value = "true", doc = "Whether Hazelcast members prove the token to each other before they speak, if "
+        + "there is a token. false: to join the cluster of another application, where everybody who reaches its ports "
+        + "can change the directory.")
     boolean memberProof,
 
-    @Setting(doc = "Host under which the other members reach this one's Hazelcast port, where that is not address: behind a translation of "
-        + "addresses, whose port must be the same. Empty: address.")
+    @Setting(doc = "Host under which the other members reach this one's Hazelcast port, where that is not address: "
+        + "behind a translation of addresses, whose port must be the same. Empty: address.")
     String publishedHost,
 
     @Setting(value = "10", unit = "s", doc = "How long a directory entry outlives its owner's last renewal.")
@@ -86,8 +87,8 @@ public record ClusterConfig(
   /** A Hazelcast cluster of this name, everything else by default. */
   public static ClusterConfig of(String name, List<String> seeds, int port) {
     ClusterConfig d = Settings.defaults(ClusterConfig.class);
-    return new ClusterConfig(name, d.directory, seeds, port, d.address, d.member, d.memberProof, d.publishedHost, d.leaseSeconds,
-        d.heartbeatSeconds, d.silenceSeconds, d.endpoints);
+    return new ClusterConfig(name, d.directory, seeds, port, d.address, d.member, d.memberProof, d.publishedHost,
+        d.leaseSeconds, d.heartbeatSeconds, d.silenceSeconds, d.endpoints);
   }
 
   /** Fixed endpoints, no cluster. */
@@ -99,8 +100,8 @@ public record ClusterConfig(
 
   /** The same for a member that holds directory entries, whatever its role: with these seeds, at this port. */
   public ClusterConfig holding(List<String> otherSeeds, int otherPort) {
-    return new ClusterConfig(name, directory, otherSeeds, otherPort, address, MemberKind.DATA, memberProof, publishedHost, leaseSeconds,
-        heartbeatSeconds, silenceSeconds, endpoints);
+    return new ClusterConfig(name, directory, otherSeeds, otherPort, address, MemberKind.DATA, memberProof,
+        publishedHost, leaseSeconds, heartbeatSeconds, silenceSeconds, endpoints);
   }
 
   /**

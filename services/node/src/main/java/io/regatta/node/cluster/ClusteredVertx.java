@@ -37,9 +37,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts a Vertx with a member of a Hazelcast cluster, {@link VertxMember#under}. Its event bus is not clustered. The whole start runs
- * on one thread of its own, {@code regatta-start}, since Hazelcast joins blockingly; it ends with the start. Closing the Vertx leaves the
- * cluster, stops Hazelcast and frees its port.
+ * Starts a Vertx with a member of a Hazelcast cluster, {@link VertxMember#under}. Its event bus is not clustered. The
+ * whole start runs on one thread of its own, {@code regatta-start}, since Hazelcast joins blockingly; it ends with the
+ * start. Closing the Vertx leaves the cluster, stops Hazelcast and frees its port.
  *
  * <p>A node that is a seed founds the cluster or joins the other seeds. Any other node waits until a seed accepts
  * connections and joins through it: if it founded a cluster of its own, services started in another order would never
@@ -113,7 +113,8 @@ public final class ClusteredVertx {
    * @param lite whether the member holds no directory entries, as trainers do
    */
   public static Future<Vertx> start(ClusterConfig cluster, MeterRegistry metrics, boolean lite) {
-    Joining joining = new Joining(cluster, TIMEOUT, 0, metrics, lite, PeerSecurity.NONE, lite ? "a lite node" : "a node");
+    Joining joining = new Joining(cluster, TIMEOUT, 0, metrics, lite, PeerSecurity.NONE,
+        lite ? "a lite node" : "a node");
     return begin(joining, new Waits(), address -> { }).future().map(Started::vertx);
   }
 
@@ -221,7 +222,8 @@ public final class ClusteredVertx {
       JoinRefusal refusal = new JoinRefusal();
       try {
         HazelcastInstance joined = HazelcastMember.start(
-            HazelcastMember.config(cluster, address, resolvedSeeds(), required, lite, agreed, proof), agreed, proof, refusal);
+            HazelcastMember.config(cluster, address, resolvedSeeds(), required, lite, agreed, proof),
+            agreed, proof, refusal);
         if (refusal.isOtherName()) { // a seed founds its own cluster then
           LOG.warn("{}: one of the seeds {} belongs to a cluster of another name than {} and is left out", who,
               cluster.seeds(), cluster.name());

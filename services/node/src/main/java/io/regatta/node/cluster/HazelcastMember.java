@@ -34,8 +34,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.logging.Level;
 
 /**
- * The Hazelcast member of a process: how it is configured and started. {@link VertxMember} is how it is found and stopped. It holds texts for the directory and for meetings, and serves members alone: its port answers no clients, no REST and no management
- * calls, it deserializes no Java objects but Hazelcast's own errors, and Vert.x's event bus does not use it.
+ * The Hazelcast member of a process: how it is configured and started. {@link VertxMember} is how it is found and
+ * stopped. It holds texts for the directory and for meetings, and serves members alone: its port answers no clients, no
+ * REST and no management calls, it deserializes no Java objects but Hazelcast's own errors, and Vert.x's event bus does
+ * not use it.
  */
 public final class HazelcastMember {
 
@@ -88,8 +90,9 @@ public final class HazelcastMember {
   }
 
   /**
-   * Returns Hazelcast's configuration: a port for members alone, joining over TCP through the given seeds only, quick failure detection,
-   * few threads, nothing reported anywhere, no shutdown hook of its own. Nothing of it comes from the class path.
+   * Returns Hazelcast's configuration: a port for members alone, joining over TCP through the given seeds only, quick
+   * failure detection, few threads, nothing reported anywhere, no shutdown hook of its own. Nothing of it comes from
+   * the class path.
    *
    * @param address this member's IP address
    * @param seeds IP address and port of each; empty for a cluster of one
@@ -109,7 +112,8 @@ public final class HazelcastMember {
     config.getManagementCenterConfig().setScriptingEnabled(false).setConsoleEnabled(false).setDataAccessEnabled(false);
     config.getSerializationConfig().setJavaSerializationFilterConfig(errorsOnly());
     // Of an application's own clustered Vertx, some of whose entries this member may hold: as that one has it.
-    config.getMultiMapConfig("__vertx.subs").setBackupCount(1).setValueCollectionType(MultiMapConfig.ValueCollectionType.SET);
+    config.getMultiMapConfig("__vertx.subs").setBackupCount(1)
+        .setValueCollectionType(MultiMapConfig.ValueCollectionType.SET);
     network(config.getAdvancedNetworkConfig().setEnabled(true), cluster, address, seeds, required, proof);
 
     config.setProperty("hazelcast.logging.type", "slf4j");
@@ -139,15 +143,16 @@ public final class HazelcastMember {
   }
 
   /**
-   * Members answer an operation that fails with the error as a serialized Java object. Nothing else is ever sent as one here, so nothing
-   * else is read.
+   * Members answer an operation that fails with the error as a serialized Java object. Nothing else is ever sent as one
+   * here, so nothing else is read.
    */
   private static JavaSerializationFilterConfig errorsOnly() {
     ClassFilter allowed = new ClassFilter();
     allowed.addPrefixes("com.hazelcast.");
     allowed.addPackages("java.lang");
-    allowed.addClasses(StackTraceElement[].class.getName(), ArrayList.class.getName(), "java.util.Collections$EmptyList",
-        "java.util.Collections$UnmodifiableList", "java.util.Collections$UnmodifiableCollection", UUID.class.getName(),
+    allowed.addClasses(StackTraceElement[].class.getName(), ArrayList.class.getName(),
+        "java.util.Collections$EmptyList", "java.util.Collections$UnmodifiableList",
+        "java.util.Collections$UnmodifiableCollection", UUID.class.getName(),
         TimeoutException.class.getName(), ExecutionException.class.getName(), CancellationException.class.getName(),
         CompletionException.class.getName(), IOException.class.getName(), EOFException.class.getName());
     ClassFilter refused = new ClassFilter();
@@ -155,9 +160,10 @@ public final class HazelcastMember {
     return new JavaSerializationFilterConfig().setDefaultsDisabled(true).setWhitelist(allowed).setBlacklist(refused);
   }
 
-  private static void network(AdvancedNetworkConfig network, ClusterConfig cluster, String address, List<HostPort> seeds,
-      HostPort required, MemberProof proof) {
-    ServerSocketEndpointConfig port = new ServerSocketEndpointConfig().setPort(cluster.port()).setPortAutoIncrement(false);
+  private static void network(AdvancedNetworkConfig network, ClusterConfig cluster, String address,
+      List<HostPort> seeds, HostPort required, MemberProof proof) {
+    ServerSocketEndpointConfig port = new ServerSocketEndpointConfig().setPort(cluster.port())
+        .setPortAutoIncrement(false);
     port.setSocketConnectTimeoutSeconds(CONNECT_SECONDS);
     if (!cluster.publishedHost().isBlank()) {
       port.setPublicAddress(cluster.publishedHost()); // with the port that it listens on

@@ -83,10 +83,14 @@ final class JoinRefusal implements LogListener {
     return Optional.empty();
   }
 
-  /** Returns the error of a join through a member that has not proved a token of this process, or does not accept this one's. */
+  /**
+   * Returns the error of a join through a member that has not proved a token of this process, or does not accept this
+   * one's.
+   */
   static InvalidInput otherToken(String who, ClusterConfig cluster, HostPort seed) {
-    return new InvalidInput(who + " cannot join cluster " + cluster.name() + " through " + seed + ": the member there has another token, or "
-        + "takes this one not for members (docs/security.md). Give all processes of the job the same one (node.token_file)");
+    return new InvalidInput(who + " cannot join cluster " + cluster.name() + " through " + seed
+        + ": the member there has another token, or takes this one not for members (docs/security.md). Give all "
+        + "processes of the job the same one (node.token_file)");
   }
 
   /**
@@ -104,8 +108,9 @@ final class JoinRefusal implements LogListener {
           + "port of a seed in node.cluster.seeds (not its gRPC or admin port)");
       case HAZELCAST -> {
         if (proves) {
-          throw new InvalidInput(cannot + ": this process has a token, and the member there asks for none. Give that one the same token "
-              + "(node.token_file), or, if it belongs to another application, set node.cluster.member_proof: false here");
+          throw new InvalidInput(cannot + ": this process has a token, and the member there asks for none. Give that "
+              + "one the same token (node.token_file), or, if it belongs to another application, set "
+              + "node.cluster.member_proof: false here");
         }
       }
       case PROVES -> {

@@ -38,9 +38,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A directory in the shared map {@value #MAP}: one small JSON text per instance with a time to live, renewed by its owner three times per
- * lease, and sealed where there is a token ({@link EntrySeal}). On a Vertx with a Hazelcast member the map is the cluster's; on any
- * other Vertx it is the JVM's, so that services of one JVM find each other without a cluster. Any thread.
+ * A directory in the shared map {@value #MAP}: one small JSON text per instance with a time to live, renewed by its
+ * owner three times per lease, and sealed where there is a token ({@link EntrySeal}). On a Vertx with a Hazelcast
+ * member the map is the cluster's; on any other Vertx it is the JVM's, so that services of one JVM find each other
+ * without a cluster. Any thread.
  */
 public final class HazelcastDirectory extends WaitingDirectory {
 
@@ -195,7 +196,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
   @Override
   Future<List<Instance>> poll(String service) {
-    return map().compose(map -> map.entries().recover(e -> isUnreadable(e) ? oneByOne(map) : Future.failedFuture(e))).map(entries -> {
+    return map().compose(map -> map.entries().recover(e -> isUnreadable(e) ? oneByOne(map) : Future.failedFuture(e)))
+        .map(entries -> {
       List<Instance> out = new ArrayList<>();
       entries.forEach((key, value) -> {
         if (key.startsWith(service + "/")) {
@@ -221,7 +223,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
           entries.put(key, text);
         }
       })).toList()).transform(read -> {
-        FORGED.warn("the directory holds something else than text, which is left out; who writes to the Hazelcast cluster?");
+        FORGED.warn("the directory holds something else than text, which is left out; who writes to the Hazelcast "
+            + "cluster?");
         return Future.succeededFuture(entries);
       });
     });
@@ -229,10 +232,11 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
   /** Returns the instance of an entry; empty, with a line in the log, if the entry is forged or cannot be read. */
   private Optional<Instance> instance(String key, String entry) {
-    Optional<Instance> instance = seal.open(key, entry).flatMap(InstanceText::read).filter(read -> key.startsWith(read.service() + "/"));
+    Optional<Instance> instance = seal.open(key, entry).flatMap(InstanceText::read)
+        .filter(read -> key.startsWith(read.service() + "/"));
     if (instance.isEmpty()) {
-      FORGED.warn("entry {} of the directory is left out: it is not sealed with the token of this process, or cannot be read; who "
-          + "writes to the Hazelcast cluster?", key);
+      FORGED.warn("entry {} of the directory is left out: it is not sealed with the token of this process, or "
+          + "cannot be read; who writes to the Hazelcast cluster?", key);
     }
     return instance;
   }
@@ -345,7 +349,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
           }
           String held = entries.get(key);
           return now.equals(held) // or it is sealed with a token that has been replaced since
-              || held != null && isOwn(held) && entries.replace(key, held, now) && entries.setTtl(key, leaseMillis, TimeUnit.MILLISECONDS);
+              || held != null && isOwn(held) && entries.replace(key, held, now)
+                  && entries.setTtl(key, leaseMillis, TimeUnit.MILLISECONDS);
         }, false);
       }
       return map.replaceIfPresent(key, now, now, leaseMillis);
@@ -363,8 +368,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
     private void displaced(String held) {
       vertx.cancelTimer(timer);
       String text = instance.service() + " " + instance.endpoint() + " did not answer for a while, and its place in the "
-          + "directory was taken by " + instance(key, held).map(Instance::endpoint).orElse("a forged entry") + ": it serves whom it has, but nobody "
-          + "finds it any more; end one of the two";
+          + "directory was taken by " + instance(key, held).map(Instance::endpoint).orElse("a forged entry")
+          + ": it serves whom it has, but nobody finds it any more; end one of the two";
       LOG.error(text);
       lost.tryComplete(text);
     }

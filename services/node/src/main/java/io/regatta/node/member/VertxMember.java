@@ -16,8 +16,8 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * The Hazelcast member under a Vertx: given to one that Regatta makes, or found in the cluster manager of an application's. Stateless, any
- * thread.
+ * The Hazelcast member under a Vertx: given to one that Regatta makes, or found in the cluster manager of an
+ * application's. Stateless, any thread.
  */
 public final class VertxMember {
 
@@ -32,7 +32,8 @@ public final class VertxMember {
   /**
    * Gives a member to a Vertx that has none, and stops it when that is closed: no thread and no port is left then.
    *
-   * @return completes when the member has stopped before its Vertx was closed, as one does that finds its own port or thread broken
+   * @return completes when the member has stopped before its Vertx was closed, as one does that finds its own port or
+   *     thread broken
    */
   public static Future<Void> attach(Vertx vertx, HazelcastInstance hazelcast) {
     Promise<Void> lost = Promise.promise();
@@ -66,7 +67,10 @@ public final class VertxMember {
     }
   }
 
-  /** Returns the member under a Vertx: of Regatta's own, or of an application that has clustered its Vertx with Hazelcast. */
+  /**
+   * Returns the member under a Vertx: of Regatta's own, or of an application that has clustered its Vertx with
+   * Hazelcast.
+   */
   public static Optional<HazelcastInstance> under(Vertx vertx) {
     Held held = vertx.sharedData().<String, Held>getLocalMap(HELD).get(HELD);
     if (held != null) {
@@ -82,11 +86,13 @@ public final class VertxMember {
   }
 
   /**
-   * Returns the map of this name that all members of the Hazelcast cluster under a Vertx share; that of the JVM if there is no
-   * cluster. For small texts. Its calls block, for as long as an operation of Hazelcast may take: never on an event loop.
+   * Returns the map of this name that all members of the Hazelcast cluster under a Vertx share; that of the JVM if
+   * there is no cluster. For small texts. Its calls block, for as long as an operation of Hazelcast may take: never on
+   * an event loop.
    */
   public static Map<String, String> sharedMap(Vertx vertx, String name) {
-    return under(vertx).<Map<String, String>>map(hazelcast -> hazelcast.getMap(name)).orElseGet(() -> vertx.sharedData().getLocalMap(name));
+    return under(vertx).<Map<String, String>>map(hazelcast -> hazelcast.getMap(name))
+        .orElseGet(() -> vertx.sharedData().getLocalMap(name));
   }
 
   /** As {@link #sharedMap}, with calls that do not block. */

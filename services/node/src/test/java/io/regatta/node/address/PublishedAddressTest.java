@@ -31,7 +31,8 @@ class PublishedAddressTest {
     for (String host : List.of("127.0.0.1", "127.255.0.9", "localhost", "::1")) {
       assertThat(PublishedAddress.isLoopback(host)).as(host).isTrue();
     }
-    for (String host : List.of("127.example.com", "127.", "127.0.0", "127.0.0.1.example.com", "127.0.0.256", "128.0.0.1")) {
+    for (String host : List.of("127.example.com", "127.", "127.0.0", "127.0.0.1.example.com", "127.0.0.256",
+        "128.0.0.1")) {
       assertThat(PublishedAddress.isLoopback(host)).as(host).isFalse();
     }
   }

@@ -73,7 +73,8 @@ class MemberDoorsTest {
 
   private NodeConfig config(int at, String token) throws IOException {
     NodeConfig open = NodeConfig.defaults().withCluster(ClusterConfig.of(cluster, List.of("127.0.0.1:" + port), at));
-    return token.isEmpty() ? open : open.withTokenFile(SecretFiles.write(dir.resolve("token-" + UUID.randomUUID()), token).toString());
+    return token.isEmpty() ? open : open.withTokenFile(SecretFiles.write(dir.resolve("token-" + UUID.randomUUID()),
+        token).toString());
   }
 
   private Node start(int at, String token) throws IOException {
@@ -123,7 +124,8 @@ class MemberDoorsTest {
     assertThatThrownBy(this::rogue).isInstanceOf(IllegalStateException.class).hasMessageContaining("failed to start");
     assertThat(VertxMember.under(node.vertx()).orElseThrow().getCluster().getMembers()).hasSize(1);
     assertThatThrownBy(() -> start(0, "")).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("prove a token to each other, and this process has none").hasMessageContaining("node.token_file");
+        .hasMessageContaining("prove a token to each other, and this process has none")
+        .hasMessageContaining("node.token_file");
     assertThatThrownBy(() -> start(0, "another-token-than-that-one")).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("has another token").hasMessageContaining("node.token_file");
     Node other = start(0, TOKEN);
@@ -157,22 +159,26 @@ class MemberDoorsTest {
   @Test
   void aMemberOfAnotherApplicationIsJoinedIfTheConfigurationSaysSo() throws IOException {
     Config theirs = new Config().setClusterName(cluster);
-    theirs.getNetworkConfig().setPort(port).setPortAutoIncrement(false).getInterfaces().setEnabled(true).addInterface("127.0.0.1");
+    theirs.getNetworkConfig().setPort(port).setPortAutoIncrement(false).getInterfaces().setEnabled(true)
+        .addInterface("127.0.0.1");
     theirs.getNetworkConfig().getJoin().getMulticastConfig().setEnabled(false);
     theirs.getNetworkConfig().getJoin().getAutoDetectionConfig().setEnabled(false);
     theirs.setProperty("hazelcast.logging.type", "slf4j");
     theirs.setProperty("hazelcast.phone.home.enabled", "false");
     stranger = Hazelcast.newHazelcastInstance(theirs);
-    assertThatThrownBy(() -> start(0, TOKEN)).isInstanceOf(InvalidInput.class).hasMessageContaining("node.cluster.member_proof: false");
+    assertThatThrownBy(() -> start(0, TOKEN)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("node.cluster.member_proof: false");
     NodeConfig config = config(0, TOKEN);
     ClusterConfig c = config.cluster();
-    Node node = get(Node.start(config.withCluster(new ClusterConfig(c.name(), c.directory(), c.seeds(), c.port(), c.address(), c.member(),
-        false, c.publishedHost(), c.leaseSeconds(), c.heartbeatSeconds(), c.silenceSeconds(), c.endpoints())), "parameter-server"));
+    Node node = get(Node.start(config.withCluster(new ClusterConfig(c.name(), c.directory(), c.seeds(), c.port(),
+        c.address(), c.member(), false, c.publishedHost(), c.leaseSeconds(), c.heartbeatSeconds(), c.silenceSeconds(),
+        c.endpoints())), "parameter-server"));
     nodes.add(node);
     assertThat(stranger.getCluster().getMembers()).hasSize(2);
 
     get(node.directory().register(instance("parameter-server", "true", 0, 1001)));
-    stranger.getMap(HazelcastDirectory.MAP).put("parameter-server/forged", "{\"service\":\"parameter-server\",\"id\":\"forged\","
+    stranger.getMap(HazelcastDirectory.MAP).put("parameter-server/forged",
+        "{\"service\":\"parameter-server\",\"id\":\"forged\","
         + "\"index\":1,\"host\":\"127.0.0.1\",\"control_port\":666,\"incarnation\":1,\"attributes\":{}}");
     Object sealed = stranger.getMap(HazelcastDirectory.MAP).get("parameter-server/true");
     stranger.getMap(HazelcastDirectory.MAP).put("parameter-server/moved", sealed);
@@ -198,7 +204,8 @@ class MemberDoorsTest {
   void aNodeWhoseMemberHasStoppedIsNotReadyAndSaysSo() throws Exception {
     Node node = start(port, "");
     VertxMember.under(node.vertx()).orElseThrow().getLifecycleService().terminate();
-    awaitChecks(node, "/ready", 503, "cluster " + cluster + ": DOWN, its Hazelcast member has stopped: start this process again");
+    awaitChecks(node, "/ready", 503, "cluster " + cluster
+        + ": DOWN, its Hazelcast member has stopped: start this process again");
     assertThat(checks(node, "/health", 503)).anyMatch(check -> check.startsWith("directory: DOWN"));
     assertThatThrownBy(() -> get(node.directory().list(Directory.RENDEZVOUS))).hasMessageContaining("directory");
   }

@@ -57,7 +57,8 @@ class HazelcastDirectoryTest {
   private NodeConfig config(int port, int leaseSeconds) {
     ClusterConfig d = ClusterConfig.of(cluster, List.of("127.0.0.1:" + seedPort), port);
     return NodeConfig.defaults().withCluster(new ClusterConfig(d.name(), d.directory(), d.seeds(), d.port(),
-        d.address(), d.member(), d.memberProof(), d.publishedHost(), leaseSeconds, d.heartbeatSeconds(), d.silenceSeconds(), d.endpoints()));
+        d.address(), d.member(), d.memberProof(), d.publishedHost(), leaseSeconds, d.heartbeatSeconds(),
+        d.silenceSeconds(), d.endpoints()));
   }
 
   private Future<Node> start(int port, String role) {

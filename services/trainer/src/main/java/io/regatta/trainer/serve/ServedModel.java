@@ -128,10 +128,11 @@ final class ServedModel implements AutoCloseable {
   private static Servable program(JobConfig job, Path dir) {
     try {
       ClassLoader context = Thread.currentThread().getContextClassLoader();
-      Class<?> type = Class.forName(job.program(), false, context == null ? ServedModel.class.getClassLoader() : context);
+      Class<?> type = Class.forName(job.program(), false,
+          context == null ? ServedModel.class.getClassLoader() : context);
       if (!Servable.class.isAssignableFrom(type)) { // before any of its code runs
-        throw new InvalidInput("model " + dir + ": program " + job.program() + " cannot be served: it does not implement "
-            + Servable.class.getName());
+        throw new InvalidInput("model " + dir + ": program " + job.program()
+            + " cannot be served: it does not implement " + Servable.class.getName());
       }
       return (Servable) type.getConstructor().newInstance();
     } catch (ReflectiveOperationException e) {

@@ -48,8 +48,8 @@ class LossReportTest {
   @Test
   void when_the_life_before_had_fewer_threads_then_it_is_not_known_what_was_not_trained() {
     TrainerProgress start = new TrainerProgress(3, 3, 3, List.of(new Replica(3, List.of())));
-    assertThat(LossReport.lost(job("threads", 2), 1, new DepartedTrainer(1, false, 15, 70), BY_POSITION, start).untrained())
-        .isEqualTo(-1);
+    assertThat(LossReport.lost(job("threads", 2), 1, new DepartedTrainer(1, false, 15, 70), BY_POSITION, start)
+        .untrained()).isEqualTo(-1);
   }
 
   @Test

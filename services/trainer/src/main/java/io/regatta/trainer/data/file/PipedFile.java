@@ -28,7 +28,9 @@ final class PipedFile extends FileBytes {
   private static final int SIGNAL_STATUS = 128;
   /** In the environment of all that a command starts: which command's it is. */
   private static final String MARK = "REGATTA_PIPE";
-  /** Variables of the configuration, any of which may hold a token: {@code REGATTA_NODE_TOKEN}, {@code REGATTA_NODE}. */
+  /**
+   * Variables of the configuration, any of which may hold a token: {@code REGATTA_NODE_TOKEN}, {@code REGATTA_NODE}.
+   */
   private static final Pattern SETTING = Pattern.compile("(?i)regatta_(?!app_).*");
   private static final AtomicLong MARKS = new AtomicLong();
 

@@ -24,8 +24,8 @@ class PipedFileTest {
 
   @Test
   void removes_settings_and_tokens_from_the_environment_of_the_command() {
-    Map<String, String> environment = new HashMap<>(Map.of("REGATTA_NODE_TOKEN", "t", "REGATTA_NODE", "{}", "regatta_node_token",
-        "t", "REGATTA_APP_LEVEL", "1", "PATH", "/bin", "HOME", "/home"));
+    Map<String, String> environment = new HashMap<>(Map.of("REGATTA_NODE_TOKEN", "t", "REGATTA_NODE", "{}",
+        "regatta_node_token", "t", "REGATTA_APP_LEVEL", "1", "PATH", "/bin", "HOME", "/home"));
     PipedFile.removeSettings(environment);
     assertThat(environment).containsOnlyKeys("REGATTA_APP_LEVEL", "PATH", "HOME");
   }
