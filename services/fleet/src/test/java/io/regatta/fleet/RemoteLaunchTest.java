@@ -36,7 +36,7 @@ class RemoteLaunchTest {
     executable("ssh", "#!/bin/sh\n"
         + "while [ \"${1#-}\" != \"$1\" ]; do case $1 in -o | -p) shift 2 ;; *) shift ;; esac; done\n"
         + "case $1 in *127.0.0.9) echo 'ssh: connect to host 127.0.0.9 port 22: No route to host' >&2; exit 255 ;; esac\n"
-        + "shift\ncd '" + dir + "'\nexec sh -c \"$*\"\n");
+        + "shift\ncd '" + dir + "'\nunset REGATTA_LAUNCHER\nexec sh -c \"$*\"\n"); // ssh passes no variables
     executable("regatta", "#!/bin/sh\nexec " + JavaProcess.regattaCommand("-Xmx256m", "-Djava.io.tmpdir=" + dir).stream()
         .collect(Collectors.joining("' '", "'", "'")) + " \"$@\"\n");
     hosts = Files.writeString(dir.resolve("machines"), "127.0.0.1\nme@127.0.0.2 # the second\n");
@@ -90,6 +90,19 @@ class RemoteLaunchTest {
       assertThat(text(log + "train.log")).contains("init rpc client with trainer_id 1");
     }
     assertThat(text("log/workerlog.1")).isEqualTo(text("on-127.0.0.2/log/train.log"));
+  }
+
+  /** Without the variable a server ends with its job, and a launcher whose trainers take longer to end takes that for a failure. */
+  @Test
+  void remote_processes_are_told_that_a_launcher_ends_them() throws Exception {
+    Path told = dir.resolve("told");
+    executable("regatta", "#!/bin/sh\necho \"$TRAINING_ROLE ${REGATTA_LAUNCHER-nothing}\" >> '" + told + "'\n[ $TRAINING_ROLE = TRAINER ] "
+        + "|| exec cat '" + dir.resolve("never") + "'\nuntil [ $(wc -l < '" + told + "') -eq 4 ]; do :; done\n");
+    assertThat(new ProcessBuilder("mkfifo", dir.resolve("never").toString()).start().waitFor()).isZero();
+    JavaProcess launch = launch(hosts, "");
+    assertThat(launch.status(SECONDS)).as(launch.output()).isZero();
+    assertThat(Files.readAllLines(told)).containsExactlyInAnyOrder("PSERVER remote", "PSERVER remote", "TRAINER remote",
+        "TRAINER remote");
   }
 
   @Test

@@ -18,8 +18,10 @@ import java.util.function.Supplier;
  */
 public final class LauncherLink {
 
-  /** Variable with the launcher's process id. */
+  /** Variable with the launcher's process id, or {@link #REMOTE}. A server that has it does not end with its job. */
   public static final String VARIABLE = "REGATTA_LAUNCHER";
+  /** Value of the variable if the launcher is on another machine. The script that starts the process there follows it. */
+  static final String REMOTE = "remote";
 
   private static final int STATUS = 143;
   /** After which hooks that hang are not waited for: nobody is left to kill this process. */

@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -143,8 +144,10 @@ public final class RemoteLaunch {
     List<String> arguments = new ArrayList<>(List.of("run", options.program()));
     arguments.addAll(options.arguments());
     String log = (server ? "server.log" : "train.log") + (number == 0 ? "" : "." + number);
+    Map<String, String> environment = new HashMap<>(process.environment());
+    environment.put(LauncherLink.VARIABLE, LauncherLink.REMOTE);
     return new Call(ssh.command(host, RemoteScript.of(remote.workspaceOf(host), log,
-        RunIds.with(runId, JobToken.with(tokenFile(), process.environment())), remote.regatta(),
+        RunIds.with(runId, JobToken.with(tokenFile(), environment)), remote.regatta(),
         arguments)), Map.of(), true);
   }
 
