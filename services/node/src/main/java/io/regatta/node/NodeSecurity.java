@@ -77,8 +77,9 @@ final class NodeSecurity {
     }
     if (!open.isEmpty()) {
       throw new InvalidInput(role + " would listen on " + String.join(" and ", open) + ", which other machines may "
-          + "reach, without a token and without mutual TLS: set node.token_file to a file with the job's token "
-          + "(openssl rand -hex 32), or node.security.open: true if everybody who reaches the ports may read and "
+          + "reach, without a token and without mutual TLS: make a token with (umask 077 && openssl rand -hex 32 > token), "
+          + "and give the same file to every process of the job with --set node.token_file=token or "
+          + "REGATTA_NODE_TOKEN_FILE; or set node.security.open: true if everybody who reaches the ports may read and "
           + "change what is trained (docs/security.md)");
     }
   }

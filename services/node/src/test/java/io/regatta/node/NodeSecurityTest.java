@@ -195,7 +195,8 @@ class NodeSecurityTest {
       NodeConfig config = fixed(beyond);
       for (Future<Node> start : List.of(Node.start(config, "server"), Node.embedded(vertx, null, config, "server"))) {
         assertThatThrownBy(() -> get(start)).as("%s", beyond).isInstanceOf(InvalidInput.class).hasMessageContainingAll(
-            "server would listen on", beyond.get(0).substring(beyond.get(0).indexOf('=') + 1), "node.token_file",
+            "server would listen on", beyond.get(0).substring(beyond.get(0).indexOf('=') + 1),
+            "(umask 077 && openssl rand -hex 32 > token)", "--set node.token_file=token", "REGATTA_NODE_TOKEN_FILE",
             "node.security.open: true").message().doesNotContain("\n");
       }
     }
