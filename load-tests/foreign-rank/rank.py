@@ -1,10 +1,15 @@
 """A rank of a Regatta job that is not written in Java. It trains logistic regression (configs/logistic-regression.yaml)
 in async or sync mode beside Regatta's own ranks, from the join to the end of the job. docs/protocol-ranks.md and
-docs/protocol-gathers.md explain each call. It needs grpcio, protobuf and numpy, and the modules that grpc_tools.protoc
+docs/protocol-gathers.md explain each call, docs/protocol.md the proof of the token. It needs grpcio, protobuf and numpy, and the modules that grpc_tools.protoc
 makes of shared-protocol's .proto files. run.sh beside this file starts it."""
 import argparse
+import base64
+import collections
+import hmac
 import os
 import queue
+import re
+import secrets
 import struct
 import sys
 import threading
@@ -40,12 +45,78 @@ def shard_of(row_id, shards):
     return (mix(row_id & MASK ^ OWNER) >> 32) * shards >> 32
 
 
+def base64url(octets):
+    return base64.urlsafe_b64encode(octets).rstrip(b"=").decode()
+
+
+class CallDetails(collections.namedtuple("CallDetails", "method timeout metadata credentials wait_for_ready compression"),
+                  grpc.ClientCallDetails):
+    """What grpcio hands on with a call."""
+
+
+class TokenProof(grpc.UnaryUnaryClientInterceptor, grpc.StreamStreamClientInterceptor):
+    """Proves the token in every call of a channel, and sends it in none."""
+
+    RENEW_SECONDS = 300
+
+    def __init__(self, channel, token):
+        self.channel, self.token, self.key = channel, token, self.mac(token, "regatta call proof")
+        self.lock, self.greeted, self.number = threading.Lock(), None, 0
+
+    @staticmethod
+    def mac(key, text):
+        return hmac.digest(key, text.encode(), "sha256")
+
+    def proof(self, *lines):
+        return base64url(self.mac(self.key, "\n".join(lines)))
+
+    def greet(self, method):
+        """Takes a challenge of the server, once it has proved that it knows the token."""
+        client = base64url(secrets.token_bytes(16))
+        self.name = f"key={base64url(self.mac(self.token, 'regatta token id'))[:12]}, client={client}"
+        challenge = ""
+        try:
+            self.channel.unary_unary(method)(b"", metadata=[("authorization", f"Regatta-HMAC {self.name}")],
+                                             wait_for_ready=True)
+        except grpc.RpcError as e:
+            challenge = dict(e.trailing_metadata() or ()).get("www-authenticate", "")
+        answer = re.fullmatch(r"Regatta-HMAC client=(\S+), server=(\S+), proof=(\S+)", challenge)
+        if not answer or not hmac.compare_digest(answer[3], self.proof("server", client, answer[2])):
+            fail(f"the server of {method} does not prove that it knows the job's token, so nothing was sent to it: "
+                 "--token-file names the file that node.token_file of the job's other processes names")
+        self.client, self.server, self.number, self.greeted = client, answer[2], 0, time.monotonic()
+
+    def proved(self, details):
+        with self.lock:
+            if self.greeted is None or time.monotonic() - self.greeted > self.RENEW_SECONDS:
+                self.greet(details.method)
+            self.number += 1
+            number = str(self.number)
+            proof = self.proof("client", self.client, self.server, number, "POST", details.method)
+            header = f"Regatta-HMAC {self.name}, server={self.server}, number={number}, proof={proof}"
+        return CallDetails(details.method, details.timeout, [*(details.metadata or ()), ("authorization", header)],
+                           details.credentials, details.wait_for_ready, details.compression)
+
+    def intercept_unary_unary(self, continuation, details, request):
+        return continuation(self.proved(details), request)
+
+    def intercept_stream_stream(self, continuation, details, requests):
+        return continuation(self.proved(details), requests)
+
+
+def connect(endpoint, token, options=()):
+    """A channel whose calls prove the token, unless that is None."""
+    channel = grpc.insecure_channel(endpoint, options)
+    return grpc.intercept_channel(channel, TokenProof(channel, token)) if token else channel
+
+
 class Group:
     """A seat in the job's group at the rendezvous: joined, kept by heartbeats, left."""
 
-    def __init__(self, endpoint, job, rank, trainers):
-        self.calls = rv_grpc.RendezvousStub(grpc.insecure_channel(endpoint, CHANNEL))
-        self.beats = rv_grpc.RendezvousStub(grpc.insecure_channel(endpoint, [("grpc.use_local_subchannel_pool", 1)]))
+    def __init__(self, endpoint, job, rank, trainers, token):
+        self.token = token
+        self.calls = rv_grpc.RendezvousStub(connect(endpoint, token, CHANNEL))
+        self.beats = rv_grpc.RendezvousStub(connect(endpoint, token, [("grpc.use_local_subchannel_pool", 1)]))
         seat = self.calls.Join(rv.JoinRequest(group=job, world_size=trainers, rank=rank, timeout_ms=120_000,
                                               member="foreign rank in Python"), wait_for_ready=True)
         self.job, self.rank, self.incarnation, self.secret = job, seat.rank, seat.incarnation, seat.secret
@@ -133,7 +204,7 @@ class Shard:
     def __init__(self, where, group):
         self.where, self.group, self.requests, self.sequence, self.trained = where, group, 0, 0, 0
         self.out, self.answers = queue.Queue(), {}
-        channel = grpc.insecure_channel(f"{where.host}:{where.port}", CHANNEL)
+        channel = connect(f"{where.host}:{where.port}", group.token, CHANNEL)
         self.stream = ps_grpc.ParameterShardStub(channel).Exchange(iter(self.out.get, None))
         threading.Thread(target=self.read, daemon=True).start()
 
@@ -184,7 +255,7 @@ class Model:
     def __init__(self, group, servers, trainers, mode):
         maps = []
         for i, endpoint in enumerate(servers):
-            stub = ps_grpc.ParameterServerStub(grpc.insecure_channel(endpoint))
+            stub = ps_grpc.ParameterServerStub(connect(endpoint, group.token))
             maps += stub.ShardMap(ps.ShardMapRequest(servers=servers, server_index=i, trainers=trainers),
                                   wait_for_ready=True).shards
         self.group = group
@@ -316,12 +387,17 @@ def main():
     options = argparse.ArgumentParser()
     for name in ("rendezvous", "servers", "job", "data"):
         options.add_argument("--" + name, required=True)
+    options.add_argument("--token-file", help="a file with the job's token alone; without one the job has none")
     options.add_argument("--mode", choices=("async", "sync"), default="async")
     for name, value in (("rank", 1), ("trainers", 2), ("epochs", 5), ("batch", 64)):
         options.add_argument("--" + name, type=int, default=value)
     o = options.parse_args()
     generated = is_generated(o.data)  # before the join: afterwards rank 0 may have begun
-    group = Group(o.rendezvous, o.job, o.rank, o.trainers)
+    token = None
+    if o.token_file:
+        with open(o.token_file, "rb") as file:
+            token = file.read().strip()
+    group = Group(o.rendezvous, o.job, o.rank, o.trainers, token)
     print(f"rank {group.rank} has joined, incarnation {group.incarnation}", flush=True)
 
     # What Regatta's LogisticRegression gathers, in its order.

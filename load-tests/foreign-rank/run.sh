@@ -1,7 +1,8 @@
 #!/bin/sh
 # Trains one job with a rank of Regatta and a rank in Python (rank.py), once on data that Regatta generates and once on
 # the same files as given ones, and the same job with two ranks of Regatta: a rendezvous, two servers and the ranks, each
-# a process of its own. Checks that all end with status 0, that the examples of both ranks are counted, and that AUC and
+# a process of its own. All have the job's token; the rank in Python proves it and does not send it. Checks that all
+# end with status 0, that the examples of both ranks are counted, and that AUC and
 # log loss are near each other. Markdown on standard output; status 77 without Python, grpcio, grpcio-tools and numpy.
 #   load-tests/foreign-rank/run.sh [async|sync]
 # PYTHON names the interpreter (default: python3), for example one of a virtual environment:
@@ -42,6 +43,7 @@ fail() {
 }
 protobuf=$root/shared-protocol/src/main/protobuf
 mkdir "$dir/proto"
+(umask 077 && "$python" -c 'import secrets; print(secrets.token_hex(32))' >"$dir/token")
 # Generated Python modules lie in a package of their own, as the .proto files' imports want it.
 "$python" -m grpc_tools.protoc -I "$protobuf" --python_out="$dir/proto" --grpc_python_out="$dir/proto" \
   "$protobuf"/regatta/*.proto
@@ -62,7 +64,7 @@ train() { # NAME DATA: rank 1 is one of "regatta", or else in Python; result in 
   # shellcheck disable=SC2046 # ports are words
   set -- "$1" $(free_ports 3)
   at="--rendezvous-endpoint 127.0.0.1:$2 --server-endpoints 127.0.0.1:$3,127.0.0.1:$4"
-  options="--set node.host=127.0.0.1 --set data.shuffle_buffer=0 --set mode=$mode --data $data"
+  options="--set node.host=127.0.0.1 --set node.token_file=$dir/token --set data.shuffle_buffer=0 --set mode=$mode --data $data"
   # shellcheck disable=SC2086 # options are words
   {
     "$regatta" run --role rendezvous $at $options "$job" >"$run/rendezvous.log" 2>&1 &
@@ -74,7 +76,7 @@ train() { # NAME DATA: rank 1 is one of "regatta", or else in Python; result in 
     "$regatta" run --role trainer --id 0 $at $options --result "$run/result.json" "$job" >"$run/rank-0.log" 2>&1 &
     zero=$!
     if [ "$1" != regatta ]; then
-      PYTHONPATH=$dir/proto "$python" "$here/rank.py" --job logistic-regression --mode "$mode" --data "$data" \
+      PYTHONPATH=$dir/proto "$python" "$here/rank.py" --job logistic-regression --mode "$mode" --data "$data" --token-file "$dir/token" \
         --rendezvous "127.0.0.1:$2" --servers "127.0.0.1:$3,127.0.0.1:$4" >"$run/rank-1.log" 2>&1 &
     else
       "$regatta" run --role trainer --id 1 $at $options "$job" >"$run/rank-1.log" 2>&1 &
