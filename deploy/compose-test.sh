@@ -3,15 +3,17 @@
 # are scaled from 2 to 4 and one of them is killed; a job with parameter servers is trained to its end, and once more through an
 # aggregator, with TLS and a token.
 #   deploy/compose-test.sh            KEEP=1 leaves containers and engine, PARTS="collective parameter_servers aggregated" says what is tried
-# Needs root, Docker (docker.io) with compose, debootstrap, a JDK. Takes an engine that runs (DOCKER_HOST), or else starts one of its
-# own in a network namespace. No image registry is asked: the base image is made by debootstrap from the Debian mirror of this
-# machine (or MIRROR), the JDK is this machine's.
+# Needs root, Docker (docker.io) with compose and buildx, debootstrap, a JDK. Takes an engine that runs (DOCKER_HOST), or
+# else starts one of its own in a network namespace. No image registry is asked: the base image is made by debootstrap from
+# the Debian mirror of this machine (or MIRROR), the JDK is this machine's.
 set -euo pipefail
 . "$(dirname "$0")/testing.sh"
 cd "$root"
 
 needs_root
 needs docker "Debian's docker.io"
+docker buildx version >/dev/null 2>&1 ||
+  skip "needs the plugin docker buildx (docker-buildx of Debian 13, or Docker's docker-buildx-plugin)"
 needs jlink "a JDK 17 or newer"
 work=${WORK:-/var/tmp/regatta-compose-test}
 mkdir -p "$work"
@@ -101,6 +103,12 @@ awaited() { # seconds, line
 result() { docker run --rm --network none --volume regatta-test_output:/output --entrypoint cat "$IMAGE" /output/result.json; }
 figures() { result | tr -d '\n ' | grep -E -o '"(trainers_at_end|steps|examples|accuracy|auc|loss)":[-0-9.eE]+' | tr '\n' ' '; }
 
+# A busy machine may take longer than status waits for an answer.
+status_of() { # container of the rendezvous
+  answered() { docker exec "$1" regatta status --seeds rendezvous:5701 >"$work/status.log" 2>&1; }
+  until_true 120 answered "$1" || { cat "$work/status.log"; fail "regatta status"; }
+}
+
 collective() {
   now
   service=trainer
@@ -112,7 +120,7 @@ collective() {
   first=$(containers rendezvous)
   docker inspect --format '  rendezvous: user {{.Config.User}}, read-only {{.HostConfig.ReadonlyRootfs}}, capabilities dropped {{.HostConfig.CapDrop}}, {{.HostConfig.SecurityOpt}}' "$first" | sed 's/^/            /'
   ! docker exec "$first" touch /opt/regatta/x 2>/dev/null || fail "the root file system can be written"
-  docker exec "$first" regatta status --seeds rendezvous:5701 >"$work/status.log" 2>&1 || { cat "$work/status.log"; fail "regatta status"; }
+  status_of "$first"
 
   now
   compose up -d --no-build --no-recreate --scale trainer=4 >"$work/scale.log" 2>&1 || { cat "$work/scale.log"; fail "scaling failed"; }
@@ -149,7 +157,7 @@ aggregated() {
   layers=(-f "$root/deploy/compose.yaml" -f "$root/deploy/compose.tls.yaml")
   job_with_servers aggregated trainer-aggregated
   until_true 30 healthy rendezvous || fail "the rendezvous is not healthy: $(docker inspect --format '{{json .State.Health}}' $(containers rendezvous))"
-  docker exec "$(containers rendezvous)" regatta status --seeds rendezvous:5701 >"$work/status.log" 2>&1 || { cat "$work/status.log"; fail "regatta status"; }
+  status_of "$(containers rendezvous)"
   grep -q 'gradient aggregator' "$work/status.log" || { cat "$work/status.log"; fail "there is no aggregator"; }
 }
 

@@ -237,7 +237,9 @@ tls() { # overlay, sed expression
   reader
   completed 1200
   say "the job is complete: $(results)"
-  k exec regatta-rendezvous-0 -- regatta status --seeds regatta-rendezvous:5701 >"$logs/status.log" 2>&1 || { cat "$logs/status.log"; fail "regatta status"; }
+  # a busy machine may take longer than status waits for an answer
+  status() { k exec regatta-rendezvous-0 -- regatta status --seeds regatta-rendezvous:5701 >"$logs/status.log" 2>&1; }
+  until_true 120 status || { cat "$logs/status.log"; fail "regatta status"; }
 }
 collective-tls() { tls collective-tls "s/^epochs: .*/epochs: 1/; s/train_images: .*/train_images: 4000/"; }
 ps-tls() { tls ps-tls "$small_clicks"; }

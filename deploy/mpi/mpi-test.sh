@@ -67,7 +67,7 @@ chmod +x "$work/ssh"
 # shellcheck disable=SC2086 # words
 ip netns exec mpi-1 mpirun $as_root --mca plm_rsh_agent "$work/ssh" --mca oob_tcp_if_include eth0 --mca btl_tcp_if_include eth0 \
   -hostfile "$work/machines" -n 3 ./regatta run $job --seeds 10.213.0.11:5701 --set "node.token_file=$work/token" >"$work/three.log" 2>&1 ||
-  { tail -20 "$work/three.log"; fail "mpirun -hostfile machines -n 3"; }
+  { head -n 20 "$work/three.log"; echo ...; tail -n 20 "$work/three.log"; fail "mpirun -hostfile machines -n 3"; }
 say "mpirun -hostfile machines -n 3, three machines: servers at $(grep -E -o 'Server listening on [0-9.]+' "$work/three.log" | awk '{print $4}' | sort | tr '\n' ' ')"
 checked "$work/three.log"
 say "PASSED"
