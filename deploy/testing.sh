@@ -45,7 +45,8 @@ jar() { # builds the jar if it is not there
 # CA, certificate, key and token in a directory, by the commands of docs/security.md.
 keys() { # directory, names for the certificate instead of those of the page
   local commands
-  commands=$(sed -n '/^```sh$/,/^```$/{/^```/d;p}' "$root/docs/security.md" | sed "s/\(subjectAltName=\)[^)]*/\1${2:-&}/;s/\(subjectAltName=\)\1/\1/")
+  commands=$(sed -n '/^```sh$/,/^```$/{/^```/d;p}' "$root/docs/security.md")
+  [ -z "${2:-}" ] || commands=$(sed "s/\(subjectAltName=\)[^)]*/\1$2/" <<<"$commands")
   (cd "$1" && bash -e -c "$commands" >keys.log 2>&1) ||
     { tail -n 5 "$1/keys.log"; fail "no keys could be made as docs/security.md says"; }
 }

@@ -76,7 +76,7 @@ server=\$!
 first=\$!
 "$regatta" run "$job" --role trainer \$few &
 wait \$! && wait \$first || failed=true
-kill \$rendezvous \$server
+kill \$rendezvous \$server 2>/dev/null || true # the server ends by itself
 wait \$rendezvous \$server || true
 [ -z "\${failed:-}" ]
 END

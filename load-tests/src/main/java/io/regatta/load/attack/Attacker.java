@@ -16,8 +16,8 @@ import java.util.concurrent.Future;
  * nothing but that ports are there, 3 if it did, 1 if it failed.
  */
 public final class Attacker {
-  private static final String USAGE = "Attacker ports FILE KEYS HOST CLUSTER JOB | impostor KEYS TLS_PORT CLEAR_PORT SECONDS"
-      + " | recording FILE PORTS HOST ATTEMPT";
+  private static final String USAGE = "Attacker ports FILE KEYS HOST CLUSTER JOB"
+      + " | impostor KEYS TLS_PORT CLEAR_PORT SECONDS | recording FILE PORTS HOST ATTEMPT";
   private static final int PORTS_AT_A_TIME = 4;
   private static final int HARM = 3;
 

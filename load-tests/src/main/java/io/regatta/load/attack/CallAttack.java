@@ -50,7 +50,8 @@ final class CallAttack {
   /** Calls that change something where they succeed. */
   private static final Set<String> CHANGES = Set.of("Join", "Leave", "Set", "Save", "Hold");
   private static final Map<String, byte[]> GRPC = grpc();
-  private static final List<String> HTTP = List.of("/metrics", "/why", "/health", "/ready", "/model", "/predict");
+  private static final List<String> HTTP = List.of("/metrics", "/why", "/health", "/ready", "/model",
+      "/predict");
 
   /** How a client connects. */
   enum Way { CLEAR, TLS_WITHOUT_CERTIFICATE, TLS_WITH_A_CERTIFICATE_OF_ANOTHER_CA }
@@ -171,7 +172,8 @@ final class CallAttack {
     if (answer.body.length() > 0 || status == null || !REFUSED_GRPC.contains(status)) {
       boolean changed = CHANGES.contains(method) && ("0".equals(status) || answer.body.length() > 0);
       return new Finding(attempt + how, port.toString(), method + ": status " + status, "",
-          method + " was answered, " + Texts.excerpt(answer.body.getBytes()), changed ? method + " was carried out" : "");
+          method + " was answered, " + Texts.excerpt(answer.body.getBytes()),
+          changed ? method + " was carried out" : "");
     }
     return Finding.presence(attempt + how, port, "status " + status, "gRPC");
   }
@@ -186,7 +188,8 @@ final class CallAttack {
     boolean probe = path.equals("/health") || path.equals("/ready");
     String body = answer.body.toString();
     if (probe && (answer.status == 200 || answer.status == 503) && isStatusAlone(body)) {
-      return Finding.presence(attempt, port, answer.status + " " + new JsonObject(body).encode(), "whether it is ready");
+      return Finding.presence(attempt, port, answer.status + " " + new JsonObject(body).encode(),
+          "whether it is ready");
     }
     if (answer.status >= 400 && answer.status < 500) {
       return Finding.presence("HTTP" + how, port, answer.status + " " + body.strip(), "HTTP");

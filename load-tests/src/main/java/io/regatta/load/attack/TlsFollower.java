@@ -5,8 +5,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.TreeMap;
 
 /**
- * Follows one direction of a TCP connection, and tells whether all of it is TLS records. After a gap in the recording it
- * stops. Owned by its {@link Capture}.
+ * Follows one direction of a TCP connection, and tells whether all of it is TLS records. After a gap in the recording
+ * it stops. Owned by its {@link Capture}.
  */
 final class TlsFollower {
   private static final int RECORD_HEAD = 5;

@@ -34,7 +34,8 @@ final class ProgramRun implements Task {
    */
   ProgramRun(boolean services, JsonObject setup) {
     job = job(setup);
-    run = services ? where -> LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast().withProgress(where)).get(0)
+    run = services
+        ? where -> LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast().withProgress(where)).get(0)
         : where -> LocalRun.run(job, null, where);
   }
 
