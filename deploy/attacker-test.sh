@@ -92,7 +92,7 @@ done
 for name in rendezvous server aggregator predictor; do
   until_true 120 grep -q '^ready ' "$work/$name.log" || { tail -n 5 "$work/$name.log"; fail "the $name does not start"; }
 done
-until_true 180 grep -E -q 'train, trainer [0-9] of [0-9]+: ' "$work"/trainer-0.log ||
+until_true 180 grep -E -q 'train, trainer [0-9] of [0-9]+: ' "$work"/trainer-0.log "$work"/trainer-1.log ||
   { tail -n 5 "$work"/trainer-*.log; fail "the job does not train"; }
 say "the job trains"
 
@@ -140,7 +140,7 @@ attack impostor impostor "$work/attacker" 7000 7001 40
 for rank in 0 1; do
   kill -0 "${trainers[rank]}" 2>/dev/null || [ $doors = open ] || fail "trainer $rank has ended before the attack has: give more STEPS"
 done
-say "the attack is over, the job still trains: $(grep -E -o '[0-9]+/[0-9]+ examples' "$work/trainer-0.log" | tail -n 1)"
+say "the attack is over, the job still trains: $(grep -E -h -o '[0-9]+/[0-9]+ examples' "$work"/trainer-?.log | tail -n 1)"
 
 if [ $doors != open ]; then
   for rank in 0 1; do

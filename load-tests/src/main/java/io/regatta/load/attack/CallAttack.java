@@ -169,6 +169,10 @@ final class CallAttack {
       return Finding.presence(attempt + how, port, answer.error, "");
     }
     String status = answer.grpcStatus();
+    if (status == null && answer.status >= 400 && answer.status < 500) {
+      return Finding.presence(attempt + how, port, "HTTP " + answer.status + " " + answer.body.toString().strip(),
+          "HTTP");
+    }
     if (answer.body.length() > 0 || status == null || !REFUSED_GRPC.contains(status)) {
       boolean changed = CHANGES.contains(method) && ("0".equals(status) || answer.body.length() > 0);
       return new Finding(attempt + how, port.toString(), method + ": status " + status, "",

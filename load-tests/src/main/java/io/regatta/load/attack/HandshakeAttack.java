@@ -59,7 +59,7 @@ final class HandshakeAttack {
           true)) {
         SSLParameters parameters = socket.getSSLParameters();
         parameters.setProtocols(new String[] {version});
-        parameters.setApplicationProtocols(new String[] {"h2", "http/1.1"});
+        parameters.setApplicationProtocols(new String[] {"h2", "http/1.1", "regatta-member"});
         socket.setSSLParameters(parameters);
         socket.startHandshake();
         protocol = String.valueOf(socket.getApplicationProtocol());
