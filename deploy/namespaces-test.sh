@@ -17,37 +17,19 @@ needs ip "Debian's iproute2"
 command -v iptables >/dev/null || needs nft "Debian's iptables or nftables"
 jar
 work=$(mktemp -d)
-hosts="rg-1 rg-2 rg-3 rg-4"
 cleanup() {
   status=$?
   trap - EXIT
   kill $(jobs -p) 2>/dev/null || true
   wait 2>/dev/null || true
-  for host in $hosts; do
-    ip netns delete $host 2>/dev/null || true
-  done
-  ip link delete rg-switch 2>/dev/null || true
+  no_network rg 4
   if [ $status -eq 0 ] && [ "${KEEP:-}" != 1 ]; then rm -rf "$work"; else echo "logs: $work"; fi
   exit $status
 }
 trap cleanup EXIT
 
-ip link add rg-switch type bridge || skip "no bridge can be made here"
-ip link set rg-switch up
-for i in 1 2 3 4; do
-  ip netns add rg-$i
-  ip link add rg-$i-up type veth peer name eth0 netns rg-$i
-  ip link set rg-$i-up master rg-switch up
-  ip -n rg-$i addr add 10.214.0.$i/24 dev eth0
-  ip -n rg-$i link set eth0 up
-  ip -n rg-$i link set lo up
-done
+network rg 10.214.0 4
 
-on() { # host, command...; takes this shell's place, so that a job's id is the command's: in brackets where something follows
-  local host=$1
-  shift
-  exec ip netns exec "$host" "$@"
-}
 cut_off() {
   if command -v iptables >/dev/null; then
     (on "$1" iptables -A INPUT -i eth0 -j DROP) && (on "$1" iptables -A OUTPUT -o eth0 -j DROP)
@@ -68,7 +50,7 @@ trainer() { # host, name, options of this part
   local host=$1 name=$2
   shift 2
   ip netns exec "$host" ./regatta run deploy/kubernetes/overlays/collective/job.yaml --role trainer --seeds $seed --trainers 4 \
-    --set collective.failure_timeout_ms=3000 --set "epochs=${EPOCHS:-25}" --output "$work/$part/model" \
+    --set "epochs=${EPOCHS:-25}" --output "$work/$part/model" \
     --result "$work/$part/result.json" "$@" >"$work/$name.log" 2>&1 &
 }
 trainers() { # options of this part
@@ -112,7 +94,7 @@ awaited() { # seconds, line
 cut_off_and_back() {
   ip netns exec rg-1 ./regatta rendezvous --seeds $seed --set node.cluster.port=5701 >"$work/rendezvous.log" 2>&1 &
   rendezvous=$!
-  trainers --set collective.min_trainers=2
+  trainers --set collective.failure_timeout_ms=3000 --set collective.min_trainers=2
 
   mark
   cut_off rg-4
@@ -126,7 +108,7 @@ cut_off_and_back() {
   [ $status -eq 1 ] || fail "its trainer has ended with $status, not 1"
   say "  trainer-4 ended with 1: $(last_words trainer-4)"
   mark
-  trainer rg-4 trainer-4-again --set collective.min_trainers=2
+  trainer rg-4 trainer-4-again --set collective.failure_timeout_ms=3000 --set collective.min_trainers=2
   pids[4]=$!
   awaited 200 'has 4 trainers after 3'
   ended 1 2 3 4
@@ -135,7 +117,9 @@ cut_off_and_back() {
 }
 
 split() {
-  trainers --set collective.store=hazelcast --set collective.min_trainers=1 --set node.cluster.port=5701
+  # Longer than Hazelcast takes to notice that a member has gone (node.cluster.silence_seconds, 4 s): until then the store answers nobody.
+  trainers --set collective.failure_timeout_ms=8000 --set collective.store=hazelcast --set collective.min_trainers=1 \
+    --set node.cluster.port=5701
 
   mark
   cut_off rg-4

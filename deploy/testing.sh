@@ -43,7 +43,39 @@ jar() { # builds the jar if it is not there
 }
 
 # CA, certificate, key and token in a directory, by the commands of docs/security.md.
-keys() { # directory
-  (cd "$1" && bash -e -c "$(sed -n '/^```sh$/,/^```$/{/^```/d;p}' "$root/docs/security.md")" >keys.log 2>&1) ||
+keys() { # directory, names for the certificate instead of those of the page
+  local commands
+  commands=$(sed -n '/^```sh$/,/^```$/{/^```/d;p}' "$root/docs/security.md")
+  [ -z "${2:-}" ] || commands=$(sed "s/\(subjectAltName=\)[^)]*/\1$2/" <<<"$commands")
+  (cd "$1" && bash -e -c "$commands" >keys.log 2>&1) ||
     { tail -n 5 "$1/keys.log"; fail "no keys could be made as docs/security.md says"; }
+}
+
+# Machines for a test: network namespaces PREFIX-1, PREFIX-2 ... with the addresses SUBNET.1, SUBNET.2 ... on eth0, and one bridge.
+network() { # prefix, subnet of three numbers, how many
+  ip link add "$1-switch" type bridge || skip "no bridge can be made here"
+  ip link set "$1-switch" up
+  local i
+  for i in $(seq "$3"); do
+    ip netns add "$1-$i"
+    ip link add "$1-$i-up" type veth peer name eth0 netns "$1-$i"
+    ip link set "$1-$i-up" master "$1-switch" up
+    ip -n "$1-$i" addr add "$2.$i/24" dev eth0
+    ip -n "$1-$i" link set eth0 up
+    ip -n "$1-$i" link set lo up
+  done
+}
+
+no_network() { # prefix, how many
+  local i
+  for i in $(seq "$2"); do
+    ip netns delete "$1-$i" 2>/dev/null || true
+  done
+  ip link delete "$1-switch" 2>/dev/null || true
+}
+
+on() { # machine, command...; takes this shell's place, so that a job's id is the command's: in brackets where something follows
+  local host=$1
+  shift
+  exec ip netns exec "$host" "$@"
 }

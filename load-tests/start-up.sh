@@ -3,7 +3,18 @@
 # processes, for simulate (two servers and two trainers in one JVM) and for launch (each a process of its own). Markdown on
 # standard output.
 #   load-tests/start-up.sh [ROUNDS]        (default: 5; medians)
+#   load-tests/start-up.sh doors [ROUNDS]  (default: 12)
+# doors: the same of a rendezvous, a server and two trainers, processes that find each other through Hazelcast at an address of this
+# machine beyond loopback: with node.security.open and without a token, with a token, which members and callers prove, and with a token
+# and mutual TLS. Rounds go over them forwards and backwards in turn. Environment: KINDS (open token tls).
 set -eu
+
+doors=
+if [ "${1:-}" = doors ]; then
+  doors=true
+  shift
+  set -- "${1:-12}"
+fi
 
 here=$(cd "$(dirname "$0")" && pwd)
 regatta=$here/../regatta
@@ -28,6 +39,73 @@ once() { # FILE command...: appends seconds and CPU seconds
 median() { # FILE column
   cut -d' ' -f"$2" "$1" | sort -g | awk '{ v[NR] = $1 } END { printf "%.1f", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
 }
+
+quartile() { # FILE column quarter
+  cut -d' ' -f"$2" "$1" | sort -g | awk -v q="$3" '{ v[NR] = $1 } END { printf "%.3f", v[1 + int((NR - 1) * q / 4 + 0.5)] }'
+}
+
+# Parts of a job with the doors of its name; the variables are those of its processes.
+cluster() { # open, token or tls
+  case $1 in
+    open) set -- REGATTA_NODE_SECURITY_OPEN=true ;;
+    token) set -- REGATTA_NODE_TOKEN_FILE="$dir/token" ;;
+    tls) set -- REGATTA_NODE_TOKEN_FILE="$dir/token" REGATTA_NODE_TLS_CA="$dir/ca.crt" REGATTA_NODE_TLS_CERTIFICATE="$dir/tls.crt" \
+      REGATTA_NODE_TLS_KEY="$dir/tls.key" REGATTA_NODE_TLS_VERIFY_HOST=false ;;
+  esac
+  once "runs-$kind" env "$@" /bin/sh -e "$dir/parts"
+}
+
+ratios() { # FILE: seconds and CPU seconds of each round by those without doors
+  paste -d' ' "$1" runs-open | awk '{ print $1 / $3, $2 / $4 }' >"$1-ratios"
+}
+
+if [ -n "$doors" ]; then
+  kinds=${KINDS:-open token tls}
+  address=$(ip -4 -o addr show scope global | awk '{ sub("/.*", "", $4); print $4; exit }')
+  [ -n "$address" ] || { echo "start-up.sh: this machine has no IPv4 address beyond loopback" >&2; exit 2; }
+  seed=$address:$((20000 + $$ % 10000))
+  sed -n '/^```sh$/,/^```$/{/^```/d;p}' "$here/../docs/security.md" >make-keys
+  bash -e make-keys >said 2>&1 || { tail -n 20 said >&2; exit 1; }
+  cat >parts <<END
+few="$few --set servers=1 --seeds $seed"
+"$regatta" rendezvous --seeds $seed --set node.cluster.port=${seed##*:} &
+rendezvous=\$!
+"$regatta" run "$job" --role pserver --id 0 \$few &
+server=\$!
+"$regatta" run "$job" --role trainer \$few &
+first=\$!
+"$regatta" run "$job" --role trainer \$few &
+wait \$! && wait \$first || failed=true
+kill \$rendezvous \$server 2>/dev/null || true # the server ends by itself
+wait \$rendezvous \$server || true
+[ -z "\${failed:-}" ]
+END
+  # shellcheck disable=SC2086 # options are words
+  "$regatta" simulate "$job" $few >said 2>&1 || { tail -n 20 said >&2; exit 1; } # makes the data
+  for kind in $kinds; do cluster "$kind"; done # files and caches of the machine
+  rm -f runs-*
+  round=0
+  while [ "$round" -lt "$rounds" ]; do
+    order=$kinds
+    [ $((round % 2)) -eq 0 ] || order=$(echo "$kinds" | awk '{ for (i = NF; i > 0; i--) print $i }')
+    for kind in $order; do cluster "$kind"; done
+    round=$((round + 1))
+  done
+  echo "Medians of $rounds interleaved runs of a job of one step at $address, from the command to its end; $(uname -m), $(getconf _NPROCESSORS_ONLN) cores, $(uname -r), load $(cut -d' ' -f1 /proc/loadavg)"
+  echo
+  echo "| rendezvous, server and two trainers | seconds | of those without | quartiles | CPU seconds | of those without | quartiles | wanted |"
+  echo "|---|---|---|---|---|---|---|---|"
+  for kind in $kinds; do
+    ratios "runs-$kind"
+    case $kind in
+      open) name="node.security.open, no token" wanted= ;;
+      token) name="token" wanted="≤ 1.02" ;;
+      tls) name="token and mutual TLS" wanted= ;;
+    esac
+    echo "| $name | $(median "runs-$kind" 1) | $(quartile "runs-$kind-ratios" 1 2) | $(quartile "runs-$kind-ratios" 1 1) to $(quartile "runs-$kind-ratios" 1 3) | $(median "runs-$kind" 2) | $(quartile "runs-$kind-ratios" 2 2) | $(quartile "runs-$kind-ratios" 2 1) to $(quartile "runs-$kind-ratios" 2 3) | $wanted |"
+  done
+  exit 0
+fi
 
 # shellcheck disable=SC2086 # options are words
 {

@@ -16,6 +16,7 @@ import io.regatta.load.small.SmallDriver;
 import io.regatta.load.sparse.SparseDriver;
 import io.regatta.load.sparse.SparseResult;
 import io.regatta.load.stall.StallDriver;
+import io.regatta.load.train.DoorsDriver;
 import io.regatta.load.train.TrainDriver;
 import io.regatta.node.process.ServiceLogging;
 import io.regatta.protocol.stream.StreamOptions;
@@ -41,8 +42,9 @@ final class Drivers implements Callable<Integer> {
   private static final String MODES = "modes";
   private static final String ALL_REDUCE = "allreduce";
   private static final String REFIT = "refit";
+  private static final String DOORS = "doors";
   /** Drivers that run only if they are named. */
-  private static final List<String> NAMED = List.of(SWEEP, MODES, ALL_REDUCE, REFIT);
+  private static final List<String> NAMED = List.of(SWEEP, MODES, ALL_REDUCE, REFIT, DOORS);
   private static final int TENSOR_ELEMENTS = 16_000_000;
   private static final int ROUND_TRIPS = 10_000;
   private static final int EXAMPLES = 100_000;
@@ -51,7 +53,7 @@ final class Drivers implements Callable<Integer> {
   private static final List<Integer> CHUNKS = List.of(1 << 20, 4 << 20);
 
   @Parameters(paramLabel = "DRIVER", description = "dense, small, sparse, train, ingest, stall: all of these if none is "
-      + "named; sweep, modes, allreduce, refit")
+      + "named; sweep, modes, allreduce, refit, doors")
   private List<String> drivers = List.of();
 
   @Option(names = "--quick", description = "shorter measurements: all drivers in less than five minutes")
@@ -81,6 +83,7 @@ final class Drivers implements Callable<Integer> {
       case "ingest" -> IngestDriver.task(setup);
       case "stall" -> StallDriver.task(setup);
       case "train" -> TrainDriver.task(setup);
+      case DOORS -> DoorsDriver.task(setup);
       case ALL_REDUCE -> AllReduceDriver.task(setup);
       default -> throw new InvalidInput("there is no driver '" + setup.getString("driver") + "'; there are " + ALL);
     };
@@ -145,6 +148,11 @@ final class Drivers implements Callable<Integer> {
           results.put(driver, result.json());
         }
         case REFIT -> out.println(AllReduceDriver.refit(scale, AllReduceDriver.SIZES, List.of(2, 4)));
+        case DOORS -> {
+          DoorsDriver.Result result = DoorsDriver.run(scale, quick ? EXAMPLES / 5 : EXAMPLES / 2);
+          out.println(result.markdown());
+          results.put(driver, result.json());
+        }
         case MODES -> {
           ModesDriver.Result result = ModesDriver.run(quick ? ModesDriver.Size.QUICK : ModesDriver.Size.FULL);
           out.println(result.markdown());

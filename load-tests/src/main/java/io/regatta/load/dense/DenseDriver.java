@@ -2,6 +2,7 @@ package io.regatta.load.dense;
 
 import io.regatta.load.run.Sample;
 import io.regatta.load.run.Scale;
+import io.regatta.load.run.Secured;
 import io.regatta.load.run.Task;
 import io.regatta.load.run.WorkerPair;
 import io.regatta.protocol.stream.StreamOptions;

@@ -1,6 +1,7 @@
 package io.regatta.load.dense;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.load.run.Secured;
 import io.regatta.protocol.stream.Transport;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -4,6 +4,7 @@ import io.regatta.core.dense.DenseMemory;
 import io.regatta.load.run.ClientTrainer;
 import io.regatta.load.run.Loop;
 import io.regatta.load.run.ParameterServers;
+import io.regatta.load.run.Secured;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.security.PeerSecurity;

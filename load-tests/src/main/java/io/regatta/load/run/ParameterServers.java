@@ -44,7 +44,8 @@ public final class ParameterServers {
     return server.port();
   }
 
-  private static StreamConfig config(StreamOptions o) {
+  /** Returns the settings of a service whose tensor streams have these options. */
+  public static StreamConfig config(StreamOptions o) {
     return new StreamConfig(o.chunkBytes(), o.maxMessageBytes(), o.maxRequestBytes(), o.maxRequests(),
         o.initialWindowBytes(), o.connectionWindowBytes(), o.maxFrameBytes(), o.pingIntervalMillis(),
         o.pingTimeoutMillis(), o.connectTimeoutMillis(), o.transport());

@@ -1,27 +1,66 @@
 package io.regatta.load.train;
 
+import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.fleet.LocalCluster;
+import io.regatta.fleet.ServiceConfigs;
+import io.regatta.load.run.ParameterServers;
 import io.regatta.load.run.Task;
+import io.regatta.node.NodeConfig;
+import io.regatta.node.settings.StreamConfig;
+import io.regatta.parameterserver.ParameterServerConfig;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.Transport;
+import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.run.LocalRun;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.function.Function;
 
 /** Runs the program CTR-DNN whole, again and again in one warm JVM: with services or without. */
 final class ProgramRun implements Task {
-  private final boolean services;
   private final JobConfig job;
+  private final Function<Progress, RunResult> run;
 
   /**
-   * @param services true: one server and one trainer in this JVM, async; false: {@code --local}
+   * Plans runs of one server and one trainer in this JVM, async, or of {@code --local}.
+   *
+   * @param services false: {@code --local}
    * @param setup {@code data}: directory; {@code examples} of a run; {@code batch}
    */
   ProgramRun(boolean services, JsonObject setup) {
-    this.services = services;
+    job = job(setup);
+    run = services
+        ? where -> LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast().withProgress(where)).get(0)
+        : where -> LocalRun.run(job, null, where);
+  }
+
+  /**
+   * Plans runs of one server and one trainer in this JVM, async, which find each other through Hazelcast and exchange
+   * tensors over TCP.
+   *
+   * @param node host, and what protects the ports
+   * @param setup as above
+   */
+  ProgramRun(NodeConfig node, JsonObject setup) {
+    job = job(setup);
+    StreamConfig tcp = ParameterServers.config(StreamOptions.defaults().withTransport(Transport.GRPC));
+    ParameterServerConfig server = ParameterServerConfig.defaults();
+    ServiceConfigs services = new ServiceConfigs(RendezvousConfig.defaults(),
+        new ParameterServerConfig(server.index(), server.servers(), server.shards(), server.sparseShards(),
+            server.port(), server.lifetime(), server.limits(), server.snapshotRoots(), tcp),
+        AggregatorConfig.defaults(), new TrainerConfig(job, -1, "", "", 0, List.of(), tcp));
+    run = where -> LocalCluster.run(LocalCluster.Options.of(job).withNode(node).withServices(services)
+        .withProgress(where)).get(0);
+  }
+
+  private static JobConfig job(JsonObject setup) {
     JsonObject sgd = new JsonObject().put("kind", "sgd");
-    job = JobConfig.of(new JsonObject().put("job", "load-train").put("program", "io.regatta.trainer.program.CtrDnn")
+    return JobConfig.of(new JsonObject().put("job", "load-train").put("program", "io.regatta.trainer.program.CtrDnn")
         .put("mode", "async").put("overlap", true).put("servers", 1).put("trainers", 1).put("seed", 1).put("epochs", 1)
         .put("batch_size", setup.getInteger("batch")).put("compute_threads", 1)
         .put("optimizer", sgd.copy().put("learning_rate", 0.1))
@@ -36,9 +75,7 @@ final class ProgramRun implements Task {
   @Override
   public JsonObject run(JsonObject command) {
     Where where = new Where();
-    RunResult result = services
-        ? LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast().withProgress(where)).get(0)
-        : LocalRun.run(job, null, where);
+    RunResult result = run.apply(where);
     return new JsonObject().put("examples", result.examples()).put("train_seconds", result.seconds())
         .put("loss", result.loss()).put("where", where.line);
   }

@@ -75,7 +75,8 @@ public final class TrainDriver {
     return result(examples, samples, where);
   }
 
-  private static void delete(Path directory) throws IOException {
+  /** Deletes a directory with all that is in it. */
+  static void delete(Path directory) throws IOException {
     try (Stream<Path> files = Files.walk(directory)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(file);

@@ -131,6 +131,14 @@ class NodeSecurityTest {
     String shown = "Bearer " + SECRET;
     assertThat(status(node, probe, "/ready", null)).as("nothing is hosted yet, which a probe may know").isEqualTo(503);
     assertThat(status(node, probe, "/health", null)).isEqualTo(200);
+    assertThat(body(node, probe, "/ready", null)).as("no name, no cause").isEqualTo(new JsonObject()
+        .put("status", "DOWN"));
+    assertThat(body(node, probe, "/ready", shown)).as("no certificate").isEqualTo(new JsonObject()
+        .put("status", "DOWN"));
+    assertThat(body(node, peer, "/health", "Bearer of-another-job-entirely")).isEqualTo(new JsonObject()
+        .put("status", "UP"));
+    assertThat(body(node, peer, "/ready", shown).getString("role")).isEqualTo("server");
+    assertThat(body(node, peer, "/ready", shown).getJsonArray("checks")).hasSize(1);
     assertThat(status(node, probe, "/metrics", null)).isEqualTo(401);
     assertThat(status(node, probe, "/metrics", shown)).isEqualTo(403);
     assertThat(status(node, peer, "/metrics", null)).isEqualTo(401);
@@ -143,14 +151,22 @@ class NodeSecurityTest {
   }
 
   private int status(Node node, PeerSecurity client, String path, String authorization) {
+    return answer(node, client, path, authorization).statusCode();
+  }
+
+  private JsonObject body(Node node, PeerSecurity client, String path, String authorization) {
+    return new JsonObject(get(answer(node, client, path, authorization).body()));
+  }
+
+  private HttpClientResponse answer(Node node, PeerSecurity client, String path, String authorization) {
     HttpClient http = vertx.createHttpClient(client.client(new HttpClientOptions()));
     Future<HttpClientResponse> answer = http.request(HttpMethod.GET, node.adminPort(), "127.0.0.1", path).compose(r -> {
       if (authorization != null) {
         r.putHeader(Token.HEADER, authorization);
       }
-      return r.send();
+      return r.send().compose(response -> response.body().map(response));
     });
-    return get(answer.eventually(http::close)).statusCode();
+    return get(answer.eventually(http::close));
   }
 
   /** A client's certificate is enough to call others; a port cannot be opened with it. */

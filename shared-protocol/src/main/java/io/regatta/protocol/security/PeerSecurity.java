@@ -23,6 +23,7 @@ import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -275,6 +276,25 @@ public final class PeerSecurity {
       connection.admit();
     }
     return admitted;
+  }
+
+  /**
+   * Returns true if the sender of this call, which is open to everybody, could make another one that is not: it has
+   * shown a certificate and the token, where they are needed. Answers nothing.
+   *
+   * @param path of the other call
+   */
+  public boolean couldCall(HttpServerRequest request, String path) {
+    return (!isMutual() || hasCertificate(request)) && guard.couldCall(request, path);
+  }
+
+  /** Returns true if the sender of this call has shown a certificate, which the handshake has checked. */
+  public static boolean hasCertificate(HttpServerRequest request) {
+    try {
+      return request.sslSession() != null && request.sslSession().getPeerCertificates().length > 0;
+    } catch (SSLPeerUnverifiedException none) {
+      return false;
+    }
   }
 
   /**

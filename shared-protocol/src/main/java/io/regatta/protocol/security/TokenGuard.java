@@ -53,6 +53,23 @@ final class TokenGuard {
     return refuse(request, shown == null ? "a call without the job's token" : OTHER, null);
   }
 
+  /** Returns true if this call shows or proves a token that may call another path. Answers and logs nothing. */
+  boolean couldCall(HttpServerRequest request, String path) {
+    if (tokens.isNone()) {
+      return true;
+    }
+    String shown = request.getHeader(Token.HEADER);
+    Tokens.Entry entry = ProofHeader.isOne(shown) ? provedBy(request, ProofHeader.parse(shown))
+        : tokens.now().shownBy(shown).orElse(null);
+    return entry != null && !tokens.isExpired(entry) && entry.allows(path);
+  }
+
+  private Tokens.Entry provedBy(HttpServerRequest request, Map<String, String> values) {
+    Tokens.Entry entry = values == null ? null : tokens.now().ofId(values.get("key")).orElse(null);
+    return entry != null && proofs.check(values, entry.token(), request.method().name(), request.uri())
+        == ProofVerifier.Verdict.PROVED ? entry : null;
+  }
+
   private boolean admitsProof(HttpServerRequest request, Map<String, String> values) {
     Tokens.Entry entry = values == null ? null : tokens.now().ofId(values.get("key")).orElse(null);
     if (entry == null) {

@@ -3,6 +3,7 @@ package io.regatta.node.admin;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Wait;
 import io.regatta.node.process.PlainVertx;
+import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
@@ -17,7 +18,6 @@ import java.net.BindException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import javax.net.ssl.SSLPeerUnverifiedException;
 
 /**
  * One port for people and monitoring: {@code /health}, {@code /ready}, {@code /metrics} (Prometheus text),
@@ -112,7 +112,7 @@ final class AdminServer {
     if (!insight.security().admits(request)) {
       return;
     }
-    if (insight.security().isMutual() && !hasCertificate(request)) {
+    if (insight.security().isMutual() && !PeerSecurity.hasCertificate(request)) {
       answer(request, 403, "text/plain", "only /health and /ready are open to clients without a certificate\n");
       return;
     }
@@ -124,15 +124,6 @@ final class AdminServer {
           .onSuccess(list -> why(request, list))
           .onFailure(e -> answer(request, 500, "text/plain", "cannot list the waits: " + e + "\n"));
       default -> answer(request, 404, "text/plain", "here are /health, /ready, /metrics and /why\n");
-    }
-  }
-
-  /** The handshake has checked what was shown. */
-  private static boolean hasCertificate(HttpServerRequest request) {
-    try {
-      return request.sslSession() != null && request.sslSession().getPeerCertificates().length > 0;
-    } catch (SSLPeerUnverifiedException none) {
-      return false;
     }
   }
 

@@ -22,7 +22,10 @@ public final class Probes {
     return "/health".equals(request.path()) || "/ready".equals(request.path());
   }
 
-  /** Answers a probe: 200 or 503, and each check as JSON. */
+  /**
+   * Answers a probe: 200 or 503, and the status as JSON; to those who may ask {@code /why}, the role of the process and
+   * each check as well, for names and causes tell strangers what runs here.
+   */
   public void answer(HttpServerRequest request) {
     if ("/ready".equals(request.path())) {
       checked(request, insight.hosted().ready());
@@ -34,13 +37,20 @@ public final class Probes {
 
   private void checked(HttpServerRequest request, List<Check> checks) {
     boolean up = checks.stream().allMatch(Check::up);
+    JsonObject body = new JsonObject().put("status", status(up));
+    if (insight.security().couldCall(request, "/why")) {
+      body = new JsonObject().put("role", insight.role()).mergeIn(body).put("checks", details(checks));
+    }
+    AdminServer.answer(request, up ? 200 : 503, "application/json", body.encodePrettily() + "\n");
+  }
+
+  private static JsonArray details(List<Check> checks) {
     JsonArray details = new JsonArray();
     for (Check check : checks) {
       JsonObject detail = new JsonObject().put("name", check.name()).put("status", status(check.up()));
       details.add(check.up() ? detail : detail.put("cause", check.cause()));
     }
-    JsonObject body = new JsonObject().put("role", insight.role()).put("status", status(up)).put("checks", details);
-    AdminServer.answer(request, up ? 200 : 503, "application/json", body.encodePrettily() + "\n");
+    return details;
   }
 
   private static String status(boolean up) {
