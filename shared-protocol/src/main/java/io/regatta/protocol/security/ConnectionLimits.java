@@ -65,5 +65,7 @@ public record ConnectionLimits(int connections, int perAddress, int authenticate
         .setHttp2RstFloodMaxRstFramePerWindow(Math.max(options.getHttp2RstFloodMaxRstFramePerWindow(), RESETS))
         .setHttp2RstFloodWindowDuration(RESET_SECONDS).setHttp2RstFloodWindowDurationTimeUnit(TimeUnit.SECONDS);
     options.getInitialSettings().setMaxHeaderListSize(HEADER_BYTES);
+    // No port speaks WebSocket, and the library's handler of its extensions fails after 128 requests in a row.
+    options.setPerFrameWebSocketCompressionSupported(false).setPerMessageWebSocketCompressionSupported(false);
   }
 }

@@ -220,6 +220,18 @@ class ConnectionLimitsTest {
     }
   }
 
+  /** The library's handler of WebSocket extensions would count requests that wait for an answer, and fail. */
+  @Test
+  void answersRequestsInARowUpToTheLimit_whenTheyComeAtOnce() throws Exception {
+    PeerSecurity security = PeerSecurity.of(null, TOKEN, PATIENT);
+    int port = get(security.server(loop.vertx, new HttpServerOptions())
+        .requestHandler(r -> loop.vertx.setTimer(1, id -> r.response().end())).listen(0, "127.0.0.1")).actualPort();
+    try (HostileClient client = HostileClient.connect(port)) {
+      client.send(repeat("GET / HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(US_ASCII), 200));
+      assertThat(new String(client.awaitEnd(), US_ASCII).split("HTTP/1.1 200", -1)).hasSize(101);
+    }
+  }
+
   /** The token comes with the first bytes of a long request. */
   @Test
   void a_long_first_request_with_the_token_is_read() throws Exception {

@@ -8,14 +8,17 @@ import java.util.Base64;
 import java.util.Optional;
 
 /**
- * What keeps forged entries out of a directory that others can write to: each entry of a process with a token ends with
- * a line {@code TOKEN_ID.CODE}, and readers with a token take no other. The code is HMAC-SHA256 over key and text, so
- * that an entry counts under its own key alone. Without a token nothing is added and nothing asked. Any thread.
+ * Keeps forged entries out of a directory that others can write to. Each entry of a process with a token ends with a
+ * line {@code TOKEN_ID.MEMBER.CODE}, and readers with a token accept no other. The code is HMAC-SHA256 over key, member
+ * and text, so that an entry counts under its own key alone. The member is the Hazelcast member that wrote the entry:
+ * each start of a process has another one, so readers can tell the entry of an ended process from that of a running
+ * one. Without a token nothing is added and nothing checked. Any thread.
  */
 final class EntrySeal {
 
   private static final String LABEL = "regatta directory entry";
   private static final char LINE = '\n';
+  private static final char DOT = '.';
   private static final Base64.Encoder TEXT = Base64.getUrlEncoder().withoutPadding();
 
   private final PeerSecurity security;
@@ -25,34 +28,50 @@ final class EntrySeal {
   }
 
   /**
-   * Returns what stands in the map for a text: the text itself, or sealed with the token that this process shows now.
+   * The content of an entry.
+   *
+   * @param member UUID of the Hazelcast member that sealed it; empty: there was none, or the entry has no seal
    */
-  String seal(String key, String text) {
-    Token token = security.token();
-    return token.isNone() ? text : text + LINE + token.id() + '.' + code(token, key, text);
+  record Opened(String text, String member) {}
+
+  /** Returns true if entries are sealed, because there is a token. */
+  boolean seals() {
+    return !security.tokens().isNone();
   }
 
   /**
-   * Returns the text of an entry; empty if there is a token, and the entry is not sealed with one that this process
-   * takes.
+   * Returns what stands in the map for a text: the text itself, or sealed with the token that this process shows now.
+   *
+   * @param member UUID of this process's Hazelcast member; empty if it has none
    */
-  Optional<String> open(String key, String entry) {
-    int line = entry.lastIndexOf(LINE);
-    String text = line < 0 ? entry : entry.substring(0, line);
-    if (security.tokens().isNone()) {
-      return Optional.of(text);
-    }
-    int id = line + 1;
-    int code = id + Token.ID_CHARS + 1;
-    if (line < 0 || entry.length() <= code) {
-      return Optional.empty();
-    }
-    return security.tokens().memberOfId(entry.substring(id, code - 1), System.currentTimeMillis())
-        .filter(token -> Macs.isSame(code(token, key, text), entry.substring(code)))
-        .map(token -> text);
+  String seal(String key, String text, String member) {
+    Token token = security.token();
+    return token.isNone() ? text : text + LINE + token.id() + DOT + member + DOT + code(token, key, member, text);
   }
 
-  private static String code(Token token, String key, String text) {
-    return TEXT.encodeToString(Macs.of(token.derive(LABEL), (key + LINE + text).getBytes(StandardCharsets.UTF_8)));
+  /**
+   * Returns the content of an entry; empty if there is a token, and the entry is not sealed with one that this process
+   * takes.
+   */
+  Optional<Opened> open(String key, String entry) {
+    int line = entry.lastIndexOf(LINE);
+    String text = line < 0 ? entry : entry.substring(0, line);
+    if (!seals()) {
+      return Optional.of(new Opened(text, ""));
+    }
+    int member = line + 1 + Token.ID_CHARS + 1;
+    int code = entry.indexOf(DOT, member) + 1;
+    if (line < 0 || entry.length() <= member || code <= member) {
+      return Optional.empty();
+    }
+    Opened opened = new Opened(text, entry.substring(member, code - 1));
+    return security.tokens().memberOfId(entry.substring(line + 1, member - 1), System.currentTimeMillis())
+        .filter(token -> Macs.isSame(code(token, key, opened.member(), text), entry.substring(code)))
+        .map(token -> opened);
+  }
+
+  private static String code(Token token, String key, String member, String text) {
+    return TEXT.encodeToString(Macs.of(token.derive(LABEL),
+        (key + LINE + member + LINE + text).getBytes(StandardCharsets.UTF_8)));
   }
 }

@@ -51,11 +51,18 @@ public final class HazelcastDirectory extends WaitingDirectory {
   private static final long REMOVE_MILLIS = 1000;
   private static final Logger LOG = LoggerFactory.getLogger(HazelcastDirectory.class);
   private static final PeerLog FORGED = new PeerLog(LOG);
+  private static final PeerLog REPLAYED = new PeerLog(LOG);
+  private static final int MAX_LEFTOVERS = 1000;
 
   private final long leaseMillis;
   private final EntrySeal seal;
   private final Supplier<Future<AsyncMap<String, String>>> store;
   private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
+  /** Entries of members that have left, by key, and since when they have been seen. */
+  private final Map<String, Leftover> leftovers = new ConcurrentHashMap<>();
+
+  /** An entry whose member has left the cluster; an honest one ends with its lease. */
+  private record Leftover(String entry, long sinceNanos) {}
 
   /** One whose entries are not sealed. */
   public HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds) {
@@ -86,7 +93,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
   @Override
   public Future<Registration> register(Instance instance) {
-    Lease lease = new Lease(instance.service() + "/" + instance.id(), instance, false);
+    Lease lease = new Lease(instance.service() + "/" + instance.id(), instance, null, "");
     return retry(lease::put, "register " + instance.service() + " at " + instance.endpoint())
         .compose(v -> lease.keep());
   }
@@ -95,29 +102,34 @@ public final class HazelcastDirectory extends WaitingDirectory {
   @Override
   public Future<Registration> registerSole(Instance instance, Function<Instance, Future<Boolean>> answers,
       String remedy) {
-    Lease lease = new Lease(instance.service() + "/" + instance.index(), instance, true);
-    return retry(() -> claim(lease, answers, remedy), "register " + instance.service() + " at " + instance.endpoint())
+    Lease lease = new Lease(instance.service() + "/" + instance.index(), instance, answers, remedy);
+    return retry(() -> claim(lease), "register " + instance.service() + " at " + instance.endpoint())
         .compose(v -> lease.keep());
   }
 
-  private Future<Void> claim(Lease lease, Function<Instance, Future<Boolean>> answers, String remedy) {
+  private Future<Void> claim(Lease lease) {
     return map().compose(map -> map.putIfAbsent(lease.key, lease.sealed(), leaseMillis).compose(held -> {
       if (held == null || lease.isOwn(held)) {
-        return refuseBeside(lease, answers, remedy);
+        return refuseBeside(lease);
       }
-      Future<Void> dead = instance(lease.key, held).map(holder -> refuseLiving(lease.instance, holder, answers, remedy))
-          .orElseGet(Future::succeededFuture); // a forged entry holds no place
-      return dead.compose(v -> map.removeIfPresent(lease.key, held))
-          .compose(removed -> claim(lease, answers, remedy));
+      return vacate(map, lease, held).compose(removed -> claim(lease));
     }));
   }
 
+  /** Removes another's entry from a place; fails if its holder lives. A forged entry holds no place. */
+  private Future<Boolean> vacate(AsyncMap<String, String> map, Lease lease, String held) {
+    Future<Void> dead = instance(lease.key, held)
+        .map(holder -> refuseLiving(lease.instance, holder, lease.answers, lease.remedy))
+        .orElseGet(Future::succeededFuture);
+    return dead.compose(v -> map.removeIfPresent(lease.key, held));
+  }
+
   /** One that got the same index otherwise has an entry under its id. */
-  private Future<Void> refuseBeside(Lease lease, Function<Instance, Future<Boolean>> answers, String remedy) {
+  private Future<Void> refuseBeside(Lease lease) {
     Instance own = lease.instance;
-    return poll(own.service()).compose(listed -> Future.all(listed.stream()
+    return leased(own.service()).compose(listed -> Future.all(listed.stream()
             .filter(other -> other.index() == own.index() && !other.id().equals(own.id()))
-            .map(other -> refuseLiving(own, other, answers, remedy)).toList()))
+            .map(other -> refuseLiving(own, other, lease.answers, lease.remedy)).toList()))
         .<Void>mapEmpty()
         .recover(e -> lease.remove().transform(removed -> Future.failedFuture(e)));
   }
@@ -151,7 +163,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
       long left = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
       boolean leaseOver = left < RETRY_MILLIS; // no use to ask once more: to end a connection with a silent one takes long
       long pause = RETRY_MILLIS + (leaseOver ? Math.max(0, left) : 0);
-      return vertx.timer(pause, TimeUnit.MILLISECONDS).compose(v -> poll(holder.service())).compose(listed -> {
+      return vertx.timer(pause, TimeUnit.MILLISECONDS).compose(v -> leased(holder.service())).compose(listed -> {
         if (!listed.contains(holder)) {
           return Future.succeededFuture();
         }
@@ -196,17 +208,66 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
   @Override
   Future<List<Instance>> poll(String service) {
-    return map().compose(map -> map.entries().recover(e -> isUnreadable(e) ? oneByOne(map) : Future.failedFuture(e)))
-        .map(entries -> {
-      List<Instance> out = new ArrayList<>();
-      entries.forEach((key, value) -> {
-        if (key.startsWith(service + "/")) {
-          instance(key, value).ifPresent(out::add);
-        }
-      });
-      out.sort(Comparator.comparingInt(Instance::index).thenComparing(Instance::id));
-      return out;
+    return entries().map(entries -> {
+      leftovers.keySet().removeIf(key -> key.startsWith(service + "/") && !entries.containsKey(key));
+      return instances(service, entries, true);
     });
+  }
+
+  /** Those that hold a lease, also if their member has left the cluster: it may be frozen, and come back. */
+  private Future<List<Instance>> leased(String service) {
+    return entries().map(entries -> instances(service, entries, false));
+  }
+
+  private Future<Map<String, String>> entries() {
+    return map().compose(map -> map.entries()
+        .recover(e -> isUnreadable(e) ? oneByOne(map) : Future.failedFuture(e)));
+  }
+
+  private List<Instance> instances(String service, Map<String, String> entries, boolean ofMembers) {
+    List<Instance> out = new ArrayList<>();
+    entries.forEach((key, value) -> {
+      if (key.startsWith(service + "/") && !(ofMembers && isLeftover(key, value))) {
+        instance(key, value).ifPresent(out::add);
+      }
+    });
+    out.sort(Comparator.comparingInt(Instance::index).thenComparing(Instance::id));
+    return out;
+  }
+
+  /**
+   * Returns true for a sealed entry whose member is not in the cluster. It lasts for a lease after the end of its
+   * process. One that lasts longer has been written again by somebody else, which is logged.
+   */
+  private boolean isLeftover(String key, String entry) {
+    Optional<HazelcastInstance> hazelcast = seal.seals() ? VertxMember.under(vertx) : Optional.empty();
+    if (hazelcast.isEmpty() || seal.open(key, entry).filter(opened -> !isMember(hazelcast.get(), opened.member()))
+        .isEmpty()) {
+      leftovers.remove(key);
+      return false;
+    }
+    long now = System.nanoTime();
+    Leftover seen = leftovers.compute(key, (k, last) -> last != null && last.entry().equals(entry) ? last
+        : leftovers.size() < MAX_LEFTOVERS ? new Leftover(entry, now) : null);
+    if (seen != null && now - seen.sinceNanos() > TimeUnit.MILLISECONDS.toNanos(leaseMillis)) {
+      REPLAYED.warn("entry {} of the directory is left out: its process has left the Hazelcast cluster, or was never "
+          + "in it, and the entry has not ended with its lease; who writes to the cluster?", key);
+    }
+    return true;
+  }
+
+  private static boolean isMember(HazelcastInstance hazelcast, String uuid) {
+    return hazelcast.getCluster().getMembers().stream().anyMatch(member -> member.getUuid().toString().equals(uuid));
+  }
+
+  /** UUID of this process's member, another one at each start; empty if it has none, or it has stopped. */
+  private String member() {
+    try {
+      return VertxMember.under(vertx).map(hazelcast -> hazelcast.getCluster().getLocalMember().getUuid().toString())
+          .orElse("");
+    } catch (HazelcastInstanceNotActiveException e) {
+      return "";
+    }
   }
 
   /** Whether somebody has put something else than text into the map, which makes it unreadable as a whole. */
@@ -217,12 +278,14 @@ public final class HazelcastDirectory extends WaitingDirectory {
   private static Future<Map<String, String>> oneByOne(AsyncMap<String, String> map) {
     return map.keys().compose(keys -> {
       Map<String, String> entries = new HashMap<>();
-      return Future.join(keys.stream().map(key -> map.get(key).onSuccess(entry -> {
-        Object value = entry;
-        if (value instanceof String text) {
-          entries.put(key, text);
-        }
-      })).toList()).transform(read -> {
+      return Future.join(keys.stream().map(key -> {
+        Future<?> value = map.get(key); // not of a text: a listener that says so would throw
+        return value.onSuccess(entry -> {
+          if (entry instanceof String text) {
+            entries.put(key, text);
+          }
+        });
+      }).toList()).transform(read -> {
         FORGED.warn("the directory holds something else than text, which is left out; who writes to the Hazelcast "
             + "cluster?");
         return Future.succeededFuture(entries);
@@ -232,7 +295,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
   /** Returns the instance of an entry; empty, with a line in the log, if the entry is forged or cannot be read. */
   private Optional<Instance> instance(String key, String entry) {
-    Optional<Instance> instance = seal.open(key, entry).flatMap(InstanceText::read)
+    Optional<Instance> instance = seal.open(key, entry).map(EntrySeal.Opened::text).flatMap(InstanceText::read)
         .filter(read -> key.startsWith(read.service() + "/"));
     if (instance.isEmpty()) {
       FORGED.warn("entry {} of the directory is left out: it is not sealed with the token of this process, or "
@@ -284,18 +347,22 @@ public final class HazelcastDirectory extends WaitingDirectory {
     private final String key;
     private final Instance instance;
     private final String text;
-    /** Whether another's entry under this key must be left alone. */
-    private final boolean sole;
+    /** Asks the holder of another entry under this key, which must be left alone if it lives; null: overwritten. */
+    private final Function<Instance, Future<Boolean>> answers;
+    private final String remedy;
     private final Promise<String> lost = Promise.promise();
     private volatile long timer = -1;
     private volatile boolean ended;
     private volatile boolean failing;
+    /** Whether another's entry under this key is being examined, which may take a lease. */
+    private volatile boolean examining;
 
-    Lease(String key, Instance owner, boolean sole) {
+    Lease(String key, Instance owner, Function<Instance, Future<Boolean>> answers, String remedy) {
       this.key = key;
       this.instance = owner.with(PID, Long.toString(ProcessHandle.current().pid()));
       this.text = InstanceText.encode(instance);
-      this.sole = sole;
+      this.answers = answers;
+      this.remedy = remedy;
     }
 
     Future<Void> put() {
@@ -311,7 +378,11 @@ public final class HazelcastDirectory extends WaitingDirectory {
     }
 
     private void renew() {
-      (sole ? renewPlace() : put()).compose(v -> ended ? remove() : Future.succeededFuture()).onComplete(result -> {
+      if (examining) {
+        return;
+      }
+      Future<Void> renewed = answers == null ? put() : renewPlace();
+      renewed.compose(v -> ended ? remove() : Future.succeededFuture()).onComplete(result -> {
         if (result.failed() && !failing && !ended) {
           LOG.warn("{} {} cannot renew its entry in the directory and tries again every {} ms: {}",
               instance.service(), instance.endpoint(), leaseMillis / 3, SeedProbe.reason(result.cause()));
@@ -327,11 +398,26 @@ public final class HazelcastDirectory extends WaitingDirectory {
     private Future<Void> renewPlace() {
       return map().compose(map -> prolong(map).compose(own -> own ? Future.succeededFuture()
           : map.putIfAbsent(key, sealed(), leaseMillis).compose(held -> {
-            if (held != null && !isOwn(held)) {
-              displaced(held);
-            }
-            return Future.succeededFuture();
+            return held == null || isOwn(held) ? Future.succeededFuture() : examine(map, held);
           })));
+    }
+
+    /**
+     * Finds out whether the entry of another, which stands in this one's place, has a holder that lives; this place is
+     * lost then. Otherwise somebody has put it there who is none, and it goes: an entry that is forged, or that of a
+     * former holder.
+     */
+    private Future<Void> examine(AsyncMap<String, String> map, String held) {
+      examining = true;
+      return vacate(map, this, held).compose(
+          removed -> map.putIfAbsent(key, sealed(), leaseMillis).<Void>mapEmpty(),
+          failure -> {
+            if (failure instanceof Conflict) {
+              displaced(held);
+              return Future.succeededFuture();
+            }
+            return Future.failedFuture(failure);
+          }).onComplete(done -> examining = false);
     }
 
     /**
@@ -358,11 +444,11 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
     /** What stands in the map, sealed with the token of now, which may have been replaced. */
     private String sealed() {
-      return seal.seal(key, text);
+      return seal.seal(key, text, member());
     }
 
     private boolean isOwn(String entry) {
-      return seal.open(key, entry).filter(text::equals).isPresent();
+      return seal.open(key, entry).filter(opened -> opened.text().equals(text)).isPresent();
     }
 
     private void displaced(String held) {

@@ -12,7 +12,9 @@ import net.jpountz.lz4.LZ4SafeDecompressor;
 import org.apache.parquet.bytes.BytesInput;
 import org.apache.parquet.compression.CompressionCodecFactory;
 import org.apache.parquet.hadoop.metadata.CompressionCodecName;
+import org.apache.parquet.io.ParquetDecodingException;
 import org.brotli.dec.BrotliInputStream;
+import org.xerial.snappy.Snappy;
 
 /**
  * Codecs of Parquet pages for reading without Hadoop. Parquet's own factory asks Hadoop for gzip, lz4 and brotli, which
@@ -42,6 +44,7 @@ final class ParquetCodecs implements CompressionCodecFactory {
   public BytesInputDecompressor getDecompressor(CompressionCodecName codec) {
     return switch (codec) {
       case GZIP -> new Pages((page, size) -> whole(new GZIPInputStream(new ByteArrayInputStream(page)), size));
+      case SNAPPY -> new Pages(ParquetCodecs::snappy);
       case BROTLI -> new Pages(ParquetCodecs::brotli);
       case LZ4_RAW -> new Pages((page, size) -> lz4(page, 0, page.length, size));
       case LZ4 -> new Pages(ParquetCodecs::hadoopLz4);
@@ -54,6 +57,14 @@ final class ParquetCodecs implements CompressionCodecFactory {
   @Override
   public void release() {
     others.release();
+  }
+
+  /** The library reserves direct memory for what the page itself says of its size. */
+  private static byte[] snappy(byte[] page, int size) throws IOException {
+    if (Snappy.uncompressedLength(page) != size) {
+      throw new ParquetDecodingException("a page of " + size + " bytes says that it has " + Snappy.uncompressedLength(page));
+    }
+    return Snappy.uncompress(page);
   }
 
   private static byte[] brotli(byte[] page, int size) throws IOException {
@@ -78,7 +89,7 @@ final class ParquetCodecs implements CompressionCodecFactory {
     byte[] out = new byte[size];
     int got = LZ4.decompress(page, from, length, out, 0, size);
     if (got != size) {
-      throw new InvalidInput("a page of " + size + " bytes has " + got);
+      throw new ParquetDecodingException("a page of " + size + " bytes has " + got);
     }
     return out;
   }
@@ -95,7 +106,7 @@ final class ParquetCodecs implements CompressionCodecFactory {
       int block = in.getInt();
       int packed = in.getInt();
       if (block < 0 || block > out.remaining() || packed < 0 || packed > in.remaining()) {
-        throw new InvalidInput("a page of lz4 is damaged");
+        throw new ParquetDecodingException("a page of lz4 is damaged");
       }
       out.put(lz4(page, in.position(), packed, block));
       in.position(in.position() + packed);

@@ -17,6 +17,7 @@ import org.apache.parquet.column.page.PageReadStore;
 import org.apache.parquet.conf.PlainParquetConfiguration;
 import org.apache.parquet.example.DummyRecordConverter;
 import org.apache.parquet.hadoop.ParquetFileReader;
+import org.apache.parquet.hadoop.metadata.BlockMetaData;
 import org.apache.parquet.hadoop.metadata.FileMetaData;
 import org.apache.parquet.io.InputFile;
 import org.apache.parquet.io.LocalInputFile;
@@ -29,12 +30,14 @@ final class ParquetRows implements Closeable {
   /** A column that is read. */
   private record Column(int place, ColumnDescriptor descriptor) {}
 
+  private final ParquetLimits limits;
   private final ParquetFileReader file;
   private final MessageType schema;
   private final String createdBy;
   private final List<Column> columns = new ArrayList<>();
   private final Object[] constants;
   private List<ColumnReader> group = List.of();
+  private int rowGroup;
   private long left;
 
   /**
@@ -46,9 +49,14 @@ final class ParquetRows implements Closeable {
    * @throws InvalidInput naming a column that is nowhere, or is a list
    */
   ParquetRows(Path path, String name, Map<String, Integer> places, Function<String, Constant> constant) throws IOException {
-    ParquetReadOptions plain = ParquetReadOptions.builder(new PlainParquetConfiguration()).build();
-    file = ParquetFileReader.open(new Named(new LocalInputFile(path), name),
-        ParquetReadOptions.builder(new PlainParquetConfiguration()).withCodecFactory(new ParquetCodecs(plain.getCodecFactory())).build());
+    limits = new ParquetLimits(path, name);
+    try {
+      limits.checkFooter();
+      file = open(path, name);
+    } catch (IOException | RuntimeException e) {
+      limits.close();
+      throw e;
+    }
     try {
       FileMetaData meta = file.getFooter().getFileMetaData();
       createdBy = meta.getCreatedBy();
@@ -80,9 +88,16 @@ final class ParquetRows implements Closeable {
           .filter(field -> roots.contains(field.getName())).toList());
       file.setRequestedSchema(schema);
     } catch (RuntimeException e) {
-      file.close();
+      close();
       throw e;
     }
+  }
+
+  private static ParquetFileReader open(Path path, String name) throws IOException {
+    ParquetReadOptions plain = ParquetReadOptions.builder(new PlainParquetConfiguration()).build();
+    return ParquetFileReader.open(new Named(new LocalInputFile(path), name),
+        ParquetReadOptions.builder(new PlainParquetConfiguration())
+            .withCodecFactory(new ParquetCodecs(plain.getCodecFactory())).build());
   }
 
   /** A value that all rows of a file have; null is one. */
@@ -96,10 +111,12 @@ final class ParquetRows implements Closeable {
   /** Returns the next row's values by place; null: there is no more. */
   Object[] next() throws IOException {
     while (left == 0) {
-      PageReadStore pages = file.readNextRowGroup();
-      if (pages == null) {
+      checkRowGroup();
+      PageReadStore read = file.readNextRowGroup();
+      if (read == null) {
         return null;
       }
+      PageReadStore pages = new CheckedPages(read);
       ColumnReadStoreImpl store = new ColumnReadStoreImpl(pages, new DummyRecordConverter(schema).getRootConverter(), schema, createdBy);
       group = columns.stream().map(column -> store.getColumnReader(column.descriptor())).toList();
       left = pages.getRowCount();
@@ -117,9 +134,24 @@ final class ParquetRows implements Closeable {
     return row;
   }
 
+  /** The library passes over row groups without rows. */
+  private void checkRowGroup() throws IOException {
+    List<BlockMetaData> groups = file.getRowGroups();
+    while (rowGroup < groups.size()) {
+      BlockMetaData group = groups.get(rowGroup++);
+      limits.checkRowGroup(group.getRowCount(), group.getColumns().stream()
+          .filter(chunk -> schema.containsField(chunk.getPath().iterator().next())).toList());
+      if (group.getRowCount() != 0) {
+        return;
+      }
+    }
+  }
+
   @Override
   public void close() throws IOException {
-    file.close();
+    try (limits) {
+      file.close();
+    }
   }
 
   /** A file that the library's messages call by its name. */

@@ -176,11 +176,17 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
       } catch (IOException e) {
         throw DataFiles.unreadable(file, e);
       } catch (ParquetDecodingException e) {
-        throw new InvalidInput(DataFiles.fullName(file) + ", row " + (read + 1) + ": " + e.getMessage(), e);
+        throw new InvalidInput(DataFiles.fullName(file) + ", row " + (read + 1) + ": " + reason(e), e);
       } catch (RuntimeException e) { // how the library says that this is no Parquet file
         throw e instanceof InvalidInput known ? known : new InvalidInput(DataFiles.fullName(file) + " cannot be read: "
-            + e.getMessage(), e);
+            + reason(e), e);
       }
+    }
+
+    /** The library's messages: some are a number alone, or none, and some have a schema of many lines. */
+    private static String reason(RuntimeException e) {
+      String said = e.getMessage();
+      return (said == null || said.matches("-?\\d*") ? e.toString() : said).strip().replaceAll("\\s+", " ");
     }
 
     private boolean openNext() throws IOException {
