@@ -1,8 +1,8 @@
 package io.regatta.node.cluster;
 
 import static io.regatta.node.testing.Nodes.awaitChecks;
+import static io.regatta.node.testing.Nodes.awaitStatus;
 import static io.regatta.node.testing.Nodes.checks;
-import static io.regatta.node.testing.Nodes.fetch;
 import static io.regatta.node.testing.Nodes.get;
 import static io.regatta.node.testing.Nodes.instance;
 import static io.regatta.node.testing.Nodes.poll;
@@ -131,7 +131,7 @@ class MemberDoorsTest {
         .hasMessageContaining("has another token").hasMessageContaining("node.token_file");
     Node other = start(0, TOKEN);
     poll(other, "parameter-server", 1);
-    assertThat(fetch(node, "/health", "*/*").statusCode()).isEqualTo(200);
+    awaitStatus(node, "/health", 200);
   }
 
   /** What was recorded of a proof is of no use for another connection: the other side's number is new each time. */

@@ -73,6 +73,15 @@ public final class Nodes {
     assertThat(answer.statusCode()).isEqualTo(status);
   }
 
+  /** Waits, for 60 s at most, until a page of the node's admin server answers with this status. */
+  public static void awaitStatus(Node node, String path, int status) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (fetch(node, path, "*/*").statusCode() != status && System.nanoTime() < deadline) {
+      get(node.vertx().timer(50, TimeUnit.MILLISECONDS).mapEmpty());
+    }
+    assertThat(fetch(node, path, "*/*").statusCode()).isEqualTo(status);
+  }
+
   /** GETs a page of the node's admin server. */
   public static HttpResponse<String> fetch(Node node, String path, String accept) throws Exception {
     return HTTP.send(HttpRequest.newBuilder(URI.create("http://" + node.host() + ":" + node.adminPort() + path))
