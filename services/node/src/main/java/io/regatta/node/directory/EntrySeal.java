@@ -5,7 +5,10 @@ import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.Token;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
  * Keeps forged entries out of a directory that others can write to. Each entry of a process with a token ends with a
@@ -22,9 +25,14 @@ final class EntrySeal {
   private static final Base64.Encoder TEXT = Base64.getUrlEncoder().withoutPadding();
 
   private final PeerSecurity security;
+  private final long graceMillis;
+  /** Tokens with which this process has sealed, by id: entries of its own count under each of them. */
+  private final Map<String, Token> used = new ConcurrentHashMap<>();
 
-  EntrySeal(PeerSecurity security) {
+  /** @param graceMillis time for which seals are accepted after their token has expired: that of a lease */
+  EntrySeal(PeerSecurity security, long graceMillis) {
     this.security = security;
+    this.graceMillis = graceMillis;
   }
 
   /**
@@ -46,14 +54,26 @@ final class EntrySeal {
    */
   String seal(String key, String text, String member) {
     Token token = security.token();
+    if (!token.isNone()) {
+      used.put(token.id(), token);
+    }
     return token.isNone() ? text : text + LINE + token.id() + DOT + member + DOT + code(token, key, member, text);
   }
 
   /**
    * Returns the content of an entry; empty if there is a token, and the entry is not sealed with one that this process
-   * takes.
+   * takes. An expired token counts for the time of a lease: so long a process may need to write its entry anew.
    */
   Optional<Opened> open(String key, String entry) {
+    return open(key, entry, id -> security.tokens().memberOfId(id, System.currentTimeMillis() - graceMillis));
+  }
+
+  /** As {@link #open}, also for entries sealed with a token that this process has shown before and no longer takes. */
+  Optional<Opened> openOwn(String key, String entry) {
+    return open(key, entry, id -> Optional.ofNullable(used.get(id)));
+  }
+
+  private Optional<Opened> open(String key, String entry, Function<String, Optional<Token>> tokens) {
     int line = entry.lastIndexOf(LINE);
     String text = line < 0 ? entry : entry.substring(0, line);
     if (!seals()) {
@@ -65,7 +85,7 @@ final class EntrySeal {
       return Optional.empty();
     }
     Opened opened = new Opened(text, entry.substring(member, code - 1));
-    return security.tokens().memberOfId(entry.substring(line + 1, member - 1), System.currentTimeMillis())
+    return tokens.apply(entry.substring(line + 1, member - 1))
         .filter(token -> Macs.isSame(code(token, key, opened.member(), text), entry.substring(code)))
         .map(token -> opened);
   }

@@ -53,6 +53,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
   private static final PeerLog FORGED = new PeerLog(LOG);
   private static final PeerLog REPLAYED = new PeerLog(LOG);
   private static final int MAX_LEFTOVERS = 1000;
+  private static final int OUTLAST_LEASES = 2;
 
   private final long leaseMillis;
   private final EntrySeal seal;
@@ -87,7 +88,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
       Supplier<Future<AsyncMap<String, String>>> store) {
     super(vertx, waits);
     this.leaseMillis = leaseSeconds * 1000L;
-    this.seal = new EntrySeal(security);
+    this.seal = new EntrySeal(security, leaseMillis);
     this.store = store;
   }
 
@@ -112,16 +113,31 @@ public final class HazelcastDirectory extends WaitingDirectory {
       if (held == null || lease.isOwn(held)) {
         return refuseBeside(lease);
       }
-      return vacate(map, lease, held).compose(removed -> claim(lease));
+      Optional<Instance> holder = instance(lease.key, held);
+      return (holder.isPresent() ? vacate(map, lease, holder.get(), held)
+          : outlast(map, lease, held, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(OUTLAST_LEASES * leaseMillis)))
+          .compose(v -> claim(lease));
     }));
   }
 
-  /** Removes another's entry from a place; fails if its holder lives. A forged entry holds no place. */
-  private Future<Boolean> vacate(AsyncMap<String, String> map, Lease lease, String held) {
-    Future<Void> dead = instance(lease.key, held)
-        .map(holder -> refuseLiving(lease.instance, holder, lease.answers, lease.remedy))
-        .orElseGet(Future::succeededFuture);
-    return dead.compose(v -> map.removeIfPresent(lease.key, held));
+  /** Removes the entry of another holder from a place; fails if that holder lives. */
+  private Future<Void> vacate(AsyncMap<String, String> map, Lease lease, Instance holder, String held) {
+    return refuseLiving(lease.instance, holder, lease.answers, lease.remedy)
+        .compose(v -> map.removeIfPresent(lease.key, held)).mapEmpty();
+  }
+
+  /**
+   * Removes an entry that cannot be opened from a place, once it has stood there for {@value #OUTLAST_LEASES} leases.
+   * Within that time a holder whose token has changed reads its file of tokens and writes its entry anew. A forged
+   * entry is not written anew and holds no place.
+   */
+  private Future<Void> outlast(AsyncMap<String, String> map, Lease lease, String held, long deadlineNanos) {
+    if (System.nanoTime() - deadlineNanos >= 0) {
+      return map.removeIfPresent(lease.key, held).mapEmpty();
+    }
+    return vertx.timer(RETRY_MILLIS, TimeUnit.MILLISECONDS).compose(v -> map.get(lease.key)).compose(now ->
+        held.equals(now) && instance(lease.key, held).isEmpty() ? outlast(map, lease, held, deadlineNanos)
+            : Future.succeededFuture());
   }
 
   /** One that got the same index otherwise has an entry under its id. */
@@ -354,8 +370,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
     private volatile long timer = -1;
     private volatile boolean ended;
     private volatile boolean failing;
-    /** Whether another's entry under this key is being examined, which may take a lease. */
-    private volatile boolean examining;
+    /** Whether a renewal is under way, which takes a lease if the holder of another entry has to be asked. */
+    private volatile boolean renewing;
 
     Lease(String key, Instance owner, Function<Instance, Future<Boolean>> answers, String remedy) {
       this.key = key;
@@ -377,12 +393,15 @@ public final class HazelcastDirectory extends WaitingDirectory {
           "cannot register " + instance.service() + " at " + instance.endpoint() + ": the directory is closed")));
     }
 
+    /** One renewal at a time. One that hangs fails after a lease, so that the next may try. */
     private void renew() {
-      if (examining) {
+      if (renewing) {
         return;
       }
-      Future<Void> renewed = answers == null ? put() : renewPlace();
+      renewing = true;
+      Future<Void> renewed = answers == null ? put().timeout(leaseMillis, TimeUnit.MILLISECONDS) : renewPlace();
       renewed.compose(v -> ended ? remove() : Future.succeededFuture()).onComplete(result -> {
+        renewing = false;
         if (result.failed() && !failing && !ended) {
           LOG.warn("{} {} cannot renew its entry in the directory and tries again every {} ms: {}",
               instance.service(), instance.endpoint(), leaseMillis / 3, SeedProbe.reason(result.cause()));
@@ -396,59 +415,84 @@ public final class HazelcastDirectory extends WaitingDirectory {
      * changes none, the second sets one where there is none.
      */
     private Future<Void> renewPlace() {
-      return map().compose(map -> prolong(map).compose(own -> own ? Future.succeededFuture()
-          : map.putIfAbsent(key, sealed(), leaseMillis).compose(held -> {
-            return held == null || isOwn(held) ? Future.succeededFuture() : examine(map, held);
-          })));
+      return map().compose(map -> prolong(map)
+          .compose(own -> own ? Future.<String>succeededFuture() : map.putIfAbsent(key, sealed(), leaseMillis))
+          .timeout(leaseMillis, TimeUnit.MILLISECONDS)
+          .compose(held -> held == null || isOwn(held) ? Future.succeededFuture() : examine(map, held)));
     }
 
     /**
-     * Finds out whether the entry of another, which stands in this one's place, has a holder that lives; this place is
-     * lost then. Otherwise somebody has put it there who is none, and it goes: an entry that is forged, or that of a
-     * former holder.
+     * Finds out whether the entry of another, which stands in this one's place, has a holder that lives. In that case
+     * this place is lost. Otherwise the entry is that of a former holder, or forged, and is replaced.
      */
     private Future<Void> examine(AsyncMap<String, String> map, String held) {
-      examining = true;
-      return vacate(map, this, held).compose(
-          removed -> map.putIfAbsent(key, sealed(), leaseMillis).<Void>mapEmpty(),
+      Optional<Instance> other = instance(key, held);
+      if (other.isEmpty()) {
+        return replace(map, held).mapEmpty();
+      }
+      return vacate(map, this, other.get(), held).compose(
+          removed -> map.putIfAbsent(key, sealed(), leaseMillis).mapEmpty(),
           failure -> {
             if (failure instanceof Conflict) {
               displaced(held);
               return Future.succeededFuture();
             }
             return Future.failedFuture(failure);
-          }).onComplete(done -> examining = false);
+          });
     }
 
     /**
-     * Returns whether the entry is this one's, and prolongs it then. Hazelcast's replace takes no time to live, and would make
-     * the entry last for ever; a prolonged entry of another lasts a lease longer than it would, at worst.
+     * Returns whether the entry is this one's, and prolongs it then. A prolonged entry of another lasts a lease longer
+     * than it would, at worst.
      */
     private Future<Boolean> prolong(AsyncMap<String, String> map) {
       String now = sealed();
       Optional<HazelcastInstance> hazelcast = VertxMember.under(vertx);
-      if (hazelcast.isPresent()) {
-        return vertx.executeBlocking(() -> {
-          IMap<String, String> entries = hazelcast.get().getMap(MAP);
-          if (!entries.setTtl(key, leaseMillis, TimeUnit.MILLISECONDS)) {
-            return false;
-          }
-          String held = entries.get(key);
-          return now.equals(held) // or it is sealed with a token that has been replaced since
-              || held != null && isOwn(held) && entries.replace(key, held, now)
-                  && entries.setTtl(key, leaseMillis, TimeUnit.MILLISECONDS);
-        }, false);
-      }
-      return map.replaceIfPresent(key, now, now, leaseMillis);
+      Future<Boolean> prolonged = hazelcast.isEmpty() ? map.replaceIfPresent(key, now, now, leaseMillis)
+          : vertx.executeBlocking(() -> {
+            IMap<String, String> entries = hazelcast.get().getMap(MAP);
+            return entries.setTtl(key, leaseMillis, TimeUnit.MILLISECONDS) && now.equals(entries.get(key));
+          }, false);
+      return prolonged.compose(same -> same ? Future.succeededFuture(true) : map.get(key).compose(held ->
+          held != null && isOwn(held) ? replace(map, held) : Future.succeededFuture(false)));
     }
 
-    /** What stands in the map, sealed with the token of now, which may have been replaced. */
+    /**
+     * Writes this entry, sealed with the token of now, in place of exactly that text, and returns whether it stood
+     * there. Hazelcast's own replace takes no time to live. An entry would last for ever if its owner were killed
+     * between that call and one that sets the time, so the two writes are one under a lock of the key, which itself
+     * ends after a lease.
+     */
+    private Future<Boolean> replace(AsyncMap<String, String> map, String held) {
+      String now = sealed();
+      Optional<HazelcastInstance> hazelcast = VertxMember.under(vertx);
+      if (hazelcast.isEmpty()) {
+        return map.replaceIfPresent(key, held, now, leaseMillis);
+      }
+      return vertx.executeBlocking(() -> {
+        IMap<String, String> entries = hazelcast.get().getMap(MAP);
+        if (!entries.tryLock(key, leaseMillis, TimeUnit.MILLISECONDS, leaseMillis, TimeUnit.MILLISECONDS)) {
+          return false;
+        }
+        try {
+          boolean there = held.equals(entries.get(key));
+          if (there) {
+            entries.set(key, now, leaseMillis, TimeUnit.MILLISECONDS);
+          }
+          return there;
+        } finally {
+          entries.unlock(key);
+        }
+      }, false);
+    }
+
+    /** Returns what stands in the map, sealed with the token of now, which may have been replaced. */
     private String sealed() {
       return seal.seal(key, text, member());
     }
 
     private boolean isOwn(String entry) {
-      return seal.open(key, entry).filter(opened -> opened.text().equals(text)).isPresent();
+      return seal.openOwn(key, entry).filter(opened -> opened.text().equals(text)).isPresent();
     }
 
     private void displaced(String held) {
@@ -466,7 +510,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
     }
 
     private Future<Void> remove() {
-      return map().compose(map -> map.removeIfPresent(key, sealed())).mapEmpty();
+      return map().compose(map -> map.get(key).compose(held -> held == null || !isOwn(held)
+          ? Future.succeededFuture() : map.removeIfPresent(key, held).mapEmpty()));
     }
 
     /** If the entry cannot be removed any more, its lease ends it: that is no failure. */

@@ -22,6 +22,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -244,6 +245,35 @@ class SolePlaceTest {
             return goOn.future().map(false);
           });
         });
+  }
+
+  /** The store hangs for several times as long as renewals are apart. */
+  @Test
+  @SuppressWarnings("unchecked")
+  void doesNotRenewBesideARenewalThatIsUnderWay() {
+    Promise<Void> goOn = Promise.promise();
+    AtomicInteger renewals = new AtomicInteger();
+    Promise<Void> again = Promise.promise();
+    int leaseSeconds = 3; // so long a renewal may hang
+    Directory slow = new HazelcastDirectory(vertx, new Waits(), leaseSeconds,
+        () -> vertx.sharedData().<String, String>getAsyncMap(HazelcastDirectory.MAP).map(map ->
+            (AsyncMap<String, String>) Proxy.newProxyInstance(AsyncMap.class.getClassLoader(),
+                new Class<?>[] {AsyncMap.class},
+                (proxy, method, arguments) -> {
+                  if (!method.getName().equals("replaceIfPresent")) {
+                    return method.invoke(map, arguments);
+                  }
+                  if (renewals.incrementAndGet() > 1 && goOn.future().isComplete()) {
+                    again.tryComplete();
+                  }
+                  return goOn.future().map(true);
+                })));
+    get(slow.registerSole(instance("parameter-server", "hanging", 0, 1001), LIVES, "end one"));
+    get(vertx.timer(leaseSeconds * 900, TimeUnit.MILLISECONDS));
+    assertThat(renewals).hasValue(1);
+    goOn.complete();
+    get(again.future());
+    get(slow.close());
   }
 
   @Test
