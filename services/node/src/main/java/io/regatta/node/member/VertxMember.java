@@ -1,7 +1,9 @@
 package io.regatta.node.member;
 
 import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.LifecycleEvent.LifecycleState;
+import com.hazelcast.core.LifecycleService;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -31,25 +33,49 @@ public final class VertxMember {
 
   /**
    * Gives a member to a Vertx that has none, and stops it when that is closed: no thread and no port is left then.
+   * Verticles are undeployed before the member stops, so that they can still use it while they stop.
    *
    * @return completes when the member has stopped before its Vertx was closed, as one does that finds its own port or
-   *     thread broken
+   *     thread broken; also if it has stopped before this call
    */
   public static Future<Void> attach(Vertx vertx, HazelcastInstance hazelcast) {
     Promise<Void> lost = Promise.promise();
-    UUID listener = hazelcast.getLifecycleService().addLifecycleListener(event -> {
-      if (event.getState() == LifecycleState.SHUTDOWN) {
-        lost.tryComplete();
-      }
-    });
     vertx.sharedData().<String, Held>getLocalMap(HELD).put(HELD, new Held(hazelcast));
+    Runnable forget = listen(hazelcast, lost);
     ((VertxInternal) vertx).addCloseHook(done -> {
-      hazelcast.getLifecycleService().removeLifecycleListener(listener);
-      Thread closer = new Thread(() -> done.complete(null, shutDown(hazelcast)), "regatta-hazelcast-stop");
-      closer.setDaemon(true);
-      closer.start();
+      forget.run();
+      undeployAll(vertx).onComplete(undeployed -> { // Vert.x itself does so after the close hooks
+        Thread closer = new Thread(() -> done.complete(null, shutDown(hazelcast)), "regatta-hazelcast-stop");
+        closer.setDaemon(true);
+        closer.start();
+      });
     });
     return lost.future();
+  }
+
+  /** Completes the promise once the member has stopped. Returns what ends that. */
+  private static Runnable listen(HazelcastInstance hazelcast, Promise<Void> lost) {
+    LifecycleService life = hazelcast.getLifecycleService();
+    UUID listener;
+    try {
+      listener = life.addLifecycleListener(event -> {
+        if (event.getState() == LifecycleState.SHUTDOWN) {
+          lost.tryComplete();
+        }
+      });
+    } catch (HazelcastInstanceNotActiveException e) {
+      lost.tryComplete();
+      return () -> { };
+    }
+    if (!life.isRunning()) { // it may have stopped before it had a listener
+      lost.tryComplete();
+    }
+    return () -> life.removeLifecycleListener(listener);
+  }
+
+  /** Succeeds when all verticles have been undeployed, whether they have stopped in order or not. */
+  private static Future<Void> undeployAll(Vertx vertx) {
+    return Future.join(vertx.deploymentIDs().stream().map(vertx::undeploy).toList()).<Void>mapEmpty().otherwiseEmpty();
   }
 
   /** Stops in order, or else at once: whatever goes wrong, the Vertx that is being closed must hear of the end. */
@@ -97,12 +123,8 @@ public final class VertxMember {
 
   /** As {@link #sharedMap}, with calls that do not block. */
   public static Future<AsyncMap<String, String>> asyncMap(Vertx vertx, String name) {
-    try {
-      return under(vertx).map(hazelcast -> Future.<AsyncMap<String, String>>succeededFuture(
-          new HazelcastAsyncMap<>((VertxInternal) vertx, new ConversionUtils(), hazelcast.getMap(name))))
-          .orElseGet(() -> vertx.sharedData().getAsyncMap(name));
-    } catch (RuntimeException e) { // the member has stopped
-      return Future.failedFuture(e);
-    }
+    return under(vertx).map(hazelcast -> vertx.<AsyncMap<String, String>>executeBlocking(() -> // the first use blocks
+            new HazelcastAsyncMap<>((VertxInternal) vertx, new ConversionUtils(), hazelcast.getMap(name)), false))
+        .orElseGet(() -> vertx.sharedData().getAsyncMap(name));
   }
 }
