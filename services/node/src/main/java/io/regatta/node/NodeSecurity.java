@@ -4,11 +4,13 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.protocol.security.PeerSecurity;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +28,7 @@ final class NodeSecurity {
   /** Reads files; null: there is nothing to look for. */
   private final WorkerExecutor files;
   private final List<Long> timers = new ArrayList<>();
+  private volatile boolean closed;
 
   /**
    * Begins to look.
@@ -50,10 +53,20 @@ final class NodeSecurity {
     }
   }
 
+  /** A look that comes while the one before is under way, because a file system hangs, is left out. */
   private void look(long millis, String at, Callable<?> read) {
-    timers.add(vertx.setPeriodic(millis, id -> files.executeBlocking(read).onFailure(e ->
-        LOG.warn("{}: cannot look at {}: {}", role, at,
-        e.toString()))));
+    AtomicBoolean looking = new AtomicBoolean();
+    timers.add(vertx.setPeriodic(millis, id -> {
+      if (closed || !looking.compareAndSet(false, true)) {
+        return;
+      }
+      Future.succeededFuture().compose(v -> files.executeBlocking(read)).onComplete(done -> {
+        looking.set(false);
+        if (done.failed() && !closed) { // one that is closed takes no more looks
+          LOG.warn("{}: cannot look at {}: {}", role, at, done.cause().toString());
+        }
+      });
+    }));
   }
 
   /**
@@ -117,6 +130,7 @@ final class NodeSecurity {
   }
 
   void close() {
+    closed = true;
     timers.forEach(vertx::cancelTimer);
     if (files != null) {
       files.close();

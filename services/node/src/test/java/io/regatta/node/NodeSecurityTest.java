@@ -15,14 +15,17 @@ import io.regatta.node.settings.Effective;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.settings.Settings.Sources;
+import io.regatta.protocol.security.ConnectionLimits;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.TlsFiles;
 import io.regatta.protocol.security.Token;
+import io.regatta.protocol.security.Tokens;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
 import io.regatta.protocol.testing.SecretFiles;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.WorkerExecutor;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientResponse;
@@ -36,6 +39,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Test;
@@ -273,6 +279,44 @@ class NodeSecurityTest {
       assertThat(lines.list.toString()).doesNotContain(SECRET);
     } finally {
       logger.detachAppender(lines);
+    }
+  }
+
+  /** The file lies on a file system that hangs. */
+  @Test
+  void looksAtAFileOnceAtATime_andDoesNotWarnOfALookThatEndsAfterItsClose() throws Exception {
+    CountDownLatch hanging = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    AtomicInteger looks = new AtomicInteger();
+    Tokens tokens = Tokens.of(Token.of(SECRET, "a test"));
+    PeerSecurity security = PeerSecurity.of(null, tokens, () -> {
+      looks.incrementAndGet();
+      hanging.countDown();
+      awaitQuietly(goOn);
+      throw new IllegalStateException("the file system is gone");
+    }, ConnectionLimits.DEFAULTS);
+    Logger logger = (Logger) LoggerFactory.getLogger(NodeSecurity.class);
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    logger.addAppender(log);
+    WorkerExecutor same = vertx.createSharedWorkerExecutor("regatta-security", 1);
+    NodeSecurity looking = new NodeSecurity(security, vertx, 0, 1, "server");
+    hanging.await();
+    get(vertx.timer(100, TimeUnit.MILLISECONDS));
+    looking.close();
+    goOn.countDown();
+    get(same.executeBlocking(() -> null)); // after the looks that wait for the thread
+    get(vertx.timer(20, TimeUnit.MILLISECONDS));
+    logger.detachAppender(log);
+    assertThat(looks).hasValue(1);
+    assertThat(log.list).isEmpty();
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
     }
   }
 }
