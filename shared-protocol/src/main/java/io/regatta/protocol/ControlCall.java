@@ -21,6 +21,7 @@ final class ControlCall<Q, A> {
   private final Handler<A> each;
   private final Promise<Void> ended;
   private GrpcClientRequest<Q, A> request;
+  private boolean greetedAgain;
   private boolean cancelled;
 
   ControlCall(UnaryCalls calls, ServiceMethod<A, Q> method, Handler<A> each, Promise<Void> ended) {
@@ -43,14 +44,14 @@ final class ControlCall<Q, A> {
           return;
         }
         r.exceptionHandler(this::lost);
-        r.response().onSuccess(this::answered).onFailure(this::lost);
+        r.response().onSuccess(answer -> answered(answer, message)).onFailure(this::lost);
         r.end(message).onFailure(this::lost);
       });
     }
     return ended.future();
   }
 
-  private void answered(GrpcClientResponse<Q, A> answer) {
+  private void answered(GrpcClientResponse<Q, A> answer, Q message) {
     String encoding = answer.headers().get("grpc-encoding");
     if (encoding != null && !encoding.equalsIgnoreCase("identity")) { // the library's limit counts compressed bytes
       ended.tryFail(new InvalidInput(calls.peer() + " answered " + method.methodName() + " in grpc-encoding " + encoding
@@ -64,6 +65,9 @@ final class ControlCall<Q, A> {
     answer.endHandler(v -> {
       if (answer.status() == GrpcStatus.OK) {
         ended.tryComplete();
+      } else if (!greetedAgain && calls.mustGreetAgain(request, answer)) {
+        greetedAgain = true;
+        start(message);
       } else {
         ended.tryFail(failure(answer));
       }

@@ -21,13 +21,16 @@ import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
 import io.vertx.grpc.client.GrpcClientOptions;
 import io.vertx.grpc.client.GrpcClientRequest;
+import io.vertx.grpc.client.GrpcClientResponse;
 import io.vertx.grpc.common.GrpcMessageDecoder;
 import io.vertx.grpc.common.GrpcMessageEncoder;
+import io.vertx.grpc.common.GrpcStatus;
 import io.vertx.grpc.common.ServiceMethod;
 import io.vertx.grpc.common.ServiceName;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -182,12 +185,31 @@ final class UnaryCalls {
         }).onFailure(e -> request.cancel());
   }
 
+  /** Fails if the peer does not answer in time: calls that wait for the answer would otherwise wait for ever. */
   private Future<String> greet(Client by, String header) {
     return by.grpc.request(address, GREETING).compose(r -> {
       r.headers().set(Token.HEADER, header);
       r.end(Buffer.buffer());
-      return r.response();
-    }).map(answer -> answer.headers().get("www-authenticate"));
+      return r.response().timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS).onFailure(e -> r.cancel());
+    }).map(UnaryCalls::challenge);
+  }
+
+  /** Returns the header {@code www-authenticate} of an answer; null: there is none. */
+  private static String challenge(GrpcClientResponse<?, ?> answer) {
+    return answer.headers().get("www-authenticate");
+  }
+
+  /**
+   * Returns true if a peer has refused a call, before it looked at it, because the proof of the token was made for
+   * another process or has expired. The next call on the connection greets it again.
+   */
+  boolean mustGreetAgain(GrpcClientRequest<?, ?> request, GrpcClientResponse<?, ?> answer) {
+    if (answer.status() != GrpcStatus.UNAUTHENTICATED || !CallAuthorization.isChallenge(challenge(answer))) {
+      return false;
+    }
+    clients.stream().map(by -> by.connections.get(request.connection())).filter(Objects::nonNull)
+        .forEach(CallAuthorization::forget);
+    return true;
   }
 
   private CallAuthorization watch(Client by, HttpConnection c) {

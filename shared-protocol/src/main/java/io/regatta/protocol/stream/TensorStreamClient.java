@@ -74,6 +74,11 @@ public final class TensorStreamClient {
       r.setChunked(true);
       Connection connection = connection(context, r.connection(), peer);
       ClientTensorStream stream = new ClientTensorStream(this, context, r, connection.liveness, peer, options);
+      r.response().onSuccess(answer -> { // if its process does not know of this proof, the next stream greets it again
+        if (CallAuthorization.isChallenge(answer.getHeader("www-authenticate"))) {
+          connection.authorization.forget();
+        }
+      });
       Future<String> authorized = connection.authorization.header(r.connection().remoteAddress(), "POST", path,
           header -> greet(header, host, port)).onFailure(e -> r.reset());
       return authorized.compose(header -> {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.security.ProofVerifier.Verdict;
@@ -12,9 +13,11 @@ import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.stream.TensorStreamServer;
 import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.http.HttpServer;
@@ -29,7 +32,9 @@ import java.util.Base64;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.crypto.Mac;
@@ -155,6 +160,77 @@ class ProofTest {
       assertThatThrownBy(() -> get(calls.groups())).hasMessageNotContaining("token");
     }
     assertThat(seen).hasSize(2);
+  }
+
+  /** Behind one connection another process serves from now on, as behind a proxy. */
+  @Test
+  void greets_again_and_repeats_a_call_when_its_proof_is_of_an_earlier_process() throws Exception {
+    AtomicReference<Handler<HttpServerRequest>> server = new AtomicReference<>();
+    int port = listen(0, options(PeerSecurity.NONE), request -> server.get().handle(request)).actualPort();
+    server.set(handler(remote(TOKEN)));
+    PeerSecurity client = remote(TOKEN);
+    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port, options(client));
+    assertThatThrownBy(() -> get(calls.groups())).as("is not served here").hasMessageNotContaining("token");
+    server.set(handler(remote(TOKEN)));
+    seen.clear();
+    assertThatThrownBy(() -> get(calls.groups())).as("is not served here").hasMessageNotContaining("token");
+    assertThat(seen).as("refused, greeted, called").hasSize(3);
+    server.set(request -> { // one that never takes what was made for it
+      request.response().putHeader("content-type", "application/grpc").putHeader("grpc-status", "16")
+          .putHeader("www-authenticate", "Regatta-HMAC client=x, server=y, proof=z").end();
+    });
+    seen.clear();
+    assertThatThrownBy(() -> get(calls.groups())).isInstanceOf(InvalidInput.class);
+    assertThat(seen).as("refused and greeted, and no more").hasSize(2);
+  }
+
+  @Test
+  void a_stream_is_refused_once_when_its_proof_is_of_an_earlier_process() throws Exception {
+    AtomicReference<Handler<HttpServerRequest>> server = new AtomicReference<>();
+    int port = listen(0, options(PeerSecurity.NONE), request -> server.get().handle(request)).actualPort();
+    server.set(handler(remote(TOKEN)));
+    StreamOptions options = options(remote(TOKEN));
+    TensorStreamClient client = get(loop.on(() -> Future.succeededFuture(new TensorStreamClient(loop.vertx, options))));
+    assertThat(echo(client, port).succeeded()).isTrue();
+    server.set(handler(remote(TOKEN)));
+    assertThat(echo(client, port).cause()).hasMessageContaining("of an earlier time");
+    assertThat(echo(client, port).succeeded()).isTrue();
+  }
+
+  private Future<TensorFrame> echo(TensorStreamClient client, int port) throws Exception {
+    Promise<TensorFrame> echo = Promise.promise();
+    get(loop.on(() -> client.open("127.0.0.1", port, PATH).map(s -> {
+      s.exceptionHandler(echo::tryFail).handler(echo::tryComplete);
+      s.send(TensorFrame.of(TensorMessage.getDefaultInstance()));
+      return s;
+    })));
+    Promise<TensorFrame> done = Promise.promise();
+    echo.future().onComplete(result -> done.complete());
+    get(done.future());
+    return echo.future();
+  }
+
+  private Handler<HttpServerRequest> handler(PeerSecurity security) {
+    return TensorStreamServer.handler(loop.vertx, Map.of(PATH, s -> s.handler(s::send)), new GrpcCalls(loop.vertx),
+        options(security));
+  }
+
+  @Test
+  void greets_again_when_a_greeting_has_not_been_answered_in_time() throws Exception {
+    Handler<HttpServerRequest> serving = handler(remote(TOKEN));
+    AtomicInteger requests = new AtomicInteger();
+    int port = listen(0, options(PeerSecurity.NONE), request -> {
+      if (requests.incrementAndGet() > 1) { // the first one is never answered
+        serving.handle(request);
+      }
+    }).actualPort();
+    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port,
+        options(remote(TOKEN)).withConnectTimeout(300));
+    assertThatThrownBy(() -> get(calls.groups())).isInstanceOf(PeerLost.class);
+    for (int tries = 0; requests.get() < 3 && tries < 5; tries++) {
+      assertThatThrownBy(() -> get(calls.groups())).hasMessageNotContaining("token");
+    }
+    assertThat(requests).as("a greeting, another one, a call").hasValue(3);
   }
 
   /** As docs/protocol.md has it, with nothing of Regatta's. */
