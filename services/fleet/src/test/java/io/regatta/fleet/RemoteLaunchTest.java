@@ -82,9 +82,7 @@ class RemoteLaunchTest {
     assertThat(new JsonObject(text("on-127.0.0.1/result.json")).getInteger("trainers")).isEqualTo(2);
     assertThat(text("on-127.0.0.2/nodefile")).isEqualTo("1\n0 127.0.0.1\n1 127.0.0.2\n");
     assertThat(text("log/serverlog.1")).contains("is called with no TLS, a token");
-    try (Stream<Path> left = Files.list(dir.resolve("on-127.0.0.2"))) {
-      assertThat(left).noneMatch(file -> file.getFileName().toString().startsWith(".token"));
-    }
+    assertThat(tokens("on-127.0.0.2")).isEmpty();
     for (String log : List.of("on-127.0.0.2/log/", "log/nodes/1-127.0.0.2/")) {
       assertThat(text(log + "server.log")).contains("Server listening on 127.0.0.2:");
       assertThat(text(log + "train.log")).contains("init rpc client with trainer_id 1");
@@ -137,11 +135,32 @@ class RemoteLaunchTest {
   }
 
   @Test
+  void a_signal_while_the_second_machine_is_prepared_leaves_no_token_on_the_first() throws Exception {
+    Path pids = dir.resolve("pids");
+    assertThat(new ProcessBuilder("mkfifo", pids.toString()).start().waitFor()).isZero();
+    executable("ssh", text("ssh").replace("*127.0.0.9) ", "*127.0.0.2) echo $$ > '" + pids + "'; exec sleep 600 ;;\n"
+        + "*127.0.0.9) "));
+    JavaProcess launch = launch(hosts, "");
+    assertThat(new ProcessBuilder("cat", pids.toString()).start().inputReader().readLine()).isNotNull();
+    assertThat(dir.resolve("on-127.0.0.1/nodefile")).as("it was prepared").exists();
+    launch.signal("TERM");
+    assertThat(launch.status(SECONDS)).as(launch.output()).isEqualTo(143);
+    assertThat(tokens("on-127.0.0.1")).isEmpty();
+  }
+
+  private List<Path> tokens(String workspace) throws IOException {
+    try (Stream<Path> files = Files.list(dir.resolve(workspace))) {
+      return files.filter(file -> file.getFileName().toString().startsWith(".token")).toList();
+    }
+  }
+
+  @Test
   void what_cannot_be_is_one_line() throws Exception {
     JavaProcess unreachable = launch(Files.writeString(dir.resolve("far"), "127.0.0.1\n127.0.0.9\n"), "");
     assertThat(unreachable.status(SECONDS)).as(unreachable.output()).isEqualTo(1);
     assertThat(unreachable.output()).contains("regatta: host 127.0.0.9 cannot be reached over ssh: ssh: connect to host 127.0.0.9 port 22: "
         + "No route to host");
+    assertThat(tokens("on-127.0.0.1")).as("it was prepared").isEmpty();
     assertThat(CommandLineRun.regatta("launch", "--hosts", hosts.toString(), "job.yaml").failure())
         .contains("--hosts needs --job_dispatch_package DIR");
     assertThat(CommandLineRun.regatta("launch", "--hosts", hosts.toString(), "--job_workspace", "w", "--servers", "a:1", "job.yaml")

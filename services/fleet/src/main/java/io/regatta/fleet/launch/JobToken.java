@@ -3,6 +3,7 @@ package io.regatta.fleet.launch;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.security.Macs;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,14 +25,20 @@ final class JobToken implements AutoCloseable {
 
   private final Path file;
   private final String secret = random(Macs.BYTES);
+  private final PrintWriter out;
 
-  private JobToken(Path file) {
+  private JobToken(Path file, PrintWriter out) {
     this.file = file;
+    this.out = out;
   }
 
-  /** Plans a token in a file of this directory; nothing is written yet. */
-  static JobToken in(Path directory) {
-    return new JobToken(directory.resolve(name()).toAbsolutePath().normalize());
+  /**
+   * Plans a token in a file of this directory; nothing is written yet.
+   *
+   * @param out gets a line if the file cannot be deleted
+   */
+  static JobToken in(Path directory, PrintWriter out) {
+    return new JobToken(directory.resolve(name()).toAbsolutePath().normalize(), out);
   }
 
   /** Returns a name for a token's file, which differs from that of every other launch. */
@@ -87,13 +94,15 @@ final class JobToken implements AutoCloseable {
     }
   }
 
-  /** Deletes the file. One that cannot be deleted holds the token of a job that has ended. */
+  /** Deletes the file. One that cannot be deleted is reported, and does not change the exit status. */
   @Override
   public void close() {
     try {
       Files.deleteIfExists(file);
     } catch (IOException e) {
-      return;
+      out.println("regatta: " + file + " with the token of this job, which has ended, cannot be deleted: "
+          + e.getMessage() + "; delete it yourself");
+      out.flush();
     }
   }
 }

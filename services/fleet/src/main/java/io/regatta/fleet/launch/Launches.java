@@ -37,18 +37,19 @@ public final class Launches {
       LaunchPlan plan = LaunchPlan.of(options, job, new ThisMachine(options.host(), ports), gpus);
       String runId = RunIds.ofLaunch(System.getenv());
       Path logs = Path.of(options.logDir());
-      try (JobToken token = plan.isWhole() ? JobToken.in(logs) : null) {
+      try (JobToken token = plan.isWhole() ? JobToken.in(logs, out) : null) {
         UnaryOperator<Map<String, String>> common = variables -> RunIds.with(runId, token == null ? variables
             : token.with(variables));
         Function<LaunchPlan.Planned, Call> calls = process -> call(process, command, main, job.settings(), common);
         check(plan, common, check);
+        Signals signals = Signals.caught(); // first: a signal must not end this JVM while the token's file is there
         announce(plan, options, job, quiet, out);
         if (token != null) {
           token.write();
         }
         Launcher launcher = new Launcher(plan, calls, logs, out, System.out, use);
         launcher.continueWithoutLost(job.continues());
-        return stay(launcher, Signals.caught(), out);
+        return stay(launcher, signals, out);
       }
     }
   }

@@ -27,7 +27,9 @@ public final class RemoteLaunch {
   private final Ssh ssh;
   private final String runId = RunIds.ofLaunch(System.getenv());
   /** In each workspace, from before the start to the end. */
-  private final JobToken token = JobToken.in(Path.of(""));
+  private final JobToken token;
+  /** Those whose workspace has the token's file, or may have it. */
+  private final List<RemoteHost> withToken = new ArrayList<>();
 
   /**
    * @param job what is known of the program
@@ -47,6 +49,7 @@ public final class RemoteLaunch {
     this.remote = remote;
     this.job = job;
     this.out = out;
+    token = JobToken.in(Path.of(""), out);
     mode = LaunchMode.onHosts(options, job); // before names of machines take the numbers' place
     hosts = RemoteHost.read(remote.hosts());
     ssh = new Ssh(remote.ssh());
@@ -57,22 +60,43 @@ public final class RemoteLaunch {
     LaunchPlan plan = LaunchPlan.of(mode, named(), job, new AllMachines(), gpus());
     Signals signals = Signals.caught();
     signals.to(ssh::stop);
-    try {
-      hosts.forEach(this::prepare);
-    } catch (Cancelled stopped) {
-      return Launches.stopped(signals, "before anything was started", out);
-    }
-    Launches.announce(plan, options, job, quiet, out);
-    Launcher launcher = new Launcher(plan, this::call, Path.of(options.logDir()), out, System.out, null);
-    boolean fetched;
+    boolean started = false;
+    boolean fetched = true;
     int status;
     try {
+      hosts.forEach(this::prepare);
+      Launches.announce(plan, options, job, quiet, out);
+      Launcher launcher = new Launcher(plan, this::call, Path.of(options.logDir()), out, System.out, null);
+      started = true;
       status = Launches.stay(launcher, signals, out);
+    } catch (Cancelled stopped) {
+      if (started) {
+        throw stopped;
+      }
+      status = Launches.stopped(signals, "before anything was started", out);
     } finally {
-      signals.to(ssh::stop);
-      fetched = fetchAll();
+      removeTokens(signals);
+      if (started) {
+        signals.to(ssh::stop);
+        fetched = fetchAll();
+      }
     }
     return fetched ? status : Launches.stopped(signals, "while logs were fetched: the rest of them stay where they are", out);
+  }
+
+  /** Removes the token's file from all workspaces that have it, over a new ssh: a signal may have stopped the other. */
+  private void removeTokens(Signals signals) {
+    Ssh removing = new Ssh(remote.ssh());
+    signals.to(removing::stop);
+    for (RemoteHost host : withToken) {
+      try {
+        removing.run(host, "cd " + Ssh.quoted(remote.workspaceOf(host)) + " && rm -f " + Ssh.quoted(tokenFile()), null,
+            "the token of this job, which has ended, stays in " + tokenFile() + " of workspace "
+            + remote.workspaceOf(host) + " of " + host.login());
+      } catch (RegattaException e) {
+        say("regatta: " + e.getMessage());
+      }
+    }
   }
 
   /** Brings all logs here that can be had. False: a signal has ended it. */
@@ -127,6 +151,7 @@ public final class RemoteLaunch {
     ssh.run(host, "cd " + Ssh.quoted(workspace) + " && cat > nodefile", nodes.toString().getBytes(StandardCharsets.UTF_8),
         "nodefile cannot be written in workspace " + workspace + " of " + host.login());
     String secret = Ssh.quoted(tokenFile());
+    withToken.add(host);
     ssh.run(host, "cd " + Ssh.quoted(workspace) + " && rm -f " + secret + " && umask 377 && cat > " + secret,
         token.content(),
         "the job's token cannot be written in workspace " + workspace + " of " + host.login());
@@ -154,9 +179,6 @@ public final class RemoteLaunch {
   private void fetch(RemoteHost host) {
     Path to = Path.of(options.logDir(), "nodes", host.number() + "-" + host.host());
     try {
-      ssh.run(host, "cd " + Ssh.quoted(remote.workspaceOf(host)) + " && rm -f " + Ssh.quoted(tokenFile()), null,
-          "the token of this job, which has ended, stays in workspace " + remote.workspaceOf(host) + " of "
-          + host.login());
       ssh.fetch(host, remote.workspaceOf(host) + "/log", to);
       say("logs of host " + host.number() + ", " + host.login() + ", are in " + to);
     } catch (Cancelled stopped) {
