@@ -15,6 +15,8 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -113,12 +115,12 @@ final class TrainersPlaces {
         : shards.stream().mapToLong(said -> said.progress().examples() + said.ahead()).max().orElse(least) - least;
   }
 
+  /**
+   * Returns what the shard says that contains least of a trainer's pushes. Of shards with the same last push it is one
+   * that has applied only a part of it so far, if there is one: its clock has not ticked for that push.
+   */
   private static Said least(List<Said> shards) {
-    Said least = shards.get(0);
-    for (Said said : shards) {
-      least = said.sequence() < least.sequence() ? said : least;
-    }
-    return least;
+    return Collections.min(shards, Comparator.comparingLong(Said::sequence).thenComparingLong(Said::clock));
   }
 
   /** In sync mode all are where the round is; otherwise each is where its last push is that all shards have. */

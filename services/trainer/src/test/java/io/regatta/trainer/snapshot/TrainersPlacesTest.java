@@ -25,8 +25,10 @@ import io.regatta.trainer.session.LocalSession;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -73,6 +75,10 @@ class TrainersPlacesTest {
   }
 
   private TrainersPlaces.At places(ExampleCounts known) throws IOException {
+    return places(JOB, shards, known);
+  }
+
+  private TrainersPlaces.At places(JobSpec job, List<ParameterShard> shards, ExampleCounts known) throws IOException {
     List<FileEntry> files = new ArrayList<>();
     for (ParameterShard shard : shards) {
       CompletableFuture<FileEntry> file = new CompletableFuture<>();
@@ -86,7 +92,7 @@ class TrainersPlacesTest {
       files.add(file.join());
     }
     try (LocalSession session = new LocalSession(JobConfig.of(new JsonObject().put("job", "job")))) {
-      return new TrainersPlaces(session, JOB).at(dir, files, 0, 0, new JsonObject(), known);
+      return new TrainersPlaces(session, job).at(dir, files, 0, 0, new JsonObject(), known);
     }
   }
 
@@ -112,6 +118,35 @@ class TrainersPlacesTest {
     assertThat(at.trainers()).extracting(Manifest.Trainer::progress).extracting(TrainerProgress::examples)
         .containsExactly((long) BATCH, (long) BATCH);
     assertThat(at.examples()).isEqualTo(new ExampleCounts(2 * BATCH, 0, 3 * BATCH));
+  }
+
+  /** It has come whole, and is too large for one turn of the shard. */
+  @Test
+  void when_a_push_has_been_applied_in_part_by_one_shard_then_its_trainer_is_before_it() throws IOException {
+    int size = 1 << 20;
+    JobSpec large = new JobSpec("job", Mode.ASYNC, 2, 0, NanPolicy.FAIL, 2, 1,
+        new ModelSpec(1, List.of(new DenseVariable("w", List.of(2 * size))), OptimizerSpec.sgd(1), List.of()));
+    Queue<Runnable> later = new ArrayDeque<>();
+    List<ParameterShard> both = List.of(new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1),
+        new ParameterShard(1, ParameterShard.Limits.defaults(), () -> 1, later::add));
+    for (ParameterShard shard : both) {
+      shard.register(large, new TrainerId(0, 10), 0);
+      shard.initialize("job", new TrainerId(0, 10), DenseMemory.of(new float[size]));
+      for (int sequence = 1; sequence <= 2; sequence++) {
+        while (!later.isEmpty()) {
+          later.remove().run();
+        }
+        TrainerProgress progress = new TrainerProgress(sequence, sequence, sequence, (long) sequence * BATCH,
+            List.of());
+        shard.push("job", new Push(List.of(new Contributor(0, 10, sequence, BATCH, progress)), sequence - 1, 0,
+            DenseMemory.of(new float[size]), List.of()), (ack, e) -> assertThat(e).isNull());
+      }
+    }
+    TrainersPlaces.At at = places(large, both, ExampleCounts.NONE);
+    assertThat(at.fuzzy()).isTrue();
+    assertThat(at.trainers().get(0).sequences()).as("it has come to both").containsExactly(2L, 2L);
+    assertThat(at.trainers().get(0).progress().examples()).isEqualTo(BATCH);
+    assertThat(at.examples()).isEqualTo(new ExampleCounts(BATCH, 0, BATCH));
   }
 
   @Test
