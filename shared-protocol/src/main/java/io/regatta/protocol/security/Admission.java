@@ -35,9 +35,11 @@ final class Admission extends ChannelInboundHandlerAdapter {
   /** Open calls for which the connection may stay without authentication. */
   private int kept;
   private boolean ended;
-  private volatile boolean admitted;
-  /** Guarded by the limiter. */
+  /** Written by the limiter. */
+  volatile boolean admitted;
+  /** Whether the connection counts as an open one. Guarded by the limiter, as what follows. */
   boolean counted;
+  boolean closed;
 
   /** @param address null on a Unix domain socket */
   Admission(ConnectionLimiter limiter, Channel channel, InetAddress address) {
@@ -104,8 +106,7 @@ final class Admission extends ChannelInboundHandlerAdapter {
   /** The connection has authenticated. Any thread. */
   void admit() {
     if (!admitted) {
-      admitted = true;
-      limiter.admitted(this);
+      limiter.admit(this);
       if (channel.eventLoop().inEventLoop()) {
         freed();
       } else {
@@ -171,9 +172,13 @@ final class Admission extends ChannelInboundHandlerAdapter {
     channel.eventLoop().schedule(this::cutNow, CLOSE_SECONDS, TimeUnit.SECONDS);
   }
 
-  /** Closes the connection at once. Any thread. */
-  void cut() {
-    channel.eventLoop().execute(this::cutNow);
+  /** Closes the connection, which makes room for another one, unless it authenticates before. Any thread. */
+  void evict() {
+    channel.eventLoop().execute(() -> {
+      if (!admitted) {
+        cutNow();
+      }
+    });
   }
 
   private void cutNow() {

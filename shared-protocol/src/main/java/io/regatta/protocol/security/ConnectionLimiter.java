@@ -67,7 +67,7 @@ final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
     }
     admission.attach();
     channel.pipeline().addLast(NAME, admission);
-    channel.closeFuture().addListener(closed -> forget(admission));
+    channel.closeFuture().addListener(closed -> closed(admission));
     context.fireChannelRead(channel);
   }
 
@@ -93,7 +93,7 @@ final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
           oldest.address(), arrived.port(),
           from == null ? 0 : from.open, open, limit);
       forget(oldest);
-      oldest.cut();
+      oldest.evict();
       from = address == null ? null : origins.computeIfAbsent(address, a -> new Origin());
     }
     open++;
@@ -106,8 +106,23 @@ final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
     return true;
   }
 
-  /** Ends the strict limits of a connection. */
-  synchronized void admitted(Admission admission) {
+  /**
+   * Ends the strict limits of a connection that has authenticated. One that was to make room, and authenticates before
+   * it is closed, stays and counts again: a limit may be exceeded by those few.
+   */
+  synchronized void admit(Admission admission) {
+    admission.admitted = true;
+    removeUnauthenticated(admission);
+    if (!admission.counted && !admission.closed) {
+      admission.counted = true;
+      open++;
+      if (admission.address() != null) {
+        origins.computeIfAbsent(admission.address(), a -> new Origin()).open++;
+      }
+    }
+  }
+
+  private void removeUnauthenticated(Admission admission) {
     unauthenticated.remove(admission);
     Origin from = origins.get(admission.address());
     if (from != null) {
@@ -115,13 +130,18 @@ final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
     }
   }
 
-  private synchronized void forget(Admission admission) {
+  private synchronized void closed(Admission admission) {
+    admission.closed = true;
+    forget(admission);
+  }
+
+  private void forget(Admission admission) {
     if (!admission.counted) {
       return;
     }
     admission.counted = false;
     open--;
-    admitted(admission);
+    removeUnauthenticated(admission);
     Origin from = origins.get(admission.address());
     if (from != null && --from.open == 0) {
       origins.remove(admission.address());

@@ -11,6 +11,8 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -275,6 +277,36 @@ class ConnectionLimitsTest {
     watch.reset(8);
     get(closed.future());
     get(client.close());
+  }
+
+  /** It authenticates between the choice of who makes room and the close. */
+  @Test
+  void a_connection_that_authenticates_is_not_closed_for_a_new_one_and_counts() {
+    ConnectionLimits few = new ConnectionLimits(4, 4, 600_000); // one may be unauthenticated
+    EmbeddedChannel listening = new EmbeddedChannel(new ConnectionLimiter(few, true));
+    List<EmbeddedChannel> accepted = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      accepted.add(new EmbeddedChannel(new ChannelInboundHandlerAdapter()));
+      listening.writeInbound(accepted.get(i));
+    }
+    accepted.get(3).pipeline().get(Admission.class).admit();
+    accepted.get(3).runPendingTasks();
+    assertThat(accepted.get(3).isOpen()).isTrue();
+    accepted.get(0).runPendingTasks();
+    assertThat(accepted.get(0).isOpen()).as("another stranger").isFalse();
+    accepted.get(4).pipeline().get(Admission.class).admit();
+    for (int i = 5; i < 7; i++) {
+      accepted.add(new EmbeddedChannel());
+      listening.writeInbound(accepted.get(i));
+      accepted.get(i).pipeline().get(Admission.class).admit();
+    }
+    EmbeddedChannel more = new EmbeddedChannel();
+    listening.writeInbound(more);
+    assertThat(more.isOpen()).as("four have authenticated").isFalse();
+    accepted.get(3).close();
+    EmbeddedChannel next = new EmbeddedChannel();
+    listening.writeInbound(next);
+    assertThat(next.isOpen()).isTrue();
   }
 
   @Test
