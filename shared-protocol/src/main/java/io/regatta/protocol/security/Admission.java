@@ -13,6 +13,7 @@ import io.vertx.core.net.impl.ConnectionBase;
 import io.vertx.core.net.impl.ShutdownEvent;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
@@ -23,6 +24,8 @@ import java.util.concurrent.TimeUnit;
  */
 final class Admission extends ChannelInboundHandlerAdapter {
   private static final AttributeKey<Admission> KEY = AttributeKey.valueOf(Admission.class, "admission");
+  /** Name of Vert.x's idle time-out in a pipeline. */
+  private static final String IDLE = "idle";
   /** Time for answers that are under way to arrive before the connection is cut. */
   private static final int CLOSE_SECONDS = 1;
 
@@ -34,6 +37,9 @@ final class Admission extends ChannelInboundHandlerAdapter {
   private int calls;
   /** Open calls for which the connection may stay without authentication. */
   private int kept;
+  /** The connection's idle time-out, which such calls suspend, and what stands after it; null: it is in force. */
+  private IdleStateHandler suspended;
+  private String afterIdle;
   private boolean ended;
   /** Written by the limiter. */
   volatile boolean admitted;
@@ -134,14 +140,38 @@ final class Admission extends ChannelInboundHandlerAdapter {
     return !ended;
   }
 
-  /** Lets the connection stay until the task that is returned has run. */
+  /** Lets the connection stay, also if it is idle, until the task that is returned has run. */
   Runnable keep() {
-    kept++;
+    if (kept++ == 0) {
+      suspendIdleTimeout();
+    }
     boolean[] done = {false};
     return () -> {
-      kept -= done[0] ? 0 : 1;
+      if (!done[0] && --kept == 0) {
+        resumeIdleTimeout();
+      }
       done[0] = true;
     };
+  }
+
+  private void suspendIdleTimeout() {
+    ChannelHandlerContext idle = channel.pipeline().context(IdleStateHandler.class);
+    List<String> names = channel.pipeline().names();
+    int after = idle == null ? names.size() : names.indexOf(idle.name()) + 1;
+    if (after < names.size() && channel.pipeline().context(names.get(after)) != null) {
+      suspended = channel.pipeline().remove(IdleStateHandler.class);
+      afterIdle = names.get(after);
+    }
+  }
+
+  private void resumeIdleTimeout() {
+    IdleStateHandler before = suspended;
+    suspended = null;
+    boolean ends = admitted && limiter.ownsIdleTimeout(); // streams may be silent for as long as a trainer computes
+    if (before != null && !ends && channel.isActive() && channel.pipeline().context(afterIdle) != null) {
+      channel.pipeline().addBefore(afterIdle, IDLE, new IdleStateHandler(before.getReaderIdleTimeInMillis(),
+          before.getWriterIdleTimeInMillis(), before.getAllIdleTimeInMillis(), TimeUnit.MILLISECONDS));
+    }
   }
 
   private void late() {

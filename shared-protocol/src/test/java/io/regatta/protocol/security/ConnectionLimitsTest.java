@@ -40,6 +40,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -275,6 +276,39 @@ class ConnectionLimitsTest {
     }
     assertThat(closed.future().isComplete()).isFalse();
     watch.reset(8);
+    get(closed.future());
+    get(client.close());
+  }
+
+  @Test
+  void a_silent_health_watch_keeps_its_connection_longer_than_idle_ones_stay() throws Exception {
+    GrpcCalls calls = new GrpcCalls(loop.vertx);
+    PeerSecurity security = PeerSecurity.of(null, TOKEN, PATIENT);
+    HttpServerOptions idle = new HttpServerOptions().setIdleTimeout(500).setIdleTimeoutUnit(TimeUnit.MILLISECONDS);
+    int port = get(loop.on(() -> security.server(loop.vertx, idle).requestHandler(TensorStreamServer.handler(loop.vertx,
+        Map.of(), calls, options(PATIENT))).listen(0, "127.0.0.1"))).actualPort();
+    HttpClient client = loop.vertx.createHttpClient(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2)
+        .setHttp2ClearTextUpgrade(false));
+    Promise<Void> closed = Promise.promise();
+    List<HttpClientRequest> watches = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      Promise<Void> told = Promise.promise();
+      HttpClientRequest watch = get(client.request(HttpMethod.POST, port, "127.0.0.1",
+          "/grpc.health.v1.Health/Watch"));
+      watch.connection().closeHandler(v -> closed.tryComplete());
+      watch.response().onSuccess(r -> r.handler(status -> told.tryComplete()));
+      watch.putHeader("content-type", "application/grpc").send(Buffer.buffer(new byte[5]));
+      get(told.future());
+      watches.add(watch);
+    }
+    watches.get(0).reset(8); // the other one still keeps the connection
+    for (int i = 0; i < 3; i++) { // each is closed after the idle time-out
+      try (HostileClient stranger = HostileClient.connect(port)) {
+        stranger.awaitEnd();
+      }
+    }
+    assertThat(closed.future().isComplete()).isFalse();
+    watches.get(1).reset(8);
     get(closed.future());
     get(client.close());
   }
