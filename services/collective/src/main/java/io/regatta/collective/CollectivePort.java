@@ -1,11 +1,12 @@
 package io.regatta.collective;
 
 import io.regatta.core.collective.TensorMemory;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Loop;
 import io.regatta.node.Node;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.ServicePort;
@@ -21,13 +22,13 @@ import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.stream.TensorStreamServer;
 import io.regatta.protocol.stream.Transport;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
-import io.vertx.core.internal.ContextInternal;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -64,7 +65,7 @@ public final class CollectivePort {
   private final String host;
   private final CollectiveOptions options;
   private final Waits waits;
-  private ContextInternal context;
+  private VertxLoop loop;
   private Generations generations;
   private Arrivals arrivals;
   private ServicePort port;
@@ -149,9 +150,9 @@ public final class CollectivePort {
     return TensorMemory.direct(bytes);
   }
 
-  private Future<?> listen(Context loop) {
-    context = (ContextInternal) loop;
-    generations = new Generations(context, options, waits);
+  private Future<?> listen(Context owner) {
+    loop = VertxLoop.of(owner);
+    generations = new Generations(loop, options, waits);
     StreamOptions stream = options.stream();
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, this::arrived);
     GrpcCalls calls = new GrpcCalls(vertx);
@@ -160,8 +161,8 @@ public final class CollectivePort {
         TensorStreamServer.handler(vertx, paths, calls, stream)),
         bind, 0, "collective calls", "port", stream, host).onSuccess(listening -> {
           port = listening;
-          arrivals = new Arrivals(vertx, endpoint(), generations.patienceMillis(), generations.workspace(), generations::of);
-          local = LocalStreams.serve(context, host, port.port(), paths, stream);
+          arrivals = new Arrivals(loop, endpoint(), generations.patienceMillis(), generations.workspace(), generations::of);
+          local = LocalStreams.serve(loop, host, port.port(), paths, stream);
         });
   }
 
@@ -178,9 +179,9 @@ public final class CollectivePort {
     return new HostPort(host, port.port()).toString();
   }
 
-  /** The event loop on which calls are carried out. */
-  public Context context() {
-    return context;
+  /** Returns the loop on which calls are carried out. */
+  public Loop loop() {
+    return loop;
   }
 
   /**
@@ -192,7 +193,7 @@ public final class CollectivePort {
    */
   public Future<Collectives> form(Membership ranks) {
     Promise<Collectives> promise = Promise.promise();
-    context.runOnContext(v -> {
+    loop.execute(() -> {
       if (closed) {
         promise.fail(new Cancelled("the port for collective calls at " + endpoint() + " has been closed"));
         return;
@@ -223,7 +224,7 @@ public final class CollectivePort {
    */
   public Future<List<Integer>> unreachable(Membership ranks) {
     Promise<List<Integer>> promise = Promise.promise();
-    context.runOnContext(v -> promise.complete(generations.unreachable(ranks)));
+    loop.execute(() -> promise.complete(generations.unreachable(ranks)));
     return promise.future();
   }
 
@@ -265,7 +266,7 @@ public final class CollectivePort {
     if (options.startTimeoutMillis() == 0) {
       return open.get();
     }
-    RepeatedCall<TensorStream> call = new RepeatedCall<>(vertx, waits, new RepeatedCall.Words(to.ranks().name(to.rank()) + " of "
+    RepeatedCall<TensorStream> call = new RepeatedCall<>(loop, waits, new RepeatedCall.Words(to.ranks().name(to.rank()) + " of "
         + to.ranks().group(), "stream to " + to.ranks().name(rank), "the rank at " + at), Duration.ofMillis(options.formMillis()),
         e -> e instanceof PeerLost && !TensorStreamClient.isNobody(e.getCause()), open);
     to.formed().onFailure(e -> call.giveUp(new Cancelled(to.where() + " is not formed")));

@@ -1,8 +1,8 @@
 package io.regatta.collective;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.CollectiveFrames;
 import io.regatta.protocol.CollectiveReceiver;
 import io.regatta.protocol.Outgoing;
@@ -140,7 +140,7 @@ final class PeerStream implements CollectiveReceiver.Listener {
 
   @Override
   public void taken() {
-    lastSeenMillis = System.currentTimeMillis();
+    lastSeenMillis = owner.loop().clock().epochMillis();
     link.taken();
   }
 

@@ -1,18 +1,19 @@
 package io.regatta.node;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Clock;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Insight;
-import io.regatta.node.admin.SampleFamilies;
 import io.regatta.node.admin.Probes;
+import io.regatta.node.admin.SampleFamilies;
 import io.regatta.node.admin.Waits;
-import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.cluster.ClusterConfig.DirectoryKind;
 import io.regatta.node.cluster.ClusterConfig.MemberKind;
+import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.cluster.ClusteredVertx;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.FixedDirectory;
@@ -22,6 +23,7 @@ import io.regatta.node.member.VertxMember;
 import io.regatta.node.process.Proxies;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Closeable;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
@@ -77,7 +79,7 @@ public final class Node {
     this.insight = insight;
     insight.directory(this.directory::reachable);
     this.longWaitTimer = vertx.setPeriodic(LONG_WAIT_CHECK_MILLIS,
-        id -> insight.waits().logLong(System.currentTimeMillis())
+        id -> insight.waits().logLong(clock().epochMillis())
             .onFailure(e -> LOG.warn("{}: cannot list the waits: {}", role(), e.toString())));
     Proxies.log();
     this.security = new NodeSecurity(insight.security(), vertx, config.tls().pollMs(),
@@ -298,6 +300,11 @@ public final class Node {
 
   public Vertx vertx() {
     return vertx;
+  }
+
+  /** Returns the clock of this process. */
+  public Clock clock() {
+    return SystemClock.get();
   }
 
   public Directory directory() {

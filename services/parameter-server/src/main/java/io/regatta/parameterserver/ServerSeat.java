@@ -35,7 +35,7 @@ record ServerSeat(int index, long incarnation, Membership group) {
   static Future<ServerSeat> take(Node node, ParameterServerConfig config, String member, String endpoint,
       Consumer<String> lost) {
     if (config.index() >= 0) {
-      return Future.succeededFuture(new ServerSeat(config.index(), System.currentTimeMillis(), null));
+      return Future.succeededFuture(new ServerSeat(config.index(), node.clock().epochMillis(), null));
     }
     Duration timeout = node.config().readyTimeout();
     String who = "parameter server at " + endpoint;
@@ -45,7 +45,7 @@ record ServerSeat(int index, long incarnation, Membership group) {
       return group.join(who, config.servers(), -1, member, endpoint, timeout)
           .map(joined -> {
             LOG.info("parameter server has index {} of {}", group.rank(), config.servers());
-            return new ServerSeat(group.rank(), Math.max(System.currentTimeMillis(), group.incarnation()), group);
+            return new ServerSeat(group.rank(), Math.max(node.clock().epochMillis(), group.incarnation()), group);
           })
           .recover(e -> group.leave().transform(left -> Future.failedFuture(e)));
     });

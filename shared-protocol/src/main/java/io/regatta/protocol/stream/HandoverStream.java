@@ -1,11 +1,11 @@
 package io.regatta.protocol.stream;
 
 import io.netty.buffer.Unpooled;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Loop;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.tensor.TensorMessage;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
@@ -74,7 +74,7 @@ final class HandoverStream extends StreamEnd {
    * @param window in which it sends
    * @param closed called once on its context when it is of no use any more
    */
-  record End(Context context, String peer, StreamOptions options, HandoverWindow window,
+  record End(Loop loop, String peer, StreamOptions options, HandoverWindow window,
       Consumer<HandoverStream> closed) {}
 
   /** The two ends of a new stream, the client's first. */
@@ -87,7 +87,7 @@ final class HandoverStream extends StreamEnd {
   }
 
   private HandoverStream(End end, StreamOptions others, boolean server) {
-    super(end.context, end.peer);
+    super(end.loop, end.peer);
     this.server = server;
     maxMessageBytes = end.options.maxMessageBytes();
     windowBytes = others.initialWindowBytes();
@@ -97,9 +97,9 @@ final class HandoverStream extends StreamEnd {
 
   private void toOther(Handler<HandoverStream> task) {
     try {
-      other.context().runOnContext(v -> task.handle(other));
+      other.loop().execute(() -> task.handle(other));
     } catch (RejectedExecutionException e) { // gone with its Vertx: nobody is left to tell
-      context().runOnContext(v -> {
+      loop().execute(() -> {
         gone(new PeerLost("the tensor stream with " + peer() + " broke: its event loop is gone", e));
         takeBack();
       });
@@ -189,7 +189,7 @@ final class HandoverStream extends StreamEnd {
       Sent dropped = sent;
       if (dropped.take()) {
         // In a later turn: behind what the sender is told in this one about how the stream has ended.
-        context().runOnContext(v -> toOther(sender -> sender.settled(dropped, false)));
+        loop().execute(() -> toOther(sender -> sender.settled(dropped, false)));
       }
     }
   }

@@ -1,13 +1,14 @@
 package io.regatta.protocol.stream;
 
 import io.netty.channel.ConnectTimeoutException;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Loop;
 import io.regatta.protocol.security.CallAuthorization;
 import io.regatta.protocol.security.ConnectFailure;
 import io.regatta.protocol.security.Token;
-import io.vertx.core.Context;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClientAgent;
@@ -60,9 +61,9 @@ public final class TensorStreamClient {
    *     the two does not match
    */
   public Future<TensorStream> open(String host, int port, String path) {
-    Context context = vertx.getOrCreateContext();
+    VertxLoop loop = VertxLoop.current(vertx);
     String peer = host + ":" + port;
-    Future<TensorStream> byHand = LocalStreams.open(context, options, host, port, path, handovers);
+    Future<TensorStream> byHand = LocalStreams.open(loop, options, host, port, path, handovers);
     if (byHand != null) {
       return byHand;
     }
@@ -72,8 +73,8 @@ public final class TensorStreamClient {
         .putHeader("content-type", "application/grpc").putHeader("te", "trailers");
     return request(request, host, port).compose(r -> {
       r.setChunked(true);
-      Connection connection = connection(context, r.connection(), peer);
-      ClientTensorStream stream = new ClientTensorStream(this, context, r, connection.liveness, peer, options);
+      Connection connection = connection(loop, r.connection(), peer);
+      ClientTensorStream stream = new ClientTensorStream(this, loop, r, connection.liveness, peer, options);
       Future<String> authorized = connection.authorization.header(r.connection().remoteAddress(), "POST", path,
           header -> greet(header, host, port)).onFailure(e -> r.reset());
       return authorized.compose(header -> {
@@ -127,9 +128,9 @@ public final class TensorStreamClient {
     return (e instanceof ConnectException || e instanceof FileNotFoundException) && !(e instanceof ConnectTimeoutException);
   }
 
-  private Connection connection(Context context, HttpConnection connection, String peer) {
+  private Connection connection(Loop loop, HttpConnection connection, String peer) {
     return connections.computeIfAbsent(connection, c -> {
-      c.closeHandler(v -> context.runOnContext(w -> {
+      c.closeHandler(v -> loop.execute(() -> {
         Connection gone = connections.remove(c);
         if (gone != null) {
           gone.liveness.stop();

@@ -3,13 +3,15 @@ package io.regatta.node.group;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.TrainerId;
-import io.regatta.node.directory.Directory;
+import io.regatta.core.loop.Timer;
 import io.regatta.node.directory.Directory.Instance;
+import io.regatta.node.directory.Directory;
 import io.regatta.protocol.KnownGroup;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.Member;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -73,7 +75,7 @@ public final class GroupWatch {
   private Instance seenAt;
   private long generation;
   private long lastIncarnation;
-  private long retry = -1;
+  private Timer retry = Timer.NONE;
   /** Attempts in a row at which every rendezvous said that it does not know the group. */
   private int unknown;
   private boolean complained;
@@ -200,7 +202,7 @@ public final class GroupWatch {
           + "{} ms; training goes on", who, job, end.cause().getMessage(), retryMillis);
     }
     if (!closed) {
-      retry = vertx.setTimer(retryMillis, id -> start());
+      retry = VertxLoop.current(vertx).after(retryMillis, this::start);
     }
   }
 
@@ -215,7 +217,7 @@ public final class GroupWatch {
   /** Ends the watch; nothing is told after it. */
   public void close() {
     closed = true;
-    vertx.cancelTimer(retry);
+    retry.cancel();
     closeClient();
   }
 }

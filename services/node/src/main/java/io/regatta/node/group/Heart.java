@@ -1,13 +1,15 @@
 package io.regatta.node.group;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Timer;
 import io.regatta.protocol.KnownGroup;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.JoinReply;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.concurrent.TimeUnit;
@@ -45,7 +47,7 @@ final class Heart {
   private final KnownGroup known = new KnownGroup();
   /** Generation of the last view that was told. */
   private long viewed;
-  private long timer = -1;
+  private Timer timer = Timer.NONE;
   private boolean alive;
   private boolean beating;
   private boolean complained;
@@ -78,7 +80,7 @@ final class Heart {
 
   /** Beats for the seat that this answer has given. */
   void begin(JoinReply seat) {
-    vertx.cancelTimer(timer);
+    timer.cancel();
     rank = seat.getRank();
     incarnation = seat.getIncarnation();
     generation = seat.getView().getGeneration();
@@ -86,7 +88,7 @@ final class Heart {
     known.apply(seat.getView());
     alive = true;
     deadlineMillis = Math.max(1, seat.getLeaseMs() / BEATS_PER_LEASE);
-    timer = vertx.setPeriodic(deadlineMillis, id -> {
+    timer = VertxLoop.current(vertx).every(deadlineMillis, () -> {
       if (!beating) { // those that a slow rendezvous has not answered must not pile up
         beat();
       }
@@ -176,6 +178,6 @@ final class Heart {
 
   void end() {
     alive = false;
-    vertx.cancelTimer(timer);
+    timer.cancel();
   }
 }

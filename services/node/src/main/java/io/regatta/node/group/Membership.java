@@ -1,11 +1,11 @@
 package io.regatta.node.group;
 
 import com.google.protobuf.ByteString;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.node.Node;
@@ -17,6 +17,7 @@ import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.Member;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
@@ -145,7 +146,7 @@ public final class Membership {
   }
 
   private Future<Void> patiently(String who, JoinRequest request, Duration timeout, boolean toElastic) {
-    joining = new PatientJoin(node, calls, request,
+    joining = new PatientJoin(node, VertxLoop.current(vertx), calls, request,
         new RepeatedCall.Words(who, "join of group " + group, "the rendezvous at " + rendezvous.endpoint()), timeout, toElastic,
         () -> missing(""));
     return joining.ask().map(this::joined);

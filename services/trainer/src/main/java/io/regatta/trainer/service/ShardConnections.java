@@ -14,6 +14,7 @@ import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -88,12 +89,12 @@ final class ShardConnections {
     Supplier<Future<GrpcShardLink>> open = () -> link(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD,
         shard, peer, why -> "server " + found.serverOf(shard.getIndex()) + " (" + peer + ") is lost" + atStep() + ": "
             + why + "; start the server again, then the job");
-    return patiently(who, peer, () -> ReopeningShardLink.open(vertx, open, options.maxRequests())).map(link -> link);
+    return patiently(who, peer, () -> ReopeningShardLink.open(VertxLoop.current(vertx), open, options.maxRequests())).map(link -> link);
   }
 
   /** Opens the first stream to a peer, as often as no connection is made in time; one that refuses it is gone. */
   private <T> Future<T> patiently(String who, String peer, Supplier<Future<T>> open) {
-    RepeatedCall<T> first = new RepeatedCall<>(vertx, node.waits(), new RepeatedCall.Words(who, "request for a stream", peer),
+    RepeatedCall<T> first = new RepeatedCall<>(VertxLoop.current(vertx), node.waits(), new RepeatedCall.Words(who, "request for a stream", peer),
         node.config().readyTimeout(), ShardConnections::isUnreached, open);
     opening.add(first);
     return first.start();
