@@ -12,6 +12,7 @@ import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.parameterserver.StatusReply;
 import io.regatta.protocol.rendezvous.GroupsReply;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Map;
@@ -64,7 +65,7 @@ final class LaunchedServers implements ServerUse {
         .map(all -> AllLeft.holders(all.<StatusReply>list()))
         .compose(held -> !held.isEmpty() || members == null ? Future.succeededFuture(held) : members.groups().map(
             LaunchedServers::members));
-    return new AllLeft(node.vertx(), holders, who -> told.accept("waits for " + who)).await();
+    return new AllLeft(VertxLoop.current(node.vertx()), holders, who -> told.accept("waits for " + who)).await();
   }
 
   /** Who has left the servers, but not the rendezvous yet; empty: nobody. */

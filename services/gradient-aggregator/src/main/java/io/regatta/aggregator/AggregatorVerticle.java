@@ -93,7 +93,7 @@ public final class AggregatorVerticle extends VerticleBase {
           waits = node.waits().source(VertxLoop.of(context), endpoint::waits);
           measure();
           return node.directory().register(new Directory.Instance(Directory.GRADIENT_AGGREGATOR,
-              UUID.randomUUID().toString(), -1, node.host(), port.port(), System.currentTimeMillis(),
+              UUID.randomUUID().toString(), -1, node.host(), port.port(), node.clock().epochMillis(),
               Map.of("host", node.host())));
         })
         .onSuccess(registered -> {

@@ -3,6 +3,7 @@ package io.regatta.trainer.service;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.loop.Deadline;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.RepeatedCall;
@@ -75,7 +76,7 @@ final class ShardConnections {
     if (!job.aggregator()) {
       return all(shards.stream().map(shard -> direct(shard, found, who)).toList());
     }
-    long deadline = System.nanoTime() + node.config().readyTimeout().toNanos();
+    Deadline deadline = Deadline.in(node.clock(), node.config().readyTimeout());
     return aggregator(deadline, who).compose(aggregator ->
         all(shards.stream().map(shard -> aggregated(shard, found, aggregator, who)).toList()));
   }
@@ -130,15 +131,15 @@ final class ShardConnections {
   }
 
   /** The aggregator of this host; others in the directory serve other hosts. */
-  private Future<Directory.Instance> aggregator(long deadline, String who) {
-    Duration left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
+  private Future<Directory.Instance> aggregator(Deadline deadline, String who) {
+    Duration left = Duration.ofNanos(Math.max(1, deadline.leftNanos()));
     return node.directory().awaitAny(Directory.GRADIENT_AGGREGATOR, left, who).compose(found -> {
       for (Directory.Instance i : found) {
         if (i.attributes().getOrDefault("host", i.host()).equals(node.host())) {
           return Future.succeededFuture(i);
         }
       }
-      if (System.nanoTime() >= deadline) {
+      if (deadline.isPast()) {
         return Future.failedFuture(new PeerLost(who + ": no gradient aggregator runs on this host, " + node.host()
             + ", the directory knows " + found.stream().map(Directory.Instance::endpoint).toList()
             + "; start one here, or set aggregator: false"));
