@@ -15,6 +15,7 @@ import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.ReopeningShardLink;
 import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
@@ -50,7 +51,7 @@ public final class ClientTrainer {
    */
   public static ClientTrainer open(WorkerLoop loop, Vertx vertx, int port, StreamOptions options, ModelSpec model,
       float[] dense) throws Exception {
-    ParameterServerControl control = new ParameterServerControl(vertx, "127.0.0.1", port, options);
+    ParameterServerControl control = new ParameterServerControl(new VertxNetwork(vertx, options), "127.0.0.1", port);
     Shard shard = loop.call(() -> control.shardMap().eventually(control::close)).getShards(0);
     TensorStreamClient streams = new TensorStreamClient(vertx, options);
     Supplier<Future<GrpcShardLink>> open = () -> streams.open(shard.getHost(), shard.getPort(),

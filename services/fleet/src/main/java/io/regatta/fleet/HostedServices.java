@@ -71,7 +71,7 @@ final class HostedServices {
     if (serving == null) {
       return Future.succeededFuture();
     }
-    ParameterServerControl control = new ParameterServerControl(node.vertx(), node.host(), serving.port(), node.control());
+    ParameterServerControl control = new ParameterServerControl(node.network(), node.host(), serving.port());
     Future<Void> free = new AllLeft(VertxLoop.current(node.vertx()), () -> control.status(job).map(status -> AllLeft.holders(List.of(status))),
         who -> LOG.info("parameter server {} of this process stays until all have left it: {} (Ctrl-C ends it now)", serving.index(), who))
         .await()

@@ -137,14 +137,12 @@ final class StatusCommand implements Callable<Integer> {
   }
 
   private Future<StatusReply> server(Node node, Directory.Instance server) {
-    ParameterServerControl control = new ParameterServerControl(node.vertx(), server.host(), server.controlPort(),
-        node.control());
+    ParameterServerControl control = new ParameterServerControl(node.network(), server.host(), server.controlPort());
     return limited(control.status(job)).eventually(control::close);
   }
 
   private static Future<GroupsReply> groups(Node node, Directory.Instance rendezvous) {
-    RendezvousClient client = new RendezvousClient(node.vertx(), rendezvous.host(), rendezvous.controlPort(),
-        node.control());
+    RendezvousClient client = new RendezvousClient(node.network(), rendezvous.host(), rendezvous.controlPort());
     return limited(client.groups()).eventually(client::close);
   }
 

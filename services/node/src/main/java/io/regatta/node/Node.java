@@ -21,6 +21,8 @@ import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.node.directory.WaitingDirectory;
 import io.regatta.node.member.VertxMember;
 import io.regatta.node.process.Proxies;
+import io.regatta.protocol.Network;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.vertx.SystemClock;
@@ -348,6 +350,11 @@ public final class Node {
     StreamOptions options = StreamOptions.defaults();
     long quarter = config.readyTimeout().toMillis() / CONNECTIONS_PER_READY_TIMEOUT;
     return streams(options.withConnectTimeout((int) Math.max(LEAST_CONNECT_MILLIS, Math.min(quarter, options.connectTimeoutMillis()))));
+  }
+
+  /** Returns the network of control calls to other processes; see {@link #control}. */
+  public Network network() {
+    return new VertxNetwork(vertx, control());
   }
 
   /** Returns the metrics of many samples each, which {@code /metrics} shows beside the registry's. */

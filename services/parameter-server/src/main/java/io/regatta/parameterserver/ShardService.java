@@ -188,7 +188,7 @@ final class ShardService {
     GroupWatch watch = watches.get(job);
     if (here && watch == null) {
       JOBS.info("shard {}: job {} begins", index, job);
-      GroupWatch begun = new GroupWatch(node.vertx(), node.directory(), node.control(), job, "shard " + index, WATCH_RETRY_MILLIS,
+      GroupWatch begun = new GroupWatch(loop, node.directory(), node.network(), job, "shard " + index, WATCH_RETRY_MILLIS,
           new ShardFollower(shard, index, job, () -> jobChanged(job), () -> streams.containsValue(job),
               this::left));
       watches.put(job, begun);

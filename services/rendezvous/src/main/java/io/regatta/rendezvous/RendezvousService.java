@@ -2,9 +2,7 @@ package io.regatta.rendezvous;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
-import io.regatta.core.loop.Clock;
 import io.regatta.core.loop.Deadline;
-import io.regatta.core.loop.Stopwatch;
 import io.regatta.core.loop.Timer;
 import io.regatta.node.Node;
 import io.regatta.node.address.PortGuest;
@@ -30,7 +28,6 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,14 +56,13 @@ public final class RendezvousService implements PortGuest {
   private final List<KeyValueServer> httpStores = new ArrayList<>();
   private final Promise<String> finished = Promise.promise();
   private VertxLoop loop;
-  private LongSupplier clock;
+  private RendezvousGroups rendezvous;
   private Hosted.Service hosted;
   private Groups groups;
   private volatile int glooPort = HttpStoreConfig.OFF;
   private volatile int launchPort = HttpStoreConfig.OFF;
   private Registration registration;
   private Waits.Source waits;
-  private Timer ticker = Timer.NONE;
   private Timer measurer = Timer.NONE;
 
   /** One rendezvous on the node's host. */
@@ -79,10 +75,10 @@ public final class RendezvousService implements PortGuest {
   @Override
   public void begin(Context owner, GrpcCalls calls) {
     loop = VertxLoop.of(owner);
-    clock = steady(loop.clock());
+    rendezvous = new RendezvousGroups(loop, config);
+    groups = rendezvous.groups();
     hosted = node.starting(Directory.RENDEZVOUS);
-    groups = new Groups(config, clock);
-    new RendezvousEndpoint(groups).bind(calls.service(RendezvousGrpcService.SERVICE_DESCRIPTOR, hosted::isServing,
+    rendezvous.bind(calls.service(RendezvousGrpcService.SERVICE_DESCRIPTOR, hosted::isServing,
         new RequestLimits(config.messageBytes(), config.limits().names(), "rendezvous.limits.names")));
   }
 
@@ -94,7 +90,7 @@ public final class RendezvousService implements PortGuest {
           gauge("regatta.rendezvous.groups", "open groups", openGroups);
           gauge("regatta.rendezvous.members", "active members of all groups", activeMembers);
           gauge("regatta.rendezvous.waiting.calls", "joins, gathers and other calls that wait for members", waitingCalls);
-          ticker = loop.every(config.tickMs(), groups::expire);
+          rendezvous.start();
           measurer = loop.every(MEASURE_MILLIS, this::measure);
           return node.directory().registerSole(new Directory.Instance(Directory.RENDEZVOUS, UUID.randomUUID().toString(), 0,
               node.host(), port, groups.incarnation(), Map.of()), this::answers,
@@ -124,12 +120,12 @@ public final class RendezvousService implements PortGuest {
     }
     return Future.<Void>succeededFuture()
         .compose(v -> http.glooPort() == HttpStoreConfig.OFF ? Future.succeededFuture()
-            : KeyValueServer.gloo(vertx, node.bind(), http, clock, node.security()).onSuccess(server -> {
+            : KeyValueServer.gloo(vertx, node.bind(), http, rendezvous.clock(), node.security()).onSuccess(server -> {
               httpStores.add(server);
               glooPort = server.port();
             }))
         .compose(v -> http.launchPort() == HttpStoreConfig.OFF ? Future.succeededFuture()
-            : KeyValueServer.launch(vertx, node.bind(), http, clock, node.security()).onSuccess(server -> {
+            : KeyValueServer.launch(vertx, node.bind(), http, rendezvous.clock(), node.security()).onSuccess(server -> {
               httpStores.add(server);
               launchPort = server.port();
             }))
@@ -148,17 +144,10 @@ public final class RendezvousService implements PortGuest {
 
   /** Another process that now listens on that port is not the one that is asked for. */
   private Future<Boolean> answers(Directory.Instance other) {
-    RendezvousClient client = new RendezvousClient(vertx, other.host(), other.controlPort(), node.control());
+    RendezvousClient client = new RendezvousClient(node.network(), other.host(), other.controlPort());
     return client.groups().timeout(ANSWER_MILLIS, TimeUnit.MILLISECONDS)
         .map(reply -> reply.getIncarnation() == other.incarnation())
         .eventually(client::close);
-  }
-
-  /** Ms since the epoch at the start, then by the monotonic clock: setting the wall clock ends no lease. */
-  private static LongSupplier steady(Clock clock) {
-    long startMillis = clock.epochMillis();
-    Stopwatch since = Stopwatch.start(clock);
-    return () -> startMillis + since.millis();
   }
 
   private void gauge(String name, String description, AtomicLong value) {
@@ -214,7 +203,7 @@ public final class RendezvousService implements PortGuest {
   @Override
   public Future<Void> end() {
     hosted.stopped();
-    ticker.cancel();
+    rendezvous.stop();
     measurer.cancel();
     meters.forEach(node.metrics()::remove);
     if (waits != null) {
@@ -222,7 +211,7 @@ public final class RendezvousService implements PortGuest {
     }
     Future<Void> unregistered = registration == null ? Future.succeededFuture() : registration.close();
     return unregistered.transform(done -> {
-      groups.close();
+      rendezvous.close();
       return Future.join(httpStores.stream().map(KeyValueServer::close).toList()).mapEmpty();
     });
   }

@@ -13,6 +13,7 @@ import io.vertx.grpc.common.GrpcStatus;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -32,6 +33,7 @@ final class HandoverStream extends StreamEnd {
   /** What it shares with the other streams of its connection. */
   private final HandoverWindow window;
   private final Consumer<HandoverStream> closed;
+  private final Executor arrivals;
   private final ArrayDeque<Sent> received = new ArrayDeque<>();
   /** What the other end has not read, in order. */
   private final ArrayDeque<Sent> unread = new ArrayDeque<>();
@@ -70,11 +72,12 @@ final class HandoverStream extends StreamEnd {
   /**
    * One end of a new stream.
    *
+   * @param arrivals runs the other end's tasks on the loop, in order
    * @param peer what it calls the other end
    * @param window in which it sends
    * @param closed called once on its context when it is of no use any more
    */
-  record End(Loop loop, String peer, StreamOptions options, HandoverWindow window,
+  record End(Loop loop, Executor arrivals, String peer, StreamOptions options, HandoverWindow window,
       Consumer<HandoverStream> closed) {}
 
   /** The two ends of a new stream, the client's first. */
@@ -92,12 +95,13 @@ final class HandoverStream extends StreamEnd {
     maxMessageBytes = end.options.maxMessageBytes();
     windowBytes = others.initialWindowBytes();
     window = end.window;
+    arrivals = end.arrivals;
     closed = end.closed;
   }
 
   private void toOther(Handler<HandoverStream> task) {
     try {
-      other.loop().execute(() -> task.handle(other));
+      other.arrivals.execute(() -> task.handle(other));
     } catch (RejectedExecutionException e) { // gone with its Vertx: nobody is left to tell
       loop().execute(() -> {
         gone(new PeerLost("the tensor stream with " + peer() + " broke: its event loop is gone", e));

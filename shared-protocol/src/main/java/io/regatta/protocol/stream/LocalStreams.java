@@ -83,13 +83,13 @@ public final class LocalStreams {
     }
     Connection connection = connections.computeIfAbsent(service, s -> Connection.between(options, s.options));
     HandoverStream[] pair = HandoverStream.pair(
-        new End(opener, service.address, options, connection.to, end -> {
+        new End(opener, opener, service.address, options, connection.to, end -> {
           connection.to.remove(end);
           if (connection.to.streams().isEmpty()) {
             connections.remove(service, connection);
           }
         }),
-        new End(service.loop, "this process", service.options, connection.from, end -> {
+        new End(service.loop, service.loop, "this process", service.options, connection.from, end -> {
           connection.from.remove(end);
           service.streams.remove(end);
         }));

@@ -29,7 +29,7 @@ import java.util.concurrent.TimeUnit;
  * socket to a service of the same machine if both allow it. Streams to the same host and port share one connection. Owned by
  * one event loop: all calls are made on it, and the streams belong to the context that opened them.
  */
-public final class TensorStreamClient {
+public final class TensorStreamClient implements TensorStreams {
   private final Vertx vertx;
   private final StreamOptions options;
   private final HttpClientAgent client;
@@ -52,14 +52,7 @@ public final class TensorStreamClient {
     client = vertx.createHttpClient(options.security().client(options.clientOptions()), new PoolOptions().setHttp2MaxSize(1));
   }
 
-  /**
-   * Opens a stream; completes on the caller's context when the request is on its way. A server that refuses the stream
-   * says so through the stream's exception handler.
-   *
-   * @param path full method name, e.g. {@code /regatta.ParameterShard/Exchange}
-   * @return fails with {@link PeerLost} if there is no connection within the time set for it, with {@code InvalidInput} if the TLS of
-   *     the two does not match
-   */
+  @Override
   public Future<TensorStream> open(String host, int port, String path) {
     VertxLoop loop = VertxLoop.current(vertx);
     String peer = host + ":" + port;
@@ -141,7 +134,7 @@ public final class TensorStreamClient {
     });
   }
 
-  /** Closes all connections; open streams break. */
+  @Override
   public Future<Void> close() {
     List.copyOf(handovers.values())
         .forEach(c -> c.to().streams().forEach(s -> s.breakOff("its client has closed")));

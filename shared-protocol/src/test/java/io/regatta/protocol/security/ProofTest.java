@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.security.ProofVerifier.Verdict;
 import io.regatta.protocol.stream.Loop;
@@ -91,7 +92,7 @@ class ProofTest {
   void a_stream_and_calls_are_let_in_and_the_token_is_not_sent() throws Exception {
     int port = serve(0, remote(TOKEN)).actualPort();
     exchange(port, remote(TOKEN));
-    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port, options(remote(TOKEN)));
+    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(remote(TOKEN))), "127.0.0.1", port);
     for (int call = 0; call < 3; call++) {
       assertThatThrownBy(() -> get(calls.groups())).as("is not served here").hasMessageNotContaining("token");
     }
@@ -131,7 +132,7 @@ class ProofTest {
   private void refuses(int port, Token token) {
     assertThatThrownBy(() -> exchange(port, remote(token))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("127.0.0.1:" + port + " does not prove that it knows the job's token");
-    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port, options(remote(token)));
+    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(remote(token))), "127.0.0.1", port);
     assertThatThrownBy(() -> get(calls.groups())).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("127.0.0.1:" + port + " does not prove that it knows the job's token");
   }
@@ -146,7 +147,7 @@ class ProofTest {
   void a_server_that_starts_again_is_greeted_again() throws Exception {
     HttpServer first = serve(0, remote(TOKEN));
     int port = first.actualPort();
-    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port, options(remote(TOKEN)));
+    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(remote(TOKEN))), "127.0.0.1", port);
     assertThatThrownBy(() -> get(calls.groups())).hasMessageNotContaining("token");
     get(first.close());
     serve(port, remote(TOKEN));

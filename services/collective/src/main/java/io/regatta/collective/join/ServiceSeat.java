@@ -8,6 +8,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.group.MemberContext;
 import io.regatta.protocol.KnownGroup;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.Watch;
@@ -56,9 +57,9 @@ final class ServiceSeat extends Tenure {
     super(VertxLoop.current(node.vertx()));
     this.joining = joining;
     this.over = over;
-    this.seat = new io.regatta.node.group.Membership(node, service, joining.group(), "rank", () -> -1, this::seen, this::end)
+    this.seat = new io.regatta.node.group.Membership(MemberContext.of(node), service, joining.group(), "rank", () -> -1, this::seen, this::end)
         .ofRun(joining.runId());
-    this.watcher = new RendezvousClient(node.vertx(), service.host(), service.controlPort(), node.control());
+    this.watcher = new RendezvousClient(node.network(), service.host(), service.controlPort());
   }
 
   Future<Seat> join() {

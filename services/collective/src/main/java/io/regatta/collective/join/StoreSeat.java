@@ -13,6 +13,7 @@ import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.loop.Timer;
 import io.regatta.node.admin.Waits;
+import io.regatta.protocol.vertx.TimeLimit;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -21,7 +22,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -287,8 +287,8 @@ final class StoreSeat extends Tenure {
         left.complete();
         return;
       }
-      end(new Cancelled(joining.member() + " has left group " + joining.group()), when)
-          .timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS).onComplete(done -> {
+      TimeLimit.within(loop(), LEAVE_MILLIS,
+          end(new Cancelled(joining.member() + " has left group " + joining.group()), when)).onComplete(done -> {
             if (done.failed()) {
               LOG.warn("{} could not leave group {}, its lease will end it: {}", joining.member(), joining.group(),
                   done.cause().getMessage());

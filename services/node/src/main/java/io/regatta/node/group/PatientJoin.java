@@ -5,7 +5,6 @@ import io.regatta.core.exchange.Wait;
 import io.regatta.core.loop.Deadline;
 import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
-import io.regatta.node.Node;
 import io.regatta.node.directory.RepeatedCall;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.Unanswered;
@@ -40,14 +39,14 @@ final class PatientJoin {
    * @param elastic whether the rendezvous takes a join that comes again for the same one
    * @param missing for whom the rendezvous waits
    */
-  PatientJoin(Node node, Loop loop, RendezvousClient calls, JoinRequest request, RepeatedCall.Words words, Duration timeout, boolean elastic,
+  PatientJoin(MemberContext process, RendezvousClient calls, JoinRequest request, RepeatedCall.Words words, Duration timeout, boolean elastic,
       Supplier<Future<List<Wait.Peer>>> missing) {
-    this.loop = loop;
+    loop = process.loop();
     this.calls = calls;
     this.request = request;
     deadline = Deadline.in(loop.clock(), timeout);
     this.elastic = elastic;
-    join = new RepeatedCall<>(loop, node.waits(), words, node.config().readyTimeout(),
+    join = new RepeatedCall<>(loop, process.waits(), words, process.patience(),
         elastic ? Unanswered::isCauseOf : Unanswered::isBeforeSending, missing, this::attempt);
   }
 

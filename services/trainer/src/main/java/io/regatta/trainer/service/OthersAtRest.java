@@ -54,7 +54,7 @@ final class OthersAtRest {
   }
 
   private Future<StatusReply> status(Directory.Instance server) {
-    ParameterServerControl control = new ParameterServerControl(node.vertx(), server.host(), server.controlPort(), node.control());
+    ParameterServerControl control = new ParameterServerControl(node.network(), server.host(), server.controlPort());
     return control.status(job).timeout(ASK_MILLIS, TimeUnit.MILLISECONDS).eventually(control::close);
   }
 

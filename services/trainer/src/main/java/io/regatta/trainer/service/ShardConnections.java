@@ -126,7 +126,7 @@ final class ShardConnections {
   }
 
   private Future<Long> digest(Shard shard, String name) {
-    ParameterServerControl control = new ParameterServerControl(vertx, shard.getHost(), shard.getPort(), node.control());
+    ParameterServerControl control = new ParameterServerControl(node.network(), shard.getHost(), shard.getPort());
     return control.digest(name).eventually(control::close);
   }
 

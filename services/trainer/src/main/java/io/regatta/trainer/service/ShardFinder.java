@@ -96,8 +96,7 @@ final class ShardFinder {
    * no connection to the server is made.
    */
   private Future<ShardMapReply> shardMap(Directory.Instance server, List<Directory.Instance> servers, String who) {
-    ParameterServerControl control = new ParameterServerControl(node.vertx(), server.host(), server.controlPort(),
-        node.control());
+    ParameterServerControl control = new ParameterServerControl(node.network(), server.host(), server.controlPort());
     ShardMapRequest known = ShardMapRequest.newBuilder().addAllServers(servers.stream().map(Directory.Instance::endpoint).toList())
         .setServerIndex(server.index()).setTrainers(job.trainers()).build();
     RepeatedCall<ShardMapReply> call = new RepeatedCall<>(VertxLoop.current(node.vertx()), node.waits(), new RepeatedCall.Words(who,
