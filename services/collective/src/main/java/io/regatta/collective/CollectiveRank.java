@@ -23,8 +23,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 
 /**
- * One process as a rank of groups: forms their generations over streams to the other ranks, whatever network carries those. Owned by
- * a loop; its calls may be made on any thread, and complete on the loop.
+ * One process as a rank of groups: forms their generations over streams to the other ranks, whatever network carries
+ * those. Owned by a loop; its calls may be made on any thread, and complete on the loop.
  */
 public final class CollectiveRank {
   /** Identifies this process among the ranks, so that those of one process know it; anything but 0. */
@@ -133,8 +133,8 @@ public final class CollectiveRank {
   }
 
   /**
-   * Connects to a peer. Where all ranks start at about the same time, an attempt that a busy machine does not answer is repeated;
-   * a closed port is a rank that is gone.
+   * Connects to a peer. Where all ranks start at about the same time, an attempt that a busy machine does not answer is
+   * repeated; a closed port is a rank that is gone.
    */
   private Future<TensorStream> connected(TensorStreams streams, HostPort at, Mesh to, int rank) {
     Supplier<Future<TensorStream>> open = () -> Future.succeededFuture()

@@ -8,8 +8,8 @@ import io.regatta.protocol.call.CallRegistry;
 import java.util.function.LongSupplier;
 
 /**
- * The groups of one rendezvous with their calls and the timer by which leases and waits expire, behind whatever network serves
- * them. Owned by a loop, on which it is called.
+ * The groups of one rendezvous with their calls and the timer by which leases and waits expire, behind whatever network
+ * serves them. Owned by a loop, on which it is called.
  */
 public final class RendezvousGroups {
   private final Loop loop;
@@ -56,7 +56,10 @@ public final class RendezvousGroups {
     groups.close();
   }
 
-  /** Returns milliseconds since the epoch at the start, then by the monotonic clock: setting the wall clock ends no lease. */
+  /**
+   * Returns milliseconds since the epoch at the start, then by the monotonic clock: setting the wall clock ends no
+   * lease.
+   */
   private static LongSupplier steady(Clock clock) {
     long startMillis = clock.epochMillis();
     Stopwatch since = Stopwatch.start(clock);

@@ -4,8 +4,8 @@ import io.regatta.core.loop.Loop;
 import java.util.concurrent.Executor;
 
 /**
- * The two ends of a tensor stream within one JVM: frames are transferred as they are, by tasks on the loop of the other end. For
- * networks that decide themselves when those tasks run.
+ * The two ends of a tensor stream within one JVM: frames are transferred as they are, by tasks on the loop of the other
+ * end. For networks that decide themselves when those tasks run.
  *
  * @param client end that has opened the stream
  * @param server end that takes it

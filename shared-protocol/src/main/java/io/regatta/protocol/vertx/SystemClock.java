@@ -3,8 +3,8 @@ package io.regatta.protocol.vertx;
 import io.regatta.core.loop.Clock;
 
 /**
- * The clocks of the machine. Named where a process is put together, and by what belongs to the process as a whole; everything else
- * is given a {@link Clock}.
+ * The clocks of the machine. Named where a process is put together, and by what belongs to the process as a whole;
+ * everything else is given a {@link Clock}.
  */
 public final class SystemClock implements Clock {
   private static final SystemClock CLOCK = new SystemClock();

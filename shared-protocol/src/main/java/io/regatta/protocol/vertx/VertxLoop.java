@@ -12,9 +12,10 @@ import io.vertx.core.internal.ContextInternal;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The loop of a Vert.x context. Two loops of one context are equal. Of tasks of {@link Context#runOnContext} that follow one another
- * Netty runs as many as there are within a second before it looks at the sockets; {@link #defer} goes through Netty's timers, which
- * it looks at after the sockets.
+ * The loop of a Vert.x context. Two loops of one context are equal, and so are those of its duplicates, on which
+ * requests and timers run. Of tasks of {@link Context#runOnContext} that follow one another Netty runs as many as there
+ * are within a second before it looks at the sockets; {@link #defer} goes through Netty's timers, which it looks at
+ * after the sockets.
  */
 public final class VertxLoop implements Loop {
   private final ContextInternal context;
@@ -28,7 +29,10 @@ public final class VertxLoop implements Loop {
     return new VertxLoop((ContextInternal) context);
   }
 
-  /** Returns the loop of the calling context; of a new one, which is the calling thread's from then on, if there is none. */
+  /**
+   * Returns the loop of the calling context; of a new one, which is the calling thread's from then on, if there is
+   * none.
+   */
   public static VertxLoop current(Vertx vertx) {
     return of(vertx.getOrCreateContext());
   }
@@ -43,7 +47,10 @@ public final class VertxLoop implements Loop {
     return context.promise();
   }
 
-  /** Returns a promise whose future calls back on the calling context; where there is none, on the thread that completes it. */
+  /**
+   * Returns a promise whose future calls back on the calling context; where there is none, on the thread that completes
+   * it.
+   */
   public static <T> Promise<T> promiseOfCaller() {
     ContextInternal caller = ContextInternal.current();
     return caller == null ? Promise.promise() : caller.promise();
@@ -66,7 +73,10 @@ public final class VertxLoop implements Loop {
     return context.failedFuture(why);
   }
 
-  /** Calls a handler at once as this loop's; the calling thread is its Netty event loop's, but not within a task of this loop. */
+  /**
+   * Calls a handler at once as this loop's; the calling thread is its Netty event loop's, but not within a task of this
+   * loop.
+   */
   public <T> void dispatch(T value, Handler<T> handler) {
     context.dispatch(value, handler);
   }
@@ -83,7 +93,8 @@ public final class VertxLoop implements Loop {
 
   @Override
   public boolean isCurrent() {
-    return ContextInternal.current() == context;
+    ContextInternal current = ContextInternal.current();
+    return current != null && current.unwrap() == context.unwrap();
   }
 
   @Override
@@ -110,12 +121,12 @@ public final class VertxLoop implements Loop {
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof VertxLoop loop && loop.context == context;
+    return other instanceof VertxLoop loop && loop.context.unwrap() == context.unwrap();
   }
 
   @Override
   public int hashCode() {
-    return context.hashCode();
+    return context.unwrap().hashCode();
   }
 
   @Override

@@ -37,7 +37,10 @@ public final class Deadline {
     return atNanos - clock.nanos();
   }
 
-  /** Returns the milliseconds that are left, rounded up, so that a timer of that length ends at the deadline or after it; never negative. */
+  /**
+   * Returns the milliseconds that are left, rounded up, so that a timer of that length ends at the deadline or after
+   * it; never negative.
+   */
   public long leftMillis() {
     return Math.max(0, (leftNanos() + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI);
   }

@@ -3,9 +3,9 @@ package io.regatta.core.loop;
 import java.util.concurrent.Executor;
 
 /**
- * The thread of an owner: whatever it owns is touched by tasks of this loop only, one after the other. Every method may be called
- * from any thread. Timers and tasks of one loop run in the order of their time, those of the same time in the order in which they
- * were given.
+ * The thread of an owner: whatever it owns is touched by tasks of this loop only, one after the other. Every method may
+ * be called from any thread. Timers and tasks of one loop run in the order of their time, those of the same time in the
+ * order in which they were given.
  */
 public interface Loop extends Executor {
 
@@ -24,8 +24,8 @@ public interface Loop extends Executor {
   void execute(Runnable task);
 
   /**
-   * Runs a task after everything that has arrived from the network until now. Work that takes many turns of the loop continues
-   * this way, so that requests are served between its turns.
+   * Runs a task after everything that has arrived from the network until now. Work that takes many turns of the loop
+   * continues this way, so that requests are served between its turns.
    */
   void defer(Runnable task);
 

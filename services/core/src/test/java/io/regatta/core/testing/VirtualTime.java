@@ -11,9 +11,9 @@ import java.util.Random;
 import java.util.function.BooleanSupplier;
 
 /**
- * Time of a simulation: one scheduler in the calling thread drives the loops of all owners. Time stands still while tasks run, and
- * jumps to the next task when nothing is left to do now. Tasks of one loop at one time keep their order; between loops a seed
- * decides which runs first. Confined to the thread that created it.
+ * Time of a simulation: one scheduler in the calling thread drives the loops of all owners. Time stands still while
+ * tasks run, and jumps to the next task when nothing is left to do now. Tasks of one loop at one time keep their order;
+ * between loops a seed decides which runs first. Confined to the thread that created it.
  */
 public final class VirtualTime implements Clock {
   private static final long NANOS_PER_MILLI = 1_000_000;

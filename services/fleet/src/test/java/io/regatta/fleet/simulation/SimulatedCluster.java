@@ -32,8 +32,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 
 /**
- * A rendezvous, shards and trainers in one thread and in virtual time: the protocol code of production over a simulated network.
- * One seed decides about delays, and about the order of what happens at the same time.
+ * A rendezvous, shards and trainers in one thread and in virtual time: the protocol code of production over a simulated
+ * network. One seed decides about delays, and about the order of what happens at the same time.
  */
 final class SimulatedCluster {
   static final String RENDEZVOUS = "rendezvous";
