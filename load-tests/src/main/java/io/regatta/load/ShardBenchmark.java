@@ -19,6 +19,7 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.load.run.Rules;
+import io.regatta.protocol.vertx.SystemClock;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -71,7 +72,7 @@ public class ShardBenchmark {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("bias", List.of(1))), rule,
         List.of(new SparseTableSpec(TABLE, DIM, InitializerSpec.uniform(-0.1f, 0.1f), rule)));
     TrainerId trainer = new TrainerId(0, 1);
-    shard = new ParameterShard(0, ParameterShard.Limits.defaults(), System::currentTimeMillis);
+    shard = new ParameterShard(0, ParameterShard.Limits.defaults(), SystemClock.get());
     shard.register(new JobSpec(JOB, Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8192, model), trainer, 0);
     shard.initialize(JOB, trainer, DenseMemory.of(new float[1]));
     for (long first = 0; first < rows; first += ROWS) {

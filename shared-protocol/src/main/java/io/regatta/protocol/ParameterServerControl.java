@@ -13,9 +13,7 @@ import io.regatta.protocol.parameterserver.ShardMapRequest;
 import io.regatta.protocol.parameterserver.StatusReply;
 import io.regatta.protocol.parameterserver.StatusRequest;
 import io.regatta.protocol.snapshot.FileEntry;
-import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.util.List;
 
 /**
@@ -24,16 +22,11 @@ import java.util.List;
  * shard's. Has a connection of its own, so that it does not queue behind tensors.
  */
 public final class ParameterServerControl {
-  private final UnaryCalls calls;
+  private final Calls calls;
 
-  /** A client with the default times for connecting and for signs of life. */
-  public ParameterServerControl(Vertx vertx, String host, int port) {
-    this(vertx, host, port, StreamOptions.defaults());
-  }
-
-  /** A client that connects at its first call; of the options, the times for connecting and signs of life are used. */
-  public ParameterServerControl(Vertx vertx, String host, int port, StreamOptions options) {
-    calls = new UnaryCalls(vertx, host, port, "parameter server at " + host + ":" + port, options);
+  /** Creates a client that connects at its first call. */
+  public ParameterServerControl(Network network, String host, int port) {
+    calls = network.calls(host, port, "parameter server at " + host + ":" + port);
   }
 
   /** The server's shards. */

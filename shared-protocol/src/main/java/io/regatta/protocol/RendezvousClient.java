@@ -22,11 +22,9 @@ import io.regatta.protocol.rendezvous.RendezvousGrpcClient;
 import io.regatta.protocol.rendezvous.SetRequest;
 import io.regatta.protocol.rendezvous.WaitRequest;
 import io.regatta.protocol.rendezvous.WatchRequest;
-import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.Optional;
 
@@ -36,16 +34,11 @@ import java.util.Optional;
  * {@link io.regatta.core.error.RegattaException}s.
  */
 public final class RendezvousClient {
-  private final UnaryCalls calls;
+  private final Calls calls;
 
-  /** A client with the default times for connecting and for signs of life. */
-  public RendezvousClient(Vertx vertx, String host, int port) {
-    this(vertx, host, port, StreamOptions.defaults());
-  }
-
-  /** A client that connects at its first call; of the options, the times for connecting and signs of life are used. */
-  public RendezvousClient(Vertx vertx, String host, int port, StreamOptions options) {
-    calls = new UnaryCalls(vertx, host, port, "rendezvous at " + host + ":" + port, options);
+  /** Creates a client that connects at its first call. */
+  public RendezvousClient(Network network, String host, int port) {
+    calls = network.calls(host, port, "rendezvous at " + host + ":" + port);
   }
 
   /**

@@ -14,8 +14,9 @@ import io.regatta.core.exchange.RowSink;
 import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.loop.Loop;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
+import io.vertx.core.Promise;
 import io.vertx.core.http.HttpClosedException;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -24,7 +25,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -71,14 +71,21 @@ public final class ReopeningShardLink implements ShardLink {
   }
 
   /**
-   * Opens a link on the caller's context.
+   * Opens a link on the caller's loop.
    *
-   * @param open opens a stream to the same life of the shard, on the same context; fails in bounded time
+   * @param loop the caller's, which owns the link and its streams
+   * @param open opens a stream to the same life of the shard, on the same loop; fails in bounded time
    * @param maxRequests unanswered requests at a time; further ones are refused
    */
-  public static Future<ReopeningShardLink> open(Vertx vertx, Supplier<Future<GrpcShardLink>> open, int maxRequests) {
+  public static Future<ReopeningShardLink> open(Loop loop, Supplier<Future<GrpcShardLink>> open, int maxRequests) {
     return open.get().map(first -> new ReopeningShardLink(first,
-        () -> vertx.timer(PAUSE_MILLIS, TimeUnit.MILLISECONDS).compose(t -> open.get()), maxRequests));
+        () -> afterPause(loop, open), maxRequests));
+  }
+
+  private static Future<GrpcShardLink> afterPause(Loop loop, Supplier<Future<GrpcShardLink>> open) {
+    Promise<Void> paused = Promise.promise();
+    loop.after(PAUSE_MILLIS, paused::complete);
+    return paused.future().compose(v -> open.get());
   }
 
   /** One call of the owner, made on the link of the moment until it is answered. */

@@ -5,10 +5,10 @@ import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseBlocks;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseSink;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
@@ -287,7 +287,7 @@ public final class ShardStreamSession implements FrameReceiver {
             this::answered);
       } else {
         sender.send(ShardCodec.exportSlice(answer, answer.getRequest(), slice, false, options.chunkBytes()),
-            () -> LaterTurn.run(stream.context(), () -> exportSlice(answer, table, cursor)));
+            () -> stream.loop().defer(() -> exportSlice(answer, table, cursor)));
       }
       holdOrRead();
     } catch (RuntimeException | Error e) {

@@ -1,8 +1,8 @@
 package io.regatta.protocol;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.security.CallAuthorization;
 import io.regatta.protocol.security.ConnectFailure;
 import io.regatta.protocol.security.Token;
@@ -41,7 +41,7 @@ import java.util.concurrent.TimeoutException;
  * code). Owned by the context that made it; may be used from any, and results come back on the caller's. An answer may
  * take as long as it likes while the peer lives.
  */
-final class UnaryCalls {
+final class UnaryCalls implements Calls {
   private static final long MAX_MESSAGE_BYTES = 64L << 20;
   private static final long CLOSE_MILLIS = 1000;
   /** Is answered by the server's guard, whatever it is. */
@@ -105,8 +105,8 @@ final class UnaryCalls {
     before.closeIfReplaced();
   }
 
-  /** One request, one answer. */
-  <Q, A> Future<A> call(ServiceMethod<A, Q> method, Q request) {
+  @Override
+  public <Q, A> Future<A> call(ServiceMethod<A, Q> method, Q request) {
     Promise<A> promise = caller().promise();
     context.execute(() -> {
       Answer<A> answer = new Answer<>();
@@ -132,8 +132,8 @@ final class UnaryCalls {
     }
   }
 
-  /** One request, many answers, which come on the caller's context. */
-  <Q, A> Watch watch(ServiceMethod<A, Q> method, Q request, Handler<A> each) {
+  @Override
+  public <Q, A> Watch watch(ServiceMethod<A, Q> method, Q request, Handler<A> each) {
     ContextInternal caller = caller();
     ControlCall<Q, A> call = new ControlCall<>(this, method, a -> caller.emit(a, each), caller.promise());
     context.execute(() -> call.start(request));
@@ -253,7 +253,8 @@ final class UnaryCalls {
   }
 
   /** Waits a second at most: a connection that a peer keeps from ending goes with its process or the network. */
-  Future<Void> close() {
+  @Override
+  public Future<Void> close() {
     Promise<Void> closed = caller().promise();
     context.execute(() -> Future.join(clients.stream().map(of -> of.grpc.close()).toList()).<Void>mapEmpty()
         .timeout(CLOSE_MILLIS, TimeUnit.MILLISECONDS).otherwiseEmpty().onComplete(closed));

@@ -7,7 +7,13 @@ public final class Watch {
   private final Future<Void> ended;
   private final Runnable cancel;
 
-  Watch(Future<Void> ended, Runnable cancel) {
+  /**
+   * A watch under way.
+   *
+   * @param ended see {@link #ended()}
+   * @param cancel see {@link #cancel()}; any thread
+   */
+  public Watch(Future<Void> ended, Runnable cancel) {
     this.ended = ended;
     this.cancel = cancel;
   }

@@ -15,6 +15,7 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.testing.TestClock;
 import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
@@ -50,7 +51,7 @@ class ChunkAllocationTest {
     StreamOptions options = StreamOptions.defaults().withChunkBytes(CHUNK).withTransport(transport);
     ByteBuffer memory = ByteBuffer.allocateDirect(4 * N).order(ByteOrder.LITTLE_ENDIAN);
     try (Loop servers = new Loop(); Loop loop = new Loop()) {
-      ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 0);
+      ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
       int port = servers.serve(StreamPaths.PARAMETER_SHARD, options,
           s -> ShardStreamSession.serve(s, new CoreShardHandler(shard), options)).actualPort();
       link = get(loop.on(() -> new TensorStreamClient(loop.vertx, options)

@@ -98,7 +98,7 @@ class ControlCallsTest {
 
   @Test
   void answers_come_back_on_the_callers_context() throws Exception {
-    RendezvousClient client = new RendezvousClient(loop.vertx, "127.0.0.1", server.getPort());
+    RendezvousClient client = new RendezvousClient(new VertxNetwork(loop.vertx), "127.0.0.1", server.getPort());
     assertThat(get(client.add("job", "key", 2))).isEqualTo(42);
     Context other = ((VertxInternal) loop.vertx).createEventLoopContext();
     Promise<Context> where = Promise.promise();
@@ -108,7 +108,7 @@ class ControlCallsTest {
 
   @Test
   void statuses_become_our_errors_with_their_text() {
-    RendezvousClient client = new RendezvousClient(loop.vertx, "127.0.0.1", server.getPort());
+    RendezvousClient client = new RendezvousClient(new VertxNetwork(loop.vertx), "127.0.0.1", server.getPort());
     assertThatThrownBy(() -> get(client.add("bad", "key", 1))).isInstanceOf(InvalidInput.class)
         .hasMessage("größer + 100 %");
     assertThatThrownBy(() -> get(client.add("silent", "key", 1))).isInstanceOf(StaleGeneration.class)
@@ -120,7 +120,7 @@ class ControlCallsTest {
 
   @Test
   void a_watch_delivers_views_until_it_is_cancelled() throws Exception {
-    RendezvousClient client = new RendezvousClient(loop.vertx, "127.0.0.1", server.getPort());
+    RendezvousClient client = new RendezvousClient(new VertxNetwork(loop.vertx), "127.0.0.1", server.getPort());
     BlockingQueue<Long> generations = new LinkedBlockingQueue<>();
     Watch watch = client.watch("job", view -> generations.add(view.getGeneration()));
     ServerCallStreamObserver<GroupView> server = counters.watchers.poll(20, TimeUnit.SECONDS);
@@ -137,7 +137,7 @@ class ControlCallsTest {
 
   @Test
   void a_watch_that_the_server_breaks_off_says_why_after_the_views_before() throws Exception {
-    RendezvousClient client = new RendezvousClient(loop.vertx, "127.0.0.1", server.getPort());
+    RendezvousClient client = new RendezvousClient(new VertxNetwork(loop.vertx), "127.0.0.1", server.getPort());
     BlockingQueue<Long> generations = new LinkedBlockingQueue<>();
     Watch watch = client.watch("job", view -> generations.add(view.getGeneration()));
     ServerCallStreamObserver<GroupView> server = counters.watchers.poll(20, TimeUnit.SECONDS);
@@ -152,7 +152,7 @@ class ControlCallsTest {
 
   @Test
   void a_watch_by_differences_breaks_when_a_view_was_missed() throws Exception {
-    RendezvousClient client = new RendezvousClient(loop.vertx, "127.0.0.1", server.getPort());
+    RendezvousClient client = new RendezvousClient(new VertxNetwork(loop.vertx), "127.0.0.1", server.getPort());
     KnownGroup known = new KnownGroup();
     BlockingQueue<Long> numbers = new LinkedBlockingQueue<>();
     Watch watch = client.follow("job", 0, known, view -> numbers.add(known.number()));
@@ -168,7 +168,7 @@ class ControlCallsTest {
 
   @Test
   void a_lost_peer_is_named() throws Exception {
-    RendezvousClient client = new RendezvousClient(loop.vertx, "127.0.0.1", server.getPort());
+    RendezvousClient client = new RendezvousClient(new VertxNetwork(loop.vertx), "127.0.0.1", server.getPort());
     Watch watch = client.watch("job", view -> { });
     counters.watchers.poll(20, TimeUnit.SECONDS);
     var waiting = client.add("mute", "key", 1);
@@ -184,7 +184,7 @@ class ControlCallsTest {
   @Test
   void a_frozen_peer_is_noticed() throws Exception {
     FreezableProxy proxy = new FreezableProxy(loop.vertx, server.getPort());
-    RendezvousClient client = new RendezvousClient(loop.vertx, "127.0.0.1", proxy.port(), QUICK);
+    RendezvousClient client = new RendezvousClient(new VertxNetwork(loop.vertx, QUICK), "127.0.0.1", proxy.port());
     Watch watch = client.watch("job", view -> { });
     counters.watchers.poll(20, TimeUnit.SECONDS);
     proxy.freeze();
@@ -196,7 +196,7 @@ class ControlCallsTest {
   void a_peer_that_never_speaks_is_given_up() throws Exception {
     StreamOptions hasty = new StreamOptions(1024, 8192, 1 << 20, 4, 65_535, 65_535, 16_384, 50, 200, 300, Transport.AUTO);
     int port = get(loop.vertx.createNetServer().connectHandler(s -> s.pause()).listen(0, "127.0.0.1")).actualPort();
-    ParameterServerControl control = new ParameterServerControl(loop.vertx, "127.0.0.1", port, hasty);
+    ParameterServerControl control = new ParameterServerControl(new VertxNetwork(loop.vertx, hasty), "127.0.0.1", port);
     assertThatThrownBy(() -> get(control.shardMap())).isInstanceOf(PeerLost.class)
         .hasMessageContaining("parameter server at 127.0.0.1:" + port);
   }

@@ -10,6 +10,7 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.testing.TestClock;
 import io.regatta.protocol.ShardStreamHandler.Origin;
 import io.vertx.core.Future;
 import java.util.List;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** Core's shard behind a stream, without the stream. */
 class CoreShardHandlerTest {
-  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 0);
+  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
   private final JobSpec job = TestJobs.job("waiting", Mode.SYNC, 2, 8);
 
   private Origin joined(CoreShardHandler handler, int rank) {

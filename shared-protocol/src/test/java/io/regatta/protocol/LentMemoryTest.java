@@ -17,10 +17,12 @@ import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.testing.TestClock;
 import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.stream.Transport;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.http.HttpServer;
@@ -49,14 +51,14 @@ class LentMemoryTest {
   private static void closedWhileTheServerIsBusy(Transport transport, boolean reopens) throws Exception {
     StreamOptions options = StreamOptions.defaults().withChunkBytes(64 << 10).withTransport(transport);
     try (Loop servers = new Loop(); Loop loop = new Loop()) {
-      ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 0);
+      ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
       HttpServer server = servers.serve(StreamPaths.PARAMETER_SHARD, options,
           s -> ShardStreamSession.serve(s, new CoreShardHandler(shard), options));
       int port = server.actualPort();
       Supplier<Future<GrpcShardLink>> open = () -> new TensorStreamClient(loop.vertx, options)
           .open("127.0.0.1", port, StreamPaths.PARAMETER_SHARD)
           .map(s -> new GrpcShardLink(s, "shard 0", 0, 0, () -> 1, j -> Future.succeededFuture(0L), options));
-      ShardLink link = get(loop.on(() -> reopens ? ReopeningShardLink.open(loop.vertx, open, 64).map(l -> (ShardLink) l)
+      ShardLink link = get(loop.on(() -> reopens ? ReopeningShardLink.open(VertxLoop.of(loop.context), open, 64).map(l -> (ShardLink) l)
           : open.get().map(l -> (ShardLink) l)));
       JobSpec job = job("lent", Mode.ASYNC, 1, N);
       get(loop.on(() -> Future.fromCompletionStage(link.register(job, new TrainerId(0, 1), 0))));

@@ -21,6 +21,7 @@ import io.regatta.protocol.tensor.Optimizer;
 import io.regatta.protocol.tensor.RegisterTrainer;
 import io.regatta.protocol.tensor.SparseTable;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.vertx.SystemClock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -44,7 +45,7 @@ class StockClientTest {
 
   @BeforeEach
   void connect() throws Exception {
-    ParameterShard core = new ParameterShard(0, ParameterShard.Limits.defaults(), System::currentTimeMillis);
+    ParameterShard core = new ParameterShard(0, ParameterShard.Limits.defaults(), SystemClock.get());
     int port = loop.serve(PATH, StreamOptions.defaults(), s -> {
       streams.add(s);
       ShardStreamSession.serve(s, new CoreShardHandler(core), StreamOptions.defaults());

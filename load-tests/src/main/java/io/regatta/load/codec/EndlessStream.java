@@ -1,10 +1,10 @@
 package io.regatta.load.codec;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Loop;
 import io.regatta.protocol.stream.FrameReceiver;
 import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.stream.TensorStream;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import java.util.function.Consumer;
@@ -25,8 +25,8 @@ public final class EndlessStream implements TensorStream {
   }
 
   @Override
-  public Context context() {
-    throw new UnsupportedOperationException("no context");
+  public Loop loop() {
+    throw new UnsupportedOperationException("no loop");
   }
 
   @Override

@@ -2,7 +2,7 @@ package io.regatta.load.collective;
 
 import io.regatta.collective.CollectiveAggregator;
 import io.regatta.collective.CollectiveOptions;
-import io.regatta.load.run.Loop;
+import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Waits;
 import io.regatta.protocol.StreamPaths;
@@ -28,7 +28,7 @@ final class AggregatorPort extends VerticleBase {
   /** Listens until the process ends; returns {@code host:port}. */
   static String listen(Vertx vertx) throws Exception {
     AggregatorPort aggregator = new AggregatorPort();
-    Loop.await(vertx.deployVerticle(aggregator));
+    WorkerLoop.await(vertx.deployVerticle(aggregator));
     return "127.0.0.1:" + aggregator.port.port();
   }
 

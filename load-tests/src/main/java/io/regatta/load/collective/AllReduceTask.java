@@ -8,8 +8,8 @@ import io.regatta.core.collective.Choices;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Tensor;
 import io.regatta.core.collective.TensorMemory;
-import io.regatta.load.run.Loop;
 import io.regatta.load.run.Task;
+import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.stream.StreamOptions;
@@ -70,7 +70,7 @@ final class AllReduceTask implements Task {
     CollectiveOptions options = CollectiveOptions.defaults().withStream(StreamOptions.defaults().withTransport(transport))
         .withChoices(choices == null ? Choices.defaults() : Choices.parse(choices));
     for (int i = 0; i < here; i++) {
-      ports.add(Loop.await(CollectivePort.listen(vertx, "127.0.0.1", options, new Waits())));
+      ports.add(WorkerLoop.await(CollectivePort.listen(vertx, "127.0.0.1", options, new Waits())));
     }
     return new JsonObject().put("endpoints", new JsonArray(ports.stream().map(CollectivePort::endpoint).toList()));
   }
@@ -84,7 +84,7 @@ final class AllReduceTask implements Task {
       forming.add(ports.get(i).form(new Membership("load", generation, command.getInteger("rank") + i, endpoints,
           aggregators)));
     }
-    ranks = Loop.await(Future.all(forming)).list();
+    ranks = WorkerLoop.await(Future.all(forming)).list();
     return new JsonObject();
   }
 
@@ -101,7 +101,7 @@ final class AllReduceTask implements Task {
     for (int i = 0; i < ranks.size(); i++) {
       all.add(new Calls(ranks.get(i), Tensor.of(memory.get(i), 0, bytes / Float.BYTES), times).run());
     }
-    long[] nanos = Loop.await(Future.all(all)).resultAt(0);
+    long[] nanos = WorkerLoop.await(Future.all(all)).resultAt(0);
     double seconds = Arrays.stream(nanos).sum() / GIGA;
     Arrays.sort(nanos);
     return new JsonObject().put("median", nanos[times / 2] / GIGA).put("inside", seconds);
@@ -122,7 +122,7 @@ final class AllReduceTask implements Task {
     }
 
     Future<long[]> run() {
-      rank.context().runOnContext(v -> next());
+      rank.loop().execute(this::next);
       return done.future();
     }
 
@@ -151,7 +151,7 @@ final class AllReduceTask implements Task {
       results.add(floats);
       calls.add(rank.allReduce(Tensor.of(memory), ReduceOp.SUM));
     }
-    Loop.await(Future.all(calls));
+    WorkerLoop.await(Future.all(calls));
     int n = ranks.get(0).worldSize();
     for (FloatBuffer result : results) {
       for (int i = 0; i < result.capacity(); i++) {
@@ -164,7 +164,7 @@ final class AllReduceTask implements Task {
   }
 
   private static void close(List<CollectivePort> ports) throws Exception {
-    Loop.await(Future.join(ports.stream().map(CollectivePort::close).toList()).otherwiseEmpty());
+    WorkerLoop.await(Future.join(ports.stream().map(CollectivePort::close).toList()).otherwiseEmpty());
     ports.clear();
   }
 

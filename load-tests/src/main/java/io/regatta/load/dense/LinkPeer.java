@@ -1,9 +1,9 @@
 package io.regatta.load.dense;
 
 import io.regatta.core.dense.DenseMemory;
-import io.regatta.load.run.Loop;
 import io.regatta.load.run.ShardServer;
 import io.regatta.load.run.ShardTrainer;
+import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.Transport;
@@ -23,12 +23,12 @@ final class LinkPeer implements Peer {
 
   @Override
   public int serve(DenseTask task) throws Exception {
-    return ShardServer.listen(Loop.on(vertx), vertx, options(task));
+    return ShardServer.listen(WorkerLoop.on(vertx), vertx, options(task));
   }
 
   @Override
   public Client connect(int port, DenseTask task) throws Exception {
-    ShardTrainer trainer = ShardTrainer.open(Loop.on(vertx), vertx, port, options(task), task.model(), task.initial());
+    ShardTrainer trainer = ShardTrainer.open(WorkerLoop.on(vertx), vertx, port, options(task), task.model(), task.initial());
     DenseMemory gradient = DenseMemory.of(task.gradient());
     DenseMemory values = DenseMemory.of(new float[task.elements()]);
     return new Client() {
@@ -51,6 +51,6 @@ final class LinkPeer implements Peer {
 
   @Override
   public void close() throws Exception {
-    Loop.await(vertx.close());
+    WorkerLoop.await(vertx.close());
   }
 }

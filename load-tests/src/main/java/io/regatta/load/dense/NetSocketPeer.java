@@ -1,7 +1,7 @@
 package io.regatta.load.dense;
 
 import io.netty.buffer.Unpooled;
-import io.regatta.load.run.Loop;
+import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.process.PlainVertx;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -24,7 +24,7 @@ final class NetSocketPeer implements Peer {
 
   @Override
   public int serve(DenseTask task) throws Exception {
-    return Loop.on(vertx).call(() -> vertx.createNetServer(new NetServerOptions().setTcpNoDelay(true))
+    return WorkerLoop.on(vertx).call(() -> vertx.createNetServer(new NetServerOptions().setTcpNoDelay(true))
         .connectHandler(socket -> {
           RawFrames frames = frames(new RawShard(task, new Wire(socket)));
           socket.handler(b -> frames.read(((BufferInternal) b).getByteBuf()));
@@ -33,7 +33,7 @@ final class NetSocketPeer implements Peer {
 
   @Override
   public Client connect(int port, DenseTask task) throws Exception {
-    Loop loop = Loop.on(vertx);
+    WorkerLoop loop = WorkerLoop.on(vertx);
     return loop.call(() -> client.connect(port, "127.0.0.1").map(socket -> {
       socket.setWriteQueueMaxSize(2 * task.chunkBytes());
       RawTrainer trainer = new RawTrainer(task, loop, new Wire(socket));

@@ -2,9 +2,9 @@ package io.regatta.load.dense;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.load.run.ClientTrainer;
-import io.regatta.load.run.Loop;
 import io.regatta.load.run.ParameterServers;
 import io.regatta.load.run.Secured;
+import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.security.PeerSecurity;
@@ -40,7 +40,7 @@ final class RegattaPeer implements Peer {
   @Override
   public Client connect(int port, DenseTask task) throws Exception {
     ClientTrainer trainer =
-        ClientTrainer.open(Loop.on(vertx), vertx, port, options(task), task.model(), task.initial());
+        ClientTrainer.open(WorkerLoop.on(vertx), vertx, port, options(task), task.model(), task.initial());
     TrainerMemory memory = new TrainerMemory(task);
     DenseMemory gradient = DenseMemory.of(memory.gradient());
     DenseMemory values = DenseMemory.of(memory.values());
@@ -64,6 +64,6 @@ final class RegattaPeer implements Peer {
 
   @Override
   public void close() throws Exception {
-    Loop.await(vertx.close());
+    WorkerLoop.await(vertx.close());
   }
 }

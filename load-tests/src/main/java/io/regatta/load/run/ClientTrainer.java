@@ -1,8 +1,8 @@
 package io.regatta.load.run;
 
-import io.regatta.core.client.ParameterClient;
 import io.regatta.core.client.ParameterClient.Pushed;
 import io.regatta.core.client.ParameterClient.Values;
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
@@ -15,9 +15,11 @@ import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.ReopeningShardLink;
 import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.List;
@@ -47,15 +49,15 @@ public final class ClientTrainer {
    *
    * @param port control port
    */
-  public static ClientTrainer open(Loop loop, Vertx vertx, int port, StreamOptions options, ModelSpec model,
+  public static ClientTrainer open(WorkerLoop loop, Vertx vertx, int port, StreamOptions options, ModelSpec model,
       float[] dense) throws Exception {
-    ParameterServerControl control = new ParameterServerControl(vertx, "127.0.0.1", port, options);
+    ParameterServerControl control = new ParameterServerControl(new VertxNetwork(vertx, options), "127.0.0.1", port);
     Shard shard = loop.call(() -> control.shardMap().eventually(control::close)).getShards(0);
     TensorStreamClient streams = new TensorStreamClient(vertx, options);
     Supplier<Future<GrpcShardLink>> open = () -> streams.open(shard.getHost(), shard.getPort(),
         StreamPaths.PARAMETER_SHARD).map(stream -> new GrpcShardLink(stream, "shard 0 at port " + shard.getPort(), 0,
             shard.getIncarnation(), () -> 1, j -> Future.failedFuture("no driver asks for a digest"), options));
-    ShardLink link = loop.call(() -> ReopeningShardLink.open(vertx, open, options.maxRequests()));
+    ShardLink link = loop.call(() -> ReopeningShardLink.open(VertxLoop.current(vertx), open, options.maxRequests()));
     JobSpec job = new JobSpec("load", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, ShardTrainer.MIN_BLOCK, model);
     ClientTrainer trainer = new ClientTrainer(new ParameterClient(job, ShardTrainer.ID, List.of(link), loop));
     answer(trainer.client.register());

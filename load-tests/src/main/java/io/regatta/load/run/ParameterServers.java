@@ -29,7 +29,7 @@ public final class ParameterServers {
 
   /** The same on a node with these settings. */
   public static int start(Vertx vertx, StreamOptions options, NodeConfig config) throws Exception {
-    return start(vertx, options, Loop.await(Node.embedded(vertx, directory(vertx), config, ROLE)));
+    return start(vertx, options, WorkerLoop.await(Node.embedded(vertx, directory(vertx), config, ROLE)));
   }
 
   private static FixedDirectory directory(Vertx vertx) {
@@ -40,7 +40,7 @@ public final class ParameterServers {
     ParameterServerConfig defaults = ParameterServerConfig.defaults();
     ParameterServerVerticle server = new ParameterServerVerticle(node,
         new ParameterServerConfig(0, 1, 1, 0, 0, defaults.lifetime(), defaults.limits(), List.of(), config(options)));
-    Loop.await(vertx.deployVerticle(server));
+    WorkerLoop.await(vertx.deployVerticle(server));
     return server.port();
   }
 

@@ -9,6 +9,8 @@ import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamServer;
+import io.regatta.protocol.vertx.SystemClock;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import java.util.Map;
@@ -19,14 +21,14 @@ public final class ShardServer {
   private ShardServer() {}
 
   /** Serves a shard of this loop on a free port, and by hand in this JVM if the options say so. Blocks. */
-  public static int listen(Loop loop, Vertx vertx, StreamOptions options) throws Exception {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), System::currentTimeMillis, loop);
+  public static int listen(WorkerLoop loop, Vertx vertx, StreamOptions options) throws Exception {
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), SystemClock.get(), loop);
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.PARAMETER_SHARD,
         stream -> ShardStreamSession.serve(stream, new CoreShardHandler(shard), options));
     return loop.call(() -> TensorStreamServer.create(vertx, options)
         .requestHandler(TensorStreamServer.handler(vertx, paths, new GrpcCalls(vertx), options))
         .listen(0, "127.0.0.1").map(s -> {
-          LocalStreams.serve(loop.context(), "127.0.0.1", s.actualPort(), paths, options);
+          LocalStreams.serve(VertxLoop.of(loop.context()), "127.0.0.1", s.actualPort(), paths, options);
           return s.actualPort();
         }));
   }

@@ -34,14 +34,14 @@ public final class ShardTrainer {
   static final int MIN_BLOCK = 8192;
   static final TrainerId ID = new TrainerId(0, 1);
 
-  private final Loop loop;
+  private final WorkerLoop loop;
   private final TensorStream stream;
   private final ShardLink link;
   private final DensePartition partition;
   private long pushes;
   private long version;
 
-  private ShardTrainer(Loop loop, TensorStream stream, ShardLink link, DensePartition partition) {
+  private ShardTrainer(WorkerLoop loop, TensorStream stream, ShardLink link, DensePartition partition) {
     this.loop = loop;
     this.stream = stream;
     this.partition = partition;
@@ -49,7 +49,7 @@ public final class ShardTrainer {
   }
 
   /** Connects, registers and initialises the dense vector. Blocks. */
-  public static ShardTrainer open(Loop loop, Vertx vertx, int port, StreamOptions options, ModelSpec model,
+  public static ShardTrainer open(WorkerLoop loop, Vertx vertx, int port, StreamOptions options, ModelSpec model,
       float[] dense) throws Exception {
     JobSpec job = new JobSpec("load", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, MIN_BLOCK, model);
     DensePartition partition = DensePartition.of(model.dense(), 1, MIN_BLOCK);

@@ -1,9 +1,9 @@
 package io.regatta.load.small;
 
 import com.google.protobuf.ByteString;
-import io.regatta.load.run.Loop;
 import io.regatta.load.run.RoundTrips;
 import io.regatta.load.run.Task;
+import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcClient;
 import io.regatta.protocol.tensor.Kind;
@@ -22,7 +22,7 @@ final class EchoClient implements Task {
       .setPayload(ByteString.copyFrom(new byte[SmallDriver.FLOATS * Float.BYTES])).build();
 
   private final Vertx vertx = Vertx.vertx(PlainVertx.options());
-  private final Loop loop = Loop.on(vertx);
+  private final WorkerLoop loop = WorkerLoop.on(vertx);
   private final GrpcClient client = GrpcClient.client(vertx);
   private final GrpcClientRequest<TensorMessage, TensorMessage> request;
   private final boolean waited;

@@ -1,7 +1,7 @@
 package io.regatta.load.small;
 
-import io.regatta.load.run.Loop;
 import io.regatta.load.run.PortServer;
+import io.regatta.load.run.WorkerLoop;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcService;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerOptions;
@@ -20,7 +20,7 @@ final class EchoServer extends PortServer {
       request.handler(message -> request.response().write(message));
       request.endHandler(v -> request.response().end());
     });
-    return Loop.on(vertx).call(() -> vertx.createHttpServer(new HttpServerOptions().setTcpNoDelay(true))
+    return WorkerLoop.on(vertx).call(() -> vertx.createHttpServer(new HttpServerOptions().setTcpNoDelay(true))
         .requestHandler(echo).listen(0, "127.0.0.1")).actualPort();
   }
 }

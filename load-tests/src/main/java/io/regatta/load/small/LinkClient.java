@@ -1,10 +1,10 @@
 package io.regatta.load.small;
 
 import io.regatta.core.dense.DenseMemory;
-import io.regatta.load.run.Loop;
 import io.regatta.load.run.RoundTrips;
 import io.regatta.load.run.ShardTrainer;
 import io.regatta.load.run.Task;
+import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.process.PlainVertx;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -17,7 +17,7 @@ final class LinkClient implements Task {
   private final DenseMemory gradient = DenseMemory.of(new float[SmallDriver.FLOATS]);
 
   LinkClient(JsonObject setup) throws Exception {
-    trainer = ShardTrainer.open(Loop.on(vertx), vertx, setup.getInteger("port"), PushClient.options(setup),
+    trainer = ShardTrainer.open(WorkerLoop.on(vertx), vertx, setup.getInteger("port"), PushClient.options(setup),
         PushClient.MODEL, new float[SmallDriver.FLOATS]);
   }
 

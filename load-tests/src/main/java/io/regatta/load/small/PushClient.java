@@ -5,10 +5,10 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.load.run.ClientTrainer;
-import io.regatta.load.run.Loop;
 import io.regatta.load.run.ParameterServers;
 import io.regatta.load.run.RoundTrips;
 import io.regatta.load.run.Task;
+import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.Transport;
@@ -29,7 +29,7 @@ final class PushClient implements Task {
   PushClient(JsonObject setup) throws Exception {
     StreamOptions options = options(setup);
     int port = setup.containsKey("port") ? setup.getInteger("port") : ParameterServers.start(vertx, options);
-    trainer = ClientTrainer.open(Loop.on(vertx), vertx, port, options, MODEL, new float[SmallDriver.FLOATS]);
+    trainer = ClientTrainer.open(WorkerLoop.on(vertx), vertx, port, options, MODEL, new float[SmallDriver.FLOATS]);
   }
 
   static StreamOptions options(JsonObject setup) {

@@ -1,9 +1,9 @@
 package io.regatta.load.small;
 
-import io.regatta.load.run.Loop;
 import io.regatta.load.run.ParameterServers;
 import io.regatta.load.run.PortServer;
 import io.regatta.load.run.ShardServer;
+import io.regatta.load.run.WorkerLoop;
 import io.vertx.core.json.JsonObject;
 
 /** The process of a parameter server, or of a shard alone. */
@@ -11,7 +11,7 @@ final class PushServer extends PortServer {
 
   PushServer(JsonObject setup) throws Exception {
     super(vertx -> setup.getString("kind").equals(SmallDriver.LINK)
-        ? ShardServer.listen(Loop.on(vertx), vertx, PushClient.options(setup))
+        ? ShardServer.listen(WorkerLoop.on(vertx), vertx, PushClient.options(setup))
         : ParameterServers.start(vertx, PushClient.options(setup)));
   }
 }

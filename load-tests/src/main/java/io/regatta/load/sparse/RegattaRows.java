@@ -8,7 +8,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.load.run.ClientTrainer;
-import io.regatta.load.run.Loop;
+import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.Transport;
@@ -27,7 +27,7 @@ final class RegattaRows implements RowClient {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("bias", List.of(1))), OptimizerSpec.sgd(0.01),
         List.of(new SparseTableSpec(TABLE, SparseDriver.DIM, InitializerSpec.uniform(-0.1f, 0.1f),
             OptimizerSpec.adagrad(AdagradRows.RATE))));
-    trainer = ClientTrainer.open(Loop.on(vertx), vertx, port, OPTIONS, model, new float[1]);
+    trainer = ClientTrainer.open(WorkerLoop.on(vertx), vertx, port, OPTIONS, model, new float[1]);
   }
 
   @Override

@@ -2,10 +2,10 @@ package io.regatta.load.stall;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.load.dense.DenseTask;
-import io.regatta.load.run.Loop;
 import io.regatta.load.run.MemoryWatch;
 import io.regatta.load.run.ShardTrainer;
 import io.regatta.load.run.Task;
+import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.process.PlainVertx;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -23,7 +23,7 @@ import java.util.function.Supplier;
 final class StallClient implements Task {
   private final Vertx vertx = Vertx.vertx(PlainVertx.options());
   private final MemoryWatch memory = new MemoryWatch(vertx);
-  private final Loop loop = Loop.on(vertx);
+  private final WorkerLoop loop = WorkerLoop.on(vertx);
   private final DenseTask task;
   private final ShardTrainer trainer;
   private final DenseMemory gradient;

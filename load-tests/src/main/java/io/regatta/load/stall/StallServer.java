@@ -1,9 +1,9 @@
 package io.regatta.load.stall;
 
-import io.regatta.load.run.Loop;
 import io.regatta.load.run.MemoryWatch;
 import io.regatta.load.run.PortServer;
 import io.regatta.load.run.ShardServer;
+import io.regatta.load.run.WorkerLoop;
 import io.vertx.core.json.JsonObject;
 
 /** The process of a shard; {@code begin} and {@code end} tell the peaks of its memory. */
@@ -11,7 +11,7 @@ final class StallServer extends PortServer {
   private final MemoryWatch memory = new MemoryWatch(vertx());
 
   StallServer(JsonObject setup) throws Exception {
-    super(vertx -> ShardServer.listen(Loop.on(vertx), vertx, StallDriver.options(setup)));
+    super(vertx -> ShardServer.listen(WorkerLoop.on(vertx), vertx, StallDriver.options(setup)));
   }
 
   @Override

@@ -7,6 +7,7 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.loop.Clock;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
@@ -15,6 +16,7 @@ import io.regatta.core.shard.ParameterShard;
 import io.regatta.load.run.ZipfBatches;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 
 /**
@@ -34,11 +36,22 @@ final class LifeTurns {
   private final ParameterShard shard;
   private final int rows;
   private long nowMillis = 1_000_000_000;
+  private final Clock clock = new Clock() {
+    @Override
+    public long nanos() {
+      return TimeUnit.MILLISECONDS.toNanos(nowMillis);
+    }
+
+    @Override
+    public long epochMillis() {
+      return nowMillis;
+    }
+  };
   private long shrinks;
 
   LifeTurns(int dim, OptimizerSpec rule, int rows) {
     this.rows = rows;
-    shard = new ParameterShard(0, new ParameterShard.Limits(1, 64, 64, rows, 0, true), () -> nowMillis, later::add);
+    shard = new ParameterShard(0, new ParameterShard.Limits(1, 64, 64, rows, 0, true), clock, later::add);
     SparseTableSpec table = new SparseTableSpec(TABLE, dim, InitializerSpec.uniform(-0.1f, 0.1f), rule,
         TableLife.counted().withShrink(0, 0, TTL_SECONDS));
     shard.register(new JobSpec(JOB, Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8192,
@@ -46,29 +59,29 @@ final class LifeTurns {
   }
 
   void measure(TurnReport table) {
-    Stopwatch unused = new Stopwatch(4 * rows / PULLED + 1024);
+    TurnTimes unused = new TurnTimes(4 * rows / PULLED + 1024);
     pull(unused, 0, rows / 2);
     nowMillis += 1000 * TTL_SECONDS;
     pull(unused, rows / 2, rows);
     table.add(shrink(), "shrink of none of the rows", rows);
     nowMillis += 1000;
     table.add(shrink(), "shrink of half of them", rows);
-    Stopwatch again = new Stopwatch(4 * rows / PULLED + 1024);
+    TurnTimes again = new TurnTimes(4 * rows / PULLED + 1024);
     pull(again, 0, rows / 2);
     table.add(again, "pull of rows in their places", rows / 2);
-    Stopwatch evicting = new Stopwatch(EVICTING * PULLED + 1024);
+    TurnTimes evicting = new TurnTimes(EVICTING * PULLED + 1024);
     int news = Math.min(rows, EVICTING * PULLED);
     pull(evicting, rows, rows + news);
     table.add(evicting, "pull of rows for which others go", news);
   }
 
-  private Stopwatch shrink() {
-    Stopwatch watch = new Stopwatch(rows / 256 + 1024);
+  private TurnTimes shrink() {
+    TurnTimes watch = new TurnTimes(rows / 256 + 1024);
     time(watch, () -> shard.shrink(JOB, trainer, ++shrinks, true, Turns::answered));
     return watch;
   }
 
-  private void pull(Stopwatch watch, int from, int to) {
+  private void pull(TurnTimes watch, int from, int to) {
     for (int at = from; at < to; at += PULLED) {
       long[] ids = LongStream.range(at, Math.min(at + PULLED, to)).map(ZipfBatches::id).toArray();
       time(watch, () -> shard.pull(JOB, new Pull(0, 0, false, List.of(new SparseIds(TABLE, ids)), false),
@@ -76,7 +89,7 @@ final class LifeTurns {
     }
   }
 
-  private void time(Stopwatch watch, Runnable request) {
+  private void time(TurnTimes watch, Runnable request) {
     later.add(request);
     for (Runnable turn = later.poll(); turn != null; turn = later.poll()) {
       watch.time(turn);

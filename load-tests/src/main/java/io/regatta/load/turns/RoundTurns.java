@@ -15,6 +15,7 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.load.run.ZipfBatches;
+import io.regatta.protocol.vertx.SystemClock;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
@@ -32,7 +33,7 @@ final class RoundTurns {
 
   private final ArrayDeque<Runnable> turns = new ArrayDeque<>();
   private final ParameterShard shard =
-      new ParameterShard(0, ParameterShard.Limits.defaults(), System::currentTimeMillis, turns::add);
+      new ParameterShard(0, ParameterShard.Limits.defaults(), SystemClock.get(), turns::add);
   private final int dim;
 
   RoundTurns(int dim, OptimizerSpec rule) {
@@ -53,14 +54,14 @@ final class RoundTurns {
         turn.run();
       }
     }
-    Stopwatch pushes = new Stopwatch(rounds * (TRAINERS - 1));
-    Stopwatch closing = new Stopwatch(rounds * TRAINERS);
+    TurnTimes pushes = new TurnTimes(rounds * (TRAINERS - 1));
+    TurnTimes closing = new TurnTimes(rounds * TRAINERS);
     long moved = 0;
     for (int round = 0; round < rounds; round++) {
       for (int t = 0; t < TRAINERS; t++) {
         long[] ids = batches[(round * TRAINERS + t) % batches.length];
         float[] values = Arrays.copyOf(gradients, ids.length * dim);
-        Stopwatch watch = t < TRAINERS - 1 ? pushes : closing;
+        TurnTimes watch = t < TRAINERS - 1 ? pushes : closing;
         int rank = t;
         long step = round;
         pull(t, round + 1, batches[((round + 1) * TRAINERS + t) % batches.length]);

@@ -22,6 +22,7 @@ import io.regatta.load.run.Machine;
 import io.regatta.load.run.ZipfBatches;
 import io.regatta.node.admin.SampleFamilies;
 import io.regatta.parameterserver.ShardMetrics;
+import io.regatta.protocol.vertx.SystemClock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,8 +77,8 @@ public final class ScaleTurns {
         + report;
   }
 
-  private void begin(Stopwatch watch, Mode mode, int trainers, int tables, int bound) {
-    shard = new ParameterShard(0, new ParameterShard.Limits(1, 64, 4 * trainers, 200_000_000L), System::currentTimeMillis,
+  private void begin(TurnTimes watch, Mode mode, int trainers, int tables, int bound) {
+    shard = new ParameterShard(0, new ParameterShard.Limits(1, 64, 4 * trainers, 200_000_000L), SystemClock.get(),
         later::add);
     for (int rank = 0; rank < trainers; rank++) {
       JobSpec job = new JobSpec(JOB, mode, trainers, bound, NanPolicy.FAIL, 1, 8192, new ModelSpec(1, List.of(), SGD,
@@ -88,16 +89,16 @@ public final class ScaleTurns {
   }
 
   private void tables(int tables, int rows, int repetitions) {
-    Stopwatch registering = new Stopwatch(EXPECTED);
+    TurnTimes registering = new TurnTimes(EXPECTED);
     for (int i = 0; i < repetitions; i++) {
       begin(registering, Mode.ASYNC, 2, tables, 0); // each time at a new shard
     }
     report.add(registering, "registration with " + tables + " tables", 0);
     long[] one = {1};
     long[] many = ids(0, rows);
-    Stopwatch every = new Stopwatch(EXPECTED);
-    Stopwatch large = new Stopwatch(EXPECTED);
-    Stopwatch pull = new Stopwatch(EXPECTED);
+    TurnTimes every = new TurnTimes(EXPECTED);
+    TurnTimes large = new TurnTimes(EXPECTED);
+    TurnTimes pull = new TurnTimes(EXPECTED);
     for (int i = 0; i < repetitions; i++) {
       List<SparseRows> all = IntStream.range(0, tables).mapToObj(t -> new SparseRows("t" + t, one, new float[DIM])).toList();
       push(every, 0, sequence, all);
@@ -114,12 +115,12 @@ public final class ScaleTurns {
   /** What the service shows once a second, and what it removes when it stops. */
   private void metrics(int tables, int repetitions) {
     ShardMetrics metrics = new ShardMetrics(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT), new SampleFamilies(), 0);
-    Stopwatch first = new Stopwatch(EXPECTED);
-    Stopwatch later = new Stopwatch(EXPECTED);
-    Stopwatch close = new Stopwatch(EXPECTED);
+    TurnTimes first = new TurnTimes(EXPECTED);
+    TurnTimes later = new TurnTimes(EXPECTED);
+    TurnTimes close = new TurnTimes(EXPECTED);
     for (int i = 0; i <= repetitions; i++) {
       ShardMetrics.Tick tick = metrics.tick(shard);
-      Stopwatch watch = i == 0 ? first : later;
+      TurnTimes watch = i == 0 ? first : later;
       while (watch.time(tick::advance)) { }
     }
     close.time(metrics::close);
@@ -129,8 +130,8 @@ public final class ScaleTurns {
   }
 
   private void snapshots(int tables, int repetitions) {
-    Stopwatch begin = new Stopwatch(EXPECTED);
-    Stopwatch end = new Stopwatch(EXPECTED);
+    TurnTimes begin = new TurnTimes(EXPECTED);
+    TurnTimes end = new TurnTimes(EXPECTED);
     for (int i = 0; i < repetitions; i++) {
       TableSnapshot.Scope scope = i == 0 ? TableSnapshot.Scope.BASE : TableSnapshot.Scope.DELTA;
       AtomicReference<JobSnapshot> taken = new AtomicReference<>();
@@ -143,11 +144,11 @@ public final class ScaleTurns {
 
   /** Everybody asks for the next step, then pushes this one: the last push closes the round, and releases all pulls. */
   private void rounds(int trainers, int repetitions) {
-    Stopwatch registering = new Stopwatch(EXPECTED);
+    TurnTimes registering = new TurnTimes(EXPECTED);
     begin(registering, Mode.SYNC, trainers, 1, 0);
     report.add(registering, "registration of " + trainers + " trainers", 0);
-    Stopwatch pulls = new Stopwatch(EXPECTED);
-    Stopwatch pushes = new Stopwatch(EXPECTED);
+    TurnTimes pulls = new TurnTimes(EXPECTED);
+    TurnTimes pushes = new TurnTimes(EXPECTED);
     int rows = 16;
     for (int step = 0; step < repetitions; step++) {
       for (int rank = 0; rank < trainers; rank++) {
@@ -160,7 +161,7 @@ public final class ScaleTurns {
     }
     report.add(pulls, "pull that waits among " + trainers, (long) repetitions * trainers * rows);
     report.add(pushes, "push to a round of " + trainers + ", and its closing", (long) repetitions * trainers * rows);
-    Stopwatch views = new Stopwatch(EXPECTED);
+    TurnTimes views = new TurnTimes(EXPECTED);
     for (int rank = 0; rank < trainers; rank++) {
       TrainerId gone = new TrainerId(rank, 1);
       watchLater(views, () -> shard.leave(JOB, gone)); // a view says what is new since the one before
@@ -169,9 +170,9 @@ public final class ScaleTurns {
   }
 
   private void clocks(int trainers, int repetitions) {
-    begin(new Stopwatch(EXPECTED), Mode.SSP, trainers, 1, 0);
-    Stopwatch pulls = new Stopwatch(EXPECTED);
-    Stopwatch pushes = new Stopwatch(EXPECTED);
+    begin(new TurnTimes(EXPECTED), Mode.SSP, trainers, 1, 0);
+    TurnTimes pulls = new TurnTimes(EXPECTED);
+    TurnTimes pushes = new TurnTimes(EXPECTED);
     int rows = 16;
     for (int step = 0; step < repetitions; step++) {
       for (int rank = 0; rank < trainers; rank++) {
@@ -182,15 +183,15 @@ public final class ScaleTurns {
     }
     report.add(pulls, "pull that waits among " + trainers + " in ssp mode", (long) repetitions * trainers * rows);
     report.add(pushes, "push of one of " + trainers + " in ssp mode", (long) repetitions * trainers * rows);
-    Stopwatch lost = new Stopwatch(EXPECTED);
+    TurnTimes lost = new TurnTimes(EXPECTED);
     watchLater(lost, () -> IntStream.range(0, trainers).forEach(rank -> shard.lost(JOB, new TrainerId(rank, 1))));
     report.add(lost, "view in which " + trainers + " have gone at once", 0);
   }
 
   private void geo(int trainers, int rows) {
-    begin(new Stopwatch(EXPECTED), Mode.GEO, trainers, 1, 0);
-    Stopwatch pushes = new Stopwatch(EXPECTED);
-    Stopwatch pulls = new Stopwatch(EXPECTED);
+    begin(new TurnTimes(EXPECTED), Mode.GEO, trainers, 1, 0);
+    TurnTimes pushes = new TurnTimes(EXPECTED);
+    TurnTimes pulls = new TurnTimes(EXPECTED);
     for (int rank = 0; rank < trainers; rank++) {
       sequence = 0;
       push(pushes, rank, 0, List.of(new SparseRows(TABLE, ids(rank * rows / 20, rows), new float[rows * DIM])));
@@ -207,18 +208,18 @@ public final class ScaleTurns {
     return LongStream.range(from, from + n).map(ZipfBatches::id).toArray();
   }
 
-  private void push(Stopwatch watch, int rank, long step, List<SparseRows> rows) {
+  private void push(TurnTimes watch, int rank, long step, List<SparseRows> rows) {
     Push push = new Push(List.of(new Contributor(rank, 1, ++sequence, 1)), step, 0, null, rows);
     watchLater(watch, () -> shard.push(JOB, push, Turns::answered));
   }
 
-  private void pull(Stopwatch watch, int rank, long step, List<SparseIds> wish, boolean changed) {
+  private void pull(TurnTimes watch, int rank, long step, List<SparseIds> wish, boolean changed) {
     List<SparseIds> ids = new ArrayList<>(wish);
     watchLater(watch, () -> shard.pull(JOB, new Pull(rank, step, false, ids, changed), Turns::answered));
   }
 
   /** Times the request, and all that it leaves to later turns. */
-  private void watchLater(Stopwatch watch, Runnable request) {
+  private void watchLater(TurnTimes watch, Runnable request) {
     later.add(request);
     for (Runnable turn = later.poll(); turn != null; turn = later.poll()) {
       watch.time(turn);

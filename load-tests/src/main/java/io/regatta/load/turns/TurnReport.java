@@ -14,7 +14,7 @@ final class TurnReport {
       "mean CPU ms", "99.9 % CPU ms", "worst CPU ms");
   private final List<String> tooLong = new ArrayList<>();
 
-  void add(Stopwatch turns, String operation, long rows) {
+  void add(TurnTimes turns, String operation, long rows) {
     turns.print(table, operation, rows);
     if (turns.worstCpuMillis() > LIMIT_MILLIS) {
       tooLong.add(operation + " (" + Table.number(turns.worstCpuMillis()) + " ms)");

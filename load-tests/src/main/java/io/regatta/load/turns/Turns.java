@@ -22,6 +22,7 @@ import io.regatta.load.run.Machine;
 import io.regatta.load.run.Rules;
 import io.regatta.load.run.Table;
 import io.regatta.load.run.ZipfBatches;
+import io.regatta.protocol.vertx.SystemClock;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
@@ -56,7 +57,7 @@ public final class Turns {
   /** What the shard leaves to later turns. */
   private final ArrayDeque<Runnable> later = new ArrayDeque<>();
   private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(),
-      System::currentTimeMillis, later::add);
+      SystemClock.get(), later::add);
   private final int rows;
   private final int requests;
   private final OptimizerSpec rule;
@@ -98,14 +99,14 @@ public final class Turns {
     table.add(fill(), "pull of new rows", rows);
     long[][] batches = batches();
     long moved = LongStream.range(0, requests).map(i -> batches[(int) (i % BATCHES)].length).sum();
-    Stopwatch pull = new Stopwatch(requests);
+    TurnTimes pull = new TurnTimes(requests);
     for (int i = 0; i < requests; i++) {
       long[] ids = batches[i % BATCHES];
       pull(pull, ids);
     }
     table.add(pull, "pull", moved);
     float[] gradients = gradients(batches);
-    Stopwatch push = new Stopwatch(requests);
+    TurnTimes push = new TurnTimes(requests);
     for (int i = 0; i < requests; i++) {
       long[] ids = batches[i % BATCHES];
       float[] values = Arrays.copyOf(gradients, ids.length * DIM);
@@ -113,11 +114,11 @@ public final class Turns {
     }
     table.add(push, "push", moved);
     large(table);
-    Stopwatch export = new Stopwatch(rows / EXPORT_ROWS + 2 * 256);
+    TurnTimes export = new TurnTimes(rows / EXPORT_ROWS + 2 * 256);
     RowCursor cursor = shard.rowCursor(JOB, TABLE);
     while (export.time(() -> cursor.next(EXPORT_ROWS)) != null) { }
     table.add(export, "slice of an export", rows);
-    Stopwatch digest = new Stopwatch((int) ((long) rows * DIM / DIGEST_VALUES) + 256);
+    TurnTimes digest = new TurnTimes((int) ((long) rows * DIM / DIGEST_VALUES) + 256);
     DigestCursor hash = shard.digestCursor(JOB);
     while (digest.time(() -> hash.advance(DIGEST_VALUES))) { }
     table.add(digest, "slice of a digest", rows);
@@ -128,8 +129,8 @@ public final class Turns {
     long[] ids = LongStream.range(0, Math.min(rows, LARGE_PUSH)).map(ZipfBatches::id).toArray();
     long[] wanted = Arrays.copyOf(ids, Math.min(rows, LARGE_PULL));
     float[] values = new float[ids.length * DIM];
-    Stopwatch push = new Stopwatch(LARGE_REQUESTS);
-    Stopwatch pull = new Stopwatch(LARGE_REQUESTS);
+    TurnTimes push = new TurnTimes(LARGE_REQUESTS);
+    TurnTimes pull = new TurnTimes(LARGE_REQUESTS);
     for (int i = 0; i < LARGE_REQUESTS; i++) {
       push(push, ids, values);
       pull(pull, wanted);
@@ -143,8 +144,8 @@ public final class Turns {
     new RoundTurns(DIM, rule).measure(rows, Math.max(1, requests / RoundTurns.TRAINERS), batches, gradients(batches), table);
   }
 
-  private Stopwatch fill() {
-    Stopwatch watch = new Stopwatch((rows + BIRTHS - 1) / BIRTHS);
+  private TurnTimes fill() {
+    TurnTimes watch = new TurnTimes((rows + BIRTHS - 1) / BIRTHS);
     for (int from = 0; from < rows; from += BIRTHS) {
       int first = from;
       long[] ids = LongStream.range(first, Math.min(first + BIRTHS, rows)).map(ZipfBatches::id).toArray();
@@ -166,19 +167,19 @@ public final class Turns {
     return values;
   }
 
-  private void pull(Stopwatch watch, long[] ids) {
+  private void pull(TurnTimes watch, long[] ids) {
     time(watch, () -> shard.pull(JOB, new Pull(0, pushes, false, List.of(new SparseIds(TABLE, ids)), false),
         Turns::answered));
   }
 
-  private void push(Stopwatch watch, long[] ids, float[] values) {
+  private void push(TurnTimes watch, long[] ids, float[] values) {
     Push push = new Push(List.of(new Contributor(0, 1, ++pushes, 1)), pushes - 1, 0, null,
         List.of(new SparseRows(TABLE, ids, values)));
     time(watch, () -> shard.push(JOB, push, Turns::answered));
   }
 
   /** The request, and all that it leaves to later turns. */
-  private void time(Stopwatch watch, Runnable request) {
+  private void time(TurnTimes watch, Runnable request) {
     later.add(request);
     for (Runnable turn = later.poll(); turn != null; turn = later.poll()) {
       watch.time(turn);

@@ -1,15 +1,16 @@
 package io.regatta.collective;
 
 import io.regatta.core.collective.Tensor;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Loop;
+import io.regatta.core.loop.Timer;
 import io.regatta.protocol.CollectiveReceiver;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
-import io.vertx.core.Vertx;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -22,7 +23,7 @@ import java.util.function.Function;
 final class Arrivals {
   private static final int MAX = 4096;
 
-  private final Vertx vertx;
+  private final Loop loop;
   private final String endpoint;
   private final long patienceMillis;
   private final Tensor.Workspace workspace;
@@ -35,9 +36,9 @@ final class Arrivals {
    * @param generations the one that a stream's first message is for, null if it is not formed yet; refuses what is too late by
    *     a {@link RegattaException}
    */
-  Arrivals(Vertx vertx, String endpoint, long patienceMillis, Tensor.Workspace workspace,
+  Arrivals(Loop loop, String endpoint, long patienceMillis, Tensor.Workspace workspace,
       Function<TensorMessage, Mesh> generations) {
-    this.vertx = vertx;
+    this.loop = loop;
     this.endpoint = endpoint;
     this.patienceMillis = patienceMillis;
     this.workspace = workspace;
@@ -69,7 +70,7 @@ final class Arrivals {
     private final TensorStream stream;
     private final CollectiveReceiver receiver = new CollectiveReceiver(this, workspace);
     private TensorMessage opened;
-    private long timer;
+    private Timer timer = Timer.NONE;
 
     Arrival(TensorStream stream) {
       this.stream = stream;
@@ -77,7 +78,7 @@ final class Arrivals {
 
     void begin() {
       waiting.add(this);
-      timer = vertx.setTimer(patienceMillis, id -> refuse(new PeerLost("the rank at " + endpoint + (opened == null
+      timer = loop.after(patienceMillis, () -> refuse(new PeerLost("the rank at " + endpoint + (opened == null
           ? " has not been told within " + patienceMillis + " ms for which group this stream is"
           : " has not formed generation " + opened.getGeneration() + " of group " + opened.getJob() + " within " + patienceMillis
               + " ms; join again"))));
@@ -91,7 +92,7 @@ final class Arrivals {
 
     private void gone() {
       waiting.remove(this);
-      vertx.cancelTimer(timer);
+      timer.cancel();
     }
 
     void refuse(RegattaException why) {

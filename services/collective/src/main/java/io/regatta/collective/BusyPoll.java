@@ -2,8 +2,8 @@ package io.regatta.collective;
 
 import io.netty.channel.EventLoop;
 import io.netty.channel.SingleThreadEventLoop;
+import io.regatta.core.loop.Clock;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongSupplier;
 
 /**
  * Keeps a rank's loop awake while the next message of a short call is likely to come in some microseconds: in place of sleeping
@@ -23,7 +23,7 @@ final class BusyPoll {
   private final SingleThreadEventLoop loop;
   private final long spellNanos;
   private final BooleanSupplier worth;
-  private final LongSupplier nanoTime;
+  private final Clock clock;
   private final Runnable turnBegins = this::turnBegins;
   private final Runnable turnEnds = this::turnEnds;
   private boolean polling;
@@ -40,13 +40,12 @@ final class BusyPoll {
    *
    * @param spellNanos how long after the last {@link #progress} it polls; 0: never
    * @param worth asked on the loop, in each turn: whether something is awaited that is worth it
-   * @param nanoTime a clock as {@link System#nanoTime}
    */
-  BusyPoll(EventLoop loop, long spellNanos, BooleanSupplier worth, LongSupplier nanoTime) {
+  BusyPoll(EventLoop loop, long spellNanos, BooleanSupplier worth, Clock clock) {
     this.loop = spellNanos > 0 && loop instanceof SingleThreadEventLoop single ? single : null;
     this.spellNanos = spellNanos;
     this.worth = worth;
-    this.nanoTime = nanoTime;
+    this.clock = clock;
   }
 
   /** Something has happened, and more is awaited. */
@@ -54,7 +53,7 @@ final class BusyPoll {
     if (loop == null || !worth.getAsBoolean()) {
       return;
     }
-    long now = nanoTime.getAsLong();
+    long now = clock.nanos();
     if (!polling) {
       if (skipping > 0) {
         skipping--;
@@ -85,7 +84,7 @@ final class BusyPoll {
   /** Not at once again, for the loop would run that in the same turn, and look for no input. */
   private void turnEnds() {
     boolean awaited = worth.getAsBoolean();
-    polling = awaited && nanoTime.getAsLong() - until < 0;
+    polling = awaited && clock.nanos() - until < 0;
     if (polling) {
       loop.execute(turnBegins);
     } else if (awaited) {

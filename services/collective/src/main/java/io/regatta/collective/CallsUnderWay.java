@@ -8,12 +8,13 @@ import io.regatta.core.collective.Schedule;
 import io.regatta.core.collective.Schedules;
 import io.regatta.core.collective.Tensor;
 import io.regatta.core.collective.WireType;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Wait;
 import io.regatta.protocol.CollectiveFrames;
 import io.regatta.protocol.tensor.CollectiveCall;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -48,8 +49,8 @@ final class CallsUnderWay {
     this.memory = memory;
     Membership ranks = mesh.ranks();
     boolean hasCore = memory == null && ranks.onHost() <= Runtime.getRuntime().availableProcessors();
-    poll = new BusyPoll(mesh.context().nettyEventLoop(), hasCore ? options.busyPollNanos() : 0,
-        () -> !runs.isEmpty() && bytes <= POLLED_BYTES && mesh.broken() == null, System::nanoTime);
+    poll = new BusyPoll(mesh.loop() instanceof VertxLoop loop ? loop.netty() : null, hasCore ? options.busyPollNanos() : 0,
+        () -> !runs.isEmpty() && bytes <= POLLED_BYTES && mesh.broken() == null, mesh.loop().clock());
   }
 
   boolean isEmpty() {
@@ -122,7 +123,7 @@ final class CallsUnderWay {
 
   private Future<Void> begin(CollectiveRun run) {
     if (run.isOver()) {
-      return mesh.context().succeededFuture();
+      return Future.succeededFuture();
     }
     runs.add(run);
     bytes += run.bytes();

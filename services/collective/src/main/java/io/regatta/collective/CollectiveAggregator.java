@@ -1,15 +1,16 @@
 package io.regatta.collective;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Loop;
 import io.regatta.node.admin.Waits;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.internal.ContextInternal;
 import java.util.Collections;
 import java.util.List;
 
@@ -39,9 +40,9 @@ public final class CollectiveAggregator {
       long maxBytes) {
     this.maxGroups = maxGroups;
     this.maxBytes = maxBytes;
-    ContextInternal loop = (ContextInternal) context;
+    Loop loop = VertxLoop.of(context);
     generations = new Generations(loop, options, waits);
-    arrivals = new Arrivals(loop.owner(), endpoint, generations.patienceMillis(), generations.workspace(), this::generation);
+    arrivals = new Arrivals(loop, endpoint, generations.patienceMillis(), generations.workspace(), this::generation);
   }
 
   /** A rank has opened a stream; for which group, its first message says. */

@@ -1,41 +1,35 @@
 package io.regatta.collective;
 
 import io.regatta.core.collective.TensorMemory;
-import io.regatta.core.error.RegattaException;
-import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.loop.Loop;
 import io.regatta.node.Node;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Waits;
-import io.regatta.node.directory.RepeatedCall;
 import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.collective.CollectiveGrpcService;
 import io.regatta.protocol.memory.SharedMemory;
 import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
-import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.stream.TensorStreamServer;
-import io.regatta.protocol.stream.Transport;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
-import io.vertx.core.internal.ContextInternal;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,17 +50,14 @@ import org.slf4j.LoggerFactory;
 public final class CollectivePort {
   private static final Logger LOG = LoggerFactory.getLogger(CollectivePort.class);
   private static final long CLOSE_MILLIS = 1000;
-  /** What ranks of this process tell each other to know that they are; anything but 0. */
-  private static final long PROCESS = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
 
   private final Vertx vertx;
   private final String bind;
   private final String host;
   private final CollectiveOptions options;
   private final Waits waits;
-  private ContextInternal context;
-  private Generations generations;
-  private Arrivals arrivals;
+  private VertxLoop loop;
+  private CollectiveRank rank;
   private ServicePort port;
   private LocalStreams local;
   private final AtomicBoolean closing = new AtomicBoolean();
@@ -149,28 +140,20 @@ public final class CollectivePort {
     return TensorMemory.direct(bytes);
   }
 
-  private Future<?> listen(Context loop) {
-    context = (ContextInternal) loop;
-    generations = new Generations(context, options, waits);
+  private Future<?> listen(Context owner) {
+    loop = VertxLoop.of(owner);
+    rank = new CollectiveRank(loop, new VertxNetwork(vertx, options.stream()), options, waits);
     StreamOptions stream = options.stream();
-    Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, this::arrived);
+    Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, rank::accept);
     GrpcCalls calls = new GrpcCalls(vertx);
-    calls.service(CollectiveGrpcService.SERVICE_DESCRIPTOR, () -> arrivals != null && !closed);
+    calls.service(CollectiveGrpcService.SERVICE_DESCRIPTOR, () -> port != null && !closed);
     return ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(
         TensorStreamServer.handler(vertx, paths, calls, stream)),
         bind, 0, "collective calls", "port", stream, host).onSuccess(listening -> {
           port = listening;
-          arrivals = new Arrivals(vertx, endpoint(), generations.patienceMillis(), generations.workspace(), generations::of);
-          local = LocalStreams.serve(context, host, port.port(), paths, stream);
+          rank.listens(endpoint());
+          local = LocalStreams.serve(loop, host, port.port(), paths, stream);
         });
-  }
-
-  private void arrived(TensorStream opened) {
-    if (arrivals == null) { // the port listens, and nobody has been told of it: it is for who had it before
-      opened.fail(new PeerLost("the rank at " + host + " is about to listen, and has joined no group; join again"));
-    } else {
-      arrivals.accept(opened);
-    }
   }
 
   /** {@code host:port}, to be told to the other ranks. */
@@ -178,9 +161,9 @@ public final class CollectivePort {
     return new HostPort(host, port.port()).toString();
   }
 
-  /** The event loop on which calls are carried out. */
-  public Context context() {
-    return context;
+  /** Returns the loop on which calls are carried out. */
+  public Loop loop() {
+    return loop;
   }
 
   /**
@@ -191,30 +174,7 @@ public final class CollectivePort {
    *     generation
    */
   public Future<Collectives> form(Membership ranks) {
-    Promise<Collectives> promise = Promise.promise();
-    context.runOnContext(v -> {
-      if (closed) {
-        promise.fail(new Cancelled("the port for collective calls at " + endpoint() + " has been closed"));
-        return;
-      }
-      Mesh before = generations.of(ranks.group());
-      if (before != null && before.ranks().generation() >= ranks.generation()) {
-        promise.fail(new StaleGeneration("group " + ranks.group() + ": generation " + ranks.generation()
-            + " comes after " + before.ranks().generation() + " here; join again"));
-        return;
-      }
-      Mesh now;
-      try {
-        now = formNow(ranks);
-      } catch (RegattaException e) {
-        promise.fail(e);
-        return;
-      }
-      (before == null ? Future.succeededFuture() : before.close())
-          .transform(done -> now.formed()).onFailure(e -> now.close()).map(done -> new Collectives(now))
-          .onComplete(promise);
-    });
-    return promise.future();
+    return rank.form(ranks);
   }
 
   /**
@@ -222,54 +182,7 @@ public final class CollectivePort {
    * of whom others told.
    */
   public Future<List<Integer>> unreachable(Membership ranks) {
-    Promise<List<Integer>> promise = Promise.promise();
-    context.runOnContext(v -> promise.complete(generations.unreachable(ranks)));
-    return promise.future();
-  }
-
-  private Mesh formNow(Membership ranks) {
-    List<HostPort> peers = new ArrayList<>();
-    for (int r = ranks.rank() + 1; r < ranks.worldSize(); r++) {
-      peers.add(HostPort.parse(ranks.endpoints().get(r), "endpoint of rank " + r));
-    }
-    for (String aggregator : ranks.aggregators()) {
-      peers.add(HostPort.parse(aggregator, "endpoint of an aggregator"));
-    }
-    TensorStreamClient client = new TensorStreamClient(vertx, options.stream());
-    long process = options.stream().transport() == Transport.AUTO ? PROCESS : 0;
-    Mesh now = generations.form(ranks, process, null, client::close);
-    for (int i = 0; i < peers.size(); i++) {
-      open(client, peers.get(i), now, ranks.rank() + 1 + i);
-    }
-    arrivals.place();
-    return now;
-  }
-
-  private void open(TensorStreamClient client, HostPort at, Mesh to, int rank) {
-    connected(client, at, to, rank)
-        .onSuccess(opened -> {
-          to.link(rank).stream().ask(opened);
-          to.tried();
-        })
-        .onFailure(e -> to.unreachable(rank, new PeerLost(to.where() + ": " + to.ranks().name(rank) + " cannot be reached: " + e.getMessage()
-            + "; join again, with those who are left", e)));
-  }
-
-  /**
-   * Connects to a peer. Where all ranks start at about the same time, an attempt that a busy machine does not answer is repeated;
-   * a closed port is a rank that is gone.
-   */
-  private Future<TensorStream> connected(TensorStreamClient client, HostPort at, Mesh to, int rank) {
-    Supplier<Future<TensorStream>> open = () -> Future.succeededFuture()
-        .compose(v -> client.open(at.host(), at.port(), StreamPaths.COLLECTIVE));
-    if (options.startTimeoutMillis() == 0) {
-      return open.get();
-    }
-    RepeatedCall<TensorStream> call = new RepeatedCall<>(vertx, waits, new RepeatedCall.Words(to.ranks().name(to.rank()) + " of "
-        + to.ranks().group(), "stream to " + to.ranks().name(rank), "the rank at " + at), Duration.ofMillis(options.formMillis()),
-        e -> e instanceof PeerLost && !TensorStreamClient.isNobody(e.getCause()), open);
-    to.formed().onFailure(e -> call.giveUp(new Cancelled(to.where() + " is not formed")));
-    return call.start();
+    return rank.unreachable(ranks);
   }
 
   /** Whether nothing can be formed here any more: it was closed, or who has deployed it is being undeployed. */
@@ -287,9 +200,7 @@ public final class CollectivePort {
 
   private Future<Void> end() {
     closed = true;
-    RegattaException why = new Cancelled("the rank at " + endpoint() + " has been closed");
-    arrivals.refuse(why);
-    return Future.join(generations.all().stream().map(Mesh::close).toList()).transform(done -> {
+    return rank.close().transform(done -> {
       local.close();
       return port.shutdown(CLOSE_MILLIS);
     });

@@ -18,7 +18,7 @@ final class CollectiveRun {
   final ReduceOp op;
   private final Mesh mesh;
   private final Operation operation;
-  final long sinceMillis = System.currentTimeMillis();
+  final long sinceMillis;
   final List<Link> links = new ArrayList<>();
   final Promise<Void> promise;
   private final List<Step> steps;
@@ -31,7 +31,8 @@ final class CollectiveRun {
     this.tensor = tensor;
     this.operation = operation;
     this.op = op;
-    promise = mesh.context().promise();
+    promise = Promise.promise();
+    sinceMillis = mesh.loop().clock().epochMillis();
     steps = schedule.steps();
     done = new BitSet(steps.size());
     left = steps.size();

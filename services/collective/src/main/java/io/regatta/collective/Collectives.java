@@ -3,10 +3,10 @@ package io.regatta.collective;
 import io.regatta.core.collective.Operation;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Tensor;
-import io.vertx.core.Context;
+import io.regatta.core.loop.Loop;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.internal.ContextInternal;
 import java.util.function.Supplier;
 
 /**
@@ -45,9 +45,9 @@ public final class Collectives {
     return mesh.ranks().generation();
   }
 
-  /** The event loop on which everything happens: calls made there need no hand-over between threads. */
-  public Context context() {
-    return mesh.context();
+  /** Returns the loop on which everything happens: calls made there need no hand-over between threads. */
+  public Loop loop() {
+    return mesh.loop();
   }
 
   /** Reduces all ranks' tensors, which are of one length; each then holds the result. */
@@ -91,12 +91,11 @@ public final class Collectives {
   }
 
   private <T> Future<T> onOwner(Supplier<Future<T>> call) {
-    ContextInternal caller = ContextInternal.current();
-    if (caller == mesh.context()) {
+    if (mesh.loop().isCurrent()) {
       return call.get();
     }
-    Promise<T> promise = caller == null ? mesh.context().promise() : caller.promise();
-    mesh.context().runOnContext(v -> call.get().onComplete(promise));
+    Promise<T> promise = VertxLoop.promiseOfCaller();
+    mesh.loop().execute(() -> call.get().onComplete(promise));
     return promise.future();
   }
 

@@ -1,17 +1,18 @@
 package io.regatta.collective;
 
 import io.regatta.core.collective.Tensor;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Loop;
+import io.regatta.core.loop.Timer;
 import io.regatta.node.admin.Waits;
 import io.regatta.protocol.CollectiveFrames;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
-import io.vertx.core.internal.ContextInternal;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,7 +27,7 @@ final class Generations {
   /** Of groups that are no more; a rank that comes later than so many others waits in vain. */
   private static final int MAX_PAST = 1000;
 
-  private final ContextInternal context;
+  private final Loop loop;
   private final CollectiveOptions options;
   private final Waits waits;
   private final Tensor.Workspace workspace = new Tensor.Workspace();
@@ -44,8 +45,8 @@ final class Generations {
   private record Past(long generation, RegattaException why, List<Integer> unreachable) {}
 
   /** @param waits where calls under way are shown */
-  Generations(ContextInternal context, CollectiveOptions options, Waits waits) {
-    this.context = context;
+  Generations(Loop loop, CollectiveOptions options, Waits waits) {
+    this.loop = loop;
     this.options = options;
     this.waits = waits;
   }
@@ -80,20 +81,20 @@ final class Generations {
   Mesh form(Membership ranks, long process, VectorMemory memory, Supplier<Future<Void>> closing) {
     Waits.Source[] shown = new Waits.Source[1];
     Mesh[] made = new Mesh[1];
-    Mesh now = new Mesh(context, ranks, options, process, workspace, memory, () -> {
+    Mesh now = new Mesh(loop, ranks, options, process, workspace, memory, () -> {
       shown[0].close();
       remove(made[0]);
       return closing.get();
     });
     made[0] = now;
-    shown[0] = waits.source(context, now::waits);
+    shown[0] = waits.source(loop, now::waits);
     formed.put(ranks.group(), now);
-    long timer = context.setTimer(patienceMillis(), id -> {
+    Timer timer = loop.after(patienceMillis(), () -> {
       now.missing().forEach(now::unreachable);
       now.fail(new PeerLost(now.where() + ": " + now.missingNames() + " have not said within " + patienceMillis()
           + " ms that they form it, to " + ranks.name(ranks.rank()) + "; join again, with those who are left"));
     });
-    now.formed().onComplete(done -> context.owner().cancelTimer(timer));
+    now.formed().onComplete(done -> timer.cancel());
     return now;
   }
 

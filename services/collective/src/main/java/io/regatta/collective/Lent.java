@@ -1,21 +1,22 @@
 package io.regatta.collective;
 
+import io.regatta.core.loop.Loop;
+import io.regatta.core.loop.Timer;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayList;
 import java.util.List;
 
 /** How many messages are with a rank's streams, which use callers' memory, and who waits for it. Owned by the rank's loop. */
 final class Lent {
-  private final ContextInternal context;
+  private final Loop loop;
   private final Runnable sever;
   private final List<Promise<Void>> waiting = new ArrayList<>();
   private int messages;
 
   /** @param sever cuts the streams off that have messages, which then are done with in a moment */
-  Lent(ContextInternal context, Runnable sever) {
-    this.context = context;
+  Lent(Loop loop, Runnable sever) {
+    this.loop = loop;
     this.sever = sever;
   }
 
@@ -32,11 +33,11 @@ final class Lent {
   /** Completes when no stream uses a caller's memory any more; streams that still do after a while are cut off. */
   Future<Void> returned(long limitMillis) {
     if (messages == 0) {
-      return context.succeededFuture();
+      return Future.succeededFuture();
     }
-    Promise<Void> returned = context.promise();
-    long timer = context.setTimer(limitMillis, id -> sever.run());
+    Promise<Void> returned = Promise.promise();
+    Timer timer = loop.after(limitMillis, sever);
     waiting.add(returned);
-    return returned.future().onComplete(done -> context.owner().cancelTimer(timer));
+    return returned.future().onComplete(done -> timer.cancel());
   }
 }

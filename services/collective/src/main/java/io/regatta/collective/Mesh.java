@@ -3,16 +3,16 @@ package io.regatta.collective;
 import io.regatta.core.collective.Operation;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Tensor;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.loop.Loop;
 import io.regatta.protocol.CollectiveFrames;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.tensor.CollectiveCall;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -29,7 +29,7 @@ final class Mesh {
   /** How long a failed generation waits for messages that a stream has not done with, before it cuts the stream off. */
   private static final long LINGER_MILLIS = 1000;
 
-  private final ContextInternal context;
+  private final Loop loop;
   private final Membership ranks;
   private final CollectiveOptions options;
   private final long process;
@@ -42,7 +42,7 @@ final class Mesh {
   private final CallsUnderWay calls;
   private final Promise<Void> formed;
   private final Lent lent;
-  private final long sinceMillis = System.currentTimeMillis();
+  private final long sinceMillis;
   /** Once formed. */
   private Placement placement;
   /** Ranks to whom this one's own streams broke, or could not be made, before anything else ended this generation. */
@@ -57,17 +57,18 @@ final class Mesh {
    * @param memory in which an aggregator sums; null for a rank
    * @param closing called once, on the loop, when this is of no use any more and its streams have ended
    */
-  Mesh(ContextInternal context, Membership ranks, CollectiveOptions options, long process, Tensor.Workspace workspace,
+  Mesh(Loop loop, Membership ranks, CollectiveOptions options, long process, Tensor.Workspace workspace,
       VectorMemory memory, Supplier<Future<Void>> closing) {
-    this.context = context;
+    this.loop = loop;
+    sinceMillis = loop.clock().epochMillis();
     this.ranks = ranks;
     this.options = options;
     this.process = process;
     this.workspace = workspace;
     this.closing = closing;
-    formed = context.promise();
+    formed = Promise.promise();
     calls = new CallsUnderWay(this, options, memory);
-    lent = new Lent(context, () -> links().forEach(link -> link.stream().severIfLent()));
+    lent = new Lent(loop, () -> links().forEach(link -> link.stream().severIfLent()));
     links = new Link[ranks.worldSize() + ranks.aggregators().size()];
     processes = new long[links.length];
     processes[ranks.rank()] = process;
@@ -86,8 +87,8 @@ final class Mesh {
     return ranks.rank();
   }
 
-  ContextInternal context() {
-    return context;
+  Loop loop() {
+    return loop;
   }
 
   long process() {
@@ -189,13 +190,13 @@ final class Mesh {
   /** See {@link CallsUnderWay#start}; whatever is wrong with the call is told by the future. */
   Future<Void> start(Operation operation, Tensor tensor, ReduceOp op, int root) {
     if (broken != null) {
-      return context.failedFuture(broken);
+      return Future.failedFuture(broken);
     }
     try {
       return calls.start(operation, tensor, op, root, placement);
     } catch (RuntimeException | Error e) { // this rank does not make the call: the others must not wait for it
       fail(ErrorMapping.regatta(e));
-      return context.failedFuture(broken);
+      return Future.failedFuture(broken);
     }
   }
 

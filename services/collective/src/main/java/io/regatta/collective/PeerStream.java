@@ -1,8 +1,8 @@
 package io.regatta.collective;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.CollectiveFrames;
 import io.regatta.protocol.CollectiveReceiver;
 import io.regatta.protocol.Outgoing;
@@ -10,9 +10,9 @@ import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.vertx.TimeLimit;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The one stream between this rank and another: how both say that they form the same generation, what is lent to it, and how
@@ -140,7 +140,7 @@ final class PeerStream implements CollectiveReceiver.Listener {
 
   @Override
   public void taken() {
-    lastSeenMillis = System.currentTimeMillis();
+    lastSeenMillis = owner.loop().clock().epochMillis();
     link.taken();
   }
 
@@ -230,8 +230,8 @@ final class PeerStream implements CollectiveReceiver.Listener {
     }
     receiver.drop();
     Future<Void> told = opener && !peerClosed // a client's reset has no text
-        ? stream.send(CollectiveFrames.failed(why)).timeout(ABORT_MILLIS, TimeUnit.MILLISECONDS) : Future.succeededFuture();
-    aborted = told.transform(done -> stream.fail(why)).timeout(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
+        ? TimeLimit.within(owner.loop(), ABORT_MILLIS, stream.send(CollectiveFrames.failed(why))) : Future.succeededFuture();
+    aborted = TimeLimit.within(owner.loop(), CLOSE_MILLIS, told.transform(done -> stream.fail(why)));
   }
 
   /** Completes when the peer has been told why, or cannot be. */
@@ -250,6 +250,6 @@ final class PeerStream implements CollectiveReceiver.Listener {
   Future<Void> close() {
     over = true;
     Future<Void> ended = stream.end();
-    return (opener && !peerClosed ? closed.future() : ended).timeout(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
+    return TimeLimit.within(owner.loop(), CLOSE_MILLIS, opener && !peerClosed ? closed.future() : ended);
   }
 }

@@ -4,6 +4,7 @@ import static io.regatta.node.testing.Nodes.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.SingleThreadEventLoop;
+import io.regatta.core.testing.TestClock;
 import io.regatta.node.process.PlainVertx;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -33,7 +34,7 @@ class BusyPollTest {
   }
 
   private BusyPoll poll(long spellNanos) {
-    return new BusyPoll(context.nettyEventLoop(), spellNanos, worth::get, nanos::get);
+    return new BusyPoll(context.nettyEventLoop(), spellNanos, worth::get, TestClock.ofNanos(nanos::get));
   }
 
   /** On the loop. */

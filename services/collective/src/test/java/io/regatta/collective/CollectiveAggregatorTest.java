@@ -20,6 +20,7 @@ import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamServer;
 import io.regatta.protocol.stream.Transport;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
@@ -78,7 +79,7 @@ class CollectiveAggregatorTest {
             port = listening;
             sums = new CollectiveAggregator(context, endpoint(), CollectiveOptions.defaults().withStream(streams), new Waits(), 4,
                 maxBytes);
-            local = LocalStreams.serve(context, "127.0.0.1", port.port(), paths, streams);
+            local = LocalStreams.serve(VertxLoop.of(context), "127.0.0.1", port.port(), paths, streams);
           });
     }
 

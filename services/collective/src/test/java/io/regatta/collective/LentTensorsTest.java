@@ -120,7 +120,7 @@ class LentTensorsTest {
       Collectives taker = group.ranks.get(1);
       for (int again = 0; again < 5; again++) {
         Promise<List<Future<Void>>> made = Promise.promise();
-        root.context().runOnContext(v -> made.complete(List.of(root.broadcast(whole(memories.get(0)), 0),
+        root.loop().execute(() -> made.complete(List.of(root.broadcast(whole(memories.get(0)), 0),
             root.broadcast(whole(memories.get(0)), 0))));
         List<Future<Void>> both = get(made.future());
         get(taker.broadcast(whole(memories.get(1)), 0));
@@ -157,7 +157,7 @@ class LentTensorsTest {
         int moment = random.nextInt(5);
         Promise<Void> closed = Promise.promise();
         if (moment == 0) { // before its own call begins
-          victim.context().runOnContext(v -> victim.close().onComplete(closed));
+          victim.loop().execute(() -> victim.close().onComplete(closed));
         }
         long begin = System.nanoTime();
         List<Future<String>> calls = new ArrayList<>();

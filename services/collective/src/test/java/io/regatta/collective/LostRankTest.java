@@ -81,7 +81,7 @@ class LostRankTest {
     List<Collectives> ranks = LocalGroup.form(1, ports);
     get(Future.all(ranks.stream().map(Collectives::barrier).toList()));
     CountDownLatch stopped = new CountDownLatch(1);
-    ranks.get(frozen).context().runOnContext(v -> {
+    ranks.get(frozen).loop().execute(() -> {
       stopped.countDown();
       try {
         thaw.await();
@@ -118,7 +118,7 @@ class LostRankTest {
     }
     List<Collectives> ranks = LocalGroup.form(1, ports);
     CountDownLatch stopped = new CountDownLatch(1);
-    ranks.get(1).context().runOnContext(v -> {
+    ranks.get(1).loop().execute(() -> {
       stopped.countDown();
       try {
         thaw.await();

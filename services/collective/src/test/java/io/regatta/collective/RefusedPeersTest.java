@@ -4,8 +4,8 @@ import static io.regatta.node.testing.Nodes.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.TlsConfig;
@@ -14,6 +14,7 @@ import io.regatta.node.process.PlainVertx;
 import io.regatta.node.settings.Settings;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.Token;
 import io.regatta.protocol.stream.StreamOptions;
@@ -21,8 +22,8 @@ import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.tensor.TensorMessage;
-import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
+import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.SecretFiles;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
@@ -80,7 +81,7 @@ class RefusedPeersTest {
   }
 
   private static Future<?> call(PeerSecurity client) {
-    RendezvousClient calls = new RendezvousClient(VERTX, "127.0.0.1", rendezvous.port(), options(client));
+    RendezvousClient calls = new RendezvousClient(new VertxNetwork(VERTX, options(client)), "127.0.0.1", rendezvous.port());
     return calls.groups().eventually(calls::close);
   }
 

@@ -1,22 +1,22 @@
 package io.regatta.fleet;
 
+import io.regatta.core.loop.Deadline;
+import io.regatta.core.loop.Loop;
 import io.regatta.protocol.parameterserver.StatusReply;
 import io.regatta.protocol.parameterserver.TrainerStatus;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
  * Waits, for as long as it takes, until no trainer holds a job at some services any more: each leaves, or is declared lost by the
- * rendezvous. Used once; runs on an event loop of its Vert.x.
+ * rendezvous. Used once; runs on its owner's loop.
  */
 final class AllLeft {
 
@@ -34,11 +34,11 @@ final class AllLeft {
   private static final int FAILURES = 10;
   private static final String ACTIVE = "active";
 
-  private final Vertx vertx;
+  private final Loop loop;
   private final Supplier<Future<String>> holders;
   private final Consumer<String> waits;
   private final Pace pace;
-  private final long notice;
+  private final Deadline notice;
   private final Promise<Void> left = Promise.promise();
   private String told = "";
   private int failures;
@@ -47,16 +47,16 @@ final class AllLeft {
    * @param holders asks the services who holds a job there, in words; empty: nobody
    * @param waits gets those words when that is so for longer than a moment, and when they change
    */
-  AllLeft(Vertx vertx, Supplier<Future<String>> holders, Consumer<String> waits) {
-    this(vertx, holders, waits, PACE);
+  AllLeft(Loop loop, Supplier<Future<String>> holders, Consumer<String> waits) {
+    this(loop, holders, waits, PACE);
   }
 
-  AllLeft(Vertx vertx, Supplier<Future<String>> holders, Consumer<String> waits, Pace pace) {
-    this.vertx = vertx;
+  AllLeft(Loop loop, Supplier<Future<String>> holders, Consumer<String> waits, Pace pace) {
+    this.loop = loop;
     this.holders = holders;
     this.waits = waits;
     this.pace = pace;
-    notice = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(pace.moment());
+    notice = Deadline.inMillis(loop.clock(), pace.moment());
   }
 
   /** Completes when nobody holds one; fails when the services have not answered ten times in a row. */
@@ -83,7 +83,7 @@ final class AllLeft {
     failures = 0;
     if (held.isEmpty()) {
       left.tryComplete();
-    } else if (System.nanoTime() - notice < 0) {
+    } else if (!notice.isPast()) {
       after(pace.first());
     } else {
       if (!held.equals(told)) {
@@ -95,7 +95,7 @@ final class AllLeft {
   }
 
   private void after(long millis) {
-    vertx.setTimer(millis, timer -> ask());
+    loop.after(millis, this::ask);
   }
 
   /** Who holds a job at servers, as in {@code trainers 1, 3 of job ctr}; empty: nobody. */

@@ -5,6 +5,7 @@ import io.regatta.node.directory.Directory;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.vertx.core.Future;
@@ -70,8 +71,8 @@ final class HostedServices {
     if (serving == null) {
       return Future.succeededFuture();
     }
-    ParameterServerControl control = new ParameterServerControl(node.vertx(), node.host(), serving.port(), node.control());
-    Future<Void> free = new AllLeft(node.vertx(), () -> control.status(job).map(status -> AllLeft.holders(List.of(status))),
+    ParameterServerControl control = new ParameterServerControl(node.network(), node.host(), serving.port());
+    Future<Void> free = new AllLeft(VertxLoop.current(node.vertx()), () -> control.status(job).map(status -> AllLeft.holders(List.of(status))),
         who -> LOG.info("parameter server {} of this process stays until all have left it: {} (Ctrl-C ends it now)", serving.index(), who))
         .await()
         .onFailure(e -> LOG.warn("the server in this process does not say whether trainers still use job {}: {}", job, e.getMessage()))

@@ -12,6 +12,7 @@ import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.parameterserver.StatusReply;
 import io.regatta.protocol.rendezvous.GroupsReply;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Map;
@@ -56,15 +57,15 @@ final class LaunchedServers implements ServerUse {
 
   private static Future<Void> left(Node node, List<String> servers, String rendezvous, Consumer<String> told) {
     List<ParameterServerControl> controls = servers.stream().map(server -> HostPort.parse(server, "--servers"))
-        .map(at -> new ParameterServerControl(node.vertx(), at.host(), at.port(), node.control())).toList();
+        .map(at -> new ParameterServerControl(node.network(), at.host(), at.port())).toList();
     HostPort meeting = rendezvous.isEmpty() ? null : HostPort.parse(rendezvous, "--servers");
     RendezvousClient members = meeting == null ? null
-        : new RendezvousClient(node.vertx(), meeting.host(), meeting.port(), node.control());
+        : new RendezvousClient(node.network(), meeting.host(), meeting.port());
     Supplier<Future<String>> holders = () -> Future.all(controls.stream().map(control -> control.status("")).toList())
         .map(all -> AllLeft.holders(all.<StatusReply>list()))
         .compose(held -> !held.isEmpty() || members == null ? Future.succeededFuture(held) : members.groups().map(
             LaunchedServers::members));
-    return new AllLeft(node.vertx(), holders, who -> told.accept("waits for " + who)).await();
+    return new AllLeft(VertxLoop.current(node.vertx()), holders, who -> told.accept("waits for " + who)).await();
   }
 
   /** Who has left the servers, but not the rendezvous yet; empty: nobody. */

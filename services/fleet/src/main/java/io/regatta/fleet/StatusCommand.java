@@ -4,8 +4,8 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
-import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.cluster.ClusterConfig.DirectoryKind;
+import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.Interrupt;
@@ -14,6 +14,7 @@ import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.parameterserver.StatusReply;
 import io.regatta.protocol.rendezvous.GroupsReply;
+import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
@@ -136,19 +137,17 @@ final class StatusCommand implements Callable<Integer> {
   }
 
   private Future<StatusReply> server(Node node, Directory.Instance server) {
-    ParameterServerControl control = new ParameterServerControl(node.vertx(), server.host(), server.controlPort(),
-        node.control());
+    ParameterServerControl control = new ParameterServerControl(node.network(), server.host(), server.controlPort());
     return limited(control.status(job)).eventually(control::close);
   }
 
   private static Future<GroupsReply> groups(Node node, Directory.Instance rendezvous) {
-    RendezvousClient client = new RendezvousClient(node.vertx(), rendezvous.host(), rendezvous.controlPort(),
-        node.control());
+    RendezvousClient client = new RendezvousClient(node.network(), rendezvous.host(), rendezvous.controlPort());
     return limited(client.groups()).eventually(client::close);
   }
 
   private void print(Answers answers, PrintWriter out) {
-    long now = System.currentTimeMillis();
+    long now = SystemClock.get().epochMillis();
     answers.servers().stream().filter(asked -> asked.reply().succeeded())
         .sorted(Comparator.comparingInt(asked -> asked.reply().result().getServerIndex()))
         .forEach(asked -> StatusPage.server(asked.reply().result(), asked.instance(), now, out));

@@ -9,6 +9,7 @@ import io.regatta.protocol.parameterserver.JobStatus;
 import io.regatta.protocol.parameterserver.ShardStatus;
 import io.regatta.protocol.parameterserver.StatusReply;
 import io.regatta.protocol.parameterserver.TrainerStatus;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
@@ -35,7 +36,7 @@ class AllLeftTest {
   void who_holds_a_job_is_waited_for_and_named_when_that_takes_longer() {
     List<String> answers = new ArrayList<>(List.of("", "trainers 1 of job a", "trainers 1 of job a", "trainers 1, 3 of job a"));
     BlockingQueue<String> told = new LinkedBlockingQueue<>();
-    AllLeft left = new AllLeft(vertx, () -> Future.succeededFuture(told.isEmpty() ? answers.get(3)
+    AllLeft left = new AllLeft(VertxLoop.current(vertx), () -> Future.succeededFuture(told.isEmpty() ? answers.get(3)
         : answers.remove(answers.size() - 1)), told::add, PACE);
     Blocking.get(left.await());
     assertThat(told).containsExactly("trainers 1, 3 of job a", "trainers 1 of job a");
@@ -45,8 +46,8 @@ class AllLeftTest {
   @Test
   void a_service_that_does_not_answer_once_is_asked_again_and_one_that_never_does_fails() {
     List<Future<String>> answers = new ArrayList<>(List.of(Future.succeededFuture(""), Future.failedFuture(new PeerLost("busy"))));
-    Blocking.get(new AllLeft(vertx, () -> answers.remove(answers.size() - 1), who -> { }, PACE).await());
-    assertThatThrownBy(() -> Blocking.get(new AllLeft(vertx, () -> Future.failedFuture(new PeerLost("gone")), who -> { }, PACE)
+    Blocking.get(new AllLeft(VertxLoop.current(vertx), () -> answers.remove(answers.size() - 1), who -> { }, PACE).await());
+    assertThatThrownBy(() -> Blocking.get(new AllLeft(VertxLoop.current(vertx), () -> Future.failedFuture(new PeerLost("gone")), who -> { }, PACE)
         .await())).isInstanceOf(PeerLost.class).hasMessage("gone");
   }
 

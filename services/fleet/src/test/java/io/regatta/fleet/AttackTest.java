@@ -344,7 +344,7 @@ class AttackTest {
           "endpoint");
       calling = CompletableFuture.runAsync(() -> {
         while (!over.get()) { // a connection each time: new ones are let in as well
-          RendezvousClient client = new RendezvousClient(vertx, endpoint.host(), endpoint.port(), node.control());
+          RendezvousClient client = new RendezvousClient(node.network(), endpoint.host(), endpoint.port());
           for (int i = 0; i < 10; i++) {
             long begin = System.nanoTime();
             Blocking.get(client.groups());

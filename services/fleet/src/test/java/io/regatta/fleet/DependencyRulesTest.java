@@ -19,14 +19,15 @@ import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.admin.AdminConfig;
 import io.regatta.node.cluster.ClusterConfig;
-import io.regatta.protocol.ParameterServerControl;
-import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.trainer.TrainingProgram;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.impl.HttpServerImpl;
 import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.net.NetServerOptions;
+import java.time.Instant;
+import java.time.LocalDateTime;
 import java.util.concurrent.ConcurrentMap;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -189,8 +190,7 @@ class DependencyRulesTest {
         .should().callMethod(Vertx.class, "createHttpServer", HttpServerOptions.class)
         .orShould().callMethod(Vertx.class, "createHttpServer")
         .orShould().callConstructor(HttpServerImpl.class, VertxInternal.class, HttpServerOptions.class)
-        .orShould().callConstructor(RendezvousClient.class, Vertx.class, String.class, int.class)
-        .orShould().callConstructor(ParameterServerControl.class, Vertx.class, String.class, int.class)
+        .orShould().callConstructor(VertxNetwork.class, Vertx.class)
         .orShould().callConstructor(NodeConfig.class, ClusterConfig.class, AdminConfig.class, String.class, int.class, int.class,
             int.class, boolean.class);
     rule.check(regatta);
@@ -202,6 +202,16 @@ class DependencyRulesTest {
     noClasses().should().callMethod(HttpServerOptions.class, "setSni", boolean.class)
         .orShould().callMethod(NetServerOptions.class, "setSni", boolean.class)
         .orShould().dependOnClassesThat().haveNameMatching("io\\.netty\\.handler\\.ssl\\..*Sni.*").check(regatta);
+  }
+
+  /** Whatever waits, expires or dates something is given a clock, so that tests and simulations set the time. */
+  @Test
+  void one_package_reads_the_clocks_of_the_machine() {
+    noClasses().that().resideOutsideOfPackages("io.regatta.protocol.vertx..", "io.regatta.load..")
+        .should().callMethod(System.class, "nanoTime")
+        .orShould().callMethod(System.class, "currentTimeMillis")
+        .orShould().callMethod(Instant.class, "now")
+        .orShould().callMethod(LocalDateTime.class, "now").check(regatta);
   }
 
   @Test

@@ -16,6 +16,7 @@ import io.regatta.core.model.SparsePartition;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.testing.TestClock;
 import io.regatta.protocol.JobSpecs;
 import io.regatta.protocol.tensor.DenseVariable;
 import io.regatta.protocol.tensor.Optimizer;
@@ -138,7 +139,7 @@ class ProtocolPageTest {
 
   private static void register(RegisterTrainer message) {
     JobSpec job = JobSpecs.ofProto("job", message);
-    new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 0).register(job, new TrainerId(0, 1), 0);
+    new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0)).register(job, new TrainerId(0, 1), 0);
   }
 
   private static RegisterTrainer.Builder job() {

@@ -36,6 +36,7 @@ import io.regatta.node.testing.EmbeddedNode;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
@@ -432,7 +433,7 @@ class TrainerOnClusterTest {
     RendezvousVerticle rendezvous = new RendezvousVerticle(node, hasty(0));
     String deployed = get(vertx.deployVerticle(rendezvous));
     int port = rendezvous.port();
-    RendezvousClient client = new RendezvousClient(vertx, "127.0.0.1", port);
+    RendezvousClient client = new RendezvousClient(new VertxNetwork(vertx), "127.0.0.1", port);
     Future<String> trainer = vertx.deployVerticle(new TrainerVerticle(node, new TrainerConfig(job, 0, ""), program(1)));
     while (!trainer.isComplete() && get(client.groups()).getGroupsList().stream().noneMatch(group -> group.getMembersList().stream()
         .anyMatch(member -> member.getState().equals("active")))) { // who stands still for a second is given up before
@@ -457,7 +458,7 @@ class TrainerOnClusterTest {
     JobConfig job = job(new JsonObject().put("mode", "async"));
     RendezvousVerticle rendezvous = new RendezvousVerticle(node, hasty(0));
     services(job, rendezvous);
-    RendezvousClient killed = new RendezvousClient(vertx, "127.0.0.1", rendezvous.port());
+    RendezvousClient killed = new RendezvousClient(new VertxNetwork(vertx), "127.0.0.1", rendezvous.port());
     try (LogLines log = LogLines.of("io.regatta.trainer.service.OtherTrainers")) {
       Future<JoinReply> joined = killed.join(job.job(), 2, 1, "trainer-1", "", 20_000);
       joined.onSuccess(seat -> killed.heartbeat(job.job(), 1, seat.getIncarnation(), 204));

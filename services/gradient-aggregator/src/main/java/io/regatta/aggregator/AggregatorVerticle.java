@@ -24,6 +24,7 @@ import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamServer;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.VerticleBase;
@@ -88,11 +89,11 @@ public final class AggregatorVerticle extends VerticleBase {
           port = listening;
           collectives = new CollectiveAggregator(context, node.host() + ":" + port(), CollectiveOptions.defaults()
               .withStream(options).withStartTimeout(node.config().readyTimeout().toMillis()), node.waits(), config.limits().jobs(), config.limits().bytes());
-          local = LocalStreams.serve(context, node.host(), port.port(), paths(), options);
-          waits = node.waits().source(context, endpoint::waits);
+          local = LocalStreams.serve(VertxLoop.of(context), node.host(), port.port(), paths(), options);
+          waits = node.waits().source(VertxLoop.of(context), endpoint::waits);
           measure();
           return node.directory().register(new Directory.Instance(Directory.GRADIENT_AGGREGATOR,
-              UUID.randomUUID().toString(), -1, node.host(), port.port(), System.currentTimeMillis(),
+              UUID.randomUUID().toString(), -1, node.host(), port.port(), node.clock().epochMillis(),
               Map.of("host", node.host())));
         })
         .onSuccess(registered -> {

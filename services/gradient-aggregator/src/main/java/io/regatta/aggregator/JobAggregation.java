@@ -7,6 +7,7 @@ import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.reduce.AggregationRounds;
 import io.regatta.node.group.GroupWatch;
+import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -91,7 +92,7 @@ final class JobAggregation {
     ToShard to = shards.computeIfAbsent(shard, index -> {
       ShardConnection connection = uplink.connection(spec, index, this::generation);
       return new ToShard(new AggregationRounds(spec.job(), index, uplink.limits().core(), connection,
-          System::currentTimeMillis), connection);
+          SystemClock.get()), connection);
     });
     if (incarnation != 0) {
       to.connection.meant(incarnation);

@@ -1,17 +1,16 @@
 package io.regatta.aggregator;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.node.directory.Directory;
+import io.regatta.core.error.RegattaException;
 import io.regatta.node.directory.Directory.Instance;
+import io.regatta.node.directory.Directory;
+import io.regatta.protocol.Network;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardMapReply;
-import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -29,17 +28,15 @@ final class ShardAddresses {
   /** What the servers have said: those that the directory named, the shards of those that answered, and why others did not. */
   private record Answers(List<Instance> servers, List<Shard> shards, List<RegattaException> failures) {}
 
-  private final Vertx vertx;
   private final Directory directory;
-  private final StreamOptions calls;
+  private final Network network;
   private final long lookupMillis;
   /** The round of questions under way; null: none. */
   private Future<Answers> asking;
 
-  /** @param calls what calls to the servers are made with */
-  ShardAddresses(Vertx vertx, Directory directory, StreamOptions calls, long lookupMillis) {
-    this.calls = calls;
-    this.vertx = vertx;
+  /** @param network the way to the servers */
+  ShardAddresses(Directory directory, Network network, long lookupMillis) {
+    this.network = network;
     this.directory = directory;
     this.lookupMillis = lookupMillis;
   }
@@ -75,7 +72,7 @@ final class ShardAddresses {
   }
 
   private Future<List<Shard>> shards(Instance server) {
-    ParameterServerControl control = new ParameterServerControl(vertx, server.host(), server.controlPort(), calls);
+    ParameterServerControl control = new ParameterServerControl(network, server.host(), server.controlPort());
     return control.shardMap().timeout(lookupMillis, TimeUnit.MILLISECONDS)
         .map(ShardMapReply::getShardsList)
         .recover(e -> Future.failedFuture(e instanceof RegattaException ? e

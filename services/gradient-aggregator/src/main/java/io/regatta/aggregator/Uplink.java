@@ -3,9 +3,12 @@ package io.regatta.aggregator;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.group.GroupWatch;
+import io.regatta.protocol.Network;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -13,25 +16,23 @@ import java.util.function.LongSupplier;
 
 /** What an aggregator reaches shards and rendezvous with; owned by the verticle's event loop. */
 final class Uplink {
-  private final Vertx vertx;
   private final Context context;
   private final Directory directory;
   private final AggregatorConfig config;
   private final StreamOptions options;
-  private final StreamOptions calls;
+  private final Network network;
   private final TensorStreamClient client;
   private final ShardAddresses addresses;
 
   /** @param options of streams, with the TLS and the token of the process */
   Uplink(Vertx vertx, Context context, Directory directory, AggregatorConfig config, StreamOptions options) {
-    this.vertx = vertx;
     this.context = context;
     this.directory = directory;
     this.config = config;
     this.options = options;
-    calls = StreamOptions.defaults().withSecurity(options.security());
+    network = new VertxNetwork(vertx, StreamOptions.defaults().withSecurity(options.security()));
     client = new TensorStreamClient(vertx, options);
-    addresses = new ShardAddresses(vertx, directory, calls, config.lookupMs());
+    addresses = new ShardAddresses(directory, network, config.lookupMs());
   }
 
   /** A connection to one shard for one job; not open yet. */
@@ -46,7 +47,7 @@ final class Uplink {
 
   /** A watch on a job's group; not started yet. */
   GroupWatch watch(String job, GroupWatch.Follower follower) {
-    return new GroupWatch(vertx, directory, calls, job, "the aggregator", config.retryMs(), follower);
+    return new GroupWatch(VertxLoop.of(context), directory, network, job, "the aggregator", config.retryMs(), follower);
   }
 
   AggregatorConfig.Limits limits() {

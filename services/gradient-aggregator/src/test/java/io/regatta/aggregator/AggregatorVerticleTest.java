@@ -27,6 +27,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.testing.TestClock;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.LeftoverThreads;
@@ -73,7 +74,7 @@ class AggregatorVerticleTest {
   /** The digest after some steps of these ranks in one process. */
   private static long reference(int trainers, int steps, int... lastSteps) {
     JobSpec job = job(Mode.SYNC, trainers, 1);
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 0);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
     List<ParameterClient> clients = new ArrayList<>();
     for (int rank = 0; rank < trainers; rank++) {
       clients.add(new ParameterClient(job, new TrainerId(rank, 1), List.of(new LocalShardLink(shard)), Runnable::run));

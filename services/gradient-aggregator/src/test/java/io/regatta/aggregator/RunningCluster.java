@@ -19,6 +19,7 @@ import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.stream.StreamOptions;
@@ -74,7 +75,7 @@ final class RunningCluster implements AutoCloseable {
     }
 
     private ShardLink link(String host, int port, String path, Shard shard) {
-      ParameterServerControl control = new ParameterServerControl(vertx, shard.getHost(), shard.getPort());
+      ParameterServerControl control = new ParameterServerControl(new VertxNetwork(vertx), shard.getHost(), shard.getPort());
       closing.add(control::close);
       return get(on(() -> streams.open(host, port, path).map(stream -> new GrpcShardLink(stream,
           path + " of shard " + shard.getIndex(), shard.getIndex(), shard.getIncarnation(), () -> generation,
@@ -135,7 +136,7 @@ final class RunningCluster implements AutoCloseable {
       aggregators.add(new AggregatorVerticle(node, config()));
       deployments.add(get(vertx.deployVerticle(aggregators.get(i))));
     }
-    rendezvous = new RendezvousClient(vertx, "127.0.0.1", verticle.port());
+    rendezvous = new RendezvousClient(new VertxNetwork(vertx), "127.0.0.1", verticle.port());
     closing.add(rendezvous::close);
     streams = get(on(() -> Future.succeededFuture(new TensorStreamClient(vertx, OPTIONS))));
     closing.add(streams::close);
@@ -167,7 +168,7 @@ final class RunningCluster implements AutoCloseable {
   List<Shard> shards() {
     List<Shard> shards = new ArrayList<>();
     for (Directory.Instance server : get(directory.list(Directory.PARAMETER_SERVER))) {
-      ParameterServerControl control = new ParameterServerControl(vertx, server.host(), server.controlPort());
+      ParameterServerControl control = new ParameterServerControl(new VertxNetwork(vertx), server.host(), server.controlPort());
       closing.add(control::close);
       shards.addAll(get(control.shardMap()).getShardsList());
     }

@@ -1,18 +1,19 @@
 package io.regatta.node;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Clock;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Insight;
-import io.regatta.node.admin.SampleFamilies;
 import io.regatta.node.admin.Probes;
+import io.regatta.node.admin.SampleFamilies;
 import io.regatta.node.admin.Waits;
-import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.cluster.ClusterConfig.DirectoryKind;
 import io.regatta.node.cluster.ClusterConfig.MemberKind;
+import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.cluster.ClusteredVertx;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.FixedDirectory;
@@ -20,8 +21,11 @@ import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.node.directory.WaitingDirectory;
 import io.regatta.node.member.VertxMember;
 import io.regatta.node.process.Proxies;
+import io.regatta.protocol.Network;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Closeable;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
@@ -77,7 +81,7 @@ public final class Node {
     this.insight = insight;
     insight.directory(this.directory::reachable);
     this.longWaitTimer = vertx.setPeriodic(LONG_WAIT_CHECK_MILLIS,
-        id -> insight.waits().logLong(System.currentTimeMillis())
+        id -> insight.waits().logLong(clock().epochMillis())
             .onFailure(e -> LOG.warn("{}: cannot list the waits: {}", role(), e.toString())));
     Proxies.log();
     this.security = new NodeSecurity(insight.security(), vertx, config.tls().pollMs(),
@@ -300,6 +304,11 @@ public final class Node {
     return vertx;
   }
 
+  /** Returns the clock of this process. */
+  public Clock clock() {
+    return SystemClock.get();
+  }
+
   public Directory directory() {
     return directory;
   }
@@ -341,6 +350,11 @@ public final class Node {
     StreamOptions options = StreamOptions.defaults();
     long quarter = config.readyTimeout().toMillis() / CONNECTIONS_PER_READY_TIMEOUT;
     return streams(options.withConnectTimeout((int) Math.max(LEAST_CONNECT_MILLIS, Math.min(quarter, options.connectTimeoutMillis()))));
+  }
+
+  /** Returns the network of control calls to other processes; see {@link #control}. */
+  public Network network() {
+    return new VertxNetwork(vertx, control());
   }
 
   /** Returns the metrics of many samples each, which {@code /metrics} shows beside the registry's. */

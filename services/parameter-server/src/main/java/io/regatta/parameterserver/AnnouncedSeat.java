@@ -2,6 +2,7 @@ package io.regatta.parameterserver;
 
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.loop.Clock;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.parameterserver.ShardMapRequest;
@@ -23,6 +24,7 @@ final class AnnouncedSeat {
   private static final Logger LOG = LoggerFactory.getLogger(AnnouncedSeat.class);
   private static final PeerLog PLACES = PeerLog.ofEvents(LOG);
 
+  private final Clock clock;
   private final Directory directory;
   private final int port;
   private final int trainers;
@@ -32,11 +34,13 @@ final class AnnouncedSeat {
   private int index;
 
   /**
+   * @param clock dates the start of this server's life
    * @param directory learns where servers and rendezvous are
    * @param port the control port
    * @param trainers of each job that this server takes; 0: any number
    */
-  AnnouncedSeat(Directory directory, int port, int trainers) {
+  AnnouncedSeat(Clock clock, Directory directory, int port, int trainers) {
+    this.clock = clock;
     this.directory = directory;
     this.port = port;
     this.trainers = trainers;
@@ -96,6 +100,6 @@ final class AnnouncedSeat {
     directory.learn(Directory.RENDEZVOUS, list.get(0));
     directory.learn(Directory.PARAMETER_SERVER, String.join(",", list));
     PLACES.info("a trainer says that this is server {} of {}", place, String.join(",", list));
-    seat.complete(new ServerSeat(place, System.currentTimeMillis(), null));
+    seat.complete(new ServerSeat(place, clock.epochMillis(), null));
   }
 }

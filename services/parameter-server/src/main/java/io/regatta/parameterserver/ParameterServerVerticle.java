@@ -89,7 +89,7 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
    * @param trainers of each job that it takes; 0: any number
    */
   public static ParameterServerVerticle announced(Node node, ParameterServerConfig config, PortGuest guest, int trainers) {
-    return new ParameterServerVerticle(node, config, guest, new AnnouncedSeat(node.directory(), config.port(), trainers));
+    return new ParameterServerVerticle(node, config, guest, new AnnouncedSeat(node.clock(), node.directory(), config.port(), trainers));
   }
 
   /** The control port, once started. */

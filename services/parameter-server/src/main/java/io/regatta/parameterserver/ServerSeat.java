@@ -5,6 +5,7 @@ import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Registration;
 import io.regatta.node.group.GroupNames;
+import io.regatta.node.group.MemberContext;
 import io.regatta.node.group.Membership;
 import io.regatta.protocol.ParameterServerControl;
 import io.vertx.core.Future;
@@ -35,17 +36,17 @@ record ServerSeat(int index, long incarnation, Membership group) {
   static Future<ServerSeat> take(Node node, ParameterServerConfig config, String member, String endpoint,
       Consumer<String> lost) {
     if (config.index() >= 0) {
-      return Future.succeededFuture(new ServerSeat(config.index(), System.currentTimeMillis(), null));
+      return Future.succeededFuture(new ServerSeat(config.index(), node.clock().epochMillis(), null));
     }
     Duration timeout = node.config().readyTimeout();
     String who = "parameter server at " + endpoint;
     return node.directory().awaitAny(Directory.RENDEZVOUS, timeout, who).compose(found -> {
-      Membership group = new Membership(node, found.get(0), GroupNames.PARAMETER_SERVERS, Directory.PARAMETER_SERVER, () -> -1,
+      Membership group = new Membership(MemberContext.of(node), found.get(0), GroupNames.PARAMETER_SERVERS, Directory.PARAMETER_SERVER, () -> -1,
           changed -> { }, why -> lost.accept(givenUp(endpoint, why)));
       return group.join(who, config.servers(), -1, member, endpoint, timeout)
           .map(joined -> {
             LOG.info("parameter server has index {} of {}", group.rank(), config.servers());
-            return new ServerSeat(group.rank(), Math.max(System.currentTimeMillis(), group.incarnation()), group);
+            return new ServerSeat(group.rank(), Math.max(node.clock().epochMillis(), group.incarnation()), group);
           })
           .recover(e -> group.leave().transform(left -> Future.failedFuture(e)));
     });
@@ -63,7 +64,7 @@ record ServerSeat(int index, long incarnation, Membership group) {
 
   /** Another process that now listens on that port is not the one that is asked for. */
   private static Future<Boolean> answers(Node node, Directory.Instance other) {
-    ParameterServerControl control = new ParameterServerControl(node.vertx(), other.host(), other.controlPort(), node.control());
+    ParameterServerControl control = new ParameterServerControl(node.network(), other.host(), other.controlPort());
     return control.shardMap().timeout(ANSWER_MILLIS, TimeUnit.MILLISECONDS)
         .map(map -> map.getServerIndex() == other.index()
             && map.getShardsList().stream().allMatch(shard -> shard.getIncarnation() == other.incarnation()))

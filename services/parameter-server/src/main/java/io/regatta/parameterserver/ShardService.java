@@ -1,6 +1,7 @@
 package io.regatta.parameterserver;
 
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.loop.Timer;
 import io.regatta.core.shard.DigestCursor;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.node.Node;
@@ -8,9 +9,8 @@ import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.group.GroupWatch;
-import io.regatta.protocol.LaterTurn;
-import io.regatta.protocol.ShardStreamSession;
 import io.regatta.protocol.ShardStreamHandler.Origin;
+import io.regatta.protocol.ShardStreamSession;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.parameterserver.DigestReply;
@@ -24,11 +24,11 @@ import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -53,8 +53,7 @@ final class ShardService {
   private static final long DIGEST_SLICE = 100_000;
 
   private final Node node;
-  private final Vertx vertx;
-  private final Context context;
+  private final VertxLoop loop;
   private final int index;
   private final long incarnation;
   private final ParameterShard shard;
@@ -72,7 +71,7 @@ final class ShardService {
   private volatile int port;
   private LocalStreams local;
   private Waits.Source waits;
-  private long measurer = -1;
+  private Timer measurer = Timer.NONE;
   /** Under way, or null. */
   private ShardMetrics.Tick tick;
 
@@ -86,17 +85,15 @@ final class ShardService {
       JobListener jobs) {
     this.jobs = jobs;
     this.node = node;
-    this.vertx = node.vertx();
-    this.context = context;
+    loop = VertxLoop.of(context);
     this.index = index;
     this.incarnation = incarnation;
     this.config = config;
     options = node.streams(config.stream().options());
-    shard = new ParameterShard(index, config.limits().core(), System::currentTimeMillis,
-        task -> LaterTurn.run(context, task));
+    shard = new ParameterShard(index, config.limits().core(), loop.clock(), loop::defer);
     hosted = node.starting("shard " + index);
     metrics = new ShardMetrics(node.metrics(), node.families(), index);
-    snapshots = new SnapshotWriter(vertx, context, shard, config.limits().snapshotBytes(),
+    snapshots = new SnapshotWriter(node.vertx(), loop, shard, config.limits().snapshotBytes(),
         SnapshotRoots.of(config.snapshotRoots(), PublishedAddress.isLoopback(node.bind())));
   }
 
@@ -133,9 +130,9 @@ final class ShardService {
   /** Its port is open: streams may come, by hand as well. */
   void listens(int at, Map<String, Handler<TensorStream>> paths) {
     port = at;
-    local = LocalStreams.serve(context, node.host(), at, paths, options);
-    waits = node.waits().source(context, () -> Stream.concat(shard.waits().stream(), snapshots.waits().stream()).toList());
-    measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> measure());
+    local = LocalStreams.serve(loop, node.host(), at, paths, options);
+    waits = node.waits().source(loop, () -> Stream.concat(shard.waits().stream(), snapshots.waits().stream()).toList());
+    measurer = loop.every(MEASURE_MILLIS, this::measure);
     hosted.serves();
   }
 
@@ -156,7 +153,7 @@ final class ShardService {
       LOG.warn("metrics of shard {} could not be renewed, which is tried again every {} ms", index, MEASURE_MILLIS, e);
     }
     if (more) {
-      LaterTurn.run(context, this::measureOn);
+      loop.defer(this::measureOn);
     } else {
       tick = null;
     }
@@ -191,7 +188,7 @@ final class ShardService {
     GroupWatch watch = watches.get(job);
     if (here && watch == null) {
       JOBS.info("shard {}: job {} begins", index, job);
-      GroupWatch begun = new GroupWatch(vertx, node.directory(), node.control(), job, "shard " + index, WATCH_RETRY_MILLIS,
+      GroupWatch begun = new GroupWatch(loop, node.directory(), node.network(), job, "shard " + index, WATCH_RETRY_MILLIS,
           new ShardFollower(shard, index, job, () -> jobChanged(job), () -> streams.containsValue(job),
               this::left));
       watches.put(job, begun);
@@ -216,12 +213,12 @@ final class ShardService {
 
   /** What runs here; completes on this shard's event loop. */
   Future<ShardStatus> status(String job) {
-    return onLoop(() -> StatusMessages.of(index, shard, job, System.currentTimeMillis()));
+    return onLoop(() -> StatusMessages.of(index, shard, job, loop.clock().epochMillis()));
   }
 
   private <T> Future<T> onLoop(Supplier<T> question) {
     Promise<T> promise = Promise.promise();
-    context.runOnContext(v -> {
+    loop.execute(() -> {
       try {
         promise.complete(question.get());
       } catch (RuntimeException | Error e) { // no memory for the message, say: whoever asked must not wait for it
@@ -241,7 +238,7 @@ final class ShardService {
   private void digestOn(DigestCursor cursor, Promise<Long> promise) {
     try {
       if (cursor.advance(DIGEST_SLICE)) {
-        LaterTurn.run(context, () -> digestOn(cursor, promise));
+        loop.defer(() -> digestOn(cursor, promise));
       } else {
         promise.complete(cursor.value());
       }
@@ -257,7 +254,7 @@ final class ShardService {
    */
   Future<Void> stop() {
     hosted.stopped();
-    vertx.cancelTimer(measurer);
+    measurer.cancel();
     if (waits != null) {
       waits.close();
     }

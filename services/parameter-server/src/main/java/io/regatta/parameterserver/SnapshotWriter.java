@@ -1,12 +1,14 @@
 package io.regatta.parameterserver;
 
-import io.regatta.core.error.RegattaException;
-import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.PushMark;
 import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.loop.Stopwatch;
+import io.regatta.core.loop.Timer;
 import io.regatta.core.shard.JobRestore;
 import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.shard.ParameterShard;
@@ -21,7 +23,7 @@ import io.regatta.protocol.snapshot.ShardRestorer;
 import io.regatta.protocol.snapshot.ShardSaver;
 import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.protocol.snapshot.WritablePlace;
-import io.vertx.core.Context;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -61,8 +63,7 @@ final class SnapshotWriter {
   /** Pushes of a job that wait for the snapshot in a directory. */
   private record Hold(String job, String directory) {}
 
-  private final Vertx vertx;
-  private final Context loop;
+  private final VertxLoop loop;
   private final ParameterShard shard;
   private final long keptMax;
   private final SnapshotRoots roots;
@@ -73,7 +74,7 @@ final class SnapshotWriter {
   /** By job: the snapshot that it has begun with, or is to. */
   private final Map<String, Restoring> restored = new HashMap<>();
   /** Timers that end holds. */
-  private final Map<Hold, Long> holds = new HashMap<>();
+  private final Map<Hold, Timer> holds = new HashMap<>();
   /** Files that the worker has before it, the first of them under way. */
   private final List<Queued> queue = new ArrayList<>();
   /** Written on the loop, read by the worker. */
@@ -85,15 +86,14 @@ final class SnapshotWriter {
    * @param keptMax see {@link ParameterShard#snapshot}
    * @param roots of the directories that requests may name
    */
-  SnapshotWriter(Vertx vertx, Context loop, ParameterShard shard, long keptMax, SnapshotRoots roots) {
+  SnapshotWriter(Vertx vertx, VertxLoop loop, ParameterShard shard, long keptMax, SnapshotRoots roots) {
     this(vertx, loop, shard, keptMax, roots, HOLD_MILLIS);
   }
 
   /** @param holdMillis longest time that pushes wait for the moment of a snapshot */
-  SnapshotWriter(Vertx vertx, Context loop, ParameterShard shard, long keptMax, SnapshotRoots roots, long holdMillis) {
+  SnapshotWriter(Vertx vertx, VertxLoop loop, ParameterShard shard, long keptMax, SnapshotRoots roots, long holdMillis) {
     this.roots = roots;
     this.holdMillis = holdMillis;
-    this.vertx = vertx;
     this.loop = loop;
     this.shard = shard;
     this.keptMax = keptMax;
@@ -117,8 +117,8 @@ final class SnapshotWriter {
       return quiet.future();
     }
     cancel(hold);
-    holds.put(hold, vertx.setTimer(holdMillis, timer -> {
-      holds.remove(hold, timer);
+    holds.put(hold, loop.after(holdMillis, () -> {
+      holds.remove(hold);
       if (shard.endHold(job, hold.directory)) {
         FAILURES.warn("pushes of job {} on shard {} that a snapshot waits for have not come within {} ms; the job "
             + "goes on, "
@@ -130,9 +130,9 @@ final class SnapshotWriter {
   }
 
   private void cancel(Hold hold) {
-    Long timer = holds.remove(hold);
+    Timer timer = holds.remove(hold);
     if (timer != null) {
-      vertx.cancelTimer(timer);
+      timer.cancel();
     }
   }
 
@@ -141,7 +141,7 @@ final class SnapshotWriter {
     ParameterShard.checkName(request.getJob());
     Path dir = roots.path(request.getDirectory());
     Hold hold = new Hold(request.getJob(), dir.toString());
-    Future<Boolean> there = loop.executeBlocking(() -> {
+    Future<Boolean> there = loop.context().executeBlocking(() -> {
       roots.check(dir);
       return Files.isDirectory(dir);
     }, false); // not after another job's files
@@ -190,10 +190,10 @@ final class SnapshotWriter {
 
   private Future<FileEntry> write(JobSnapshot snapshot, Path dir) {
     String what = "the snapshot of job " + snapshot.spec().job() + " on shard " + shard.index();
-    long begin = System.nanoTime();
+    Stopwatch begun = Stopwatch.start(loop.clock());
     return inTurn(what, () -> ShardSaver.save(snapshot, dir, this::ask))
         .onSuccess(file -> SNAPSHOTS.info("{}: {} bytes in {} ms, {}", what, file.bytes(),
-            TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin), dir.resolve(file.file())))
+            begun.millis(), dir.resolve(file.file())))
         .recover(e -> Future.failedFuture(explained(what + " could not be written to " + dir, e)))
         .onFailure(e -> FAILURES.warn("{}; the job goes on", e.getMessage()));
   }
@@ -203,7 +203,7 @@ final class SnapshotWriter {
 
   /** On the worker, behind the files that are there already. */
   <T> Future<T> inTurn(String what, Callable<T> file) {
-    Queued queued = new Queued(what, System.currentTimeMillis());
+    Queued queued = new Queued(what, loop.clock().epochMillis());
     queue.add(queued);
     Future<T> done;
     try {
@@ -269,15 +269,15 @@ final class SnapshotWriter {
     ResumePoint at = ProgressMessages.at(request);
     JobRestore into = shard.restore(request.getJob());
     String what = "job " + request.getJob() + " on shard " + shard.index();
-    long begin = System.nanoTime();
-    return loop.executeBlocking(() -> {
+    Stopwatch reading = Stopwatch.start(loop.clock());
+    return loop.context().executeBlocking(() -> {
       roots.check(dir);
       return true;
     }, false).onFailure(refused -> restored.remove(request.getJob(), begun)) // the job may still begin with another one
         .compose(allowed -> inTurn("the reading of " + what,
             () -> ShardRestorer.restore(into, dir, request.getResume(), at, this::ask)))
         .onSuccess(dense -> SNAPSHOTS.info("{} has been read from {} in {} ms", what, dir,
-            TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin)))
+            reading.millis()))
         .recover(e -> Future.failedFuture(explained(what + " could not be read from " + dir, e)));
   }
 
@@ -290,7 +290,7 @@ final class SnapshotWriter {
   /** On the worker: has the loop do something, and waits for it. */
   private <T> T ask(Supplier<T> question) throws IOException {
     CompletableFuture<T> answer = new CompletableFuture<>();
-    loop.runOnContext(v -> {
+    loop.execute(() -> {
       try {
         answer.complete(question.get());
       } catch (RuntimeException | Error e) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.testing.TestClock;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.FixedDirectory;
@@ -21,7 +22,7 @@ class AnnouncedSeatTest {
 
   private final Vertx vertx = Vertx.vertx();
   private final FixedDirectory directory = new FixedDirectory(vertx, new Waits(), Map.of(Directory.RENDEZVOUS, "127.0.0.1:7164"));
-  private final AnnouncedSeat seat = new AnnouncedSeat(directory, 7164, 2);
+  private final AnnouncedSeat seat = new AnnouncedSeat(TestClock.at(1), directory, 7164, 2);
   private final Future<ServerSeat> place = seat.seat(wait -> { });
 
   @AfterEach

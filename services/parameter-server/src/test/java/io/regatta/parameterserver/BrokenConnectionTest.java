@@ -22,6 +22,7 @@ import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -118,7 +119,7 @@ class BrokenConnectionTest {
               return "shard 0 is lost: " + why;
             }));
     ReopeningShardLink link = get(servers.on(() ->
-        ReopeningShardLink.open(servers.vertx, wrapped.apply(open), options.maxRequests())));
+        ReopeningShardLink.open(VertxLoop.current(servers.vertx), wrapped.apply(open), options.maxRequests())));
     return new ParameterClient(job, new TrainerId(rank, 1), List.of(link), servers::onOwner);
   }
 

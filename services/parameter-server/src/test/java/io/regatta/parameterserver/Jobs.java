@@ -14,6 +14,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -59,7 +60,7 @@ final class Jobs {
   static long reference(JobSpec like, int steps) {
     JobSpec job = new JobSpec(like.job(), like.mode(), like.trainers(), like.stalenessBound(), like.nanPolicy(), 1,
         like.minBlock(), like.model());
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 0);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
     List<ParameterClient> clients = new ArrayList<>();
     for (int rank = 0; rank < job.trainers(); rank++) {
       clients.add(new ParameterClient(job, new TrainerId(rank, 1), List.of(new LocalShardLink(shard)), Runnable::run));

@@ -11,6 +11,7 @@ import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.regatta.protocol.parameterserver.StatusReply;
@@ -84,7 +85,7 @@ final class RunningServers implements AutoCloseable {
   }
 
   ParameterServerControl control(String host, int port) {
-    ParameterServerControl control = new ParameterServerControl(vertx, host, port);
+    ParameterServerControl control = new ParameterServerControl(new VertxNetwork(vertx), host, port);
     closing.add(() -> get(control.close()));
     return control;
   }

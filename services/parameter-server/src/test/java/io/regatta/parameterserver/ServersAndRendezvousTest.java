@@ -15,6 +15,7 @@ import io.regatta.node.group.GroupNames;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.JoinReply;
@@ -204,7 +205,7 @@ class ServersAndRendezvousTest {
   private static RendezvousClient rendezvous(RunningServers cluster, long leaseMillis) {
     RendezvousVerticle verticle = new RendezvousVerticle(cluster.node, config(0, leaseMillis));
     get(cluster.vertx.deployVerticle(verticle));
-    return new RendezvousClient(cluster.vertx, "127.0.0.1", verticle.port());
+    return new RendezvousClient(new VertxNetwork(cluster.vertx), "127.0.0.1", verticle.port());
   }
 
   private static RendezvousConfig config(int port, long leaseMillis) {

@@ -15,6 +15,8 @@ import io.regatta.core.exchange.Wait;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.node.settings.Settings;
 import io.regatta.protocol.parameterserver.SaveRequest;
+import io.regatta.protocol.vertx.SystemClock;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -41,7 +43,7 @@ class SnapshotWriterTest {
 
   private ParameterShard shard(int index) {
     return new ParameterShard(index, Settings.defaults(ParameterServerConfig.class).limits().core(),
-        System::currentTimeMillis, task -> loop.runOnContext(v -> task.run()));
+        SystemClock.get(), task -> loop.runOnContext(v -> task.run()));
   }
 
   private <T> T onLoop(Supplier<Future<T>> call) {
@@ -70,7 +72,7 @@ class SnapshotWriterTest {
   @Test
   void when_one_of_two_snapshots_is_taken_then_pushes_wait_for_the_other_until_that_is_refused() throws Exception {
     ParameterShard shard = shard(0);
-    SnapshotWriter writer = new SnapshotWriter(vertx, loop, shard, 1 << 20, SnapshotRoots.any(),
+    SnapshotWriter writer = new SnapshotWriter(vertx, VertxLoop.of(loop), shard, 1 << 20, SnapshotRoots.any(),
         TimeUnit.HOURS.toMillis(1));
     Path first = Files.createDirectory(dir.resolve("first"));
     Path second = dir.resolve("second");
@@ -96,7 +98,7 @@ class SnapshotWriterTest {
   @Test
   void when_the_time_of_a_hold_is_over_then_pushes_wait_no_longer() throws Exception {
     ParameterShard shard = shard(0);
-    SnapshotWriter writer = new SnapshotWriter(vertx, loop, shard, 1 << 20, SnapshotRoots.any(), 1);
+    SnapshotWriter writer = new SnapshotWriter(vertx, VertxLoop.of(loop), shard, 1 << 20, SnapshotRoots.any(), 1);
     Promise<PushAck> acknowledged = Promise.promise();
     onLoop(() -> {
       begun(shard);
@@ -113,7 +115,7 @@ class SnapshotWriterTest {
   @Test
   void filesThatWaitNameTheOneUnderWay() throws Exception {
     ParameterShard shard = shard(3);
-    SnapshotWriter writer = new SnapshotWriter(vertx, loop, shard, 0, SnapshotRoots.any());
+    SnapshotWriter writer = new SnapshotWriter(vertx, VertxLoop.of(loop), shard, 0, SnapshotRoots.any());
     CountDownLatch disk = new CountDownLatch(1);
     Promise<List<Wait>> waits = Promise.promise();
     Promise<Void> written = Promise.promise();

@@ -17,6 +17,7 @@ import io.regatta.core.model.SparsePartition;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.testing.TestClock;
 import io.regatta.node.admin.SampleFamilies;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -36,7 +37,7 @@ class TableMetersTest {
   }
 
   private static ParameterShard shard(int index, int tables) {
-    ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), () -> 1);
+    ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), TestClock.at(1));
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 2, 64, new ModelSpec(1, List.of(), sgd,
         IntStream.range(0, tables).mapToObj(i -> new SparseTableSpec("t" + i, 1, InitializerSpec.zeros(), sgd)).toList())), ME, 0);

@@ -1,7 +1,7 @@
 package io.regatta.rendezvous;
 
 import io.regatta.core.error.RegattaException;
-import io.regatta.protocol.call.GrpcCalls;
+import io.regatta.protocol.call.CallRegistry;
 import io.regatta.protocol.call.ServerCall;
 import io.regatta.protocol.rendezvous.AddReply;
 import io.regatta.protocol.rendezvous.CompareAndSetReply;
@@ -32,7 +32,7 @@ final class RendezvousEndpoint {
     this.groups = groups;
   }
 
-  void bind(GrpcCalls.Service calls) {
+  void bind(CallRegistry calls) {
     calls.later(RendezvousGrpcService.Join, (r, done) -> {
       if (r.getIncarnation() != 0) {
         groups.requireSecret(r.getGroup(), r.getIncarnation(), r.getSecret());

@@ -2,6 +2,8 @@ package io.regatta.rendezvous;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
+import io.regatta.core.loop.Deadline;
+import io.regatta.core.loop.Timer;
 import io.regatta.node.Node;
 import io.regatta.node.address.PortGuest;
 import io.regatta.node.admin.Hosted;
@@ -13,6 +15,7 @@ import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.call.RequestLimits;
 import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.RendezvousGrpcService;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.rendezvous.http.HttpStoreConfig;
 import io.regatta.rendezvous.http.KeyValueServer;
 import io.vertx.core.Context;
@@ -25,7 +28,6 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,17 +54,16 @@ public final class RendezvousService implements PortGuest {
   private final AtomicLong activeMembers = new AtomicLong();
   private final AtomicLong waitingCalls = new AtomicLong();
   private final List<KeyValueServer> httpStores = new ArrayList<>();
-  private final LongSupplier clock = steadyClock();
   private final Promise<String> finished = Promise.promise();
-  private Context context;
+  private VertxLoop loop;
+  private RendezvousGroups rendezvous;
   private Hosted.Service hosted;
   private Groups groups;
   private volatile int glooPort = HttpStoreConfig.OFF;
   private volatile int launchPort = HttpStoreConfig.OFF;
   private Registration registration;
   private Waits.Source waits;
-  private long ticker = -1;
-  private long measurer = -1;
+  private Timer measurer = Timer.NONE;
 
   /** One rendezvous on the node's host. */
   public RendezvousService(Node node, RendezvousConfig config) {
@@ -73,10 +74,11 @@ public final class RendezvousService implements PortGuest {
 
   @Override
   public void begin(Context owner, GrpcCalls calls) {
-    context = owner;
+    loop = VertxLoop.of(owner);
+    rendezvous = new RendezvousGroups(loop, config);
+    groups = rendezvous.groups();
     hosted = node.starting(Directory.RENDEZVOUS);
-    groups = new Groups(config, clock);
-    new RendezvousEndpoint(groups).bind(calls.service(RendezvousGrpcService.SERVICE_DESCRIPTOR, hosted::isServing,
+    rendezvous.bind(calls.service(RendezvousGrpcService.SERVICE_DESCRIPTOR, hosted::isServing,
         new RequestLimits(config.messageBytes(), config.limits().names(), "rendezvous.limits.names")));
   }
 
@@ -84,12 +86,12 @@ public final class RendezvousService implements PortGuest {
   public Future<Void> listens(int port) {
     return httpStores()
         .compose(v -> {
-          waits = node.waits().source(context, groups::waits);
+          waits = node.waits().source(loop, groups::waits);
           gauge("regatta.rendezvous.groups", "open groups", openGroups);
           gauge("regatta.rendezvous.members", "active members of all groups", activeMembers);
           gauge("regatta.rendezvous.waiting.calls", "joins, gathers and other calls that wait for members", waitingCalls);
-          ticker = vertx.setPeriodic(config.tickMs(), id -> groups.expire());
-          measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> measure());
+          rendezvous.start();
+          measurer = loop.every(MEASURE_MILLIS, this::measure);
           return node.directory().registerSole(new Directory.Instance(Directory.RENDEZVOUS, UUID.randomUUID().toString(), 0,
               node.host(), port, groups.incarnation(), Map.of()), this::answers,
               "a cluster has one: end that one, or give this one another node.cluster.name");
@@ -118,12 +120,12 @@ public final class RendezvousService implements PortGuest {
     }
     return Future.<Void>succeededFuture()
         .compose(v -> http.glooPort() == HttpStoreConfig.OFF ? Future.succeededFuture()
-            : KeyValueServer.gloo(vertx, node.bind(), http, clock, node.security()).onSuccess(server -> {
+            : KeyValueServer.gloo(vertx, node.bind(), http, rendezvous.clock(), node.security()).onSuccess(server -> {
               httpStores.add(server);
               glooPort = server.port();
             }))
         .compose(v -> http.launchPort() == HttpStoreConfig.OFF ? Future.succeededFuture()
-            : KeyValueServer.launch(vertx, node.bind(), http, clock, node.security()).onSuccess(server -> {
+            : KeyValueServer.launch(vertx, node.bind(), http, rendezvous.clock(), node.security()).onSuccess(server -> {
               httpStores.add(server);
               launchPort = server.port();
             }))
@@ -142,17 +144,10 @@ public final class RendezvousService implements PortGuest {
 
   /** Another process that now listens on that port is not the one that is asked for. */
   private Future<Boolean> answers(Directory.Instance other) {
-    RendezvousClient client = new RendezvousClient(vertx, other.host(), other.controlPort(), node.control());
+    RendezvousClient client = new RendezvousClient(node.network(), other.host(), other.controlPort());
     return client.groups().timeout(ANSWER_MILLIS, TimeUnit.MILLISECONDS)
         .map(reply -> reply.getIncarnation() == other.incarnation())
         .eventually(client::close);
-  }
-
-  /** Ms since the epoch at the start, then by the monotonic clock: setting the wall clock ends no lease. */
-  private static LongSupplier steadyClock() {
-    long startMillis = System.currentTimeMillis();
-    long startNanos = System.nanoTime();
-    return () -> startMillis + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
   }
 
   private void gauge(String name, String description, AtomicLong value) {
@@ -168,25 +163,25 @@ public final class RendezvousService implements PortGuest {
   @Override
   public Future<Void> idle() {
     Promise<Void> idle = Promise.promise();
-    long notice = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(IDLE_NOTICE_MILLIS);
-    context.runOnContext(v -> awaitIdle(idle, notice, ""));
+    Deadline notice = Deadline.inMillis(loop.clock(), IDLE_NOTICE_MILLIS);
+    loop.execute(() -> awaitIdle(idle, notice, ""));
     return idle.future();
   }
 
-  private void awaitIdle(Promise<Void> idle, long notice, String told) {
+  private void awaitIdle(Promise<Void> idle, Deadline notice, String told) {
     if (groups.activeMembers() == 0) {
       idle.complete();
       return;
     }
-    if (System.nanoTime() - notice < 0) {
-      vertx.setTimer(IDLE_POLL_MILLIS, timer -> awaitIdle(idle, notice, told));
+    if (!notice.isPast()) {
+      loop.after(IDLE_POLL_MILLIS, () -> awaitIdle(idle, notice, told));
       return;
     }
     String members = members(groups.status(""));
     if (!members.equals(told)) {
       LOG.info("the rendezvous stays until all have left: {} (Ctrl-C ends it now)", members);
     }
-    vertx.setTimer(IDLE_SLOW_POLL_MILLIS, timer -> awaitIdle(idle, notice, members));
+    loop.after(IDLE_SLOW_POLL_MILLIS, () -> awaitIdle(idle, notice, members));
   }
 
   /** Who is active, as in {@code group line: rank 0, rank 2}. */
@@ -208,15 +203,15 @@ public final class RendezvousService implements PortGuest {
   @Override
   public Future<Void> end() {
     hosted.stopped();
-    vertx.cancelTimer(ticker);
-    vertx.cancelTimer(measurer);
+    rendezvous.stop();
+    measurer.cancel();
     meters.forEach(node.metrics()::remove);
     if (waits != null) {
       waits.close();
     }
     Future<Void> unregistered = registration == null ? Future.succeededFuture() : registration.close();
     return unregistered.transform(done -> {
-      groups.close();
+      rendezvous.close();
       return Future.join(httpStores.stream().map(KeyValueServer::close).toList()).mapEmpty();
     });
   }

@@ -9,8 +9,9 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.node.group.GroupWatch;
 import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.rendezvous.JoinReply;
-import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.net.NetClient;
@@ -69,8 +70,8 @@ class GroupWatchTest {
       JoinReply member = get(first.join("job", 1, 0));
       Told known = new Told();
       Told never = new Told();
-      GroupWatch watch = new GroupWatch(first.vertx, first.directory, StreamOptions.defaults(), "job", "test", 10, known);
-      GroupWatch other = new GroupWatch(first.vertx, first.directory, StreamOptions.defaults(), "never joined", "test", 10, never);
+      GroupWatch watch = new GroupWatch(VertxLoop.current(first.vertx), first.directory, new VertxNetwork(first.vertx), "job", "test", 10, known);
+      GroupWatch other = new GroupWatch(VertxLoop.current(first.vertx), first.directory, new VertxNetwork(first.vertx), "never joined", "test", 10, never);
       first.vertx.runOnContext(v -> {
         watch.start();
         other.start();
@@ -113,7 +114,7 @@ class GroupWatchTest {
       get(directory.registerSole(new Directory.Instance(Directory.RENDEZVOUS, "older", 0, "127.0.0.1",
           proxy.actualPort(), 1, Map.of()), holder -> Future.succeededFuture(false), ""));
       Told told = new Told();
-      GroupWatch watch = new GroupWatch(older.vertx, directory, StreamOptions.defaults(), "job", "test", 10, told);
+      GroupWatch watch = new GroupWatch(VertxLoop.current(older.vertx), directory, new VertxNetwork(older.vertx), "job", "test", 10, told);
       older.vertx.runOnContext(v -> watch.start());
       get(told.viewed.future());
       get(directory.registerSole(newcomer, holder -> Future.succeededFuture(false), ""));
@@ -136,7 +137,7 @@ class GroupWatchTest {
           rendezvous.join("job", 3, 2));
       members.forEach(RunningRendezvous::get);
       Told told = new Told();
-      GroupWatch watch = new GroupWatch(rendezvous.vertx, rendezvous.directory, StreamOptions.defaults(), "job", "test", 10, told);
+      GroupWatch watch = new GroupWatch(VertxLoop.current(rendezvous.vertx), rendezvous.directory, new VertxNetwork(rendezvous.vertx), "job", "test", 10, told);
       rendezvous.vertx.runOnContext(v -> watch.start());
       get(told.viewed.future());
       get(rendezvous.leave(members.get(1).result()));
@@ -164,7 +165,7 @@ class GroupWatchTest {
       get(older.directory.register(get(newer.directory.list(Directory.RENDEZVOUS)).get(0)));
       assertThat(get(older.directory.list(Directory.RENDEZVOUS))).hasSize(2);
       Told told = new Told();
-      GroupWatch watch = new GroupWatch(older.vertx, older.directory, StreamOptions.defaults(), "job", "test", 10, told);
+      GroupWatch watch = new GroupWatch(VertxLoop.current(older.vertx), older.directory, new VertxNetwork(older.vertx), "job", "test", 10, told);
       older.vertx.runOnContext(v -> watch.start());
       get(told.viewed.future());
       older.vertx.runOnContext(v -> watch.close());

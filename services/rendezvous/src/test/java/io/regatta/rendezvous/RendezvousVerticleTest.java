@@ -24,6 +24,7 @@ import io.regatta.core.memory.HeapBudget;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.GatherRequest;
@@ -260,7 +261,7 @@ class RendezvousVerticleTest {
   @Test
   void whenAClientDisconnectsWhileItWaits_thenItsRankIsFreeForAnother() {
     start(RendezvousConfig.defaults());
-    RendezvousClient other = new RendezvousClient(rendezvous.vertx, "127.0.0.1", rendezvous.verticle.port());
+    RendezvousClient other = new RendezvousClient(new VertxNetwork(rendezvous.vertx), "127.0.0.1", rendezvous.verticle.port());
     Future<JoinReply> waiting = other.join("job", 2, 0, "first", "", 0);
     awaitWaits(1);
     get(other.close());

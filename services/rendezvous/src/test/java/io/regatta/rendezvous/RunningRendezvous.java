@@ -5,6 +5,7 @@ import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.vertx.core.Future;
@@ -25,7 +26,7 @@ final class RunningRendezvous implements AutoCloseable {
   RunningRendezvous(RendezvousConfig config) {
     verticle = new RendezvousVerticle(node, config);
     deployment = get(vertx.deployVerticle(verticle));
-    client = new RendezvousClient(vertx, "127.0.0.1", verticle.port());
+    client = new RendezvousClient(new VertxNetwork(vertx), "127.0.0.1", verticle.port());
   }
 
   /** A lease so short that a loss can be waited for, and long enough for a crowded machine. */

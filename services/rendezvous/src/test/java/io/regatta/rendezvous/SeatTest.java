@@ -8,15 +8,16 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import com.google.protobuf.ByteString;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Wait;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.RepeatedCall;
+import io.regatta.node.group.MemberContext;
 import io.regatta.node.group.Membership;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
@@ -221,7 +222,7 @@ class SeatTest {
   }
 
   private Membership membership(Node node, Directory.Instance at) {
-    return get(on(() -> Future.succeededFuture(new Membership(node, at, "job", "trainer", step::get, changed::add,
+    return get(on(() -> Future.succeededFuture(new Membership(MemberContext.of(node), at, "job", "trainer", step::get, changed::add,
         givenUp::complete))));
   }
 

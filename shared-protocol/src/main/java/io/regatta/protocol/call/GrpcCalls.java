@@ -1,10 +1,8 @@
 package io.regatta.protocol.call;
 
 import com.google.protobuf.Descriptors.ServiceDescriptor;
-import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.security.PeerLog;
-import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpMethod;
@@ -15,13 +13,11 @@ import io.vertx.grpc.common.ServiceMethod;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.function.BiConsumer;
-import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
- * The gRPC calls of one port, but for tensor streams: finds the method of a call, and has a {@link ServerCall} read it.
+ * The gRPC calls of one port, but for tensor streams: finds the method of a call, and has a {@link HttpServerCall} read it.
  * Has gRPC's health and reflection services from the start. Vert.x's own gRPC server resets calls of garbage, and never answers
  * those that end in the middle of a message. Used on the event loop of its port.
  */
@@ -59,47 +55,16 @@ public final class GrpcCalls implements Handler<HttpServerRequest> {
   }
 
   /** Methods of one service. */
-  public final class Service {
+  public final class Service implements CallRegistry {
     private final RequestLimits limits;
 
     private Service(RequestLimits limits) {
       this.limits = limits;
     }
 
-    /** Adds a method with one request, and any number of answers. */
+    @Override
     public <Q, A> Service call(ServiceMethod<Q, A> method, ServerCall.Serve<Q, A> serve) {
       return add(method, false, serve);
-    }
-
-    /** Adds a method that is answered by a future. */
-    public <Q, A> Service unary(ServiceMethod<Q, A> method, Function<Q, Future<A>> serve) {
-      return call(method, (request, call) -> {
-        call.answer(serve.apply(request));
-        return () -> { };
-      });
-    }
-
-    /** Adds a method that is answered at once. */
-    public <Q, A> Service atOnce(ServiceMethod<Q, A> method, Function<Q, A> serve) {
-      return call(method, (request, call) -> {
-        call.end(serve.apply(request));
-        return () -> { };
-      });
-    }
-
-    /**
-     * Adds a method that is answered by a callback.
-     *
-     * @param serve returns what to run if the client cancels the call or disconnects
-     */
-    public <Q, A> Service later(ServiceMethod<Q, A> method, BiFunction<Q, BiConsumer<A, RegattaException>, Runnable> serve) {
-      return call(method, (request, call) -> serve.apply(request, (reply, error) -> {
-        if (error != null) {
-          call.fail(error);
-        } else {
-          call.end(reply);
-        }
-      }));
     }
 
     /** Adds a method with an answer to each of many requests. */
@@ -111,9 +76,9 @@ public final class GrpcCalls implements Handler<HttpServerRequest> {
     }
 
     private <Q, A> Service add(ServiceMethod<Q, A> method, boolean streaming, ServerCall.Serve<Q, A> serve) {
-      PeerLog faults = new PeerLog(ServerCall.LOG);
+      PeerLog faults = new PeerLog(HttpServerCall.LOG);
       methods.put("/" + method.fullMethodName(),
-          request -> new ServerCall<>(method, request, limits, faults, streaming, serve).start());
+          request -> new HttpServerCall<>(method, request, limits, faults, streaming, serve).start());
       return this;
     }
   }

@@ -8,12 +8,11 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.regatta.protocol.memory.DirectMemory;
-import io.vertx.core.Context;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpConnection;
-import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.net.impl.ConnectionBase;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -122,14 +121,13 @@ public final class DataLane {
    * Takes over the DATA of a stream that is open: its content comes to the sink instead of Vert.x, which sees the end
    * of it only. Nothing of it may have been read yet.
    *
-   * @param owner context of the connection's event loop, on which the stream is used
+   * @param owner loop of the connection's thread, on which the stream is used
    * @param queueBytes what may wait to be sent before the writer is told to hold back
    * @return null if there is no such stream (any more), or the owner is of another event loop
    */
-  public DataStream open(Context owner, int streamId, int queueBytes, DataSink sink) {
+  public DataStream open(VertxLoop owner, int streamId, int queueBytes, DataSink sink) {
     Http2Stream stream = http2.connection().stream(streamId);
-    ContextInternal of = (ContextInternal) owner;
-    return stream == null || !of.isEventLoopContext() || of.nettyEventLoop() != context.channel().eventLoop() ? null
-        : new DataStream(of, queueBytes, connection, context, http2, tap, stream, sink);
+    return stream == null || !owner.context().isEventLoopContext() || owner.netty() != context.channel().eventLoop() ? null
+        : new DataStream(owner, queueBytes, connection, context, http2, tap, stream, sink);
   }
 }

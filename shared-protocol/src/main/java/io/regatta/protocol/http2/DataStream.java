@@ -7,12 +7,12 @@ import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Stream;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpConnection;
-import io.vertx.core.internal.ContextInternal;
 import java.nio.channels.ClosedChannelException;
 
 /**
@@ -22,7 +22,7 @@ import java.nio.channels.ClosedChannelException;
 public final class DataStream {
   private static final Buffer BELL = Buffer.buffer(Long.BYTES).appendLong(Bells.RING);
 
-  private final ContextInternal context;
+  private final VertxLoop loop;
   private final int queueBytes;
   private final HttpConnection connection;
   private final ChannelHandlerContext ctx;
@@ -34,16 +34,16 @@ public final class DataStream {
   private boolean full;
   private boolean flushEach;
 
-  DataStream(ContextInternal context, int queueBytes, HttpConnection connection, ChannelHandlerContext ctx,
+  DataStream(VertxLoop loop, int queueBytes, HttpConnection connection, ChannelHandlerContext ctx,
       Http2ConnectionHandler http2, DataTap tap, Http2Stream stream, DataSink sink) {
-    this.context = context;
+    this.loop = loop;
     this.queueBytes = queueBytes;
     this.connection = connection;
     this.ctx = ctx;
     this.http2 = http2;
     this.tap = tap;
     this.stream = stream;
-    tap.register(stream.id(), bytes -> context.dispatch(bytes, sink::data));
+    tap.register(stream.id(), bytes -> loop.dispatch(bytes, sink::data));
   }
 
   /**
@@ -53,12 +53,12 @@ public final class DataStream {
    * @return completes when the last byte has been handed to the operating system; fails if the stream ends before
    */
   public Future<Void> write(ByteBuf head, ByteBuf payload) {
-    Promise<Void> result = context.promise();
+    Promise<Void> result = loop.promise();
     int bytes = head.readableBytes() + payload.readableBytes();
     if (!stream.state().localSideOpen() || !ctx.channel().isActive()) {
       head.release();
       payload.release();
-      return context.failedFuture(new ClosedChannelException());
+      return loop.failed(new ClosedChannelException());
     }
     pending += bytes;
     full |= pending >= queueBytes;
@@ -93,7 +93,7 @@ public final class DataStream {
     if (full && pending <= queueBytes / 2) {
       full = false;
       if (drain != null) {
-        context.dispatch(drain);
+        loop.dispatch(null, drain);
       }
     }
   }
@@ -128,12 +128,12 @@ public final class DataStream {
 
   /** Calls this once, when the peer next rings. */
   public void onRing(Runnable waits) {
-    tap.bells().onRing(stream.id(), () -> context.dispatch(v -> waits.run()));
+    tap.bells().onRing(stream.id(), () -> loop.dispatch(null, v -> waits.run()));
   }
 
   /** Calls this when the stream has ended both ways; what has come before may still wait to be read. */
   public void onEnd(Runnable ended) {
-    tap.bells().onEnd(stream.id(), () -> context.dispatch(v -> ended.run()));
+    tap.bells().onEnd(stream.id(), () -> loop.dispatch(null, v -> ended.run()));
   }
 
   /** The sink takes nothing more: what still comes is read and dropped. */

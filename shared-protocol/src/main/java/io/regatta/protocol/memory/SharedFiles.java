@@ -1,5 +1,6 @@
 package io.regatta.protocol.memory;
 
+import io.regatta.protocol.vertx.SystemClock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -33,7 +34,7 @@ final class SharedFiles {
   private static final AtomicBoolean MADE = new AtomicBoolean();
   private static final Object ROOM = new Object();
   /** When the collector was asked last; under the lock of {@link #ROOM}. */
-  private static long asked = System.nanoTime() - COLLECT_NANOS;
+  private static long asked = SystemClock.get().nanos() - COLLECT_NANOS;
   /** Null where there is no file system in memory. */
   private static final UserDirectory DIRECTORY = Files.isDirectory(Path.of("/dev/shm")) ? UserDirectory.in(Path.of("/dev/shm")) : null;
 
@@ -60,7 +61,7 @@ final class SharedFiles {
   static Made create(long bytes, long reserve) throws IOException {
     directory().make();
     if (SWEPT.compareAndSet(false, true)) {
-      sweep(System.currentTimeMillis() - UNTAKEN_MILLIS);
+      sweep(SystemClock.get().epochMillis() - UNTAKEN_MILLIS);
     }
     if (!hasRoom(reserve + bytes)) {
       throw new IOException("there are less than " + (reserve + bytes >> 20) + " MiB left in /dev/shm");
@@ -98,11 +99,11 @@ final class SharedFiles {
     }
     synchronized (ROOM) { // several streams may be opened at a time: all have what one collection gives back
       boolean room = usable() >= bytes;
-      if (!room && System.nanoTime() - asked >= COLLECT_NANOS) {
-        asked = System.nanoTime();
+      if (!room && SystemClock.get().nanos() - asked >= COLLECT_NANOS) {
+        asked = SystemClock.get().nanos();
         System.gc();
       }
-      while (!room && System.nanoTime() - asked < SHOWS_NANOS) {
+      while (!room && SystemClock.get().nanos() - asked < SHOWS_NANOS) {
         LockSupport.parkNanos(PAUSE_NANOS);
         room = usable() >= bytes;
       }

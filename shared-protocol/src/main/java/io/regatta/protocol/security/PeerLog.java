@@ -1,5 +1,6 @@
 package io.regatta.protocol.security;
 
+import io.regatta.protocol.vertx.SystemClock;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -29,7 +30,7 @@ public final class PeerLog {
 
   /** Creates the limiter of one kind of refusal or fault: one line in ten seconds. */
   public PeerLog(Logger log) {
-    this(log, 1, MAX_CHARS, System::nanoTime);
+    this(log, 1, MAX_CHARS, SystemClock.get()::nanos);
   }
 
   /**
@@ -37,7 +38,7 @@ public final class PeerLog {
    * up to 1,000 characters.
    */
   public static PeerLog ofEvents(Logger log) {
-    return new PeerLog(log, EVENT_LINES, EVENT_CHARS, System::nanoTime);
+    return new PeerLog(log, EVENT_LINES, EVENT_CHARS, SystemClock.get()::nanos);
   }
 
   PeerLog(Logger log, int lines, int chars, LongSupplier nanos) {

@@ -1,7 +1,8 @@
 package io.regatta.protocol.security;
 
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.netty.channel.ChannelHandler;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -35,7 +36,7 @@ import org.slf4j.LoggerFactory;
 public final class PeerSecurity {
   /** Anybody may call, and everything can be read on its way. */
   public static final PeerSecurity NONE = new PeerSecurity(null, null,
-      new LiveTokens(Tokens.NONE, null, System::currentTimeMillis), PeerSecurity::isThisMachine,
+      new LiveTokens(Tokens.NONE, null, SystemClock.get()::epochMillis), PeerSecurity::isThisMachine,
       ConnectionLimits.DEFAULTS);
 
   private static final Logger LOG = LoggerFactory.getLogger(PeerSecurity.class);
@@ -107,7 +108,7 @@ public final class PeerSecurity {
   public static PeerSecurity of(TlsFiles files, Tokens tokens, Supplier<Tokens> file, ConnectionLimits limits) {
     return files == null && tokens.isNone() && limits.equals(NONE.limits) ? NONE
         : new PeerSecurity(files, files == null ? null : TlsMaterial.read(files),
-            new LiveTokens(tokens, file, System::currentTimeMillis), PeerSecurity::isThisMachine, limits);
+            new LiveTokens(tokens, file, SystemClock.get()::epochMillis), PeerSecurity::isThisMachine, limits);
   }
 
   /** The same without TLS, for what never leaves the kernel. */
@@ -117,7 +118,7 @@ public final class PeerSecurity {
 
   /** The same without TLS and token, for a port that is open to everybody; the limits of connections stay. */
   public PeerSecurity open() {
-    return new PeerSecurity(null, null, new LiveTokens(Tokens.NONE, null, System::currentTimeMillis), thisMachine,
+    return new PeerSecurity(null, null, new LiveTokens(Tokens.NONE, null, SystemClock.get()::epochMillis), thisMachine,
         limits);
   }
 
@@ -147,7 +148,7 @@ public final class PeerSecurity {
   }
 
   ProofSession.Greeting greeting() {
-    return new ProofSession.Greeting(token(), System::nanoTime);
+    return new ProofSession.Greeting(token(), SystemClock.get()::nanos);
   }
 
   public boolean hasTls() {

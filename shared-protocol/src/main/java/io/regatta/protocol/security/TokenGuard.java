@@ -1,6 +1,8 @@
 package io.regatta.protocol.security;
 
+import io.regatta.core.loop.Stopwatch;
 import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
@@ -8,7 +10,6 @@ import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.common.GrpcStatus;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,13 +18,11 @@ import org.slf4j.LoggerFactory;
 final class TokenGuard {
   private static final Logger LOG = LoggerFactory.getLogger(TokenGuard.class);
   private static final String ADVICE = ": set node.token_file or REGATTA_NODE_TOKEN to the token of the job";
-  private static final long START = System.nanoTime();
   private static final String OTHER = "a call with another token than the job's";
 
   private final LiveTokens tokens;
   private final Predicate<SocketAddress> secret;
-  private final ProofVerifier proofs = new ProofVerifier(() ->
-      TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - START));
+  private final ProofVerifier proofs;
   private final PeerLog lines = new PeerLog(LOG);
   private final PeerLog exposed = new PeerLog(LOG);
 
@@ -31,6 +30,8 @@ final class TokenGuard {
   TokenGuard(LiveTokens tokens, Predicate<SocketAddress> secret) {
     this.tokens = tokens;
     this.secret = secret;
+    Stopwatch running = Stopwatch.start(SystemClock.get());
+    proofs = new ProofVerifier(running::millis);
   }
 
   /** False: it has been refused. */

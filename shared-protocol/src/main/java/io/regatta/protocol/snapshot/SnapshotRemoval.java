@@ -1,5 +1,6 @@
 package io.regatta.protocol.snapshot;
 
+import io.regatta.protocol.vertx.SystemClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.FileVisitResult;
@@ -78,7 +79,7 @@ public final class SnapshotRemoval {
 
   /** Neither it nor what is in it has changed for long. */
   private static boolean isOld(Path begun) throws IOException {
-    Instant since = Instant.now().minus(WRITTEN_WITHIN);
+    Instant since = Instant.ofEpochMilli(SystemClock.get().epochMillis()).minus(WRITTEN_WITHIN);
     try (Stream<Path> all = Files.walk(begun)) {
       for (Path path : all.toList()) {
         if (Files.getLastModifiedTime(path).toInstant().isAfter(since)) {

@@ -1,10 +1,10 @@
 package io.regatta.protocol.stream;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.error.ErrorMapping;
-import io.vertx.core.Context;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientRequest;
@@ -26,9 +26,9 @@ final class ClientTensorStream extends HttpTensorStream {
   /** Reset, broken, or ended by both sides: there is nothing left to tell the peer. */
   private boolean gone;
 
-  ClientTensorStream(TensorStreamClient client, Context context, HttpClientRequest request, Liveness liveness,
+  ClientTensorStream(TensorStreamClient client, VertxLoop loop, HttpClientRequest request, Liveness liveness,
       String peer, StreamOptions options) {
-    super(context, request.connection(), peer, options);
+    super(loop, request.connection(), peer, options);
     this.client = client;
     this.request = request;
     this.liveness = liveness;

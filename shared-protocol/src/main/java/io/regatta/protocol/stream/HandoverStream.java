@@ -1,11 +1,11 @@
 package io.regatta.protocol.stream;
 
 import io.netty.buffer.Unpooled;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Loop;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.tensor.TensorMessage;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
@@ -13,6 +13,7 @@ import io.vertx.grpc.common.GrpcStatus;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -32,6 +33,7 @@ final class HandoverStream extends StreamEnd {
   /** What it shares with the other streams of its connection. */
   private final HandoverWindow window;
   private final Consumer<HandoverStream> closed;
+  private final Executor arrivals;
   private final ArrayDeque<Sent> received = new ArrayDeque<>();
   /** What the other end has not read, in order. */
   private final ArrayDeque<Sent> unread = new ArrayDeque<>();
@@ -70,11 +72,12 @@ final class HandoverStream extends StreamEnd {
   /**
    * One end of a new stream.
    *
+   * @param arrivals runs the other end's tasks on the loop, in order
    * @param peer what it calls the other end
    * @param window in which it sends
    * @param closed called once on its context when it is of no use any more
    */
-  record End(Context context, String peer, StreamOptions options, HandoverWindow window,
+  record End(Loop loop, Executor arrivals, String peer, StreamOptions options, HandoverWindow window,
       Consumer<HandoverStream> closed) {}
 
   /** The two ends of a new stream, the client's first. */
@@ -87,19 +90,20 @@ final class HandoverStream extends StreamEnd {
   }
 
   private HandoverStream(End end, StreamOptions others, boolean server) {
-    super(end.context, end.peer);
+    super(end.loop, end.peer);
     this.server = server;
     maxMessageBytes = end.options.maxMessageBytes();
     windowBytes = others.initialWindowBytes();
     window = end.window;
+    arrivals = end.arrivals;
     closed = end.closed;
   }
 
   private void toOther(Handler<HandoverStream> task) {
     try {
-      other.context().runOnContext(v -> task.handle(other));
+      other.arrivals.execute(() -> task.handle(other));
     } catch (RejectedExecutionException e) { // gone with its Vertx: nobody is left to tell
-      context().runOnContext(v -> {
+      loop().execute(() -> {
         gone(new PeerLost("the tensor stream with " + peer() + " broke: its event loop is gone", e));
         takeBack();
       });
@@ -189,7 +193,7 @@ final class HandoverStream extends StreamEnd {
       Sent dropped = sent;
       if (dropped.take()) {
         // In a later turn: behind what the sender is told in this one about how the stream has ended.
-        context().runOnContext(v -> toOther(sender -> sender.settled(dropped, false)));
+        loop().execute(() -> toOther(sender -> sender.settled(dropped, false)));
       }
     }
   }

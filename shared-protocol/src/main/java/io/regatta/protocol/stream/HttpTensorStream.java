@@ -2,11 +2,11 @@ package io.regatta.protocol.stream;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.http2.DataLane;
 import io.regatta.protocol.http2.DataStream;
-import io.vertx.core.Context;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
@@ -16,9 +16,10 @@ import io.vertx.core.net.SocketAddress;
 import io.vertx.core.streams.ReadStream;
 import io.vertx.core.streams.WriteStream;
 import java.util.ArrayDeque;
+import java.util.concurrent.Callable;
 
 /**
- * A tensor stream over a Vert.x HTTP/2 request and response; what both ends share. Owned by its context. Bytes go past
+ * A tensor stream over a Vert.x HTTP/2 request and response; what both ends share. Owned by its loop. Bytes go past
  * Vert.x where the connection has a {@link DataLane}, otherwise through the request and the response. Those that arrive
  * before a receiver is set, or while paused, wait here, and the peer is held back: on a lane by what the stream's window
  * allows, otherwise by pausing the network below, so that they are those of one read at most.
@@ -27,6 +28,7 @@ abstract class HttpTensorStream extends StreamEnd {
   /** Of what is to be sent past Vert.x, so much may wait: some chunks, so that the socket never runs dry. */
   private static final int MAX_QUEUE_BYTES = 2 << 20;
 
+  private final VertxLoop loop;
   private final HttpConnection connection;
   private final int queueBytes;
   private final TensorFrameDecoder decoder;
@@ -41,8 +43,9 @@ abstract class HttpTensorStream extends StreamEnd {
   private boolean sourceGone;
   private Handler<Void> drain = v -> { };
 
-  HttpTensorStream(Context context, HttpConnection connection, String peer, StreamOptions options) {
-    super(context, peer);
+  HttpTensorStream(VertxLoop loop, HttpConnection connection, String peer, StreamOptions options) {
+    super(loop, peer);
+    this.loop = loop;
     this.connection = connection;
     queueBytes = Math.min(MAX_QUEUE_BYTES, options.initialWindowBytes());
     decoder = new TensorFrameDecoder(options.maxMessageBytes());
@@ -52,6 +55,11 @@ abstract class HttpTensorStream extends StreamEnd {
 
   private static boolean isUnix(SocketAddress address) {
     return address != null && address.isDomainSocket();
+  }
+
+  /** Runs what blocks on a worker thread; completes on this stream's loop. */
+  final <T> Future<T> blocking(Callable<T> call) {
+    return loop.context().executeBlocking(call, false);
   }
 
   /** Payloads that do not go over the socket. */
@@ -78,7 +86,7 @@ abstract class HttpTensorStream extends StreamEnd {
   final void takeLane(int streamId) {
     DataLane way = DataLane.of(connection);
     if (way != null) {
-      lane = way.open(context(), streamId, queueBytes, this::piece);
+      lane = way.open(loop, streamId, queueBytes, this::piece);
       if (lane != null && memory.isAllowed()) {
         lane.onEnd(memory::sent);
       }

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Those of a stream's {@link SharedPayloads} that nobody copies: they lie in {@link SharedMemory} of the sender's, which its peer has
  * opened, and which is the sender's again when the peer says in the ring that it has read them. A sender that gives the stream up before
- * takes them back: what its peer has read since, it refuses. Owned by the stream's context.
+ * takes them back: what its peer has read since, it refuses. Owned by the stream's loop.
  */
 final class LentPayloads {
   /** What is shorter is sooner copied than given back. */
@@ -69,7 +69,7 @@ final class LentPayloads {
     lent.add(Promise.promise());
     if (!wanting) {
       wanting = true;
-      stream.context().runOnContext(v -> want(ring)); // once for all that is lent in this turn
+      stream.loop().execute(() -> want(ring)); // once for all that is lent in this turn
     }
     return TensorFrame.of(frame.header().toBuilder().clearPayload().setSharedMemory(number)
         .setSharedAt(frame.memoryAt()).setSharedBytes(bytes).build());
@@ -174,7 +174,7 @@ final class LentPayloads {
     }
     if (ring.giveBack() && !ringing) {
       ringing = true;
-      stream.context().runOnContext(v -> { // behind the others that are read in this turn
+      stream.loop().execute(() -> { // behind the others that are read in this turn
         ringing = false;
         stream.ring();
       });

@@ -1,7 +1,11 @@
 package io.regatta.protocol.stream;
 
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.loop.Deadline;
+import io.regatta.core.loop.Loop;
+import io.regatta.core.loop.Timer;
 import io.regatta.protocol.http2.DataLane;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -21,14 +25,14 @@ public final class Liveness {
   /** So often an answer has its time again: a loop that is always late notices a silent peer, too. */
   private static final int AGAIN = 3;
 
-  private final Vertx vertx;
+  private final Loop loop;
   private final HttpConnection connection;
   private final String peer;
   private final StreamOptions options;
-  private final long timer;
+  private final Timer timer;
   private boolean asked;
   /** Of the answer that is awaited, or was last. */
-  private long limit = -1;
+  private Timer limit = Timer.NONE;
   private PeerLost failure;
 
   /**
@@ -52,12 +56,11 @@ public final class Liveness {
   }
 
   private Liveness(Vertx vertx, HttpConnection connection, String peer, StreamOptions options) {
-    this.vertx = vertx;
+    loop = VertxLoop.current(vertx);
     this.connection = connection;
     this.peer = peer;
     this.options = options;
-    timer = options.pingIntervalMillis() == 0 ? -1
-        : vertx.setPeriodic(options.pingIntervalMillis(), t -> ping());
+    timer = options.pingIntervalMillis() == 0 ? Timer.NONE : loop.every(options.pingIntervalMillis(), this::ping);
   }
 
   /** Why the connection was closed by this watch, or null if it was not. */
@@ -67,10 +70,8 @@ public final class Liveness {
 
   /** To be called when the connection is closed. */
   public void stop() {
-    if (timer >= 0) {
-      vertx.cancelTimer(timer);
-    }
-    vertx.cancelTimer(limit); // nobody answers on a connection that is closed
+    timer.cancel();
+    limit.cancel(); // nobody answers on a connection that is closed
   }
 
   private void ping() {
@@ -87,7 +88,7 @@ public final class Liveness {
     }
     pong.onComplete(answer -> {
       asked = false;
-      vertx.cancelTimer(limit);
+      limit.cancel();
       if (answer.failed()) {
         stop();
       }
@@ -103,12 +104,12 @@ public final class Liveness {
    */
   private void limit(Future<Buffer> pong, int again) {
     long limitNanos = TimeUnit.MILLISECONDS.toNanos(options.pingTimeoutMillis());
-    long due = System.nanoTime() + limitNanos;
-    limit = vertx.setTimer(options.pingTimeoutMillis(), t -> {
+    Deadline due = Deadline.inMillis(loop.clock(), options.pingTimeoutMillis());
+    limit = loop.after(options.pingTimeoutMillis(), () -> {
       if (pong.isComplete()) {
         return;
       }
-      if (again > 0 && System.nanoTime() - due > limitNanos / LATE) {
+      if (again > 0 && -due.leftNanos() > limitNanos / LATE) {
         limit(pong, again - 1);
         return;
       }

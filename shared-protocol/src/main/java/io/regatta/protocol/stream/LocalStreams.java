@@ -1,7 +1,7 @@
 package io.regatta.protocol.stream;
 
+import io.regatta.core.loop.Loop;
 import io.regatta.protocol.stream.HandoverStream.End;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
@@ -20,16 +20,16 @@ public final class LocalStreams {
   private static final Map<String, LocalStreams> SERVICES = new ConcurrentHashMap<>();
 
   private final String address;
-  private final Context context;
+  private final Loop loop;
   private final Map<String, Handler<TensorStream>> paths;
   private final StreamOptions options;
   private final Set<HandoverStream> streams = new HashSet<>();
   private boolean closed;
 
-  private LocalStreams(String address, Context context, Map<String, Handler<TensorStream>> paths,
+  private LocalStreams(String address, Loop loop, Map<String, Handler<TensorStream>> paths,
       StreamOptions options) {
     this.address = address;
-    this.context = context;
+    this.loop = loop;
     this.paths = paths;
     this.options = options;
   }
@@ -39,9 +39,9 @@ public final class LocalStreams {
    *
    * @param streams full method name to the one who takes the stream, as for {@link TensorStreamServer#handler}
    */
-  public static LocalStreams serve(Context context, String host, int port, Map<String, Handler<TensorStream>> streams,
+  public static LocalStreams serve(Loop loop, String host, int port, Map<String, Handler<TensorStream>> streams,
       StreamOptions options) {
-    LocalStreams service = new LocalStreams(host + ":" + port, context, Map.copyOf(streams), options);
+    LocalStreams service = new LocalStreams(host + ":" + port, loop, Map.copyOf(streams), options);
     if (options.transport() == Transport.AUTO) {
       SERVICES.put(service.address, service);
     }
@@ -71,7 +71,7 @@ public final class LocalStreams {
    * @param connections the opener's own: one to each service as long as a stream to it is open
    * @return null if it has to be opened over the network
    */
-  static Future<TensorStream> open(Context opener, StreamOptions options, String host, int port, String path,
+  static Future<TensorStream> open(Loop opener, StreamOptions options, String host, int port, String path,
       Map<LocalStreams, Connection> connections) {
     LocalStreams service = options.transport() == Transport.AUTO ? SERVICES.get(host + ":" + port) : null;
     if (service != null && !service.options.security().token().equals(options.security().token())) {
@@ -83,13 +83,13 @@ public final class LocalStreams {
     }
     Connection connection = connections.computeIfAbsent(service, s -> Connection.between(options, s.options));
     HandoverStream[] pair = HandoverStream.pair(
-        new End(opener, service.address, options, connection.to, end -> {
+        new End(opener, opener, service.address, options, connection.to, end -> {
           connection.to.remove(end);
           if (connection.to.streams().isEmpty()) {
             connections.remove(service, connection);
           }
         }),
-        new End(service.context, "this process", service.options, connection.from, end -> {
+        new End(service.loop, service.loop, "this process", service.options, connection.from, end -> {
           connection.from.remove(end);
           service.streams.remove(end);
         }));
@@ -97,7 +97,7 @@ public final class LocalStreams {
     HandoverStream server = pair[1];
     connection.to.add(client);
     Promise<TensorStream> opened = Promise.promise();
-    service.context.runOnContext(v -> {
+    service.loop.execute(() -> {
       if (service.closed) {
         server.breakOff("the service at " + service.address + " has closed");
       } else {
@@ -105,7 +105,7 @@ public final class LocalStreams {
         service.streams.add(server);
         taker.handle(server);
       }
-      opener.runOnContext(w -> opened.complete(client));
+      opener.execute(() -> opened.complete(client));
     });
     return opened.future();
   }

@@ -1,9 +1,9 @@
 package io.regatta.protocol.stream;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.error.ErrorMapping;
-import io.vertx.core.Context;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
@@ -17,8 +17,8 @@ final class ServerTensorStream extends HttpTensorStream {
   private final HttpServerResponse response;
   private boolean ended;
 
-  ServerTensorStream(Context context, HttpServerRequest request, StreamOptions options) {
-    super(context, request.connection(), caller(request.remoteAddress()), options);
+  ServerTensorStream(VertxLoop loop, HttpServerRequest request, StreamOptions options) {
+    super(loop, request.connection(), caller(request.remoteAddress()), options);
     response = request.response();
     response.putHeader("content-type", "application/grpc");
     memory().peer(request.getHeader(SharedPayloads.HEADER));

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * says where; the receiver is given it where it lies. What lies in memory that others can read is not even copied ({@link
  * LentPayloads}). A ring is made when the first payload is sent that is long enough for it,
  * and used from when the peer has it; until then, and where there can be none, payloads go over the socket. Both ends say by a
- * header of the request and of the answer that they can do this. Owned by the stream's context.
+ * header of the request and of the answer that they can do this. Owned by the stream's loop.
  */
 final class SharedPayloads {
   /** Of request and answer: the end that sends it can read shared memory. */
@@ -176,7 +176,7 @@ final class SharedPayloads {
         return;
       }
       stream.send(TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.SHARED_MEMORY).setTable(ring.name()).build()));
-      stream.context().owner().setTimer(UNTAKEN_MILLIS, id -> forget());
+      stream.loop().after(UNTAKEN_MILLIS, this::forget);
     }).onFailure(e -> {
       if (!isEnd(e) && SAID.compareAndSet(false, true)) {
         LOG.warn("payloads to {}, on this machine, go over a socket, for there is no memory to share: {}", stream.peer(), e.toString());
@@ -191,7 +191,7 @@ final class SharedPayloads {
 
   <T> Future<T> blocking(Callable<T> call) {
     try {
-      return stream.context().executeBlocking(call, false);
+      return stream.blocking(call);
     } catch (RejectedExecutionException e) {
       return Future.failedFuture(e);
     }

@@ -1,10 +1,10 @@
 package io.regatta.protocol.stream;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Loop;
 import io.regatta.protocol.error.ErrorMapping;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.grpc.common.GrpcStatus;
@@ -12,13 +12,13 @@ import java.nio.channels.ClosedChannelException;
 
 /**
  * One end of a tensor stream whatever carries it: when input that waits is read, and how the stream ends, which is told
- * once and behind the frames that came before. Owned by its context.
+ * once and behind the frames that came before. Owned by its loop.
  */
 abstract class StreamEnd implements TensorStream {
   /** What is read in one turn, and the frame that passes this; what has waited can be a whole window. */
   static final int TURN_BYTES = 2 << 20;
 
-  private final Context context;
+  private final Loop loop;
   private final String peer;
   private FrameReceiver receiver;
   private Handler<Void> endHandler;
@@ -37,8 +37,8 @@ abstract class StreamEnd implements TensorStream {
   /** The peer's clean end has been delivered, and this side may still write. */
   private boolean halfClosed;
 
-  StreamEnd(Context context, String peer) {
-    this.context = context;
+  StreamEnd(Loop loop, String peer) {
+    this.loop = loop;
     this.peer = peer;
   }
 
@@ -143,7 +143,7 @@ abstract class StreamEnd implements TensorStream {
   private void goOnLater() {
     if (!goesOn) {
       goesOn = true;
-      context.runOnContext(v -> {
+      loop.execute(() -> {
         goesOn = false;
         deliver();
       });
@@ -230,8 +230,8 @@ abstract class StreamEnd implements TensorStream {
   }
 
   @Override
-  public final Context context() {
-    return context;
+  public final Loop loop() {
+    return loop;
   }
 
   @Override

@@ -1,21 +1,21 @@
 package io.regatta.protocol.stream;
 
 import io.regatta.core.error.RegattaException;
-import io.vertx.core.Context;
+import io.regatta.core.loop.Loop;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 
 /**
- * One duplex stream of {@link TensorFrame}s, the same for both ends and for every transport. Owned by one Vert.x
- * context: all calls are made and all handlers are called on it. It reads nothing until {@link #receiver} is set, so that
+ * One duplex stream of {@link TensorFrame}s, the same for both ends and for every transport. Owned by one
+ * loop: all calls are made and all handlers are called on it. It reads nothing until {@link #receiver} is set, so that
  * is set last. After the frames comes either the end handler or the exception handler, once; a server, which may still
  * answer after the end, is told by the exception handler if the client is lost meanwhile. Nothing comes after this side
  * has given the stream up by {@link #fail} (or, as a server, by {@link #end}).
  */
 public interface TensorStream {
 
-  /** The context that owns the stream. */
-  Context context();
+  /** Returns the loop that owns the stream. */
+  Loop loop();
 
   /** The peer's address, for messages. */
   String peer();

@@ -1,13 +1,14 @@
 package io.regatta.protocol.stream;
 
 import io.netty.channel.ConnectTimeoutException;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Loop;
 import io.regatta.protocol.security.CallAuthorization;
 import io.regatta.protocol.security.ConnectFailure;
 import io.regatta.protocol.security.Token;
-import io.vertx.core.Context;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClientAgent;
@@ -28,7 +29,7 @@ import java.util.concurrent.TimeUnit;
  * socket to a service of the same machine if both allow it. Streams to the same host and port share one connection. Owned by
  * one event loop: all calls are made on it, and the streams belong to the context that opened them.
  */
-public final class TensorStreamClient {
+public final class TensorStreamClient implements TensorStreams {
   private final Vertx vertx;
   private final StreamOptions options;
   private final HttpClientAgent client;
@@ -51,18 +52,11 @@ public final class TensorStreamClient {
     client = vertx.createHttpClient(options.security().client(options.clientOptions()), new PoolOptions().setHttp2MaxSize(1));
   }
 
-  /**
-   * Opens a stream; completes on the caller's context when the request is on its way. A server that refuses the stream
-   * says so through the stream's exception handler.
-   *
-   * @param path full method name, e.g. {@code /regatta.ParameterShard/Exchange}
-   * @return fails with {@link PeerLost} if there is no connection within the time set for it, with {@code InvalidInput} if the TLS of
-   *     the two does not match
-   */
+  @Override
   public Future<TensorStream> open(String host, int port, String path) {
-    Context context = vertx.getOrCreateContext();
+    VertxLoop loop = VertxLoop.current(vertx);
     String peer = host + ":" + port;
-    Future<TensorStream> byHand = LocalStreams.open(context, options, host, port, path, handovers);
+    Future<TensorStream> byHand = LocalStreams.open(loop, options, host, port, path, handovers);
     if (byHand != null) {
       return byHand;
     }
@@ -72,8 +66,8 @@ public final class TensorStreamClient {
         .putHeader("content-type", "application/grpc").putHeader("te", "trailers");
     return request(request, host, port).compose(r -> {
       r.setChunked(true);
-      Connection connection = connection(context, r.connection(), peer);
-      ClientTensorStream stream = new ClientTensorStream(this, context, r, connection.liveness, peer, options);
+      Connection connection = connection(loop, r.connection(), peer);
+      ClientTensorStream stream = new ClientTensorStream(this, loop, r, connection.liveness, peer, options);
       r.response().onSuccess(answer -> { // if its process does not know of this proof, the next stream greets it again
         if (CallAuthorization.isChallenge(answer.getHeader("www-authenticate"))) {
           connection.authorization.forget();
@@ -132,9 +126,9 @@ public final class TensorStreamClient {
     return (e instanceof ConnectException || e instanceof FileNotFoundException) && !(e instanceof ConnectTimeoutException);
   }
 
-  private Connection connection(Context context, HttpConnection connection, String peer) {
+  private Connection connection(Loop loop, HttpConnection connection, String peer) {
     return connections.computeIfAbsent(connection, c -> {
-      c.closeHandler(v -> context.runOnContext(w -> {
+      c.closeHandler(v -> loop.execute(() -> {
         Connection gone = connections.remove(c);
         if (gone != null) {
           gone.liveness.stop();
@@ -145,7 +139,7 @@ public final class TensorStreamClient {
     });
   }
 
-  /** Closes all connections; open streams break. */
+  @Override
   public Future<Void> close() {
     List.copyOf(handovers.values())
         .forEach(c -> c.to().streams().forEach(s -> s.breakOff("its client has closed")));

@@ -2,6 +2,7 @@ package io.regatta.protocol.stream;
 
 import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
@@ -41,7 +42,7 @@ public final class TensorStreamServer {
     return withOpenHealth(control, request -> {
       Handler<TensorStream> taker = paths.get(request.path());
       if (taker != null && GrpcCalls.isGrpc(request) && !GrpcCalls.isCompressed(request)) {
-        taker.handle(new ServerTensorStream(vertx.getOrCreateContext(), request, options));
+        taker.handle(new ServerTensorStream(VertxLoop.current(vertx), request, options));
       } else {
         control.handle(request);
       }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.security.ProofVerifier.Verdict;
 import io.regatta.protocol.stream.Loop;
@@ -96,7 +97,7 @@ class ProofTest {
   void a_stream_and_calls_are_let_in_and_the_token_is_not_sent() throws Exception {
     int port = serve(0, remote(TOKEN)).actualPort();
     exchange(port, remote(TOKEN));
-    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port, options(remote(TOKEN)));
+    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(remote(TOKEN))), "127.0.0.1", port);
     for (int call = 0; call < 3; call++) {
       assertThatThrownBy(() -> get(calls.groups())).as("is not served here").hasMessageNotContaining("token");
     }
@@ -136,7 +137,7 @@ class ProofTest {
   private void refuses(int port, Token token) {
     assertThatThrownBy(() -> exchange(port, remote(token))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("127.0.0.1:" + port + " does not prove that it knows the job's token");
-    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port, options(remote(token)));
+    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(remote(token))), "127.0.0.1", port);
     assertThatThrownBy(() -> get(calls.groups())).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("127.0.0.1:" + port + " does not prove that it knows the job's token");
   }
@@ -151,7 +152,7 @@ class ProofTest {
   void a_server_that_starts_again_is_greeted_again() throws Exception {
     HttpServer first = serve(0, remote(TOKEN));
     int port = first.actualPort();
-    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port, options(remote(TOKEN)));
+    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(remote(TOKEN))), "127.0.0.1", port);
     assertThatThrownBy(() -> get(calls.groups())).hasMessageNotContaining("token");
     get(first.close());
     serve(port, remote(TOKEN));
@@ -169,7 +170,7 @@ class ProofTest {
     int port = listen(0, options(PeerSecurity.NONE), request -> server.get().handle(request)).actualPort();
     server.set(handler(remote(TOKEN)));
     PeerSecurity client = remote(TOKEN);
-    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port, options(client));
+    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(client)), "127.0.0.1", port);
     assertThatThrownBy(() -> get(calls.groups())).as("is not served here").hasMessageNotContaining("token");
     server.set(handler(remote(TOKEN)));
     seen.clear();
@@ -224,8 +225,8 @@ class ProofTest {
         serving.handle(request);
       }
     }).actualPort();
-    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port,
-        options(remote(TOKEN)).withConnectTimeout(300));
+    RendezvousClient calls = new RendezvousClient(
+        new VertxNetwork(loop.vertx, options(remote(TOKEN)).withConnectTimeout(300)), "127.0.0.1", port);
     assertThatThrownBy(() -> get(calls.groups())).isInstanceOf(PeerLost.class);
     for (int tries = 0; requests.get() < 3 && tries < 5; tries++) {
       assertThatThrownBy(() -> get(calls.groups())).hasMessageNotContaining("token");

@@ -9,10 +9,11 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.stream.Loop;
@@ -22,8 +23,8 @@ import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.stream.TensorStreamServer;
 import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.tensor.TensorMessage;
-import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
+import io.regatta.protocol.testing.Certificates;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -101,7 +102,7 @@ class RefusedTest {
   /** What the user of a stream is told; a control call of the same client tells the same. */
   private RegattaException refused(int port, PeerSecurity client) throws Exception {
     RegattaException stream = stream(port, client);
-    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port, options(client));
+    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(client)), "127.0.0.1", port);
     assertThatThrownBy(() -> get(calls.groups())).hasSameClassAs(stream).hasMessageContaining("127.0.0.1:" + port);
     return stream;
   }
@@ -342,7 +343,7 @@ class RefusedTest {
     Path key = Files.copy(stranger.key(), directory.resolve("client.key"));
     PeerSecurity client = PeerSecurity.of(new TlsFiles(certificate, key, node.ca(), true, true), TOKEN);
     int port = serve(mutual(node));
-    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port, options(client));
+    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(client)), "127.0.0.1", port);
     TensorStreamClient streams = new TensorStreamClient(loop.vertx, options(client));
     assertThatThrownBy(() -> get(calls.groups())).hasMessageContaining("certificate");
     assertThatThrownBy(() -> get(loop.on(() -> streams.open("127.0.0.1", port, PATH)))).hasMessageContaining("certificate");
@@ -375,7 +376,7 @@ class RefusedTest {
       });
     }).listen(0, "127.0.0.1")).actualPort();
     RendezvousClient calls = get(loop.on(() -> Future.succeededFuture(
-        new RendezvousClient(loop.vertx, "127.0.0.1", port, options(client)))));
+        new RendezvousClient(new VertxNetwork(loop.vertx, options(client)), "127.0.0.1", port))));
     Future<GroupsReply> first = calls.groups();
     get(accepted.future());
     Pem renewed = certificates.issue("ca", "between");

@@ -31,6 +31,7 @@ import io.regatta.core.shard.JobRestore;
 import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.table.TableSnapshot;
+import io.regatta.core.testing.TestClock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,7 +64,7 @@ class ShardFilesTest {
   private static ParameterShard shard(int index, int shards, TableLife life) {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(30))), OptimizerSpec.sgd(1),
         List.of(new SparseTableSpec("emb", 2, InitializerSpec.uniform(8, 9), OptimizerSpec.sgd(1), life)));
-    ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), () -> 1);
+    ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), TestClock.at(1));
     shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, shards, 8, model), TRAINER, 0);
     return shard;
   }
@@ -228,7 +229,7 @@ class ShardFilesTest {
   private static ParameterShard shard(OptimizerSpec dense, OptimizerSpec rows) {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(1))), dense,
         List.of(new SparseTableSpec("emb", 1, InitializerSpec.zeros(), rows)));
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
     shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8, model), TRAINER, 0);
     return shard;
   }

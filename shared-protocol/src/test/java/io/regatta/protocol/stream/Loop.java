@@ -1,6 +1,7 @@
 package io.regatta.protocol.stream;
 
 import io.regatta.protocol.call.GrpcCalls;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
@@ -30,7 +31,7 @@ public final class Loop implements AutoCloseable {
       Function<StreamOptions, HttpServer> server = at -> TensorStreamServer.create(vertx, at).requestHandler(TensorStreamServer.handler(
           vertx, Map.of(path, taker), new GrpcCalls(vertx), options));
       return server.apply(options).listen(0, "127.0.0.1").onSuccess(s -> local.add(
-          LocalStreams.serve(context, "127.0.0.1", s.actualPort(), Map.of(path, taker), options)))
+          LocalStreams.serve(VertxLoop.of(context), "127.0.0.1", s.actualPort(), Map.of(path, taker), options)))
           .compose(s -> HostSocket.listen(vertx, server, "127.0.0.1", s.actualPort(), options).map(socket -> {
             if (socket != null) {
               sockets.add(socket);

@@ -4,13 +4,14 @@ import io.regatta.collective.Joining;
 import io.regatta.collective.Seat;
 import io.regatta.collective.store.Store;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.loop.Clock;
 import io.vertx.core.Future;
 import io.vertx.core.json.DecodeException;
 import java.util.List;
 import java.util.Optional;
 
 /** Where the members of a group keep their {@link Roll}: one key of a store, changed by compare-and-set. Stateless. */
-record RollKey(Store store, Joining joining) {
+record RollKey(Clock clock, Store store, Joining joining) {
 
   static final String KEY = "group";
 
@@ -53,7 +54,7 @@ record RollKey(Store store, Joining joining) {
       Roll then = switch (when) {
         case BEFORE_THE_END -> left;
         case AT_THE_END -> left.end();
-        case WITH_SUCCESS -> left.succeed(System.currentTimeMillis());
+        case WITH_SUCCESS -> left.succeed(clock.epochMillis());
       };
       return change(seen, then).compose(done -> done ? Future.succeededFuture() : withdraw(id, when));
     });

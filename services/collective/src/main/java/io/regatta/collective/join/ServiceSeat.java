@@ -8,16 +8,15 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.group.MemberContext;
 import io.regatta.protocol.KnownGroup;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.Watch;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.Member;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
-import io.vertx.core.internal.ContextInternal;
-import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -27,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * A seat in an elastic group at the rendezvous service, kept by the heartbeats of a
  * {@link io.regatta.node.group.Membership}; a watch on the group brings news at once, and where it breaks they come with
  * a heartbeat. Over the watch the rendezvous asks for a sign of life, when another member says that this one is lost; as it cannot
- * ask while the watch is broken, one is given when that breaks. Owned by the context on which it is made.
+ * ask while the watch is broken, one is given when that breaks. Owned by the loop on which it is made.
  */
 final class ServiceSeat extends Tenure {
   private static final Logger LOG = LoggerFactory.getLogger(ServiceSeat.class);
@@ -38,7 +37,6 @@ final class ServiceSeat extends Tenure {
   private static final long WATCH_SOON_MILLIS = 100;
   private static final long WATCH_LATEST_MILLIS = 1000;
 
-  private final Vertx vertx;
   private final Joining joining;
   private final Consumer<ServiceSeat> over;
   private final io.regatta.node.group.Membership seat;
@@ -56,18 +54,17 @@ final class ServiceSeat extends Tenure {
   }
 
   ServiceSeat(Node node, Directory.Instance service, Joining joining, Consumer<ServiceSeat> over) {
-    super((ContextInternal) node.vertx().getOrCreateContext());
-    this.vertx = node.vertx();
+    super(VertxLoop.current(node.vertx()));
     this.joining = joining;
     this.over = over;
-    this.seat = new io.regatta.node.group.Membership(node, service, joining.group(), "rank", () -> -1, this::seen, this::end)
+    this.seat = new io.regatta.node.group.Membership(MemberContext.of(node), service, joining.group(), "rank", () -> -1, this::seen, this::end)
         .ofRun(joining.runId());
-    this.watcher = new RendezvousClient(vertx, service.host(), service.controlPort(), node.control());
+    this.watcher = new RendezvousClient(node.network(), service.host(), service.controlPort());
   }
 
   Future<Seat> join() {
-    Promise<Membership> joined = context().promise();
-    context().runOnContext(v -> seat.joinElastic(joining.member(), joining.minWorldSize(), joining.maxWorldSize(),
+    Promise<Membership> joined = loop().promise();
+    loop().execute(() -> seat.joinElastic(joining.member(), joining.minWorldSize(), joining.maxWorldSize(),
         joining.rank(), joining.member(), joining.endpoint(), joining.timeout(), joining.settle())
         .onSuccess(done -> watch()).onFailure(this::end).map(this::seated).onComplete(joined));
     return joined.future().map(this);
@@ -100,7 +97,7 @@ final class ServiceSeat extends Tenure {
       if (!closed) {
         LOG.debug("the watch on group {} broke and is begun again: {}", joining.group(), done.cause());
         seat.answer();
-        vertx.setTimer(watchAgainMillis, id -> watch());
+        loop().after(watchAgainMillis, this::watch);
         watchAgainMillis = Math.min(2 * watchAgainMillis, WATCH_LATEST_MILLIS);
       }
     });
@@ -136,8 +133,8 @@ final class ServiceSeat extends Tenure {
 
   @Override
   public Future<Membership> reform(Reform how) {
-    Promise<Membership> formed = context().promise();
-    context().runOnContext(v -> {
+    Promise<Membership> formed = loop().promise();
+    loop().execute(() -> {
       if (forming || closed) {
         formed.fail(closed ? givenUp(joining) : new Conflict(joining.member() + " already waits for a generation of group "
             + joining.group() + "; call reform once for each"));
@@ -166,8 +163,8 @@ final class ServiceSeat extends Tenure {
 
   @Override
   public Future<Void> leave(Leaving when) {
-    Promise<Void> left = context().promise();
-    context().runOnContext(v -> {
+    Promise<Void> left = loop().promise();
+    loop().execute(() -> {
       if (closed) {
         left.complete();
         return;

@@ -5,29 +5,30 @@ import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
 import io.regatta.collective.join.Roll.Entry;
 import io.regatta.collective.store.Store;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Timer;
 import io.regatta.node.admin.Waits;
+import io.regatta.protocol.vertx.TimeLimit;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.internal.ContextInternal;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * A seat in a group that meets over a store: looks at the {@link Roll} time and again and does what is to be done next. Owned
- * by the context on which it is made. A store that does not answer is asked again, and a look that is never answered is complained
+ * by the loop on which it is made. A store that does not answer is asked again, and a look that is never answered is complained
  * of after a lease: neither declares anybody lost, nor ends the generation, whose members may reach each other all the same. One
  * that waits for a generation gives up when the store has been silent for as long as it was to wait for the first.
  */
@@ -40,7 +41,6 @@ final class StoreSeat extends Tenure {
 
   private enum Phase { WAITING, SEATED, OVER }
 
-  private final Vertx vertx;
   private final Store store;
   private final RollKey key;
   private final Timing timing;
@@ -56,25 +56,26 @@ final class StoreSeat extends Tenure {
   private StoreWait wait;
   private List<Entry> seated = List.of();
   private boolean complained;
+  /** Runs while a look is not answered. */
+  private Timer silence = Timer.NONE;
   /** The look under way, or the last one: what it changes at the store, it may change after this seat has ended. */
   private Future<Boolean> looking = Future.succeededFuture();
 
   StoreSeat(Vertx vertx, Store store, Timing timing, Waits waits, boolean majority, Joining joining, Consumer<StoreSeat> over) {
-    super((ContextInternal) vertx.getOrCreateContext());
-    this.vertx = vertx;
+    super(VertxLoop.current(vertx));
     this.store = store;
     this.timing = timing;
     this.waits = waits;
     this.joining = joining;
     this.over = over;
     this.majority = majority;
-    this.key = new RollKey(store, joining);
-    this.pulse = new Pulse(store, id, timing, System::nanoTime);
+    this.key = new RollKey(loop().clock(), store, joining);
+    this.pulse = new Pulse(store, id, timing, loop().clock()::nanos);
   }
 
   Future<Seat> join() {
-    Promise<Membership> formed = context().promise();
-    context().runOnContext(v -> {
+    Promise<Membership> formed = loop().promise();
+    loop().execute(() -> {
       begin(formed, joining.timeout(), false);
       look();
     });
@@ -83,7 +84,7 @@ final class StoreSeat extends Tenure {
 
   private void begin(Promise<Membership> formed, Duration timeout, boolean ending) {
     String what = (membership() == null ? "join of group " : "next generation of group ") + joining.group();
-    wait = new StoreWait(waits, joining, store, what, timeout, ending, formed);
+    wait = new StoreWait(loop().clock(), waits, joining, store, what, timeout, ending, formed);
   }
 
   private void look() {
@@ -91,9 +92,11 @@ final class StoreSeat extends Tenure {
       return;
     }
     looking = key.look().compose(this::consider);
-    long silence = vertx.setPeriodic(timing.lease().toMillis(), this::unanswered);
+    silence.cancel();
+    silence = loop().every(timing.lease().toMillis(), this::unanswered);
+    Timer whileLooking = silence;
     looking.onComplete(done -> {
-      vertx.cancelTimer(silence);
+      whileLooking.cancel();
       if (done.failed()) {
         troubled(done.cause());
       } else {
@@ -103,14 +106,14 @@ final class StoreSeat extends Tenure {
         return;
       }
       boolean soon = done.succeeded() && done.result();
-      vertx.setTimer(soon ? 1 + ThreadLocalRandom.current().nextInt(AGAIN_MILLIS) : timing.poll().toMillis(), t -> look());
+      loop().after(soon ? 1 + ThreadLocalRandom.current().nextInt(AGAIN_MILLIS) : timing.poll().toMillis(), this::look);
     });
   }
 
   /** The look under way has taken a lease, or one more. No other is begun beside it: what it finds would be out of date. */
-  private void unanswered(long timer) {
+  private void unanswered() {
     if (phase == Phase.OVER) {
-      vertx.cancelTimer(timer);
+      silence.cancel();
     } else {
       troubled(new PeerLost(joining.member() + " of group " + joining.group() + ": " + store + " has not answered for "
           + timing.seconds() + "; look at the store"));
@@ -161,7 +164,7 @@ final class StoreSeat extends Tenure {
       return withdrawn(seen, roll.late(joining));
     }
     if (roll.isWaiting(id)) {
-      return roll.isReady(wait.isSettled()) ? change(seen, roll.form(System.currentTimeMillis())) : expire(seen);
+      return roll.isReady(wait.isSettled()) ? change(seen, roll.form(loop().clock().epochMillis())) : expire(seen);
     }
     if (membership() != null) {
       return Future.failedFuture(lost());
@@ -262,8 +265,8 @@ final class StoreSeat extends Tenure {
 
   @Override
   public Future<Membership> reform(Reform how) {
-    Promise<Membership> formed = context().promise();
-    context().runOnContext(v -> {
+    Promise<Membership> formed = loop().promise();
+    loop().execute(() -> {
       if (phase != Phase.SEATED) {
         formed.fail(phase == Phase.OVER ? givenUp(joining) : new Conflict(joining.member() + " waits already, " + wait.what()
             + ", since " + wait.waited() + "; call reform once for each generation"));
@@ -278,14 +281,14 @@ final class StoreSeat extends Tenure {
 
   @Override
   public Future<Void> leave(Leaving when) {
-    Promise<Void> left = context().promise();
-    context().runOnContext(v -> {
+    Promise<Void> left = loop().promise();
+    loop().execute(() -> {
       if (phase == Phase.OVER) {
         left.complete();
         return;
       }
-      end(new Cancelled(joining.member() + " has left group " + joining.group()), when)
-          .timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS).onComplete(done -> {
+      TimeLimit.within(loop(), LEAVE_MILLIS,
+          end(new Cancelled(joining.member() + " has left group " + joining.group()), when)).onComplete(done -> {
             if (done.failed()) {
               LOG.warn("{} could not leave group {}, its lease will end it: {}", joining.member(), joining.group(),
                   done.cause().getMessage());
@@ -298,7 +301,7 @@ final class StoreSeat extends Tenure {
 
   /** Without a word to the store, as if the process had ended. */
   void giveUp() {
-    context().runOnContext(v -> {
+    loop().execute(() -> {
       if (phase != Phase.OVER) {
         endHere(new Cancelled("the rendezvous of group " + joining.group() + " was closed"));
       }

@@ -6,16 +6,17 @@ import io.regatta.collective.join.Roll.Entry;
 import io.regatta.collective.store.Store;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.loop.Clock;
+import io.regatta.core.loop.Stopwatch;
 import io.regatta.node.admin.Waits;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * One wait of a {@link StoreSeat} for a generation: for whom, for how long, and whether it is no use to wait for more. On the seat's
- * context.
+ * loop.
  */
 final class StoreWait {
   private final Joining joining;
@@ -25,11 +26,12 @@ final class StoreWait {
   private final boolean ending;
   private final Promise<Membership> formed;
   private final Waits.Handle shown;
-  private final long sinceNanos = System.nanoTime();
+  private final Clock clock;
+  private final Stopwatch waiting;
   private List<String> comeIds = List.of();
-  private long comeNanos = sinceNanos;
+  private Stopwatch sinceCome;
   /** When the store last answered a look with a roll. */
-  private long heardNanos = sinceNanos;
+  private Stopwatch sinceHeard;
   /** There are members, who may let this newcomer in. */
   private boolean goesOn;
   /** For {@code /why}, on any thread. */
@@ -39,7 +41,11 @@ final class StoreWait {
    * @param what is waited for, for messages, e.g. {@code next generation of group lenet}
    * @param ending whether a generation of any size will do, to which nobody new is let in
    */
-  StoreWait(Waits waits, Joining joining, Store store, String what, Duration timeout, boolean ending, Promise<Membership> formed) {
+  StoreWait(Clock clock, Waits waits, Joining joining, Store store, String what, Duration timeout, boolean ending, Promise<Membership> formed) {
+    this.clock = clock;
+    waiting = Stopwatch.start(clock);
+    sinceCome = waiting;
+    sinceHeard = waiting;
     this.joining = joining;
     this.store = store;
     this.what = what;
@@ -59,12 +65,12 @@ final class StoreWait {
 
   /** How long it has lasted, for messages. */
   String waited() {
-    return String.format(Locale.ROOT, "%.1f s", (System.nanoTime() - sinceNanos) / 1e9);
+    return waiting.toString();
   }
 
   /** Whether it has been long enough. A newcomer waits as long as there are members who may let it in. */
   boolean isLate() {
-    return !goesOn && System.nanoTime() - sinceNanos >= timeout.toNanos();
+    return !goesOn && waiting.nanos() >= timeout.toNanos();
   }
 
   /**
@@ -73,26 +79,26 @@ final class StoreWait {
    * @param newcomer whether the seat has not been in a generation
    */
   void sees(Roll roll, boolean newcomer) {
-    heardNanos = System.nanoTime();
+    sinceHeard = Stopwatch.start(clock);
     goesOn = newcomer && !roll.members().isEmpty();
     peers = roll.members().isEmpty() ? List.of(Wait.Peer.named(roll.missing()))
         : roll.members().stream().map(entry -> Wait.Peer.named(entry.toString())).toList();
     List<String> come = roll.waiting().stream().map(Entry::id).toList();
     if (!come.equals(comeIds)) {
       comeIds = come;
-      comeNanos = heardNanos;
+      sinceCome = sinceHeard;
     }
   }
 
   /** Whether nobody has come for a while. */
   boolean isSettled() {
-    return System.nanoTime() - comeNanos >= joining.settle().toNanos();
+    return sinceCome.nanos() >= joining.settle().toNanos();
   }
 
   /** A look has failed; whether that ends the wait. */
   boolean troubles(Throwable e) {
     peers = List.of(Wait.Peer.named(String.valueOf(e.getMessage())));
-    return isLate() || System.nanoTime() - heardNanos >= joining.timeout().toNanos();
+    return isLate() || sinceHeard.nanos() >= joining.timeout().toNanos();
   }
 
   PeerLost tooLate(Roll roll) {

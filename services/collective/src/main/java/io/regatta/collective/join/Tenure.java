@@ -3,19 +3,19 @@ package io.regatta.collective.join;
 import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.internal.ContextInternal;
 
 /**
  * What a seat tells of the generation that it is in: of each one once that it is over, that members are gone, and
- * that there are newcomers; and, in the end, why it was given up. Changed on the seat's context only.
+ * that there are newcomers; and, in the end, why it was given up. Changed on the seat's loop only.
  */
 abstract class Tenure implements Seat {
-  private final ContextInternal context;
+  private final VertxLoop loop;
   private volatile Membership membership;
   private volatile Promise<String> ended;
   private volatile Promise<String> gone;
@@ -24,22 +24,22 @@ abstract class Tenure implements Seat {
   private Throwable givenUpFor;
 
   /** No generation yet. */
-  Tenure(ContextInternal context) {
-    this.context = context;
-    ended = context.promise();
-    gone = context.promise();
-    newcomers = context.promise();
+  Tenure(VertxLoop loop) {
+    this.loop = loop;
+    ended = loop.promise();
+    gone = loop.promise();
+    newcomers = loop.promise();
   }
 
-  final ContextInternal context() {
-    return context;
+  final VertxLoop loop() {
+    return loop;
   }
 
   /** A generation has formed. */
   final void begins(Membership formed) {
-    ended = context.promise();
-    gone = context.promise();
-    newcomers = context.promise();
+    ended = loop.promise();
+    gone = loop.promise();
+    newcomers = loop.promise();
     membership = formed;
   }
 

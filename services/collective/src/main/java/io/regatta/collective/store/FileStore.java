@@ -1,8 +1,10 @@
 package io.regatta.collective.store;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Deadline;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
@@ -23,7 +25,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
@@ -140,19 +141,19 @@ public final class FileStore extends PolledStore {
 
   /** Does something while no other process writes. */
   private <T> Future<T> locked(Callable<T> change) {
-    return locked(change, System.nanoTime());
+    return locked(change, Deadline.in(VertxLoop.current(vertx).clock(), LOCK_PATIENCE));
   }
 
-  private <T> Future<T> locked(Callable<T> change, long sinceNanos) {
+  private <T> Future<T> locked(Callable<T> change, Deadline patience) {
     return files.executeBlocking(explained(() -> tryLocked(change)), false).compose(done -> {
       if (done.isPresent()) {
         return Future.succeededFuture(done.get().value());
       }
-      if (System.nanoTime() - sinceNanos > LOCK_PATIENCE.toNanos()) {
+      if (patience.isPast()) {
         return Future.failedFuture(new PeerLost("another process has held " + directory.resolve(LOCK) + " for "
             + LOCK_PATIENCE.toSeconds() + " s; look for one that hangs (its process id: lsof, or /proc/locks)"));
       }
-      return vertx.timer(LOCK_RETRY_MILLIS, TimeUnit.MILLISECONDS).compose(v -> locked(change, sinceNanos));
+      return after(LOCK_RETRY_MILLIS).compose(v -> locked(change, patience));
     });
   }
 

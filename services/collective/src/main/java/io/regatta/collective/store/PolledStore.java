@@ -3,10 +3,12 @@ package io.regatta.collective.store;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.loop.Deadline;
+import io.regatta.core.loop.Loop;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.internal.ContextInternal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -14,12 +16,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
  * What all stores share that can only be asked: waiting by looking again, and counters by compare-and-set. Any thread:
- * each call has its own state, which belongs to the caller's context. What is asked of the subclass comes on that context
+ * each call has its own state, which belongs to the caller's loop. What is asked of the subclass comes on that loop
  * with a checked key and value.
  */
 abstract class PolledStore implements Store {
@@ -93,8 +94,7 @@ abstract class PolledStore implements Store {
     return get(key).compose(counter -> {
       long sum = Entries.sum(key, counter, delta);
       return compareAndSet(key, counter, Entries.counter(sum)).compose(set -> set ? Future.succeededFuture(sum)
-          : vertx.timer(1 + ThreadLocalRandom.current().nextInt(COUNTER_RETRY_MILLIS), TimeUnit.MILLISECONDS)
-              .compose(v -> add(key, delta)));
+          : after(1 + ThreadLocalRandom.current().nextInt(COUNTER_RETRY_MILLIS)).compose(v -> add(key, delta)));
     });
   }
 
@@ -102,10 +102,18 @@ abstract class PolledStore implements Store {
   public final Future<Void> await(Collection<String> keys, Duration timeout) {
     return begin(() -> {
       keys.forEach(Entries::checkKey);
-      Promise<Void> promise = ((ContextInternal) vertx.getOrCreateContext()).promise();
-      new Look(List.copyOf(keys), System.nanoTime(), timeout, promise).look(firstPollMillis);
+      VertxLoop loop = VertxLoop.current(vertx);
+      Promise<Void> promise = loop.promise();
+      new Look(loop, List.copyOf(keys), timeout, promise).look(firstPollMillis);
       return promise.future();
     });
+  }
+
+  /** Completes after that many milliseconds on the caller's loop. */
+  final Future<Void> after(long millis) {
+    Promise<Void> passed = Promise.promise();
+    VertxLoop.current(vertx).after(millis, passed::complete);
+    return passed.future();
   }
 
   private <T> Future<T> begin(Supplier<Future<T>> operation) {
@@ -131,13 +139,15 @@ abstract class PolledStore implements Store {
   /** One wait for keys. */
   private final class Look {
     private final List<String> keys;
-    private final long sinceNanos;
+    private final Loop loop;
     private final Duration timeout;
+    private final Deadline deadline;
     private final Promise<Void> promise;
 
-    Look(List<String> keys, long sinceNanos, Duration timeout, Promise<Void> promise) {
+    Look(Loop loop, List<String> keys, Duration timeout, Promise<Void> promise) {
+      this.loop = loop;
       this.keys = keys;
-      this.sinceNanos = sinceNanos;
+      deadline = Deadline.in(loop.clock(), timeout);
       this.timeout = timeout;
       this.promise = promise;
     }
@@ -150,11 +160,10 @@ abstract class PolledStore implements Store {
           promise.complete();
         } else if (failure != null && !(failure instanceof PeerLost)) {
           promise.fail(failure);
-        } else if (System.nanoTime() - sinceNanos >= timeout.toNanos()) {
+        } else if (deadline.isPast()) {
           promise.fail(late(missing, failure));
         } else {
-          long left = TimeUnit.NANOSECONDS.toMillis(timeout.toNanos() - (System.nanoTime() - sinceNanos)) + 1;
-          vertx.setTimer(Math.min(pauseMillis, left), id -> look(Math.min(2 * pauseMillis, pollMillis)));
+          loop.after(Math.min(pauseMillis, deadline.leftMillis()), () -> look(Math.min(2 * pauseMillis, pollMillis)));
         }
       });
     }

@@ -7,11 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.google.protobuf.ByteString;
 import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
-import io.regatta.collective.Seat;
 import io.regatta.collective.Seat.Reform;
-import io.regatta.core.error.RegattaException;
+import io.regatta.collective.Seat;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
 import io.regatta.node.Node;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
@@ -19,6 +19,7 @@ import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
@@ -124,7 +125,7 @@ class ServiceRendezvousTest {
   @Test
   void whoAsksForMoreOfASeatThatIsLostIsToldWhy() {
     List<Seat> seats = List.of(join("a"), join("b"), join("c")).stream().map(seat -> get(seat)).toList();
-    RendezvousClient client = new RendezvousClient(vertx, "127.0.0.1", rendezvousAt().controlPort());
+    RendezvousClient client = new RendezvousClient(new VertxNetwork(vertx), "127.0.0.1", rendezvousAt().controlPort());
     Seat seat = seats.get(0);
     int rank = seat.membership().rank();
     long incarnation = view(client).getMembers(rank).getIncarnation();
@@ -163,7 +164,7 @@ class ServiceRendezvousTest {
   @Test
   void whoLivesAnswersTheRendezvous_whateverAnotherSays() {
     List<Seat> seats = List.of(join("a"), join("b"), join("c")).stream().map(seat -> get(seat)).toList();
-    RendezvousClient client = new RendezvousClient(vertx, "127.0.0.1", rendezvousAt().controlPort());
+    RendezvousClient client = new RendezvousClient(new VertxNetwork(vertx), "127.0.0.1", rendezvousAt().controlPort());
     Future<Membership> first = seats.get(0).reform(lacking(seats.get(1).membership().rank()));
     for (GroupView view = view(client); view.getAskedCount() > 0 || view.getGeneration() == seats.get(2).membership().generation();
         view = view(client)) {
@@ -225,7 +226,7 @@ class ServiceRendezvousTest {
   @Test
   void aConnectionThatBreaksWhileAGenerationFormsIsMadeAgain() {
     Directory.Instance at = rendezvousAt();
-    RendezvousClient client = new RendezvousClient(vertx, "127.0.0.1", at.controlPort());
+    RendezvousClient client = new RendezvousClient(new VertxNetwork(vertx), "127.0.0.1", at.controlPort());
     Cable cable = new Cable(at.controlPort());
     ServiceRendezvous cut = new ServiceRendezvous(node, new Directory.Instance(at.service(), at.id(), at.index(), "127.0.0.1",
         cable.server.actualPort(), at.incarnation(), at.attributes()));

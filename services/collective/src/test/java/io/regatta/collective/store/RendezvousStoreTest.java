@@ -6,6 +6,7 @@ import io.regatta.node.Node;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
 
@@ -19,8 +20,8 @@ class RendezvousStoreTest extends StoreContract {
       service = new RendezvousVerticle(Node.embedded(vertx, new HazelcastDirectory(vertx, new Waits(), 10), "test"),
           RendezvousConfig.defaults());
       get(vertx.deployVerticle(service));
-      get(new RendezvousClient(vertx, "127.0.0.1", service.port()).join("g", 1, 0, "member", "", 10_000));
+      get(new RendezvousClient(new VertxNetwork(vertx), "127.0.0.1", service.port()).join("g", 1, 0, "member", "", 10_000));
     }
-    return new RendezvousStore(new RendezvousClient(vertx, "127.0.0.1", service.port()), "g");
+    return new RendezvousStore(new RendezvousClient(new VertxNetwork(vertx), "127.0.0.1", service.port()), "g");
   }
 }

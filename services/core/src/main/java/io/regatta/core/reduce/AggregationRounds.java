@@ -1,18 +1,19 @@
 package io.regatta.core.reduce;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.loop.Clock;
 import io.regatta.core.memory.HeapBudget;
 import io.regatta.core.shard.RoundReducer;
 import java.util.ArrayList;
@@ -20,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
-import java.util.function.LongSupplier;
 
 /**
  * The open reduction rounds of one job towards one shard: collects the pushes of a step from the trainers of this
@@ -66,7 +66,7 @@ public final class AggregationRounds {
   private final String where;
   private final Limits limits;
   private final Shard shard;
-  private final LongSupplier clock;
+  private final Clock clock;
   /** Registered and neither left nor lost, by rank. */
   private final Map<Integer, HostTrainer> active = new TreeMap<>();
   /** By step, then by rank. */
@@ -80,9 +80,9 @@ public final class AggregationRounds {
   /**
    * No rounds yet.
    *
-   * @param clock wall clock, ms since the epoch
+   * @param clock dates requests
    */
-  public AggregationRounds(String job, int shardIndex, Limits limits, Shard shard, LongSupplier clock) {
+  public AggregationRounds(String job, int shardIndex, Limits limits, Shard shard, Clock clock) {
     this.where = "aggregator of shard " + shardIndex + " of job " + job;
     this.limits = limits;
     this.shard = shard;
@@ -100,7 +100,7 @@ public final class AggregationRounds {
           + " has been replaced by " + known.id.incarnation() + "; join the group again");
     }
     if (known == null || known.id.incarnation() < id.incarnation()) {
-      active.put(id.rank(), new HostTrainer(id, clock.getAsLong()));
+      active.put(id.rank(), new HostTrainer(id, clock.epochMillis()));
       if (known != null) {
         dropParts(known);
         settle();
@@ -132,7 +132,7 @@ public final class AggregationRounds {
           + " would pass gradient_aggregator.limits.bytes " + limits.bytes() + ", of which " + bytes
           + " are held; raise it, or push without the aggregator");
     }
-    Part part = new Part(trainer, push, size, clock.getAsLong(), done);
+    Part part = new Part(trainer, push, size, clock.epochMillis(), done);
     Part before = open.containsKey(push.step()) ? open.get(push.step()).get(from.rank()) : null;
     if (before != null) {
       repeated(before, part);
@@ -158,7 +158,7 @@ public final class AggregationRounds {
           + (trainer == null ? "" : ", but incarnation " + trainer.id.incarnation())
           + "; register before pushing, or join the group again if it has left or was declared lost");
     }
-    trainer.lastSeenMillis = clock.getAsLong();
+    trainer.lastSeenMillis = clock.epochMillis();
     return trainer;
   }
 

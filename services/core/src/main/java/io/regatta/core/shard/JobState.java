@@ -3,11 +3,11 @@ package io.regatta.core.shard;
 import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseValues;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
@@ -24,6 +24,7 @@ import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.loop.Clock;
 import io.regatta.core.table.TableCounts;
 import io.regatta.core.table.TableSnapshot;
 import java.util.List;
@@ -31,7 +32,6 @@ import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
-import java.util.function.LongSupplier;
 
 /**
  * One job on one shard: takes pushes in, applies them as the mode says, and lets go what each change releases. Owned by
@@ -60,20 +60,20 @@ final class JobState {
   final ChangeLog changes = new ChangeLog();
   final PushHold hold;
   private final FreePushes free;
-  private final LongSupplier clockMillis;
+  private final Clock clock;
   private long version;
   /** Whether it has been given its first values. */
   private boolean begun;
   /** What broke this job here, or null. */
   private PeerLost broken;
 
-  JobState(JobSpec spec, int shard, ParameterShard.Limits limits, BlockPool pool, LongSupplier clockMillis,
-      LongSupplier monotonicMillis, Executor later, Completions completions) {
+  JobState(JobSpec spec, int shard, ParameterShard.Limits limits, BlockPool pool, Clock clock,
+      Executor later, Completions completions) {
     this.spec = spec;
-    this.clockMillis = clockMillis;
+    this.clock = clock;
     this.completions = completions;
     where = "shard " + shard + " of job " + spec.job();
-    tables = new JobTables(spec, shard, pool, where, limits, monotonicMillis);
+    tables = new JobTables(spec, shard, pool, where, limits, clock);
     trainers = new Trainers(spec.trainers(), where);
     turns = new Turns(later, this::settle, completions);
     check = new PushCheck(this, shard, limits.openRounds());
@@ -104,7 +104,7 @@ final class JobState {
   }
 
   long nowMillis() {
-    return clockMillis.getAsLong();
+    return clock.epochMillis();
   }
 
   /** Registers a life of a rank; the caller has compared the job. See {@link ShardLink#register}. */

@@ -11,6 +11,7 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.OptimizerUpdates;
 import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.loop.Clock;
 import io.regatta.core.memory.HeapBudget;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparseTableSpec;
@@ -33,7 +34,6 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Set;
 import java.util.function.LongPredicate;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -41,6 +41,7 @@ import java.util.function.Supplier;
  * are first asked for, so that a job of many tables begins in one turn. Owned by the shard.
  */
 final class JobTables {
+  private static final long NANOS_PER_MILLI = 1_000_000;
 
   /** What creating a table costs, in floats: 1 to 2 µs. */
   static final long CREATED_FLOATS = 2000;
@@ -73,7 +74,7 @@ final class JobTables {
   private DenseVector dense;
 
   JobTables(JobSpec spec, int shard, BlockPool pool, String where, ParameterShard.Limits limits,
-      LongSupplier monotonicMillis) {
+      Clock clock) {
     this.where = where;
     this.pool = pool;
     this.shard = shard;
@@ -86,7 +87,7 @@ final class JobTables {
     sparse = new SparseTable[specs.size()];
     numbers = new Object2IntOpenHashMap<>(specs.size());
     numbers.defaultReturnValue(-1);
-    group = new TableGroup(specs.size(), limits.evict(), monotonicMillis);
+    group = new TableGroup(specs.size(), limits.evict(), () -> clock.nanos() / NANOS_PER_MILLI);
     memory = limits.memory().parameters();
     long widest = 1;
     boolean tracked = false;

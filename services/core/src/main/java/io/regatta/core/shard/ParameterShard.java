@@ -20,6 +20,7 @@ import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.loop.Clock;
 import io.regatta.core.table.TableCounts;
 import io.regatta.core.table.TableSnapshot;
 import java.util.ArrayList;
@@ -28,7 +29,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
-import java.util.function.LongSupplier;
 
 /**
  * The state of one shard: per job its part of the dense vector, its sparse rows, optimizer slots, versions, clocks and
@@ -106,44 +106,34 @@ public final class ParameterShard {
 
   /** Far above any run, far below an overflow. */
   private static final long MAX_STEP = 1L << 62;
-  private static final long NANOS_PER_MILLI = 1_000_000;
 
   private final int index;
   private final Limits limits;
-  private final LongSupplier clockMillis;
-  private final LongSupplier monotonicMillis;
+  private final Clock clock;
   private final Map<String, JobState> jobs = new LinkedHashMap<>();
   private final Executor later;
   private final Completions completions = new Completions();
   private final BlockPool pool = new BlockPool();
 
   /** A shard that does everything at once. */
-  public ParameterShard(int index, Limits limits, LongSupplier clockMillis) {
-    this(index, limits, clockMillis, null);
-  }
-
-  /** Creates a shard whose tables' training clocks run by {@link System#nanoTime}; see the constructor that takes both clocks. */
-  public ParameterShard(int index, Limits limits, LongSupplier clockMillis, Executor later) {
-    this(index, limits, clockMillis, () -> System.nanoTime() / NANOS_PER_MILLI, later);
+  public ParameterShard(int index, Limits limits, Clock clock) {
+    this(index, limits, clock, null);
   }
 
   /**
    * An empty shard.
    *
    * @param index its place in the shard map
-   * @param clockMillis the wall clock, which dates requests for people to read
-   * @param monotonicMillis milliseconds since any moment, which never go back and never jump; dates rows, so that a wall clock
-   *     that is set removes none
+   * @param clock dates requests by the wall clock, for people to read, and rows by the other, so that a wall clock that is set
+   *     removes none
    * @param later runs a task in a later turn of the shard's thread: what is too large for one turn, be it a sync round, the
    *     answer to a pull or a push outside of rounds, is done in several ({@link Turns}); null: all in one turn
    */
-  public ParameterShard(int index, Limits limits, LongSupplier clockMillis, LongSupplier monotonicMillis,
-      Executor later) {
+  public ParameterShard(int index, Limits limits, Clock clock, Executor later) {
     this.later = later;
     this.index = index;
     this.limits = limits;
-    this.clockMillis = clockMillis;
-    this.monotonicMillis = monotonicMillis;
+    this.clock = clock;
   }
 
   /**
@@ -168,7 +158,7 @@ public final class ParameterShard {
         throw new Overloaded("shard " + index + " holds " + jobs.size() + " jobs, its limit; job '" + job.job()
             + "' must wait until one of " + jobs.keySet() + " has ended");
       }
-      state = new JobState(job, index, limits, pool, clockMillis, monotonicMillis, later, completions);
+      state = new JobState(job, index, limits, pool, clock, later, completions);
       try {
         from = state.register(trainer, step);
       } catch (RuntimeException | Error e) {

@@ -5,18 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseValues;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.memory.HeapBudget;
+import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -29,7 +30,7 @@ class AggregationRoundsTest {
   private long nowMillis = 1000;
   private final RecordingShard shard = new RecordingShard();
   private final AggregationRounds rounds = new AggregationRounds("census", 0, new AggregationRounds.Limits(2, 100),
-      shard, () -> nowMillis);
+      shard, TestClock.of(() -> nowMillis));
 
   private void register(int... ranks) {
     for (int rank : ranks) {
@@ -276,7 +277,7 @@ class AggregationRoundsTest {
   void whenAMergeFailsUnexpectedly_thenEveryContributorGetsAnErrorAndAllMemoryIsFree() {
     HeapBudget merged = new HeapBudget(1000);
     AggregationRounds broken = new AggregationRounds("census", 0, new AggregationRounds.Limits(2, 1000, merged), shard,
-        () -> nowMillis);
+        TestClock.of(() -> nowMillis));
     List<SparseRows> rows = new ArrayList<>(List.of(new SparseRows("t", new long[] {7}, new float[2])));
     List<Answers> answers = List.of(new Answers(), new Answers());
     broken.register(id(0));
@@ -422,7 +423,7 @@ class AggregationRoundsTest {
 
   private AggregationRounds within(HeapBudget merged) {
     AggregationRounds limited =
-        new AggregationRounds("census", 3, new AggregationRounds.Limits(2, 1000, merged), shard, () -> nowMillis);
+        new AggregationRounds("census", 3, new AggregationRounds.Limits(2, 1000, merged), shard, TestClock.of(() -> nowMillis));
     limited.register(id(0));
     limited.register(id(1));
     return limited;

@@ -21,6 +21,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -77,11 +78,11 @@ class SameResultPropertyTest {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(DENSE))), optimizer,
         List.of(new SparseTableSpec("words", 2, InitializerSpec.zeros(), optimizer)));
     JobSpec job = new JobSpec("job", Mode.SYNC, trainers, 0, NanPolicy.FAIL, 1, 8192, model);
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 0);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
     AggregationRounds[] hosts = new AggregationRounds[trainers];
     for (int rank = 0; rank < trainers; rank++) {
       shard.register(job, new TrainerId(rank, 100 + rank), 0);
-      hosts[rank] = new AggregationRounds("job", 0, new AggregationRounds.Limits(64, 1 << 20), to(shard), () -> 0);
+      hosts[rank] = new AggregationRounds("job", 0, new AggregationRounds.Limits(64, 1 << 20), to(shard), TestClock.at(0));
     }
     for (int rank = 0; rank < trainers; rank++) {
       if (hostOf[rank] >= 0) {

@@ -21,6 +21,7 @@ import io.regatta.core.memory.HeapBudget;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -41,7 +42,7 @@ class AnswerRoomTest {
     ModelSpec model = new ModelSpec(7, List.of(), OptimizerSpec.sgd(1),
         List.of(new SparseTableSpec("t", dim, InitializerSpec.zeros(), OptimizerSpec.sgd(1))));
     ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, pulls, rows, 0, false,
-        new ShardMemory(new HeapBudget(Long.MAX_VALUE), budget)), () -> 1, turns);
+        new ShardMemory(new HeapBudget(Long.MAX_VALUE), budget)), TestClock.at(1), turns);
     for (int rank = 0; rank < 3; rank++) {
       shard.register(new JobSpec("job", mode, 3, 0, NanPolicy.FAIL, 1, 64, model), new TrainerId(rank, 1), 0);
     }

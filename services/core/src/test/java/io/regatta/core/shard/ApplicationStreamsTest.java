@@ -8,9 +8,9 @@ import io.regatta.core.dense.DenseBlocks;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseValues;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
@@ -28,6 +28,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.reduce.AggregationRounds;
+import io.regatta.core.testing.TestClock;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -58,7 +59,7 @@ class ApplicationStreamsTest {
   }
 
   private static ParameterShard shard(JobSpec spec) {
-    ParameterShard s = new ParameterShard(0, new ParameterShard.Limits(4, 4, 4, 1_000_000), () -> 1);
+    ParameterShard s = new ParameterShard(0, new ParameterShard.Limits(4, 4, 4, 1_000_000), TestClock.at(1));
     for (int r = 0; r < spec.trainers(); r++) {
       s.register(spec, new TrainerId(r, 1), 0);
     }
@@ -149,7 +150,7 @@ class ApplicationStreamsTest {
   void aTrainerLostInTheMiddleOfAnAggregatorsPushTakesNobodyAlong() {
     ParameterShard shard = shard(spec(Mode.HALF_ASYNC, 2));
     AggregationRounds rounds = new AggregationRounds("job", 0, new AggregationRounds.Limits(4, 1L << 30),
-        new LosingLink(shard), () -> 1);
+        new LosingLink(shard), TestClock.at(1));
     List<Answer<PushAck>> said = List.of(new Answer<>(), new Answer<>());
     for (int r = 0; r < 2; r++) {
       rounds.register(new TrainerId(r, 1));

@@ -7,11 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseSink;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
@@ -27,6 +27,7 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.testing.TestClock;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -51,7 +52,7 @@ class ApplicationTest {
     ModelSpec model = new ModelSpec(7, List.of(new DenseVariable("w", List.of(N))), adam,
         List.of(new SparseTableSpec(ROWS, 2, InitializerSpec.zeros(), adam)));
     JobSpec spec = new JobSpec("job", mode, 2, 5, nan, 1, 64, model);
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, 4, rows), () -> 1);
+    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, 4, rows), TestClock.at(1));
     shard.register(spec, new TrainerId(0, 1), 0);
     shard.register(spec, new TrainerId(1, 1), 0);
     shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(gradient(99)));
@@ -296,7 +297,7 @@ class ApplicationTest {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     JobState job = new JobState(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64,
         new ModelSpec(7, List.of(new DenseVariable("w", List.of(N))), sgd, List.of())), 0, ParameterShard.Limits.defaults(),
-        new BlockPool(), () -> 1, () -> 1, null, new Completions());
+        new BlockPool(), TestClock.at(1), null, new Completions());
     job.tables.initialize(DenseMemory.of(new float[N]));
     float[] g = gradient(1);
     Push push = new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, DenseMemory.of(g), List.of());

@@ -15,6 +15,7 @@ import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.SparseTable;
+import io.regatta.core.testing.TestClock;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -31,7 +32,7 @@ class DigestCursorTest {
     ModelSpec model = new ModelSpec(7, dense, sgd,
         List.of(tables).stream().map(t -> new SparseTableSpec(t, DIM, InitializerSpec.uniform(-1, 1), sgd)).toList());
     JobTables made = new JobState(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, model), 0,
-        ParameterShard.Limits.defaults(), new BlockPool(), () -> 1, () -> 1, null, new Completions()).tables;
+        ParameterShard.Limits.defaults(), new BlockPool(), TestClock.at(1), null, new Completions()).tables;
     float[] values = new float[made.denseSize()];
     for (int i = 0; i < values.length; i++) {
       values[i] = i;

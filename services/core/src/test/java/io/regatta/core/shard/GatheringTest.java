@@ -13,6 +13,7 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.testing.TestClock;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -30,7 +31,7 @@ class GatheringTest {
     ModelSpec model = new ModelSpec(7, List.of(), sgd,
         List.of(new SparseTableSpec("t", dim, InitializerSpec.zeros(), sgd)));
     return new JobState(new JobSpec("job", Mode.GEO, 1, 0, NanPolicy.FAIL, 1, 64, model), 0, ParameterShard.Limits.defaults(),
-        new BlockPool(), () -> 1, () -> 1, null, new Completions()).tables;
+        new BlockPool(), TestClock.at(1), null, new Completions()).tables;
   }
 
   private Gathering of(long births, ChangeLog.Reading changes, SparseIds... wish) {

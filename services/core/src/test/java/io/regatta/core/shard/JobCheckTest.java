@@ -10,6 +10,7 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.testing.TestClock;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +25,7 @@ class JobCheckTest {
   }
 
   private static ParameterShard shard(int index) {
-    return new ParameterShard(index, ParameterShard.Limits.defaults(), () -> 1);
+    return new ParameterShard(index, ParameterShard.Limits.defaults(), TestClock.at(1));
   }
 
   private static void assertRefused(JobSpec job, int index, String text) {

@@ -22,6 +22,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.TableSnapshot.Scope;
+import io.regatta.core.testing.TestClock;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -40,7 +41,7 @@ class JobRestoreTest {
     JobSpec job = new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, shards, 1, new ModelSpec(3,
         List.of(new DenseVariable("w", List.of(2 * shards))), adagrad,
         List.of(new SparseTableSpec(T, DIM, InitializerSpec.zeros(), adagrad))));
-    ParameterShard shard = new ParameterShard(index, new ParameterShard.Limits(4, 4, 64, rows), () -> 1);
+    ParameterShard shard = new ParameterShard(index, new ParameterShard.Limits(4, 4, 64, rows), TestClock.at(1));
     shard.register(job, ME, 0);
     return shard;
   }

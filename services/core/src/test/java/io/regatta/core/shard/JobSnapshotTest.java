@@ -28,8 +28,9 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.RowWalk;
-import io.regatta.core.table.TableSnapshot;
 import io.regatta.core.table.TableSnapshot.Scope;
+import io.regatta.core.table.TableSnapshot;
+import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -53,7 +54,7 @@ class JobSnapshotTest {
 
   /** A shard with its job's two trainers, which do the same in every step of the same number. */
   private static final class Run {
-    final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
     final long incarnation;
     long[] sequence = new long[2];
 
@@ -213,7 +214,7 @@ class JobSnapshotTest {
     ModelSpec two = new ModelSpec(1, List.of(), sgd, List.of(new SparseTableSpec("a", 1, InitializerSpec.zeros(), sgd),
         new SparseTableSpec("b", 1, InitializerSpec.zeros(), sgd)));
     JobState job = new JobState(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, two), 0,
-        ParameterShard.Limits.defaults(), new BlockPool(), () -> 1, () -> 1, null, completions);
+        ParameterShard.Limits.defaults(), new BlockPool(), TestClock.at(1), null, completions);
     job.tables.table("a");
     return job;
   }

@@ -33,6 +33,7 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.TableSnapshot.Scope;
+import io.regatta.core.testing.TestClock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -62,7 +63,7 @@ class JobStateTest {
 
   /** A shard with the first of a job's trainers; others are to come. */
   private ParameterShard shard(JobSpec job, int registered) {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> nowMillis, turns);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.of(() -> nowMillis), turns);
     for (int rank = 0; rank < registered; rank++) {
       shard.register(job, new TrainerId(rank, 1), 0);
     }
@@ -203,7 +204,7 @@ class JobStateTest {
   @Test
   void answersAtOnceThePullForWhichAnotherLeavesRoom() {
     ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, 1_000_000, 0, false,
-        ShardMemory.own((LARGE + 1L) * Float.BYTES)), () -> nowMillis, turns);
+        ShardMemory.own((LARGE + 1L) * Float.BYTES)), TestClock.of(() -> nowMillis), turns);
     shard.register(job(Mode.ASYNC, 1, 0), new TrainerId(0, 1), 0);
     Answer<Pulled> first = pull(shard, 0, 0, PLAIN, LARGE);
     Answer<Pulled> second = pull(shard, 0, 0, TRACKED, 2);
@@ -225,7 +226,7 @@ class JobStateTest {
 
   @Test
   void forgetsChanges_whenAllWhoAreLeftHaveBeenTold() {
-    JobState job = new JobState(job(Mode.GEO, 3, 0), 0, ParameterShard.Limits.defaults(), new BlockPool(), () -> 1, () -> 1, null,
+    JobState job = new JobState(job(Mode.GEO, 3, 0), 0, ParameterShard.Limits.defaults(), new BlockPool(), TestClock.at(1), null,
         new Completions());
     for (int rank = 0; rank < 3; rank++) {
       job.register(new TrainerId(rank, 1), 0);
@@ -374,7 +375,7 @@ class JobStateTest {
 
   @Test
   void countsTheRowsThatAPushInTurnsWillBear_inTheLimitOfOthers() {
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, LARGE + 10), () -> nowMillis, turns);
+    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, LARGE + 10), TestClock.of(() -> nowMillis), turns);
     shard.register(job(Mode.ASYNC, 2, 0), new TrainerId(0, 1), 0);
     shard.register(job(Mode.ASYNC, 2, 0), new TrainerId(1, 1), 0);
     Answer<PushAck> large = push(shard, pushOf(0, 1, null, rows(LongStream.range(0, LARGE).toArray())));

@@ -12,6 +12,7 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -37,7 +38,7 @@ public final class LocalJob {
   public LocalJob(JobSpec spec) {
     this.spec = spec;
     for (int s = 0; s < spec.shards(); s++) {
-      shards.add(new ParameterShard(s, ParameterShard.Limits.defaults(), () -> nowMillis));
+      shards.add(new ParameterShard(s, ParameterShard.Limits.defaults(), TestClock.of(() -> nowMillis)));
     }
     for (int rank = 0; rank < spec.trainers(); rank++) {
       clients.add(client(rank, 1));

@@ -20,6 +20,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.TableCounts;
+import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -34,7 +35,7 @@ class ManyTablesTest {
   private static final TrainerId ME = new TrainerId(0, 1);
 
   private final LaterTurns turns = new LaterTurns();
-  private final JobState job = new JobState(spec(), 0, ParameterShard.Limits.defaults(), new BlockPool(), () -> 1, () -> 1, turns,
+  private final JobState job = new JobState(spec(), 0, ParameterShard.Limits.defaults(), new BlockPool(), TestClock.at(1), turns,
       new Completions());
 
   private static JobSpec spec() {

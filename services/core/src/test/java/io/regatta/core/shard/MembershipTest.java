@@ -25,6 +25,7 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.testing.TestClock;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -32,7 +33,7 @@ class MembershipTest {
 
   private static final OptimizerSpec SGD = OptimizerSpec.sgd(1);
   private final JobSpec spec = LocalJob.spec(Mode.ASYNC, 2, 1, SGD, 0, NanPolicy.FAIL);
-  private final ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(2, 4, 4, 1000), () -> 5);
+  private final ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(2, 4, 4, 1000), TestClock.at(5));
 
   @Test
   void anotherModelUnderTheSameNameIsAConflictThatSaysWhatDiffers() {
@@ -90,7 +91,7 @@ class MembershipTest {
   }
 
   private String refusal(JobSpec here, JobSpec there) {
-    ParameterShard fresh = new ParameterShard(0, new ParameterShard.Limits(2, 4, 4, 1000), () -> 5);
+    ParameterShard fresh = new ParameterShard(0, new ParameterShard.Limits(2, 4, 4, 1000), TestClock.at(5));
     fresh.register(here, new TrainerId(0, 1), 0);
     return catchThrowable(() -> fresh.register(there, new TrainerId(1, 1), 0)).getMessage();
   }
@@ -139,7 +140,7 @@ class MembershipTest {
     assertThatThrownBy(() -> shard.register(spec, new TrainerId(-1, 1), 0)).isInstanceOf(InvalidInput.class);
     JobSpec noTrainers = new JobSpec("job", Mode.SYNC, 0, 0, NanPolicy.FAIL, 1, 4, spec.model());
     assertThatThrownBy(() -> shard.register(noTrainers, new TrainerId(0, 1), 0)).isInstanceOf(InvalidInput.class);
-    ParameterShard third = new ParameterShard(2, ParameterShard.Limits.defaults(), () -> 0);
+    ParameterShard third = new ParameterShard(2, ParameterShard.Limits.defaults(), TestClock.at(0));
     assertThatThrownBy(() -> third.register(spec, new TrainerId(0, 1), 0)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("this is shard 2").hasMessageContaining("shard map");
     assertThat(shard.jobs()).isEmpty();
@@ -205,7 +206,7 @@ class MembershipTest {
   /** A view names all that have ever gone; only what is new in it may cost anything. */
   @Test
   void whatIsKnownToHaveGoneIsNotLookedAtAgain() {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
     shard.register(LocalJob.spec(Mode.ASYNC, 3, 1, SGD, 0, NanPolicy.FAIL), new TrainerId(0, 4), 0);
     shard.register(LocalJob.spec(Mode.ASYNC, 3, 1, SGD, 0, NanPolicy.FAIL), new TrainerId(1, 2), 0);
     assertThat(shard.activeIncarnation("job", 0)).isEqualTo(4);

@@ -28,6 +28,7 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.SparseTable;
 import io.regatta.core.table.TableSnapshot.Scope;
+import io.regatta.core.testing.TestClock;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +42,7 @@ class OwnShardTest {
   private static final TrainerId ME = new TrainerId(0, 1);
 
   private final LaterTurns turns = new LaterTurns();
-  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1, turns);
+  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1), turns);
 
   private void start(OptimizerSpec rule) {
     register(rule);
@@ -155,7 +156,7 @@ class OwnShardTest {
       // a slice may end a row late, and stepping over a segment counts as a value
       assertThat(slices).isBetween((N + 6_000) / (slice + 1), (N + 6_000 + SparseTable.SEGMENTS) / slice + 3);
     }
-    assertThat(new ParameterShard(3, ParameterShard.Limits.defaults(), () -> 1).index()).isEqualTo(3);
+    assertThat(new ParameterShard(3, ParameterShard.Limits.defaults(), TestClock.at(1)).index()).isEqualTo(3);
   }
 
   /** With fresh slots Adam's first update is the rate, whatever the version; told of 5 updates it is not. */

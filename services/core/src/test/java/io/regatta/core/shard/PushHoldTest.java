@@ -16,14 +16,15 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushMark;
 import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.TrainerId;
-import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.exchange.TrainerProgress.Part;
 import io.regatta.core.exchange.TrainerProgress.Replica;
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.exchange.TrainerStart;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.TableSnapshot.Scope;
+import io.regatta.core.testing.TestClock;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,7 +42,7 @@ class PushHoldTest {
   private final List<String> answered = new ArrayList<>();
 
   private static ParameterShard shard(int index) {
-    ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), () -> 1);
+    ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), TestClock.at(1));
     for (int rank = 0; rank < 2; rank++) {
       shard.register(JOB, new TrainerId(rank, 10 + rank), 0);
     }
@@ -237,7 +238,7 @@ class PushHoldTest {
 
   @Test
   void refusesAHoldOfAJobWithRounds_whichNothingWouldEnd() {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
     JobSpec rounds = new JobSpec("job", Mode.SYNC, 1, 0, NanPolicy.FAIL, 1, 1, JOB.model());
     shard.register(rounds, new TrainerId(0, 10), 0);
     List<Throwable> errors = new ArrayList<>();
@@ -267,7 +268,7 @@ class PushHoldTest {
 
   @Test
   void beginsEachTrainerWhereItWas_whenARunIsResumed() {
-    ParameterShard resumed = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    ParameterShard resumed = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
     resumed.register(JOB, new TrainerId(0, 20), 0);
     resume(resumed);
     assertThat(resumed.register(JOB, new TrainerId(1, 21), 0)).isEqualTo(30);
@@ -279,7 +280,7 @@ class PushHoldTest {
 
   @Test
   void beginsATrainerWhereItWas_whenItWasLostBeforeTheRunWasResumed() {
-    ParameterShard resumed = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    ParameterShard resumed = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
     resumed.register(JOB, new TrainerId(0, 20), 0);
     resumed.lost("job", new TrainerId(1, 21));
     resume(resumed);
@@ -296,7 +297,7 @@ class PushHoldTest {
 
   @Test
   void keepsWhereATrainerWas_whenItIsLostBeforeItComesToAResumedRun() {
-    ParameterShard resumed = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    ParameterShard resumed = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
     resumed.register(JOB, new TrainerId(0, 20), 0);
     resume(resumed);
     resumed.lost("job", new TrainerId(1, 21));

@@ -28,6 +28,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.TableSnapshot;
+import io.regatta.core.testing.TestClock;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -64,7 +65,7 @@ class PushTurnsTest {
   }
 
   private ParameterShard shard(Mode mode, int trainers, OptimizerSpec rule, boolean inTurns, int openRounds) {
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, openRounds, 64, 1_000_000), () -> 1,
+    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, openRounds, 64, 1_000_000), TestClock.at(1),
         inTurns ? turns : null);
     return start(shard, spec(mode, trainers, rule));
   }
@@ -303,7 +304,7 @@ class PushTurnsTest {
   void aPushIsCheckedAgain_whenTheRoomForItsRowsBecomesNarrow() {
     int rows = 20_000;
     for (boolean fits : new boolean[] {true, false}) {
-      ParameterShard shard = start(new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, rows + 100), () -> 1, turns),
+      ParameterShard shard = start(new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, rows + 100), TestClock.at(1), turns),
           spec(Mode.ASYNC, 2, OptimizerSpec.sgd(1)));
       Answer<PushAck> ack = send(shard, push(0, 1, rows(1, LongStream.range(0, rows).toArray())));
       assertThat(ack.value).isNull();

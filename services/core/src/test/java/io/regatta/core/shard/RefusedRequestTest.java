@@ -23,6 +23,7 @@ import io.regatta.core.exchange.Wait;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -160,7 +161,7 @@ class RefusedRequestTest {
   @Test
   void limitsAreNamedAndLeaveEverythingAsItWas() {
     JobSpec spec = LocalJob.spec(Mode.SYNC, 2, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL);
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, 1, 5), () -> 0);
+    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, 1, 5), TestClock.at(0));
     TrainerId[] ids = {new TrainerId(0, 1), new TrainerId(1, 1)};
     shard.register(spec, ids[0], 0);
     shard.register(spec, ids[1], 0);
@@ -193,7 +194,7 @@ class RefusedRequestTest {
   @Test
   void atTheLimitOfRowsOnlyNewOnesAreRefused() {
     JobSpec spec = LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL);
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, 1, 5), () -> 0);
+    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, 1, 5), TestClock.at(0));
     TrainerId id = new TrainerId(0, 1);
     shard.register(spec, id, 0);
     shard.initialize("job", id, DenseMemory.of(LocalJob.initial()));
@@ -290,7 +291,7 @@ class RefusedRequestTest {
   @Test
   void aRefusedPushOfManyIdsDoesNotMakeLaterOnesSlow() {
     JobSpec spec = LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL);
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 0);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
     shard.register(spec, new TrainerId(0, 1), 0);
     shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(LocalJob.initial()));
     long before = bestNanos(shard, 1);
@@ -320,7 +321,7 @@ class RefusedRequestTest {
   void aPushWithNanIsRefused_whenTheJobHasOtherShards() {
     for (Mode mode : List.of(Mode.SYNC, Mode.ASYNC)) {
       JobSpec spec = LocalJob.spec(mode, 1, 3, OptimizerSpec.sgd(1), 0, NanPolicy.SKIP);
-      ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+      ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
       shard.register(spec, new TrainerId(0, 1), 0);
       float[] nan = new float[DensePartition.of(spec.model().dense(), spec.sharding(), spec.minBlock()).sizeOf(0)];
       shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(nan.clone()));
@@ -342,7 +343,7 @@ class RefusedRequestTest {
   @Test
   void aJobsNameIsRefused_whenTheRendezvousWouldRefuseIt() {
     JobSpec spec = LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL);
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
     assertThatThrownBy(() -> shard.register(named(spec, "n".repeat(513)), new TrainerId(0, 1), 0))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("513 characters").hasMessageContaining("at most 512");
     assertThat(shard.jobs()).isEmpty();

@@ -21,6 +21,7 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.testing.TestClock;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -37,8 +38,8 @@ class RoundTurnsTest {
 
   private final LaterTurns turns = new LaterTurns();
   private final JobSpec spec = spec();
-  private final ParameterShard shard = start(new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1, turns));
-  private final ParameterShard whole = start(new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1));
+  private final ParameterShard shard = start(new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1), turns));
+  private final ParameterShard whole = start(new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1)));
 
   private static JobSpec spec() {
     OptimizerSpec sgd = OptimizerSpec.sgd(0.5);

@@ -12,6 +12,7 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.testing.TestClock;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -28,7 +29,7 @@ class RowCheckTest {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     ModelSpec model = new ModelSpec(7, List.of(), sgd, List.of(new SparseTableSpec("t", DIM, InitializerSpec.zeros(), sgd)));
     return new JobState(new JobSpec("job", mode, 1, 0, NanPolicy.FAIL, 1, 64, model), 0, ParameterShard.Limits.defaults(),
-        new BlockPool(), () -> 1, () -> 1, null, new Completions());
+        new BlockPool(), TestClock.at(1), null, new Completions());
   }
 
   private static RowCheck check(JobState job, SparseRows rows) {

@@ -16,6 +16,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.testing.TestClock;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -37,7 +38,7 @@ class RowChecksTest {
     ModelSpec model = new ModelSpec(1, List.of(), sgd, List.of(
         new SparseTableSpec("t", DIM, InitializerSpec.zeros(), sgd),
         new SparseTableSpec("counted", 1, InitializerSpec.zeros(), sgd, TableLife.counted())));
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
     shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 1, model), new TrainerId(0, 1), 0);
     return shard;
   }

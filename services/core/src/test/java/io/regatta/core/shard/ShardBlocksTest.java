@@ -14,6 +14,7 @@ import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.testing.TestClock;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -25,7 +26,7 @@ class ShardBlocksTest {
   private static final int TRAINERS = 4;
   private static final int ROUNDS = 10;
 
-  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
 
   /** Trainers push far ahead of the last one, which then closes all rounds. */
   private void train(String job) {

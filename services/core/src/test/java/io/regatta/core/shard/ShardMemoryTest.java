@@ -22,6 +22,7 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.testing.TestClock;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.LongStream;
@@ -42,7 +43,7 @@ class ShardMemoryTest {
 
   private ParameterShard shard(HeapBudget parameters, HeapBudget answers) {
     return new ParameterShard(0, new ParameterShard.Limits(1, 4, 64, 1_000_000, 0, false,
-        new ShardMemory(parameters, answers)), () -> 1, turns);
+        new ShardMemory(parameters, answers)), TestClock.at(1), turns);
   }
 
   private static Answer<Pulled> pull(ParameterShard shard, int rank, boolean changed, long... ids) {

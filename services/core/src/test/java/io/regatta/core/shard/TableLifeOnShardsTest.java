@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.client.LocalShardLink;
-import io.regatta.core.client.ParameterClient;
 import io.regatta.core.client.ParameterClient.Values;
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.JobSpec;
@@ -23,6 +23,7 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.TableCounts;
+import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -53,7 +54,7 @@ class TableLifeOnShardsTest {
 
   private List<ParameterClient> clients(JobSpec job, List<ParameterShard> shards) {
     for (int s = 0; s < job.shards(); s++) {
-      shards.add(new ParameterShard(s, ParameterShard.Limits.defaults(), () -> wallMillis, () -> nowMillis, null));
+      shards.add(new ParameterShard(s, ParameterShard.Limits.defaults(), TestClock.of(() -> wallMillis, () -> nowMillis), null));
     }
     List<ParameterClient> clients = new ArrayList<>();
     for (int rank = 0; rank < job.trainers(); rank++) {
@@ -272,7 +273,7 @@ class TableLifeOnShardsTest {
 
   @Test
   void shrinkKeepsLiveRows_whenTheWallClockJumps() {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> wallMillis);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.of(() -> wallMillis, () -> 0));
     shard.register(job(Mode.ASYNC, 1, 1, TableLife.NONE.withShrink(0, 0, 1000)), new TrainerId(0, 1), 0);
     pull(shard, 0, 3);
     wallMillis += YEAR_MILLIS;
@@ -293,7 +294,7 @@ class TableLifeOnShardsTest {
 
   @Test
   void aPullCountsOnceForAdmission_whenItIsRepeated() {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
     JobSpec job = job(Mode.ASYNC, 2, 1, TableLife.NONE.withAdmission(3, 1));
     shard.register(job, new TrainerId(0, 1), 0);
     shard.register(job, new TrainerId(1, 1), 0);
@@ -310,7 +311,7 @@ class TableLifeOnShardsTest {
 
   @Test
   void aPullThatIsStepsOldCountsForNothing() {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
     shard.register(job(Mode.ASYNC, 1, 1, TableLife.NONE.withAdmission(100, 1)), new TrainerId(0, 1), 0);
     for (int step = 0; step < CountedPulls.STEPS; step++) {
       pulled(shard, 0, step, 1);
@@ -330,7 +331,7 @@ class TableLifeOnShardsTest {
   }
 
   private ParameterShard shard(LaterTurns turns, TableLife life, ParameterShard.Limits limits) {
-    ParameterShard shard = new ParameterShard(0, limits, () -> wallMillis, () -> nowMillis, turns);
+    ParameterShard shard = new ParameterShard(0, limits, TestClock.of(() -> wallMillis, () -> nowMillis), turns);
     shard.register(job(Mode.ASYNC, 1, 1, life), new TrainerId(0, 1), 0);
     return shard;
   }
@@ -412,7 +413,7 @@ class TableLifeOnShardsTest {
 
   @Test
   void geoKeepsNoStatistics() {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> nowMillis);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.of(() -> nowMillis));
     assertThatThrownBy(() -> shard.register(job(Mode.GEO, 1, 1, TableLife.counted()), new TrainerId(0, 1), 0))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("geo");
   }

@@ -23,6 +23,7 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -41,7 +42,7 @@ class WaitingPullsTest {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(1))), sgd,
         List.of(new SparseTableSpec("t", 1, InitializerSpec.zeros(), sgd)));
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 64, pulls, rows), () -> 1, turns);
+    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 64, pulls, rows), TestClock.at(1), turns);
     for (int rank = 0; rank < trainers; rank++) {
       shard.register(new JobSpec("job", mode, trainers, BOUND, NanPolicy.FAIL, 1, 1, model), new TrainerId(rank, 1), 0);
     }

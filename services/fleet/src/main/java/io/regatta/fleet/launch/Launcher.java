@@ -1,6 +1,7 @@
 package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.protocol.vertx.SystemClock;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -49,7 +50,7 @@ public final class Launcher {
   private boolean continues;
   private int endedWell;
   private final AtomicInteger signals = new AtomicInteger();
-  private final OrderlyEnd ending = new OrderlyEnd(events, signals, this::say);
+  private final OrderlyEnd ending = new OrderlyEnd(SystemClock.get(), events, signals, this::say);
 
   /**
    * @param calls how each process is called

@@ -1,5 +1,7 @@
 package io.regatta.fleet.launch;
 
+import io.regatta.core.loop.Clock;
+import io.regatta.core.loop.Deadline;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -16,6 +18,7 @@ final class OrderlyEnd {
   /** Signals after which nobody is waited for. */
   private static final int IMPATIENT = 2;
 
+  private final Clock clock;
   private final BlockingQueue<?> events;
   private final AtomicInteger signals;
   private final Consumer<String> say;
@@ -24,7 +27,8 @@ final class OrderlyEnd {
    * @param events get one when a process has ended, or a signal has come
    * @param signals that have come to the launcher
    */
-  OrderlyEnd(BlockingQueue<?> events, AtomicInteger signals, Consumer<String> say) {
+  OrderlyEnd(Clock clock, BlockingQueue<?> events, AtomicInteger signals, Consumer<String> say) {
+    this.clock = clock;
     this.events = events;
     this.signals = signals;
     this.say = say;
@@ -35,8 +39,7 @@ final class OrderlyEnd {
     for (LaunchedRole role : List.of(LaunchedRole.WORKER, LaunchedRole.SERVER, LaunchedRole.MASTER)) {
       List<Launched> some = processes.stream().filter(process -> process.planned().role() == role).toList();
       some.forEach(role == LaunchedRole.MASTER ? Launched::signal : Launched::terminate); // a master would stay for other machines
-      long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(role == LaunchedRole.WORKER ? SAVE_GRACE_MILLIS
-          : GRACE_MILLIS);
+      Deadline deadline = Deadline.inMillis(clock, role == LaunchedRole.WORKER ? SAVE_GRACE_MILLIS : GRACE_MILLIS);
       some.forEach(process -> await(process, deadline));
     }
   }
@@ -46,10 +49,10 @@ final class OrderlyEnd {
     return signals.get() >= IMPATIENT;
   }
 
-  private void await(Launched process, long deadline) {
-    while (process.process().isAlive() && !isImpatient() && deadline - System.nanoTime() > 0) {
+  private void await(Launched process, Deadline deadline) {
+    while (process.process().isAlive() && !isImpatient() && !deadline.isPast()) {
       try {
-        Object event = events.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+        Object event = events.poll(deadline.leftNanos(), TimeUnit.NANOSECONDS);
         if (event == null) {
           break;
         }

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Wait;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
@@ -128,7 +129,7 @@ final class AdminServer {
   }
 
   private void why(HttpServerRequest request, List<Wait> list) {
-    long now = System.currentTimeMillis();
+    long now = SystemClock.get().epochMillis();
     String accept = request.getHeader("Accept");
     if (accept != null && accept.startsWith("text/plain")) {
       answer(request, 200, "text/plain; charset=utf-8", list.isEmpty() ? insight.role() + ": nothing waits\n"

@@ -10,6 +10,7 @@ import io.regatta.node.address.HostPort;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.process.Blocking;
 import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -54,7 +55,7 @@ public final class Insight {
     this.configuredHost = host;
     this.configuredBind = bind;
     this.role = role;
-    this.waits = new Waits(longWaitSeconds);
+    this.waits = new Waits(SystemClock.get(), longWaitSeconds);
     metrics.getPrometheusRegistry().register(families);
     this.health = new Health(hosted, config.healthTimeoutMs());
   }

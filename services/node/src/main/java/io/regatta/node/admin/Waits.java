@@ -1,7 +1,9 @@
 package io.regatta.node.admin;
 
 import io.regatta.core.exchange.Wait;
-import io.vertx.core.Context;
+import io.regatta.core.loop.Clock;
+import io.regatta.core.loop.Loop;
+import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
@@ -55,24 +57,31 @@ public final class Waits {
   private final Object lock = new Object();
   private final Set<Open> open = new LinkedHashSet<>();
   private final Set<Supplier<Future<List<Wait>>>> sources = new LinkedHashSet<>();
+  private final Clock clock;
   private final long longMillis;
   private final AtomicBoolean logging = new AtomicBoolean();
   /** Touched by one call of {@link #logLong} at a time. */
   private Map<Key, Long> nextLogMillis = new HashMap<>();
 
-  /** @param longSeconds after which a wait is logged, s; again at twice, four times, ... that age */
-  public Waits(int longSeconds) {
+  /**
+   * Creates the register of a process that waits for nobody.
+   *
+   * @param clock dates the waits
+   * @param longSeconds after which a wait is logged, s; again at twice, four times, ... that age
+   */
+  public Waits(Clock clock, int longSeconds) {
+    this.clock = clock;
     this.longMillis = longSeconds * 1000L;
   }
 
-  /** Long after 10 s. */
+  /** Creates a register by the machine's clock, whose waits are logged after 10 s. */
   public Waits() {
-    this(10);
+    this(SystemClock.get(), 10);
   }
 
   /** Notes that an operation is blocked from now on; the words are those of {@link Wait}. */
   public Handle begin(String who, String operation, String where, List<Wait.Peer> waitsFor) {
-    return add(new Open(new Wait(who, operation, where, System.currentTimeMillis(), List.copyOf(waitsFor)), null));
+    return add(new Open(new Wait(who, operation, where, clock.epochMillis(), List.copyOf(waitsFor)), null));
   }
 
   /**
@@ -82,7 +91,7 @@ public final class Waits {
    *     another process, and is given up after {@value #SOURCE_SECONDS} s
    */
   public Handle begin(String who, String operation, String where, Supplier<Future<List<Wait.Peer>>> waitsFor) {
-    return add(new Open(new Wait(who, operation, where, System.currentTimeMillis(), List.of()), waitsFor));
+    return add(new Open(new Wait(who, operation, where, clock.epochMillis(), List.of()), waitsFor));
   }
 
   private boolean isOpen(Open wait) {
@@ -98,11 +107,11 @@ public final class Waits {
     return wait;
   }
 
-  /** Adds a source that is asked on its owner's context, e.g. a shard's {@code waits()}. */
-  public Source source(Context owner, Supplier<List<Wait>> waits) {
+  /** Adds a source that is asked on its owner's loop, e.g. a shard's {@code waits()}. */
+  public Source source(Loop owner, Supplier<List<Wait>> waits) {
     return add(() -> {
       Promise<List<Wait>> promise = Promise.promise();
-      owner.runOnContext(v -> {
+      owner.execute(() -> {
         try {
           promise.complete(List.copyOf(waits.get()));
         } catch (RuntimeException | Error e) {

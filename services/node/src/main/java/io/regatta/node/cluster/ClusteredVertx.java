@@ -6,6 +6,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.loop.Stopwatch;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.address.SeedProbe;
@@ -15,6 +16,7 @@ import io.regatta.node.directory.ReadyWait;
 import io.regatta.node.member.VertxMember;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -67,9 +69,9 @@ public final class ClusteredVertx {
   private final Consumer<String> beforeJoin;
   private final CountDownLatch cancelled = new CountDownLatch(1);
   private final Promise<Started> promise = Promise.promise();
-  private final long startNanos = System.nanoTime();
-  private long saidNanos;
-  private boolean said;
+  private final Stopwatch started = Stopwatch.start(SystemClock.get());
+  /** Runs since the last line; null: there was none. */
+  private Stopwatch said;
   /** What /why shows while others are waited for; null: nothing yet. */
   private Waits.Handle wait;
 
@@ -350,13 +352,11 @@ public final class ClusteredVertx {
       throw cancelledNow();
     }
     waitsFor(kind, names);
-    long now = System.nanoTime();
-    if (!said || now - saidNanos >= SAY_NANOS) {
-      said = true;
-      saidNanos = now;
+    if (said == null || said.nanos() >= SAY_NANOS) {
+      said = Stopwatch.start(SystemClock.get());
       ReadyWait.say(LOG, names, who + " waits to join cluster " + cluster.name() + ": " + cause);
     }
-    if (now - startNanos >= timeout.toNanos()) {
+    if (started.nanos() >= timeout.toNanos()) {
       throw new PeerLost(who + " gave up joining cluster " + cluster.name() + " after " + timeout.toSeconds() + " s: "
           + cause + ". Start a seed, mend node.cluster.seeds, or wait longer (node.ready_timeout_seconds)");
     }

@@ -3,6 +3,7 @@ package io.regatta.node.directory;
 import io.regatta.protocol.security.Macs;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.Token;
+import io.regatta.protocol.vertx.SystemClock;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Map;
@@ -65,7 +66,7 @@ final class EntrySeal {
    * takes. An expired token counts for the time of a lease: so long a process may need to write its entry anew.
    */
   Optional<Opened> open(String key, String entry) {
-    return open(key, entry, id -> security.tokens().memberOfId(id, System.currentTimeMillis() - graceMillis));
+    return open(key, entry, id -> security.tokens().memberOfId(id, SystemClock.get().epochMillis() - graceMillis));
   }
 
   /** As {@link #open}, also for entries sealed with a token that this process has shown before and no longer takes. */

@@ -7,17 +7,21 @@ import com.hazelcast.map.IMap;
 import com.hazelcast.nio.serialization.HazelcastSerializationException;
 import com.hazelcast.partition.NoDataMemberInClusterException;
 import com.hazelcast.spi.exception.RetryableHazelcastException;
-import io.regatta.core.error.RegattaException;
+import io.netty.channel.ConnectTimeoutException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Clock;
+import io.regatta.core.loop.Deadline;
+import io.regatta.core.loop.Stopwatch;
 import io.regatta.node.address.SeedProbe;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.member.VertxMember;
 import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.security.PeerSecurity;
-import io.netty.channel.ConnectTimeoutException;
+import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -55,6 +59,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
   private static final int MAX_LEFTOVERS = 1000;
   private static final int OUTLAST_LEASES = 2;
 
+  private final Clock clock = SystemClock.get();
   private final long leaseMillis;
   private final EntrySeal seal;
   private final Supplier<Future<AsyncMap<String, String>>> store;
@@ -63,7 +68,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
   private final Map<String, Leftover> leftovers = new ConcurrentHashMap<>();
 
   /** An entry whose member has left the cluster; an honest one ends with its lease. */
-  private record Leftover(String entry, long sinceNanos) {}
+  private record Leftover(String entry, Stopwatch since) {}
 
   /** One whose entries are not sealed. */
   public HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds) {
@@ -115,7 +120,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
       }
       Optional<Instance> holder = instance(lease.key, held);
       return (holder.isPresent() ? vacate(map, lease, holder.get(), held)
-          : outlast(map, lease, held, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(OUTLAST_LEASES * leaseMillis)))
+          : outlast(map, lease, held, Deadline.inMillis(clock, OUTLAST_LEASES * leaseMillis)))
           .compose(v -> claim(lease));
     }));
   }
@@ -131,12 +136,12 @@ public final class HazelcastDirectory extends WaitingDirectory {
    * Within that time a holder whose token has changed reads its file of tokens and writes its entry anew. A forged
    * entry is not written anew and holds no place.
    */
-  private Future<Void> outlast(AsyncMap<String, String> map, Lease lease, String held, long deadlineNanos) {
-    if (System.nanoTime() - deadlineNanos >= 0) {
+  private Future<Void> outlast(AsyncMap<String, String> map, Lease lease, String held, Deadline deadline) {
+    if (deadline.isPast()) {
       return map.removeIfPresent(lease.key, held).mapEmpty();
     }
     return vertx.timer(RETRY_MILLIS, TimeUnit.MILLISECONDS).compose(v -> map.get(lease.key)).compose(now ->
-        held.equals(now) && instance(lease.key, held).isEmpty() ? outlast(map, lease, held, deadlineNanos)
+        held.equals(now) && instance(lease.key, held).isEmpty() ? outlast(map, lease, held, deadline)
             : Future.succeededFuture());
   }
 
@@ -156,7 +161,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
     if (holder.endpoint().equals(wanting.endpoint())) {
       return Future.succeededFuture();
     }
-    return judge(wanting, holder, answers, remedy, System.nanoTime() + leaseMillis * 1_000_000);
+    return judge(wanting, holder, answers, remedy, Deadline.inMillis(clock, leaseMillis));
   }
 
   /**
@@ -165,8 +170,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
    * long a silent one is asked, and no longer.
    */
   private Future<Void> judge(Instance wanting, Instance holder, Function<Instance, Future<Boolean>> answers,
-      String remedy, long deadlineNanos) {
-    long leftMillis = Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()));
+      String remedy, Deadline deadline) {
+    long leftMillis = Math.max(1, deadline.leftMillis());
     return answers.apply(holder).timeout(leftMillis, TimeUnit.MILLISECONDS).transform(answer -> {
       if (answer.succeeded() ? !answer.result() : nobodyListens(answer.cause())) {
         LOG.info("{} {} at {} is gone: its place in the directory goes to {}", holder.service(), holder.index(),
@@ -176,16 +181,16 @@ public final class HazelcastDirectory extends WaitingDirectory {
       if (answer.succeeded()) {
         return Future.failedFuture(conflict(wanting, holder, "", remedy));
       }
-      long left = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
+      long left = deadline.leftMillis();
       boolean leaseOver = left < RETRY_MILLIS; // no use to ask once more: to end a connection with a silent one takes long
-      long pause = RETRY_MILLIS + (leaseOver ? Math.max(0, left) : 0);
+      long pause = RETRY_MILLIS + (leaseOver ? left : 0);
       return vertx.timer(pause, TimeUnit.MILLISECONDS).compose(v -> leased(holder.service())).compose(listed -> {
         if (!listed.contains(holder)) {
           return Future.succeededFuture();
         }
         return leaseOver
             ? Future.failedFuture(conflict(wanting, holder, silence(answer.cause()), remedy))
-            : judge(wanting, holder, answers, remedy, deadlineNanos);
+            : judge(wanting, holder, answers, remedy, deadline);
       });
     });
   }
@@ -262,10 +267,9 @@ public final class HazelcastDirectory extends WaitingDirectory {
       leftovers.remove(key);
       return false;
     }
-    long now = System.nanoTime();
     Leftover seen = leftovers.compute(key, (k, last) -> last != null && last.entry().equals(entry) ? last
-        : leftovers.size() < MAX_LEFTOVERS ? new Leftover(entry, now) : null);
-    if (seen != null && now - seen.sinceNanos() > TimeUnit.MILLISECONDS.toNanos(leaseMillis)) {
+        : leftovers.size() < MAX_LEFTOVERS ? new Leftover(entry, Stopwatch.start(clock)) : null);
+    if (seen != null && seen.since().millis() > leaseMillis) {
       REPLAYED.warn("entry {} of the directory is left out: its process has left the Hazelcast cluster, or was never "
           + "in it, and the entry has not ended with its lease; who writes to the cluster?", key);
     }
@@ -335,11 +339,11 @@ public final class HazelcastDirectory extends WaitingDirectory {
   /** Repeats an operation while the cluster has no data member (it starts, or just lost its last one). */
   private <T> Future<T> retry(Supplier<Future<T>> operation, String what) {
     Promise<T> promise = Promise.promise();
-    attempt(operation, what, System.nanoTime() + leaseMillis * 1_000_000, promise);
+    attempt(operation, what, Deadline.inMillis(clock, leaseMillis), promise);
     return promise.future();
   }
 
-  private <T> void attempt(Supplier<Future<T>> operation, String what, long deadlineNanos, Promise<T> promise) {
+  private <T> void attempt(Supplier<Future<T>> operation, String what, Deadline deadline, Promise<T> promise) {
     if (closed()) {
       promise.fail(new Cancelled("cannot " + what + ": the directory is closed"));
       return;
@@ -347,8 +351,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
     operation.get().onComplete(result -> {
       if (result.succeeded()) {
         promise.complete(result.result());
-      } else if (isTransient(result.cause()) && System.nanoTime() < deadlineNanos) {
-        vertx.setTimer(RETRY_MILLIS, timer -> attempt(operation, what, deadlineNanos, promise));
+      } else if (isTransient(result.cause()) && !deadline.isPast()) {
+        vertx.setTimer(RETRY_MILLIS, timer -> attempt(operation, what, deadline, promise));
       } else {
         promise.fail(closed() ? new Cancelled("cannot " + what + ": the directory is closed")
             : result.cause() instanceof RegattaException ? result.cause() : new PeerLost("cannot " + what + " in the Hazelcast directory: " + SeedProbe.reason(result.cause()),

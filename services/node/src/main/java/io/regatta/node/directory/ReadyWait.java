@@ -1,21 +1,22 @@
 package io.regatta.node.directory;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.loop.Loop;
+import io.regatta.core.loop.Stopwatch;
+import io.regatta.core.loop.Timer;
 import io.regatta.node.address.SeedProbe;
 import io.regatta.node.admin.Waits;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import io.vertx.core.net.NetClient;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -27,7 +28,7 @@ import org.slf4j.LoggerFactory;
 /**
  * One wait for instances of a service: polls the directory every 200 ms, probes the control ports of what it finds,
  * says every 3 s what is missing. An entry stays in the directory for a lease after its owner's death, so of several
- * for one index the latest started counts, and all that count are probed once more at the end. Owned by the context on
+ * for one index the latest started counts, and all that count are probed once more at the end. Owned by the loop on
  * which {@link #start} was called; all its state lives there.
  */
 public final class ReadyWait {
@@ -39,7 +40,7 @@ public final class ReadyWait {
   private static final long SAY_NANOS = 3_000_000_000L;
   private static final Logger LOG = LoggerFactory.getLogger(ReadyWait.class);
 
-  private final Vertx vertx;
+  private final Loop loop;
   private final NetClient probe;
   private final Supplier<Future<List<Directory.Instance>>> source;
   private final String service;
@@ -47,20 +48,21 @@ public final class ReadyWait {
   private final String wanted;
   private final Duration timeout;
   private final String who;
-  private final long startNanos = System.nanoTime();
+  private final Stopwatch waited;
   private final Promise<List<Directory.Instance>> promise = Promise.promise();
   /** Ids of the instances that have accepted a connection and are still listed. */
   private final Set<String> reachable = new HashSet<>();
   private final Map<String, String> causes = new LinkedHashMap<>();
   private final Waits.Handle handle;
   private String cause;
-  private long saidNanos;
-  private boolean said;
+  /** Runs since the last line; null: there was none. */
+  private Stopwatch said;
 
   /** @param count the instances with the indices 0 .. count-1 are waited for, or {@link #ANY} */
-  ReadyWait(Vertx vertx, NetClient probe, Waits waits, Supplier<Future<List<Directory.Instance>>> source,
+  ReadyWait(Loop loop, NetClient probe, Waits waits, Supplier<Future<List<Directory.Instance>>> source,
       String service, int count, Duration timeout, String who) {
-    this.vertx = vertx;
+    this.loop = loop;
+    waited = Stopwatch.start(loop.clock());
     this.probe = probe;
     this.source = source;
     this.service = service;
@@ -73,9 +75,9 @@ public final class ReadyWait {
   }
 
   Future<List<Directory.Instance>> start() {
-    long deadline = vertx.setTimer(Math.max(1, timeout.toMillis()), timer -> giveUp());
+    Timer deadline = loop.after(timeout.toMillis(), this::giveUp);
     promise.future().onComplete(done -> {
-      vertx.cancelTimer(deadline);
+      deadline.cancel();
       handle.close();
     });
     poll();
@@ -97,13 +99,13 @@ public final class ReadyWait {
       if (result.failed()) {
         say(List.of(service), List.of(message(result.cause())), 0);
       } else if (result.result() != null) {
-        if (said) {
-          LOG.info("{}: {} ready after {}", who, wanted, elapsed());
+        if (said != null) {
+          LOG.info("{}: {} ready after {}", who, wanted, waited);
         }
         promise.tryComplete(result.result());
         return;
       }
-      vertx.setTimer(POLL_MILLIS, timer -> poll());
+      loop.after(POLL_MILLIS, this::poll);
     });
   }
 
@@ -172,19 +174,17 @@ public final class ReadyWait {
 
   private void say(List<String> names, List<String> reasons, int ready) {
     handle.waitsFor(names.stream().map(name -> new Wait.Peer(name, -1, 0)).toList());
-    cause = who + " waits for " + wanted + ", " + ready + " ready, since " + elapsed() + " of " + timeout.toSeconds()
+    cause = who + " waits for " + wanted + ", " + ready + " ready, since " + waited + " of " + timeout.toSeconds()
         + " s: " + String.join("; ", reasons);
-    long now = System.nanoTime();
-    if (!said || now - saidNanos >= SAY_NANOS) {
-      said = true;
-      saidNanos = now;
+    if (said == null || said.nanos() >= SAY_NANOS) {
+      said = Stopwatch.start(loop.clock());
       say(LOG, names, cause);
     }
   }
 
-  /** Time is up. On the owner's context. */
+  /** Time is up. On the owner's loop. */
   void giveUp() {
-    promise.tryFail(new PeerLost("gave up after " + elapsed() + ": " + cause
+    promise.tryFail(new PeerLost("gave up after " + waited + ": " + cause
         + ". Start what is missing, or wait longer (--ready-timeout SECONDS, which is node.ready_timeout_seconds)"));
   }
 
@@ -206,10 +206,6 @@ public final class ReadyWait {
     }
     candidates.forEach(instance -> free.remove(instance.index()));
     return free.stream().map(index -> service + " " + index).toList();
-  }
-
-  private String elapsed() {
-    return String.format(Locale.ROOT, "%.1f s", (System.nanoTime() - startNanos) / 1e9);
   }
 
   private static String message(Throwable e) {

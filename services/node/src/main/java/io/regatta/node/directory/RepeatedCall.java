@@ -1,13 +1,14 @@
 package io.regatta.node.directory;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.loop.Loop;
+import io.regatta.core.loop.Timer;
 import io.regatta.node.admin.Waits;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -19,7 +20,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A call to a peer that is made again every half second until the peer answers, or has been silent for too long. Says once in the log
- * for whom it waits, and stands in {@code /why}. Owned by the context on which it is started.
+ * for whom it waits, and stands in {@code /why}. Owned by the loop on which it is started.
  */
 public final class RepeatedCall<T> {
 
@@ -36,29 +37,31 @@ public final class RepeatedCall<T> {
   private static final long AGAIN_MILLIS = 500;
   private static final long ASK_MILLIS = 1000;
 
-  private final Vertx vertx;
+  private final Loop loop;
   private final Words words;
   private final Duration patience;
   private final Predicate<Throwable> repeatable;
   private final Supplier<Future<T>> call;
   private final Waits.Handle wait;
   private final Promise<T> end = Promise.promise();
-  private long heardNanos = System.nanoTime();
-  /** Of the next attempt; -1: one is under way. */
-  private long again = -1;
+  private long heardNanos;
+  /** Timer of the next attempt; null while an attempt is under way. */
+  private Timer again;
   private RegattaException over;
   private boolean said;
 
   /**
    * A call that is not made yet; its wait begins.
    *
+   * @param loop the owner's
    * @param patience how long the peer may be silent
    * @param repeatable whether a call that has failed in this way may be made again
    * @param waitsFor for whom the peer holds its answer back; asked on any thread. If that fails, the peer is waited for
    */
-  public RepeatedCall(Vertx vertx, Waits waits, Words words, Duration patience, Predicate<Throwable> repeatable,
+  public RepeatedCall(Loop loop, Waits waits, Words words, Duration patience, Predicate<Throwable> repeatable,
       Supplier<Future<List<Wait.Peer>>> waitsFor, Supplier<Future<T>> call) {
-    this.vertx = vertx;
+    this.loop = loop;
+    heardNanos = loop.clock().nanos();
     this.words = words;
     this.patience = patience;
     this.repeatable = repeatable;
@@ -68,9 +71,9 @@ public final class RepeatedCall<T> {
   }
 
   /** As above, for a call that the peer answers at once. */
-  public RepeatedCall(Vertx vertx, Waits waits, Words words, Duration patience, Predicate<Throwable> repeatable,
+  public RepeatedCall(Loop loop, Waits waits, Words words, Duration patience, Predicate<Throwable> repeatable,
       Supplier<Future<T>> call) {
-    this(vertx, waits, words, patience, repeatable, () -> Future.succeededFuture(peer(words)), call);
+    this(loop, waits, words, patience, repeatable, () -> Future.succeededFuture(peer(words)), call);
   }
 
   private static List<Wait.Peer> peer(Words words) {
@@ -85,11 +88,11 @@ public final class RepeatedCall<T> {
 
   /** Notes a sign of life of the peer. */
   public void heard() {
-    heardNanos = System.nanoTime();
+    heardNanos = loop.clock().nanos();
   }
 
   private void attempt() {
-    again = -1;
+    again = null;
     call.get().onComplete(this::answered);
   }
 
@@ -102,7 +105,7 @@ public final class RepeatedCall<T> {
       end(Future.failedFuture(over));
       return;
     }
-    long silentNanos = System.nanoTime() - heardNanos;
+    long silentNanos = loop.clock().nanos() - heardNanos;
     if (silentNanos >= patience.toNanos()) {
       end(Future.failedFuture(new PeerLost(String.format(Locale.ROOT, "%s has waited for its %s, and %s has not answered for %.1f s: %s; "
           + "start it, and then this one again", words.who, words.operation, words.where, silentNanos / 1e9,
@@ -114,13 +117,15 @@ public final class RepeatedCall<T> {
       LOG.warn("{} waits for {} to answer its {}, and asks again every {} ms until that has been silent for {} s: {}",
           words.who, words.where, words.operation, AGAIN_MILLIS, patience.toSeconds(), answer.cause().getMessage());
     }
-    again = vertx.setTimer(AGAIN_MILLIS, id -> attempt());
+    again = loop.after(AGAIN_MILLIS, this::attempt);
   }
 
   private void end(AsyncResult<T> how) {
     wait.close();
-    vertx.cancelTimer(again);
-    again = -1;
+    if (again != null) {
+      again.cancel();
+      again = null;
+    }
     if (how.succeeded()) {
       if (said) {
         LOG.info("{}: {} has answered its {}", words.who, words.where, words.operation);
@@ -134,7 +139,7 @@ public final class RepeatedCall<T> {
   /** Calls no more; an answer that is on its way still comes, so that what nobody needs any longer can be given back. */
   public void giveUp(RegattaException why) {
     over = why;
-    if (again >= 0) {
+    if (again != null) {
       end(Future.failedFuture(why));
     }
   }

@@ -2,6 +2,7 @@ package io.regatta.node.directory;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.node.admin.Waits;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -43,12 +44,13 @@ public abstract class WaitingDirectory implements Directory {
 
   private Future<List<Instance>> ready(String service, int count, Duration timeout, String who) {
     Promise<List<Instance>> promise = Promise.promise();
-    vertx.getOrCreateContext().runOnContext(v -> {
+    VertxLoop loop = VertxLoop.current(vertx);
+    loop.execute(() -> {
       if (waitsEnded) {
         promise.fail(new Cancelled(who + " cannot wait for " + service + ": this process is shutting down"));
         return;
       }
-      ReadyWait wait = new ReadyWait(vertx, probe, waits, () -> poll(service), service, count, timeout, who);
+      ReadyWait wait = new ReadyWait(loop, probe, waits, () -> poll(service), service, count, timeout, who);
       open.add(wait);
       Future<List<Instance>> result = wait.start();
       result.onComplete(done -> open.remove(wait));

@@ -3,16 +3,17 @@ package io.regatta.node.group;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.TrainerId;
-import io.regatta.node.directory.Directory;
+import io.regatta.core.loop.Loop;
+import io.regatta.core.loop.Timer;
 import io.regatta.node.directory.Directory.Instance;
+import io.regatta.node.directory.Directory;
 import io.regatta.protocol.KnownGroup;
+import io.regatta.protocol.Network;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.Member;
-import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.util.Iterator;
 import java.util.List;
 import org.slf4j.Logger;
@@ -60,9 +61,9 @@ public final class GroupWatch {
   private static final String ACTIVE = "active";
   private static final String LEFT = "left";
 
-  private final Vertx vertx;
+  private final Loop loop;
   private final Directory directory;
-  private final StreamOptions calls;
+  private final Network network;
   private final String job;
   private final String who;
   private final long retryMillis;
@@ -73,7 +74,7 @@ public final class GroupWatch {
   private Instance seenAt;
   private long generation;
   private long lastIncarnation;
-  private long retry = -1;
+  private Timer retry = Timer.NONE;
   /** Attempts in a row at which every rendezvous said that it does not know the group. */
   private int unknown;
   private boolean complained;
@@ -82,13 +83,14 @@ public final class GroupWatch {
   /**
    * A watch that has not begun.
    *
-   * @param calls what calls to the rendezvous are made with
+   * @param loop owns the watch
+   * @param network the way to the rendezvous
    * @param who who follows, for the log, e.g. {@code shard 0}
    */
-  public GroupWatch(Vertx vertx, Directory directory, StreamOptions calls, String job, String who, long retryMillis,
+  public GroupWatch(Loop loop, Directory directory, Network network, String job, String who, long retryMillis,
       Follower follower) {
-    this.calls = calls;
-    this.vertx = vertx;
+    this.loop = loop;
+    this.network = network;
     this.directory = directory;
     this.job = job;
     this.who = who;
@@ -138,7 +140,7 @@ public final class GroupWatch {
 
   private Future<Void> follow(Instance rendezvous) {
     closeClient();
-    client = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort(), calls);
+    client = new RendezvousClient(network, rendezvous.host(), rendezvous.controlPort());
     return client.follow(job, 0, known, change -> seen(rendezvous, change)).ended();
   }
 
@@ -200,7 +202,7 @@ public final class GroupWatch {
           + "{} ms; training goes on", who, job, end.cause().getMessage(), retryMillis);
     }
     if (!closed) {
-      retry = vertx.setTimer(retryMillis, id -> start());
+      retry = loop.after(retryMillis, this::start);
     }
   }
 
@@ -215,7 +217,7 @@ public final class GroupWatch {
   /** Ends the watch; nothing is told after it. */
   public void close() {
     closed = true;
-    vertx.cancelTimer(retry);
+    retry.cancel();
     closeClient();
   }
 }

@@ -1,16 +1,17 @@
 package io.regatta.node.group;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Loop;
+import io.regatta.core.loop.Timer;
 import io.regatta.protocol.KnownGroup;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.JoinReply;
+import io.regatta.protocol.vertx.TimeLimit;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -29,7 +30,7 @@ final class Heart {
   /** Heartbeats per lease: so many must be lost in a row before the rendezvous gives a member up. */
   private static final int BEATS_PER_LEASE = 4;
 
-  private final Vertx vertx;
+  private final Loop loop;
   private final Supplier<RendezvousClient> connect;
   private final String group;
   private final String kind;
@@ -45,7 +46,7 @@ final class Heart {
   private final KnownGroup known = new KnownGroup();
   /** Generation of the last view that was told. */
   private long viewed;
-  private long timer = -1;
+  private Timer timer = Timer.NONE;
   private boolean alive;
   private boolean beating;
   private boolean complained;
@@ -59,9 +60,9 @@ final class Heart {
    * @param changed told the group's view after its membership has changed
    * @param refused told why, when a beat has been refused
    */
-  Heart(Vertx vertx, Supplier<RendezvousClient> connect, String group, String kind, LongSupplier lastStep, Consumer<GroupView> changed,
+  Heart(Loop loop, Supplier<RendezvousClient> connect, String group, String kind, LongSupplier lastStep, Consumer<GroupView> changed,
       Consumer<RegattaException> refused) {
-    this.vertx = vertx;
+    this.loop = loop;
     this.connect = connect;
     this.calls = connect.get();
     this.group = group;
@@ -78,7 +79,7 @@ final class Heart {
 
   /** Beats for the seat that this answer has given. */
   void begin(JoinReply seat) {
-    vertx.cancelTimer(timer);
+    timer.cancel();
     rank = seat.getRank();
     incarnation = seat.getIncarnation();
     generation = seat.getView().getGeneration();
@@ -86,7 +87,7 @@ final class Heart {
     known.apply(seat.getView());
     alive = true;
     deadlineMillis = Math.max(1, seat.getLeaseMs() / BEATS_PER_LEASE);
-    timer = vertx.setPeriodic(deadlineMillis, id -> {
+    timer = loop.every(deadlineMillis, () -> {
       if (!beating) { // those that a slow rendezvous has not answered must not pile up
         beat();
       }
@@ -111,8 +112,8 @@ final class Heart {
   void beat() {
     beating = true;
     RendezvousClient by = calls;
-    by.heartbeat(group, rank, incarnation, lastStep.getAsLong(), examples.getAsLong())
-        .timeout(deadlineMillis, TimeUnit.MILLISECONDS).onComplete(beat -> {
+    TimeLimit.within(loop, deadlineMillis,
+        by.heartbeat(group, rank, incarnation, lastStep.getAsLong(), examples.getAsLong())).onComplete(beat -> {
       if (by != calls) { // one of several on a connection that has been given up
         return;
       }
@@ -176,6 +177,6 @@ final class Heart {
 
   void end() {
     alive = false;
-    vertx.cancelTimer(timer);
+    timer.cancel();
   }
 }

@@ -1,14 +1,13 @@
 package io.regatta.node.group;
 
 import com.google.protobuf.ByteString;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.reduce.Elementwise;
-import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.RepeatedCall;
 import io.regatta.protocol.RendezvousClient;
@@ -17,13 +16,12 @@ import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.Member;
+import io.regatta.protocol.vertx.TimeLimit;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -43,8 +41,7 @@ public final class Membership {
   /** How long leaving may take: a frozen rendezvous finds out by the lease. */
   private static final long LEAVE_MILLIS = 1000;
 
-  private final Node node;
-  private final Vertx vertx;
+  private final MemberContext process;
   private final Directory.Instance rendezvous;
   private final String group;
   private final String kind;
@@ -71,7 +68,7 @@ public final class Membership {
   private Future<Void> tooLate = Future.succeededFuture();
 
   /**
-   * A seat to be taken by {@link #join}.
+   * Creates a seat to be taken by {@link #join}, on the loop of its owner.
    *
    * @param kind what the members are, for messages, e.g. {@code trainer}
    * @param lastStep the last step that this member has made, told with each heartbeat; -1 if none
@@ -79,16 +76,19 @@ public final class Membership {
    *     may come as one view
    * @param givenUp told once, why, if the rendezvous takes the seat away
    */
-  public Membership(Node node, Directory.Instance rendezvous, String group, String kind, LongSupplier lastStep,
+  public Membership(MemberContext process, Directory.Instance rendezvous, String group, String kind, LongSupplier lastStep,
       Consumer<GroupView> changed, Consumer<RegattaException> givenUp) {
-    this.node = node;
-    this.vertx = node.vertx();
+    this.process = process;
     this.rendezvous = rendezvous;
     this.group = group;
     this.kind = kind;
     this.givenUp = givenUp;
-    calls = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort(), node.control());
-    heart = new Heart(vertx, () -> new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort(), node.control()), group, kind, lastStep, changed, this::refused);
+    calls = client();
+    heart = new Heart(process.loop(), this::client, group, kind, lastStep, changed, this::refused);
+  }
+
+  private RendezvousClient client() {
+    return new RendezvousClient(process.network(), rendezvous.host(), rendezvous.controlPort());
   }
 
   /** Names the start of the job that this member belongs to, before it joins; a run that has ended is refused with {@code RunEnded}. */
@@ -114,7 +114,7 @@ public final class Membership {
    */
   public Future<Void> join(String who, int worldSize, int wanted, String member, String endpoint, Duration timeout) {
     return patiently(who, JoinRequest.newBuilder().setGroup(group).setWorldSize(worldSize).setRank(wanted).setMember(member)
-        .setEndpoint(endpoint).setHost(node.host()).setRunId(runId).build(), timeout, false);
+        .setEndpoint(endpoint).setHost(process.host()).setRunId(runId).build(), timeout, false);
   }
 
   /**
@@ -145,7 +145,7 @@ public final class Membership {
   }
 
   private Future<Void> patiently(String who, JoinRequest request, Duration timeout, boolean toElastic) {
-    joining = new PatientJoin(node, calls, request,
+    joining = new PatientJoin(process, calls, request,
         new RepeatedCall.Words(who, "join of group " + group, "the rendezvous at " + rendezvous.endpoint()), timeout, toElastic,
         () -> missing(""));
     return joining.ask().map(this::joined);
@@ -276,7 +276,7 @@ public final class Membership {
 
   private Future<Void> left(RendezvousClient by, int ofRank, long life, ByteString proof, boolean ended,
       boolean succeeded) {
-    return by.leave(group, ofRank, life, proof, ended, succeeded).timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS)
+    return TimeLimit.within(process.loop(), LEAVE_MILLIS, by.leave(group, ofRank, life, proof, ended, succeeded))
         .onFailure(this::notLeft);
   }
 

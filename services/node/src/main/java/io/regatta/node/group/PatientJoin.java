@@ -2,17 +2,17 @@ package io.regatta.node.group;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Wait;
-import io.regatta.node.Node;
+import io.regatta.core.loop.Deadline;
+import io.regatta.core.loop.Loop;
+import io.regatta.core.loop.Timer;
 import io.regatta.node.directory.RepeatedCall;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.Unanswered;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
@@ -24,12 +24,11 @@ import java.util.function.Supplier;
 final class PatientJoin {
   private static final long HEAR_MILLIS = 5_000;
 
-  private final Vertx vertx;
+  private final Loop loop;
   private final RendezvousClient calls;
   private final JoinRequest request;
-  private final Duration timeout;
+  private final Deadline deadline;
   private final boolean elastic;
-  private final long begunNanos = System.nanoTime();
   private final RepeatedCall<JoinReply> join;
 
   /**
@@ -40,14 +39,14 @@ final class PatientJoin {
    * @param elastic whether the rendezvous takes a join that comes again for the same one
    * @param missing for whom the rendezvous waits
    */
-  PatientJoin(Node node, RendezvousClient calls, JoinRequest request, RepeatedCall.Words words, Duration timeout, boolean elastic,
+  PatientJoin(MemberContext process, RendezvousClient calls, JoinRequest request, RepeatedCall.Words words, Duration timeout, boolean elastic,
       Supplier<Future<List<Wait.Peer>>> missing) {
-    this.vertx = node.vertx();
+    loop = process.loop();
     this.calls = calls;
     this.request = request;
-    this.timeout = timeout;
+    deadline = Deadline.in(loop.clock(), timeout);
     this.elastic = elastic;
-    join = new RepeatedCall<>(vertx, node.waits(), words, node.config().readyTimeout(),
+    join = new RepeatedCall<>(loop, process.waits(), words, process.patience(),
         elastic ? Unanswered::isCauseOf : Unanswered::isBeforeSending, missing, this::attempt);
   }
 
@@ -56,13 +55,12 @@ final class PatientJoin {
     if (!elastic) { // an answer that never comes is not asked for again
       return join.start();
     }
-    long hearing = vertx.setPeriodic(HEAR_MILLIS, id -> calls.groups(request.getGroup()).onSuccess(v -> join.heard()));
-    return join.start().onComplete(done -> vertx.cancelTimer(hearing));
+    Timer hearing = loop.every(HEAR_MILLIS, () -> calls.groups(request.getGroup()).onSuccess(v -> join.heard()));
+    return join.start().onComplete(done -> hearing.cancel());
   }
 
   private Future<JoinReply> attempt() {
-    long left = timeout.toMillis() - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begunNanos);
-    return calls.join(request.toBuilder().setTimeoutMs(Math.max(1, left)).build());
+    return calls.join(request.toBuilder().setTimeoutMs(Math.max(1, deadline.leftMillis())).build());
   }
 
   /** Asks no more; an answer that is on its way still comes, so that a seat which nobody wants any longer can be given up. */

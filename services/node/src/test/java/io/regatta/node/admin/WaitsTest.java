@@ -6,6 +6,8 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.exchange.Wait;
+import io.regatta.protocol.vertx.SystemClock;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -27,12 +29,12 @@ class WaitsTest {
     Waits waits = new Waits();
     AtomicReference<Context> asked = new AtomicReference<>();
     Wait old = new Wait("trainer 1", "pull of step 1", "shard 0", 1000, List.of(PEER));
-    Waits.Source source = waits.source(owner, () -> {
+    Waits.Source source = waits.source(VertxLoop.of(owner), () -> {
       asked.set(Vertx.currentContext());
       return List.of(old);
     });
-    waits.source(owner, () -> List.of(new Wait("trainer 2", "push", "shard 1", 2000, List.of())));
-    Waits.Source broken = waits.source(owner, () -> {
+    waits.source(VertxLoop.of(owner), () -> List.of(new Wait("trainer 2", "push", "shard 1", 2000, List.of())));
+    Waits.Source broken = waits.source(VertxLoop.of(owner), () -> {
       throw new IllegalStateException("no");
     });
     try (Waits.Handle handle = waits.begin("trainer 0", "barrier", "job census", List.of(PEER))) {
@@ -51,7 +53,7 @@ class WaitsTest {
     Context closed = gone.getOrCreateContext();
     gone.close().await();
     Waits waits = new Waits();
-    waits.source(closed, List::of);
+    waits.source(VertxLoop.of(closed), List::of);
     try (Waits.Handle handle = waits.begin("trainer 0", "barrier", "job census", List.of(PEER))) {
       assertThat(waits.list().await()).extracting(Wait::who).containsExactly("trainer 0");
     }
@@ -65,7 +67,7 @@ class WaitsTest {
     logger.addAppender(log);
     Vertx vertx = Vertx.vertx();
     Waits waits = new Waits();
-    waits.source(vertx.getOrCreateContext(), () -> {
+    waits.source(VertxLoop.current(vertx), () -> {
       throw new OutOfMemoryError("shard 0");
     });
     try (Waits.Handle asked = waits.begin("trainer 0", "barrier", "job census", List.of(PEER));
@@ -89,8 +91,8 @@ class WaitsTest {
     logger.addAppender(log);
     Vertx vertx = Vertx.vertx();
     try {
-      Waits waits = new Waits(10);
-      waits.source(vertx.getOrCreateContext(), () -> List.of(new Wait("trainer 1", "pull of step 418", "shard 0 of job census", 0,
+      Waits waits = new Waits(SystemClock.get(), 10);
+      waits.source(VertxLoop.current(vertx), () -> List.of(new Wait("trainer 1", "pull of step 418", "shard 0 of job census", 0,
           List.of(PEER))));
       for (long now = 0; now <= 45_000; now += 1000) {
         waits.logLong(now).await();
@@ -108,7 +110,7 @@ class WaitsTest {
   @Test
   void forWhomAWaitWaitsIsAskedForWhenItIsShownOrHasBecomeLong() {
     AtomicInteger asked = new AtomicInteger();
-    Waits waits = new Waits(10);
+    Waits waits = new Waits(SystemClock.get(), 10);
     Promise<List<Wait.Peer>> answer = Promise.promise();
     Waits.Handle barrier = waits.begin("trainer 0", "barrier", "job census", () -> {
       asked.incrementAndGet();

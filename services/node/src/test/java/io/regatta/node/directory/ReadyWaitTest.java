@@ -16,6 +16,7 @@ import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory.Instance;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -140,7 +141,7 @@ class ReadyWaitTest {
     Promise<List<Instance>> given = Promise.promise();
     Context owner = vertx.getOrCreateContext();
     owner.runOnContext(v -> {
-      ReadyWait wait = new ReadyWait(vertx, vertx.createNetClient(), waits, () -> directory.poll("parameter-server"),
+      ReadyWait wait = new ReadyWait(VertxLoop.current(vertx), vertx.createNetClient(), waits, () -> directory.poll("parameter-server"),
           "parameter-server", count, Duration.ofMinutes(10), "trainer 1");
       atLine.put(3, wait::giveUp);
       wait.start().onComplete(given);

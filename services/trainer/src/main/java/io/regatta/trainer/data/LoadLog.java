@@ -1,5 +1,7 @@
 package io.regatta.trainer.data;
 
+import io.regatta.core.loop.Clock;
+import io.regatta.core.loop.Stopwatch;
 import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -12,19 +14,23 @@ public final class LoadLog implements LoadListener {
   private static final double MEGABYTE = 1e6;
 
   private final String name;
-  private final long begin = System.nanoTime();
-  private long logged = begin;
+  private final Clock clock;
+  private final Stopwatch loading;
+  private Stopwatch logged;
 
-  public LoadLog(String name) {
+  /** Creates a log for a load that begins now. */
+  public LoadLog(Clock clock, String name) {
+    this.clock = clock;
     this.name = name;
+    loading = Stopwatch.start(clock);
+    logged = loading;
   }
 
   @Override
   public void loaded(long bytes, long all) {
-    long now = System.nanoTime();
-    if (now - logged >= INTERVAL_NANOS && bytes > 0) {
-      logged = now;
-      LOG.info(text(bytes, all, (now - begin) * 1e-9));
+    if (logged.nanos() >= INTERVAL_NANOS && bytes > 0) {
+      logged = Stopwatch.start(clock);
+      LOG.info(text(bytes, all, loading.seconds()));
     }
   }
 

@@ -1,9 +1,9 @@
 package io.regatta.trainer.data;
 
 import io.regatta.core.data.Spans;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException;
 import io.regatta.trainer.data.file.FileQueue;
 import io.regatta.trainer.trace.StepTrace;
 import java.util.ArrayList;
@@ -187,7 +187,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
   private <R> void parse(SlotSource<R> source, RecordFeed.Cut<R> cut, CompletableFuture<SlotBatch> promised) {
     try {
       List<R> records = cut.records();
-      long begin = System.nanoTime();
+      long begin = trace.clock().nanos();
       SlotBatch batch = SlotBatch.allocate(source.layout(), records.size());
       int rows = 0;
       for (R record : records) {
@@ -195,7 +195,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
       }
       left.addAndGet(records.size() - rows);
       told("parse", begin, rows);
-      begin = System.nanoTime();
+      begin = trace.clock().nanos();
       SlotBatch whole = batch.first(rows, cut.after());
       told("distinct ids", begin, rows);
       promised.complete(whole);
@@ -292,9 +292,9 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
 
   private SlotBatch take() {
     try {
-      long begin = System.nanoTime();
+      long begin = trace.clock().nanos();
       SlotBatch batch = ready.take().get();
-      waitedNanos += System.nanoTime() - begin;
+      waitedNanos += trace.clock().nanos() - begin;
       return batch;
     } catch (InterruptedException e) {
       close();

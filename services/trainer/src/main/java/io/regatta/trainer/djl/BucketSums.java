@@ -99,7 +99,7 @@ final class BucketSums {
     CompletableFuture<Boolean> gradients = sum.send(from, end);
     inStep++;
     underWay.add(new UnderWay(what, from, Math.min(to, numel), now,
-        header.thenCombine(gradients, (h, g) -> new Done(System.nanoTime(), g))));
+        header.thenCombine(gradients, (h, g) -> new Done(session.clock().nanos(), g))));
   }
 
   /**
@@ -115,11 +115,11 @@ final class BucketSums {
     long now = now();
     inStep++;
     underWay.add(new UnderWay(what, numel, numel, now,
-        peers.sum(memory, numel, to, WireType.FLOAT32).thenApply(summed -> new Done(System.nanoTime(), true))));
+        peers.sum(memory, numel, to, WireType.FLOAT32).thenApply(summed -> new Done(session.clock().nanos(), true))));
   }
 
   private long now() {
-    long now = System.nanoTime();
+    long now = session.clock().nanos();
     stepBegan = stepBegan == 0 ? now : stepBegan;
     return now;
   }
@@ -127,11 +127,11 @@ final class BucketSums {
   /** Waits for the one that was sent first; then its floats are the sum. */
   void awaitNext() {
     UnderWay next = underWay.remove();
-    long begin = System.nanoTime();
+    long begin = session.clock().nanos();
     Done done = session.await("all-reduce of " + next.what(), next.done());
     stepEnded = done.at();
     finite &= done.finite();
-    long waited = System.nanoTime() - begin;
+    long waited = session.clock().nanos() - begin;
     waitedNanos += Math.min(waited, Math.max(0, stepEnded - begin));
     times.add(StepTimes.Part.PULL, waited);
     if (times.traced()) {

@@ -204,7 +204,7 @@ final class DenseParameters implements AutoCloseable {
     reader.begins(flat.memory(), fresh);
     int off = numel;
     for (int i = values.size() - 1; i >= 0; i--) {
-      long begin = System.nanoTime();
+      long begin = times.clock().nanos();
       off -= Math.toIntExact(values.get(i).size());
       if (fresh != null && !fresh.get(i)) {
         flat.pointer().setMemory((long) off * Float.BYTES, (long) variables.get(i).numel() * Float.BYTES, (byte) 0);

@@ -268,7 +268,7 @@ public final class FleetTrainer extends Trainer {
   private NDList forward(NDList data, NDList labels, NDList inputs, Function<NDList, NDList> imperative) {
     initialized().trained();
     step.forward(data, labels);
-    long begin = System.nanoTime();
+    long begin = times.clock().nanos();
     long mark = times.outsideOfWaits();
     NDList out = graphs == null ? imperative.apply(inputs) : graphs.forward(inputs, imperative);
     times.addSince(StepTimes.Part.FORWARD, mark);
@@ -291,7 +291,7 @@ public final class FleetTrainer extends Trainer {
   @Override
   public void step() {
     initialized();
-    long begin = System.nanoTime();
+    long begin = times.clock().nanos();
     if (dealt != null && step.examples().isForwarded()) {
       dealt.requireDealt();
     }

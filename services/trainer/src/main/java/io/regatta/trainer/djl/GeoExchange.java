@@ -27,11 +27,11 @@ final class GeoExchange implements Exchange {
 
   @Override
   public float[] rows(String table, int dim, long[] ids) {
-    long begin = System.nanoTime();
+    long begin = times.clock().nanos();
     try {
       return state.rows(table, dim, ids, true);
     } finally {
-      times.add(StepTimes.Part.PULL, System.nanoTime() - begin);
+      times.add(StepTimes.Part.PULL, times.clock().nanos() - begin);
     }
   }
 

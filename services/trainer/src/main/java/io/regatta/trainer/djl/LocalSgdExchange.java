@@ -197,9 +197,9 @@ final class LocalSgdExchange implements Exchange {
   }
 
   private void await(String operation, CompletableFuture<Void> sum) {
-    long begin = System.nanoTime();
+    long begin = session.clock().nanos();
     session.await(operation, sum);
-    long waited = System.nanoTime() - begin;
+    long waited = session.clock().nanos() - begin;
     nanos += waited;
     times.add(StepTimes.Part.PULL, waited);
     times.span("wait: " + operation, begin);

@@ -80,7 +80,7 @@ final class LookAhead implements Iterator<Batch> {
   /** The next batch, or null at the end, or before one of no example. */
   Batch peek() {
     if (next == null && empty == null && !(trained && enough.getAsBoolean())) {
-      long begin = System.nanoTime();
+      long begin = times.clock().nanos();
       if (batches.hasNext()) {
         Batch read = batches.next();
         if (read instanceof BatchWithIds && read.getSize() == 0) {
@@ -91,7 +91,7 @@ final class LookAhead implements Iterator<Batch> {
       } else {
         exhausted = true;
       }
-      times.add(StepTimes.Part.READ, System.nanoTime() - begin);
+      times.add(StepTimes.Part.READ, times.clock().nanos() - begin);
       times.span("read: wait for the reader, make arrays", begin);
     }
     return next;

@@ -1,7 +1,7 @@
 package io.regatta.trainer.djl;
 
-import io.regatta.core.client.ParameterClient;
 import io.regatta.core.client.ParameterClient.Values;
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.SparseIds;
@@ -195,7 +195,7 @@ final class PushPullExchange implements Exchange {
   private DenseMemory pushAndGoOn(Gradients g) {
     awaitPush();
     long[] computedOn = versions;
-    long begin = System.nanoTime();
+    long begin = session.clock().nanos();
     underWay = steps.next(itself,
         (step, after) -> client.push(step, g.examples(), computedOn, g.dense(), g.sparse(), after));
     times.span("hand the push over", begin);
@@ -317,12 +317,12 @@ final class PushPullExchange implements Exchange {
   }
 
   private <T> T await(String operation, CompletableFuture<T> future) {
-    long begin = System.nanoTime();
+    long begin = session.clock().nanos();
     String peers = times.traced() ? client.unanswered().values().toString() : "";
     try {
       return session.await(operation, future);
     } finally {
-      times.add(StepTimes.Part.PULL, System.nanoTime() - begin);
+      times.add(StepTimes.Part.PULL, session.clock().nanos() - begin);
       times.span("wait: " + operation, begin, Map.of("waits_for", peers));
     }
   }

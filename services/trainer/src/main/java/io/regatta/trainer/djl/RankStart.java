@@ -2,6 +2,7 @@ package io.regatta.trainer.djl;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.loop.Clock;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.trainer.session.TrainerSession;
 import java.util.List;
@@ -26,18 +27,18 @@ record RankStart(int rank, boolean trains, long step, long run, long modelHigh, 
   static RankStart training(TrainerSession session, long step, ModelSpec model) {
     String digest = model.digest();
     int middle = digest.length() / 2;
-    return new RankStart(session.trainer().rank(), true, step, newRun(), Long.parseLong(digest.substring(0, middle), HEX),
+    return new RankStart(session.trainer().rank(), true, step, newRun(session.clock()), Long.parseLong(digest.substring(0, middle), HEX),
         Long.parseLong(digest.substring(middle), HEX));
   }
 
   /** This rank ends its run without having trained. */
   static RankStart abstaining(TrainerSession session) {
-    return new RankStart(session.trainer().rank(), false, 0, newRun(), 0, 0);
+    return new RankStart(session.trainer().rank(), false, 0, newRun(session.clock()), 0, 0);
   }
 
   /** The time, and random bits below it. Exact in a double until 2039. */
-  private static long newRun() {
-    return System.currentTimeMillis() << RANDOM_BITS | ThreadLocalRandom.current().nextLong(1 << RANDOM_BITS);
+  private static long newRun(Clock clock) {
+    return clock.epochMillis() << RANDOM_BITS | ThreadLocalRandom.current().nextLong(1 << RANDOM_BITS);
   }
 
   double[] toRow() {

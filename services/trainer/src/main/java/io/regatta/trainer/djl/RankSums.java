@@ -1,9 +1,9 @@
 package io.regatta.trainer.djl;
 
 import ai.djl.nn.Block;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException;
 import io.regatta.trainer.session.PeerRanks;
 import io.regatta.trainer.session.TrainerSession;
 import java.nio.ByteBuffer;
@@ -37,12 +37,13 @@ final class RankSums implements BatchSums, AutoCloseable {
   private int turn;
   /** A sum on the way back is under way; and when the last one ended. */
   private boolean summing;
-  private long summedNanos = System.nanoTime();
+  private long summedNanos;
   private RegattaException failure;
 
   /** @param turn how long a layer waits for its turn while no sum is under way */
   RankSums(TrainerSession session, PeerRanks peers, Duration turn) {
     this.session = session;
+    summedNanos = session.clock().nanos();
     this.peers = peers;
     turnNanos = turn.toNanos();
   }
@@ -137,14 +138,14 @@ final class RankSums implements BatchSums, AutoCloseable {
   }
 
   private synchronized void takeTurn(int layer) throws InterruptedException {
-    long since = System.nanoTime();
+    long since = session.clock().nanos();
     while (turn != layer && failure == null) {
       if (summing) { // however slow a peer is; the sum itself fails if it is lost
         wait();
         continue;
       }
       since = summedNanos - since > 0 ? summedNanos : since;
-      long left = turnNanos - (System.nanoTime() - since);
+      long left = turnNanos - (session.clock().nanos() - since);
       if (left <= 0) {
         throw new InvalidInput("trainer " + session.trainer().rank() + " of job " + session.job().job() + ": layer " + turn
             + " of its SyncBatchNorm, counted in the order of the forward pass, has no part in the loss; leave it out");
@@ -160,7 +161,7 @@ final class RankSums implements BatchSums, AutoCloseable {
   private synchronized void passTurn() {
     turn--;
     summing = false;
-    summedNanos = System.nanoTime();
+    summedNanos = session.clock().nanos();
     notifyAll();
   }
 

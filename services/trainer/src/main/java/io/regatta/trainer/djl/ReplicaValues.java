@@ -54,7 +54,7 @@ final class ReplicaValues implements AutoCloseable {
     if (!training) {
       return exchange.evaluationRows(table, dim, ids);
     }
-    long begin = System.nanoTime();
+    long begin = times.clock().nanos();
     float[] rows = exchange.rows(table, dim, ids);
     times.span("rows", begin, Map.of("table", table, "rows", ids.length));
     return rows;
@@ -73,7 +73,7 @@ final class ReplicaValues implements AutoCloseable {
   /** Trades gradients for the next step's values. */
   void step(Gradients gradients, List<SparseIds> next) {
     DenseMemory values = exchange.step(gradients, next);
-    long writing = System.nanoTime();
+    long writing = times.clock().nanos();
     dense.write(values);
     times.span("values in", writing, Map.of("bytes", 4L * dense.numel()));
   }

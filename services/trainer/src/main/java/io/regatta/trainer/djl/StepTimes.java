@@ -1,5 +1,6 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.loop.Clock;
 import io.regatta.trainer.trace.StepTrace;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -25,6 +26,7 @@ public final class StepTimes {
   }
 
   private final long[] nanos = new long[Part.values().length];
+  private final Clock clock;
   private final StepTrace trace;
   private final int replica;
   private long step;
@@ -35,13 +37,14 @@ public final class StepTimes {
 
   StepTimes(StepTrace trace, int replica) {
     this.trace = trace;
+    clock = trace.clock();
     this.replica = replica;
   }
 
   /** The replica begins its step of this number, from 0. */
   void begins(long number) {
     step = number;
-    began = System.nanoTime();
+    began = clock.nanos();
     firstBegan = firstBegan == 0 ? began : firstBegan;
     if (replica == 0) {
       trace.begins(number);
@@ -51,12 +54,17 @@ public final class StepTimes {
   /** The step has been made. */
   void ends() {
     span("step", began);
-    ended = System.nanoTime();
+    ended = clock.nanos();
   }
 
   /** Wall clock from the first step's begin to the last one's end, s; 0 before. */
   double seconds() {
     return ended == 0 ? 0 : (ended - firstBegan) / 1e9;
+  }
+
+  /** Returns the clock by which parts and spans are measured. */
+  public Clock clock() {
+    return clock;
   }
 
   /** Whether spans are kept now, so that it is worth finding out more about them. */
@@ -85,7 +93,7 @@ public final class StepTimes {
 
   /** The time outside of {@link Part#READ} and {@link Part#PULL}, which lie within other parts: for {@link #addSince}, ns. */
   long outsideOfWaits() {
-    return System.nanoTime() - nanos(Part.READ) - nanos(Part.PULL);
+    return clock.nanos() - nanos(Part.READ) - nanos(Part.PULL);
   }
 
   /** Adds to a part the time since then, without what has been read and pulled meanwhile. */

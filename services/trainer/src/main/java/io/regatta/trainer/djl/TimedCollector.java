@@ -20,9 +20,9 @@ final class TimedCollector implements GradientCollector {
 
   @Override
   public void backward(NDArray target) {
-    long begin = System.nanoTime();
+    long begin = times.clock().nanos();
     engine.backward(target);
-    times.add(StepTimes.Part.BACKWARD, System.nanoTime() - begin);
+    times.add(StepTimes.Part.BACKWARD, times.clock().nanos() - begin);
     times.span("backward", begin);
     if (losses != null) {
       losses.accept(mean(target.toFloatArray()));

@@ -98,7 +98,7 @@ final class TrainingStep {
   }
 
   private List<SparseRows> rowGradients() {
-    long begin = System.nanoTime();
+    long begin = times.clock().nanos();
     List<SparseRows> sparse = embeddings.takeGradients();
     if (times.traced()) {
       times.span("gradients of rows out, summed by id", begin, Map.of("rows",

@@ -7,6 +7,7 @@ import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
 import ai.djl.translate.TranslateException;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.loop.Clock;
 import io.regatta.trainer.FetchHandler;
 import io.regatta.trainer.TrainingReport;
 import io.regatta.trainer.Worker;
@@ -25,6 +26,7 @@ final class DatasetLoop {
   private static final Logger log = LoggerFactory.getLogger(DatasetLoop.class);
 
   private final Worker worker;
+  private final Clock clock;
   private final FleetTrainer trainer;
   private final FetchHandler fetch;
   private final int everyBatches;
@@ -46,13 +48,14 @@ final class DatasetLoop {
     }
     this.worker = worker;
     this.trainer = trainer;
+    clock = trainer.times().clock();
     this.fetch = fetch;
     this.everyBatches = everyBatches;
     this.debug = debug;
   }
 
   TrainingReport run(Dataset dataset) {
-    long begin = System.nanoTime();
+    long begin = clock.nanos();
     long[] before = trainer.times().snapshot();
     shownNanos = begin;
     shownParts = before;
@@ -73,7 +76,7 @@ final class DatasetLoop {
     if (steps > 0 && shownSteps == 0) { // a pass too short to be fetched from shows its loss at its end
       worker.progress().metric("loss", lossSum / examples);
     }
-    TrainingReport report = report(System.nanoTime() - begin, before, trainer.times().snapshot());
+    TrainingReport report = report(clock.nanos() - begin, before, trainer.times().snapshot());
     if (debug) {
       log.info("trainer {} replica {}: {}", worker.rank(), worker.replica(), report.sentence());
     }
@@ -104,7 +107,7 @@ final class DatasetLoop {
   }
 
   private void fetched() {
-    long now = System.nanoTime();
+    long now = clock.nanos();
     long[] parts = trainer.times().snapshot();
     Map<String, Double> values = new LinkedHashMap<>();
     values.put("loss", (lossSum - shownLossSum) / (examples - shownExamples));

@@ -3,6 +3,7 @@ package io.regatta.trainer.serve;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
+import io.regatta.core.loop.Stopwatch;
 import io.regatta.node.Node;
 import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Hosted;
@@ -17,7 +18,6 @@ import io.vertx.core.WorkerExecutor;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import org.slf4j.Logger;
@@ -70,7 +70,7 @@ public final class PredictorVerticle extends VerticleBase {
     return files.executeBlocking(this::load)
         .compose(loaded -> {
           predictor = loaded;
-          follower = config.follow().isBlank() ? null : new SnapshotFollower(predictor, Path.of(config.follow()));
+          follower = config.follow().isBlank() ? null : new SnapshotFollower(node.clock(), predictor, Path.of(config.follow()));
           return look();
         })
         .compose(newest -> {
@@ -82,7 +82,7 @@ public final class PredictorVerticle extends VerticleBase {
           port = listening;
           measure();
           return node.directory().register(new Directory.Instance(Directory.PREDICTOR, UUID.randomUUID().toString(), -1,
-              node.host(), port.port(), System.currentTimeMillis(), Map.of()));
+              node.host(), port.port(), node.clock().epochMillis(), Map.of()));
         })
         .onSuccess(registered -> {
           registration = registered;
@@ -101,15 +101,10 @@ public final class PredictorVerticle extends VerticleBase {
     Path dir = Path.of(config.model()).toAbsolutePath();
     long bytes = SnapshotDirectory.files(dir).stream().mapToLong(FileEntry::bytes).sum();
     LOG.info("model {} is being read, {} bytes", dir, bytes);
-    long begin = System.nanoTime();
+    Stopwatch reading = Stopwatch.start(node.clock());
     Predictor loaded = Predictor.load(Path.of(config.model()), program);
-    LOG.info("model {} is in memory after {} s, step {}", dir, seconds(begin), loaded.source().step());
+    LOG.info("model {} is in memory after {}, step {}", dir, reading, loaded.source().step());
     return loaded;
-  }
-
-  /** Since then, for the log. */
-  static String seconds(long beginNanos) {
-    return String.format(Locale.ROOT, "%.1f", (System.nanoTime() - beginNanos) / 1e9);
   }
 
   /** Not while the last look goes on: a snapshot may take longer to read than to come. */

@@ -1,11 +1,13 @@
 package io.regatta.trainer.serve;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.loop.Clock;
+import io.regatta.core.loop.Stopwatch;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.SnapshotKind;
-import io.regatta.protocol.snapshot.Snapshots;
 import io.regatta.protocol.snapshot.Snapshots.Found;
+import io.regatta.protocol.snapshot.Snapshots;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,6 +29,7 @@ final class SnapshotFollower {
 
   private static final int GONE_TOLD = 3;
 
+  private final Clock clock;
   private final Predictor predictor;
   private final Path root;
   /** The base or delta whose chain is followed; null: none. */
@@ -42,7 +45,8 @@ final class SnapshotFollower {
   /** What has been said of what cannot be read, at the last look. */
   private Set<String> told = new HashSet<>();
 
-  SnapshotFollower(Predictor predictor, Path root) {
+  SnapshotFollower(Clock clock, Predictor predictor, Path root) {
+    this.clock = clock;
     this.predictor = predictor;
     this.root = root;
   }
@@ -98,7 +102,7 @@ final class SnapshotFollower {
 
   private boolean take(Found found, List<Found> newestFirst, Set<String> said) {
     Manifest snapshot = found.manifest();
-    long begin = System.nanoTime();
+    Stopwatch taking = Stopwatch.start(clock);
     try {
       predictor.take(found.dir());
     } catch (InvalidInput e) {
@@ -118,7 +122,7 @@ final class SnapshotFollower {
       }
       return false;
     }
-    LOG.info("took snapshot {} over, step {}, in {} s", found.dir(), snapshot.step(), PredictorVerticle.seconds(begin));
+    LOG.info("took snapshot {} over, step {}, in {}", found.dir(), snapshot.step(), taking);
     gone = 0;
     boolean goesOn = isChained(snapshot) && chain != null && snapshot.run().equals(chain.run());
     stride = snapshot.step() - (goesOn ? chain.step() : newestFirst.stream().map(Found::manifest)

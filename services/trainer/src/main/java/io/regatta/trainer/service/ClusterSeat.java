@@ -3,6 +3,7 @@ package io.regatta.trainer.service;
 import io.regatta.core.error.RegattaException;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.group.MemberContext;
 import io.regatta.node.group.Membership;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
@@ -44,7 +45,7 @@ final class ClusterSeat implements RankSeat {
 
   @Override
   public Future<Void> join(Directory.Instance rendezvous, String who, String member) {
-    group = new Membership(node, rendezvous, job.job(), "trainer", this::lastStep,
+    group = new Membership(MemberContext.of(node), rendezvous, job.job(), "trainer", this::lastStep,
         view -> others.seen(view, group.leaseMillis()), givenUp).ofRun(job.runId()).counting(this::examples);
     return group.join(who, job.trainers(), config.rank(), member, config.endpoint(), node.config().readyTimeout());
   }

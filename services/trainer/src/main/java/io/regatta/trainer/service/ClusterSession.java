@@ -2,12 +2,11 @@ package io.regatta.trainer.service;
 
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.dense.DenseMemory;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.TrainerId;
@@ -101,7 +100,7 @@ final class ClusterSession implements OwnedSession {
     this.connections = connections;
     trainer = new TrainerId(group.rank(), group.incarnation());
     where = "job " + job.job();
-    trace = StepTrace.of(job.trace(), trainer.rank(), job.trainers());
+    trace = StepTrace.of(node.clock(), job.trace(), trainer.rank(), job.trainers());
     own = new OwnShards(1, trace);
     peers = new WaitPeers(node, job, "trainer " + trainer().rank(), found,
         group::missing, this::client);

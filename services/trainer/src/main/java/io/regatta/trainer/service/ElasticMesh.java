@@ -13,8 +13,10 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.loop.Clock;
 import io.regatta.node.Node;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.session.ElasticPeers;
 import io.vertx.core.AsyncResult;
@@ -78,6 +80,11 @@ final class ElasticMesh implements ElasticPeers {
           .compose(mesh -> mesh.form(mesh.seat.membership()).otherwiseEmpty().map(mesh)) // if somebody is lost now: reform
           .recover(e -> port.close().transform(closed -> Future.failedFuture(e)));
     }).recover(e -> meeting.close().transform(closed -> Future.failedFuture(e)));
+  }
+
+  /** Returns the clock of its process. */
+  Clock clock() {
+    return VertxLoop.of(context).clock();
   }
 
   private Future<Void> form(Membership ranks) {

@@ -29,7 +29,7 @@ final class ElasticSession extends ElasticRankSession implements OwnedSession {
   private volatile long step;
 
   ElasticSession(Node node, JobConfig job, long stepDelayMillis, ElasticMesh mesh, Map<String, Long> processIds) {
-    super(job, mesh, StepTrace.of(job.trace(), mesh.rank(), job.trainers()));
+    super(job, mesh, StepTrace.of(mesh.clock(), job.trace(), mesh.rank(), job.trainers()));
     this.node = node;
     this.stepDelayMillis = stepDelayMillis;
     this.mesh = mesh;

@@ -1,10 +1,9 @@
 package io.regatta.trainer.service;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.node.address.ServicePort;
-import io.regatta.protocol.LaterTurn;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.error.ErrorMapping;
@@ -16,6 +15,7 @@ import io.regatta.protocol.stream.TensorStreamServer;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.regatta.protocol.trainer.TrainerGrpcService;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Parcel;
 import io.regatta.trainer.data.dataset.ExampleBytes;
@@ -232,7 +232,7 @@ final class ExampleTransfer {
     if (peer.sentAll) {
       endIfDone();
     } else {
-      LaterTurn.run(context, () -> send(peer));
+      VertxLoop.of(context).defer(() -> send(peer));
     }
   }
 

@@ -41,8 +41,7 @@ final class LivingShards {
   }
 
   private Future<List<Shard>> shardsOf(Directory.Instance server) {
-    ParameterServerControl control = new ParameterServerControl(node.vertx(), server.host(), server.controlPort(),
-        node.control());
+    ParameterServerControl control = new ParameterServerControl(node.network(), server.host(), server.controlPort());
     return control.shardMap().timeout(ASK_MILLIS, TimeUnit.MILLISECONDS).map(map -> map.getShardsList())
         .otherwise(List.of()).eventually(control::close);
   }

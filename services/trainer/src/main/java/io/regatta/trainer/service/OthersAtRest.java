@@ -43,7 +43,7 @@ final class OthersAtRest {
 
   /** Called once. Fails if a server does not answer. */
   Future<Void> await() {
-    movedAt = System.nanoTime();
+    movedAt = node.clock().nanos();
     ask();
     return rest.future();
   }
@@ -54,7 +54,7 @@ final class OthersAtRest {
   }
 
   private Future<StatusReply> status(Directory.Instance server) {
-    ParameterServerControl control = new ParameterServerControl(node.vertx(), server.host(), server.controlPort(), node.control());
+    ParameterServerControl control = new ParameterServerControl(node.network(), server.host(), server.controlPort());
     return control.status(job).timeout(ASK_MILLIS, TimeUnit.MILLISECONDS).eventually(control::close);
   }
 
@@ -73,8 +73,8 @@ final class OthersAtRest {
         LOG.info("trainer {} of job {} waits until trainers {} have trained, as the servers see it", self, job, steps.keySet());
       }
       last = steps;
-      movedAt = System.nanoTime();
-    } else if (System.nanoTime() - movedAt > TimeUnit.MILLISECONDS.toNanos(STILL_MILLIS)) {
+      movedAt = node.clock().nanos();
+    } else if (node.clock().nanos() - movedAt > TimeUnit.MILLISECONDS.toNanos(STILL_MILLIS)) {
       LOG.warn("trainer {} of job {} waits no longer for trainers {}, which have made no step for {} s", self, job, steps.keySet(),
           TimeUnit.MILLISECONDS.toSeconds(STILL_MILLIS));
       rest.tryComplete();

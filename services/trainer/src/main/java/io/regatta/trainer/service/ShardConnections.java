@@ -3,6 +3,7 @@ package io.regatta.trainer.service;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.loop.Deadline;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.RepeatedCall;
@@ -14,6 +15,7 @@ import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -74,7 +76,7 @@ final class ShardConnections {
     if (!job.aggregator()) {
       return all(shards.stream().map(shard -> direct(shard, found, who)).toList());
     }
-    long deadline = System.nanoTime() + node.config().readyTimeout().toNanos();
+    Deadline deadline = Deadline.in(node.clock(), node.config().readyTimeout());
     return aggregator(deadline, who).compose(aggregator ->
         all(shards.stream().map(shard -> aggregated(shard, found, aggregator, who)).toList()));
   }
@@ -88,12 +90,12 @@ final class ShardConnections {
     Supplier<Future<GrpcShardLink>> open = () -> link(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD,
         shard, peer, why -> "server " + found.serverOf(shard.getIndex()) + " (" + peer + ") is lost" + atStep() + ": "
             + why + "; start the server again, then the job");
-    return patiently(who, peer, () -> ReopeningShardLink.open(vertx, open, options.maxRequests())).map(link -> link);
+    return patiently(who, peer, () -> ReopeningShardLink.open(VertxLoop.current(vertx), open, options.maxRequests())).map(link -> link);
   }
 
   /** Opens the first stream to a peer, as often as no connection is made in time; one that refuses it is gone. */
   private <T> Future<T> patiently(String who, String peer, Supplier<Future<T>> open) {
-    RepeatedCall<T> first = new RepeatedCall<>(vertx, node.waits(), new RepeatedCall.Words(who, "request for a stream", peer),
+    RepeatedCall<T> first = new RepeatedCall<>(VertxLoop.current(vertx), node.waits(), new RepeatedCall.Words(who, "request for a stream", peer),
         node.config().readyTimeout(), ShardConnections::isUnreached, open);
     opening.add(first);
     return first.start();
@@ -124,20 +126,20 @@ final class ShardConnections {
   }
 
   private Future<Long> digest(Shard shard, String name) {
-    ParameterServerControl control = new ParameterServerControl(vertx, shard.getHost(), shard.getPort(), node.control());
+    ParameterServerControl control = new ParameterServerControl(node.network(), shard.getHost(), shard.getPort());
     return control.digest(name).eventually(control::close);
   }
 
   /** The aggregator of this host; others in the directory serve other hosts. */
-  private Future<Directory.Instance> aggregator(long deadline, String who) {
-    Duration left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
+  private Future<Directory.Instance> aggregator(Deadline deadline, String who) {
+    Duration left = Duration.ofNanos(Math.max(1, deadline.leftNanos()));
     return node.directory().awaitAny(Directory.GRADIENT_AGGREGATOR, left, who).compose(found -> {
       for (Directory.Instance i : found) {
         if (i.attributes().getOrDefault("host", i.host()).equals(node.host())) {
           return Future.succeededFuture(i);
         }
       }
-      if (System.nanoTime() >= deadline) {
+      if (deadline.isPast()) {
         return Future.failedFuture(new PeerLost(who + ": no gradient aggregator runs on this host, " + node.host()
             + ", the directory knows " + found.stream().map(Directory.Instance::endpoint).toList()
             + "; start one here, or set aggregator: false"));

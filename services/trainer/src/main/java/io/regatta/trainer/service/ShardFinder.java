@@ -1,8 +1,8 @@
 package io.regatta.trainer.service;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.model.Sharding;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
@@ -12,6 +12,7 @@ import io.regatta.protocol.Unanswered;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.regatta.protocol.parameterserver.ShardMapRequest;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.Future;
 import java.time.Duration;
@@ -95,11 +96,10 @@ final class ShardFinder {
    * no connection to the server is made.
    */
   private Future<ShardMapReply> shardMap(Directory.Instance server, List<Directory.Instance> servers, String who) {
-    ParameterServerControl control = new ParameterServerControl(node.vertx(), server.host(), server.controlPort(),
-        node.control());
+    ParameterServerControl control = new ParameterServerControl(node.network(), server.host(), server.controlPort());
     ShardMapRequest known = ShardMapRequest.newBuilder().addAllServers(servers.stream().map(Directory.Instance::endpoint).toList())
         .setServerIndex(server.index()).setTrainers(job.trainers()).build();
-    RepeatedCall<ShardMapReply> call = new RepeatedCall<>(node.vertx(), node.waits(), new RepeatedCall.Words(who,
+    RepeatedCall<ShardMapReply> call = new RepeatedCall<>(VertxLoop.current(node.vertx()), node.waits(), new RepeatedCall.Words(who,
         "request for the shard map", "server " + server.index() + " at " + server.endpoint()), timeout, Unanswered::isBeforeSending,
         () -> control.shardMap(known));
     asked.add(call);

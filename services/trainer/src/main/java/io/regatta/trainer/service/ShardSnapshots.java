@@ -98,8 +98,7 @@ final class ShardSnapshots {
   private <T> Future<List<T>> all(Function<ParameterServerControl, Future<T>> call) {
     List<Future<T>> answers = new ArrayList<>();
     for (Shard shard : shards) {
-      ParameterServerControl control = new ParameterServerControl(node.vertx(), shard.getHost(), shard.getPort(),
-          node.control());
+      ParameterServerControl control = new ParameterServerControl(node.network(), shard.getHost(), shard.getPort());
       answers.add(call.apply(control).eventually(control::close));
     }
     return Future.join(answers).map(done -> new ArrayList<>(done.<T>list()));

@@ -1,9 +1,9 @@
 package io.regatta.trainer.service;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
 import io.regatta.node.CancellableStart;
 import io.regatta.node.FiniteService;
 import io.regatta.node.Node;
@@ -197,7 +197,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
       return Future.succeededFuture();
     }
     return vertx.executeBlocking(() -> {
-      new RunRecord(job.job(), job.runId(), Instant.now().truncatedTo(ChronoUnit.SECONDS)).write(job.output());
+      new RunRecord(job.job(), job.runId(), Instant.ofEpochMilli(node.clock().epochMillis()).truncatedTo(ChronoUnit.SECONDS)).write(job.output());
       return null;
     });
   }

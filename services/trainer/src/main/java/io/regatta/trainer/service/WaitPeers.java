@@ -105,8 +105,7 @@ final class WaitPeers {
 
   /** Because of whom a server's shards hold back what they owe this rank; nobody if it does not say. */
   private Future<List<Peer>> behind(Directory.Instance server, SortedMap<Integer, String> shards) {
-    ParameterServerControl control = new ParameterServerControl(node.vertx(), server.host(), server.controlPort(),
-        node.control());
+    ParameterServerControl control = new ParameterServerControl(node.network(), server.host(), server.controlPort());
     return control.status(job.job()).timeout(ASK_MILLIS, TimeUnit.MILLISECONDS)
         .eventually(control::close)
         .map(status -> behind(status, shards))

@@ -2,12 +2,13 @@ package io.regatta.trainer.session;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.loop.Clock;
+import io.regatta.core.loop.Stopwatch;
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,6 +37,7 @@ public final class ElasticRank {
     <T> T await(String operation, CompletionStage<T> stage);
   }
 
+  private final Clock clock;
   private final String name;
   private final ElasticPeers peers;
   private final Waiting waiting;
@@ -55,7 +57,8 @@ public final class ElasticRank {
   private final StateCopy state = new StateCopy();
 
   /** @param name of this trainer, for messages, e.g. {@code trainer of job lenet} */
-  public ElasticRank(String name, ElasticPeers peers, Waiting waiting) {
+  public ElasticRank(Clock clock, String name, ElasticPeers peers, Waiting waiting) {
+    this.clock = clock;
     this.name = name;
     this.peers = peers;
     this.waiting = waiting;
@@ -130,7 +133,7 @@ public final class ElasticRank {
   /** Does an operation with all ranks; returns its result when it is done, whatever becomes of others on the way. */
   public Operation.Result perform(Operation operation) {
     String what = operation.name();
-    long lostAt = 0;
+    Stopwatch sinceLoss = null;
     long pause = 0;
     while (true) {
       try {
@@ -145,7 +148,7 @@ public final class ElasticRank {
         }
         break;
       } catch (PeerLost e) {
-        lostAt = lostAt == 0 ? System.nanoTime() : lostAt;
+        sinceLoss = sinceLoss == null ? Stopwatch.start(clock) : sinceLoss;
         generationIsOver = true;
         pause = isInVain() ? Math.min(Math.max(PAUSE_MILLIS, 2 * pause), LONGEST_PAUSE_MILLIS) : 0;
         LOG.warn("{}, {}: generation {} with {} trainers is over, those who are left form the next one{}: {}", who(), what,
@@ -155,9 +158,9 @@ public final class ElasticRank {
         }
       }
     }
-    if (lostAt != 0) {
+    if (sinceLoss != null) {
       LOG.info("{}: {} is done, with {} trainers, {} ms after the loss was noticed", who(), what, peers.worldSize(),
-          millisSince(lostAt));
+          sinceLoss.millis());
     }
     return last;
   }
@@ -169,22 +172,19 @@ public final class ElasticRank {
 
   /** Forms the next generation; returns whether others have completed the operation. */
   private boolean goOn(Operation pending) {
-    long began = System.nanoTime();
+    Stopwatch forming = Stopwatch.start(clock);
     int before = peers.worldSize();
     boolean inVain = isInVain();
     operationsBefore = operations; // of the next one, which may come to nothing before it begins
     await("the next generation of trainers", peers.reform(inVain));
-    long formed = System.nanoTime();
+    long formedMillis = forming.millis();
+    Stopwatch agreeing = Stopwatch.start(clock);
     boolean completed = begin(pending);
     generationIsOver = false;
     LOG.info("{}: generation {} has {} trainers after {}; formed in {} ms, agreed in {} ms that {} operations are done{}", who(),
-        peers.generation(), peers.worldSize(), before, TimeUnit.NANOSECONDS.toMillis(formed - began), millisSince(formed), operations,
+        peers.generation(), peers.worldSize(), before, formedMillis, agreeing.millis(), operations,
         completed ? ", the last of them by others" : "");
     return completed;
-  }
-
-  private static long millisSince(long nanos) {
-    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - nanos);
   }
 
   /** A generation has formed: all come to where the furthest are. Nothing changes here before all of that has come. */

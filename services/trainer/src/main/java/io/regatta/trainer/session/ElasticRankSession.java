@@ -28,7 +28,7 @@ public abstract class ElasticRankSession extends OwnShardsSession {
   protected ElasticRankSession(JobConfig job, ElasticPeers peers, StepTrace trace) {
     super(job, 1, trace);
     this.peers = peers;
-    rank = new ElasticRank("trainer of job " + job.job(), peers, this::await);
+    rank = new ElasticRank(trace.clock(), "trainer of job " + job.job(), peers, this::await);
   }
 
   @Override

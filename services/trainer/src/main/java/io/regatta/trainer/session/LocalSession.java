@@ -7,6 +7,7 @@ import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 import io.regatta.core.reduce.Elementwise;
+import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.trace.StepTrace;
@@ -31,7 +32,7 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
   }
 
   LocalSession(JobConfig job, int shards) {
-    super(job, shards, StepTrace.of(job.trace(), 0, 1));
+    super(job, shards, StepTrace.of(SystemClock.get(), job.trace(), 0, 1));
     sharding = Sharding.common(shards);
   }
 

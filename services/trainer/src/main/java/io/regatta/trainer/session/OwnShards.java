@@ -17,6 +17,7 @@ import io.regatta.core.table.TableSnapshot;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.ShardRestorer;
 import io.regatta.protocol.snapshot.ShardSaver;
+import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.trainer.session.TrainerSession.RestoreOrder;
 import io.regatta.trainer.session.TrainerSession.SaveOrder;
 import io.regatta.trainer.session.TrainerSession.Saving;
@@ -63,7 +64,7 @@ public final class OwnShards {
         Executor serial = this::serially;
         List<LocalShardLink> links = new ArrayList<>(shards);
         for (int s = 0; s < shards; s++) {
-          parameters.add(new ParameterShard(s, ParameterShard.Limits.defaults(), System::currentTimeMillis));
+          parameters.add(new ParameterShard(s, ParameterShard.Limits.defaults(), SystemClock.get()));
           links.add(new LocalShardLink(parameters.get(s)));
         }
         ParameterClient client = new ParameterClient(asked, ALONE, trace.of(links), serial);

@@ -7,6 +7,7 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.loop.Clock;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 import io.regatta.core.reduce.Elementwise;
@@ -125,6 +126,11 @@ public interface TrainerSession {
   /** Where this rank's threads tell what they do, for a timeline; keeps nothing unless the job wants one. */
   default StepTrace trace() {
     return StepTrace.off();
+  }
+
+  /** Returns the clock of this rank. */
+  default Clock clock() {
+    return trace().clock();
   }
 
   /** Whether this rank is to do what one rank does for all without asking the others: it is the lowest, or those below are lost. */

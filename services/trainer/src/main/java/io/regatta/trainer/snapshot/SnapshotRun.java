@@ -1,10 +1,11 @@
 package io.regatta.trainer.snapshot;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.loop.Stopwatch;
 import io.regatta.protocol.snapshot.ExampleCounts;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.Manifest;
@@ -189,7 +190,7 @@ public final class SnapshotRun implements AutoCloseable {
     SnapshotDirectory dir = SnapshotDirectory.of(root.resolve(name), writer());
     TrainerSession.Saving saving;
     List<FileEntry> own;
-    long begin = System.nanoTime();
+    Stopwatch taking = Stopwatch.start(session.clock());
     try {
       place.requireOwn(root.resolve(name));
       parentChecksum = delta ? ManifestFile.checksum(root.resolve(parent)) : "";
@@ -217,7 +218,7 @@ public final class SnapshotRun implements AutoCloseable {
             at.updates(), at.fuzzy(), at.examples(), parent, parentChecksum, ModelLayout.of(spec), at.trainers(), files,
             own).toJson(), false);
         long bytes = Stream.concat(files.stream(), own.stream()).mapToLong(FileEntry::bytes).sum();
-        counts.taken(steps, bytes, System.nanoTime() - begin);
+        counts.taken(steps, bytes, taking.nanos());
         place.removeOlder();
         LOG.info("{}: {}, {} bytes", what, kind.label(), bytes);
         return true;

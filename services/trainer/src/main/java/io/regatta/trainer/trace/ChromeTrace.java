@@ -1,5 +1,6 @@
 package io.regatta.trainer.trace;
 
+import io.regatta.core.loop.Clock;
 import io.regatta.trainer.trace.StepTrace.Span;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -21,8 +22,8 @@ final class ChromeTrace {
 
   private ChromeTrace() {}
 
-  static String of(int rank, List<Span> spans) {
-    long epochMicros = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()) - System.nanoTime() / 1000;
+  static String of(Clock clock, int rank, List<Span> spans) {
+    long epochMicros = TimeUnit.MILLISECONDS.toMicros(clock.epochMillis()) - clock.nanos() / 1000;
     JsonArray events = new JsonArray();
     events.add(name("process_name", rank, 0, "trainer " + rank));
     int tid = 0;

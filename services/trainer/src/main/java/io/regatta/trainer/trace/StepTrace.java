@@ -1,6 +1,8 @@
 package io.regatta.trainer.trace;
 
 import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.loop.Clock;
+import io.regatta.protocol.vertx.SystemClock;
 import java.io.FileWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -25,17 +27,18 @@ public final class StepTrace {
    *
    * @param track who did it: {@code replica 0}, a reader thread, {@code shard 1: pull}
    * @param name what, e.g. {@code forward}
-   * @param beginNanos {@link System#nanoTime}
+   * @param beginNanos by the clock's {@link Clock#nanos}
    * @param endNanos the same
    * @param details what else is known, by name, e.g. {@code step}, {@code rows}, {@code bytes}
    */
   record Span(String track, String name, long beginNanos, long endNanos, Map<String, Object> details) {}
 
   private static final Logger LOG = LoggerFactory.getLogger(StepTrace.class);
-  private static final StepTrace OFF = new StepTrace(null, 0, 0, 0, 0);
+  private static final StepTrace OFF = new StepTrace(SystemClock.get(), null, 0, 0, 0, 0);
   /** Some hundred bytes each; a step of one replica on two shards makes about fifteen. */
   private static final int SPANS_MAX = 200_000;
 
+  private final Clock clock;
   private final Path file;
   private final int rank;
   private final long fromStep;
@@ -48,7 +51,8 @@ public final class StepTrace {
   private boolean begun; // guarded by lock
   private boolean ended; // guarded by lock
 
-  StepTrace(Path file, int rank, long fromStep, long toStep, int spansMax) {
+  StepTrace(Clock clock, Path file, int rank, long fromStep, long toStep, int spansMax) {
+    this.clock = clock;
     this.file = file;
     this.rank = rank;
     this.fromStep = fromStep;
@@ -61,13 +65,13 @@ public final class StepTrace {
     return OFF;
   }
 
-  /** What a rank of a job of so many trainers is told to keep. */
-  public static StepTrace of(TraceConfig config, int rank, int trainers) {
+  /** Returns the trace that a rank of a job of so many trainers is configured to keep. */
+  public static StepTrace of(Clock clock, TraceConfig config, int rank, int trainers) {
     if (config.file().isBlank()) {
       return OFF;
     }
     Path file = Path.of(config.file()).toAbsolutePath();
-    return new StepTrace(trainers == 1 ? file : of(file, rank), rank, config.fromStep(),
+    return new StepTrace(clock, trainers == 1 ? file : of(file, rank), rank, config.fromStep(),
         config.fromStep() + config.steps(), SPANS_MAX);
   }
 
@@ -77,6 +81,11 @@ public final class StepTrace {
     int dot = name.lastIndexOf('.');
     return file.resolveSibling(dot <= 0 ? name + "-" + rank
         : name.substring(0, dot) + "-" + rank + name.substring(dot));
+  }
+
+  /** Returns the clock by which spans begin and end. */
+  public Clock clock() {
+    return clock;
   }
 
   /** Whether spans are kept now. */
@@ -104,7 +113,7 @@ public final class StepTrace {
     if (!on) {
       return;
     }
-    long end = System.nanoTime();
+    long end = clock.nanos();
     synchronized (lock) {
       if (spans.size() < spansMax) {
         spans.add(new Span(track, name, beginNanos, end, details));
@@ -145,7 +154,7 @@ public final class StepTrace {
       return;
     }
     try {
-      write(ChromeTrace.of(rank, taken));
+      write(ChromeTrace.of(clock, rank, taken));
       LOG.info("trainer {} has written the timeline of steps {} to {}, as far as it came, to {}{}", rank, fromStep,
           toStep - 1, file, lost == 0 ? "" : "; the last " + lost + " spans beyond the limit of " + spansMax
               + " are left out, lower trace.steps");

@@ -13,7 +13,6 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 
@@ -38,7 +37,7 @@ final class TracedShardLink implements ShardLink {
     if (!trace.on() || push.sitsOut()) {
       return link.push(push);
     }
-    long begin = System.nanoTime();
+    long begin = trace.clock().nanos();
     Map<String, Object> details = details(push.step());
     long rows = push.sparse().stream().mapToLong(r -> r.ids().length).sum();
     details.put("rows", rows);
@@ -59,7 +58,7 @@ final class TracedShardLink implements ShardLink {
     if (!trace.on()) {
       return link.pull(pull);
     }
-    long begin = System.nanoTime();
+    long begin = trace.clock().nanos();
     Map<String, Object> details = details(pull.minStep());
     details.put("rows", pull.sparse().stream().mapToLong(s -> s.ids().length).sum());
     details.put("tables", pull.sparse().stream().map(SparseIds::table).toList().toString());

@@ -11,8 +11,8 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
 import ai.djl.nn.Block;
-import ai.djl.nn.Parameter;
 import ai.djl.nn.ParallelBlock;
+import ai.djl.nn.Parameter;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.core.Linear;
 import ai.djl.nn.norm.BatchNorm;
@@ -22,6 +22,7 @@ import ai.djl.training.ParameterStore;
 import ai.djl.training.initializer.Initializer;
 import ai.djl.util.Pair;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.testing.TestClock;
 import io.regatta.trainer.run.SharedShards;
 import io.regatta.trainer.session.ElasticRank;
 import io.regatta.trainer.session.TrainerSession;
@@ -184,7 +185,7 @@ class SyncBatchNormTest {
   void anElasticJobIsRefusedAtItsStart() {
     TrainerSession alone = (TrainerSession) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {TrainerSession.class},
         (self, method, arguments) -> switch (method.getName()) {
-          case "elastic" -> Optional.of(new ElasticRank("trainer", null, null));
+          case "elastic" -> Optional.of(new ElasticRank(TestClock.at(0), "trainer", null, null));
           case "job" -> Toy.job();
           case "worldSize" -> 1;
           default -> throw new AssertionError(method);

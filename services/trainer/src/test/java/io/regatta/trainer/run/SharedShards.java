@@ -12,6 +12,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
@@ -63,7 +64,7 @@ public final class SharedShards implements AutoCloseable {
     this.job = job;
     peers = new SharedPeers(job.trainers());
     for (int s = 0; s < job.allShards(); s++) {
-      shards.add(new ParameterShard(s, ParameterShard.Limits.defaults(), System::currentTimeMillis));
+      shards.add(new ParameterShard(s, ParameterShard.Limits.defaults(), SystemClock.get()));
     }
     for (int r = 0; r < job.trainers(); r++) {
       sessions.add(new Session(r));

@@ -9,6 +9,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.Sharding;
+import io.regatta.core.testing.TestClock;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ModelLayout;
 import io.regatta.protocol.snapshot.SnapshotKind;
@@ -50,7 +51,7 @@ class SnapshotFollowerTest {
   @Test
   void batches_beside_a_chain_that_is_followed_are_left_alone() throws Exception {
     try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
-      SnapshotFollower follower = new SnapshotFollower(predictor, follow);
+      SnapshotFollower follower = new SnapshotFollower(TestClock.at(0), predictor, follow);
       String[] names = {"step-000000004", "batch-000000006", "step-000000008", "batch-000000012", "step-000000016"};
       long[] served = {4, 4, 8, 8, 16};
       for (int i = 0; i < names.length; i++) {
@@ -73,7 +74,7 @@ class SnapshotFollowerTest {
   @Test
   void a_batch_is_taken_over_when_the_chain_has_ended() throws Exception {
     try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
-      SnapshotFollower follower = new SnapshotFollower(predictor, follow);
+      SnapshotFollower follower = new SnapshotFollower(TestClock.at(0), predictor, follow);
       publish("step-000000004");
       follower.look();
       publish("batch-000000012");
@@ -108,7 +109,7 @@ class SnapshotFollowerTest {
       Path file = ServedJob.damage(publish("batch-000000018"));
       assertThatThrownBy(() -> predictor.take(follow.resolve("batch-000000018"))).isInstanceOf(InvalidInput.class)
           .hasMessageContaining(file.toString()).hasMessageContaining("damaged");
-      SnapshotFollower follower = new SnapshotFollower(predictor, follow);
+      SnapshotFollower follower = new SnapshotFollower(TestClock.at(0), predictor, follow);
       follower.look();
       assertThat(predictor.source().dir()).isEqualTo(dir.resolve("model"));
       assertThat(predictor.predict(ServedJob.lines(dir)).get().scores()).isEqualTo(before);
@@ -127,7 +128,7 @@ class SnapshotFollowerTest {
       publish("step-000000004");
       Path removed = publish("batch-000000018"); // as retain does it, manifest first: here the data have gone as well
       Files.delete(removed.resolve("shard-00000-of-00001.safetensors"));
-      SnapshotFollower follower = new SnapshotFollower(predictor, follow);
+      SnapshotFollower follower = new SnapshotFollower(TestClock.at(0), predictor, follow);
       follower.look();
       assertThat(predictor.source().step()).isEqualTo(4);
     }
@@ -142,7 +143,7 @@ class SnapshotFollowerTest {
     logger.addAppender(log);
     try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
       Path later = follow.resolve("later");
-      SnapshotFollower follower = new SnapshotFollower(predictor, later);
+      SnapshotFollower follower = new SnapshotFollower(TestClock.at(0), predictor, later);
       follower.look();
       follower.look();
       assertThat(log.list).hasSize(1).first().satisfies(told -> {

@@ -8,6 +8,7 @@ import io.regatta.core.data.Spans;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.testing.TestClock;
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
 import java.util.ArrayList;
@@ -76,7 +77,7 @@ class ElasticRankTest {
   /** One rank's program: passes over the data, and between them calls with the others. */
   private static End train(SharedGenerations.Member member) {
     Awaiting awaiting = new Awaiting();
-    ElasticRank rank = new ElasticRank("trainer", member, awaiting::await);
+    ElasticRank rank = new ElasticRank(TestClock.at(0), "trainer", member, awaiting::await);
     Sum model = new Sum();
     List<Double> sums = new ArrayList<>();
     try {
@@ -257,7 +258,7 @@ class ElasticRankTest {
   @Test
   void generationsThatComeToNothingAreCalledInVain_andTriedEverMoreSeldomUntilOneTrains() {
     Alone alone = new Alone();
-    ElasticRank rank = new ElasticRank("trainer", alone, new Awaiting()::await);
+    ElasticRank rank = new ElasticRank(TestClock.at(0), "trainer", alone, new Awaiting()::await);
     rank.enter();
     rank.calls().gather("first", new double[] {1});
     alone.lost = true;
@@ -295,7 +296,7 @@ class ElasticRankTest {
   void moreThanABufferHoldsIsRefusedAtTheStart() throws Exception {
     SharedGenerations.Member member = new SharedGenerations(1, 1, 0).member();
     member.reform().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
-    ElasticRank rank = new ElasticRank("trainer of job big", member, new Awaiting()::await);
+    ElasticRank rank = new ElasticRank(TestClock.at(0), "trainer of job big", member, new Awaiting()::await);
     rank.enter();
     assertThatThrownBy(() -> rank.keeps(new Sum() {
       @Override
@@ -310,7 +311,7 @@ class ElasticRankTest {
   void whatTheFirstHasIsNotToldToNewcomersLater() throws Exception {
     SharedGenerations.Member member = new SharedGenerations(1, 1, 0).member();
     member.reform().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
-    ElasticRank rank = new ElasticRank("trainer", member, new Awaiting()::await);
+    ElasticRank rank = new ElasticRank(TestClock.at(0), "trainer", member, new Awaiting()::await);
     rank.enter();
     rank.calls().ofTheFirst("values", new float[1000]);
     rank.calls().gather("another", new double[0]);

@@ -15,6 +15,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.table.TableSnapshot.Scope;
+import io.regatta.core.testing.TestClock;
 import io.regatta.protocol.snapshot.ExampleCounts;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.Manifest;
@@ -53,7 +54,7 @@ class TrainersPlacesTest {
   private final List<ParameterShard> shards = List.of(shard(0), shard(1));
 
   private static ParameterShard shard(int index) {
-    ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), () -> 1);
+    ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), TestClock.at(1));
     for (int rank = 0; rank < 2; rank++) {
       shard.register(JOB, new TrainerId(rank, 10 + rank), 0);
     }

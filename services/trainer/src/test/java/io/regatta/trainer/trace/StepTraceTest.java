@@ -6,6 +6,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,7 +41,7 @@ class StepTraceTest {
   }
 
   private static StepTrace steps(Path file) {
-    return new StepTrace(file, 0, 2, 4, 3);
+    return new StepTrace(SystemClock.get(), file, 0, 2, 4, 3);
   }
 
   private static void step(StepTrace trace, long step) {

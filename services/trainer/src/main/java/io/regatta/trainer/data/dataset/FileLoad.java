@@ -1,8 +1,10 @@
 package io.regatta.trainer.data.dataset;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Deadline;
+import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.data.FileSource;
@@ -172,9 +174,9 @@ final class FileLoad<R> {
   }
 
   private void join() throws InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(JOIN_MILLIS_MAX);
+    Deadline deadline = Deadline.inMillis(SystemClock.get(), JOIN_MILLIS_MAX);
     for (Thread thread : threads) {
-      thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime())));
+      thread.join(Math.max(1, deadline.leftMillis()));
     }
   }
 

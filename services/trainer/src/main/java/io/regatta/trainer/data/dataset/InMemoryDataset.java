@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.training.dataset.Batch;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.hash.Mix64;
+import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.trainer.data.ExampleExchange;
 import io.regatta.trainer.data.FileSource;
 import io.regatta.trainer.data.LoadListener;
@@ -55,7 +56,7 @@ public final class InMemoryDataset extends SlotDataset {
 
   /** Reads all files, instead of what is in memory; logs its rate and the time left every few seconds. */
   public void loadIntoMemory() {
-    loadIntoMemory(new LoadLog(files.name()));
+    loadIntoMemory(new LoadLog(SystemClock.get(), files.name()));
   }
 
   /** Reads all files, instead of what is in memory. */
@@ -75,7 +76,7 @@ public final class InMemoryDataset extends SlotDataset {
 
   /** Waits until what {@link #preloadIntoMemory} has begun is done. */
   public void waitPreloadDone() {
-    waitPreloadDone(new LoadLog(files.name()));
+    waitPreloadDone(new LoadLog(SystemClock.get(), files.name()));
   }
 
   /** As {@link #waitPreloadDone()}, telling how far it is. */

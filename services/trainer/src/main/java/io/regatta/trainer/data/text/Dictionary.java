@@ -1,6 +1,7 @@
 package io.regatta.trainer.data.text;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.Line;
 import io.regatta.trainer.data.LineCursor;
@@ -54,7 +55,7 @@ public final class Dictionary {
    * @param minCount words that come less often are {@value #UNKNOWN}
    */
   public static Dictionary of(List<Path> files, int minCount) {
-    return of(files, minCount, 1, new LoadLog("text for the dictionary"));
+    return of(files, minCount, 1, new LoadLog(SystemClock.get(), "text for the dictionary"));
   }
 
   /**

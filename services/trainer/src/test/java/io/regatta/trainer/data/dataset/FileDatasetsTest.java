@@ -8,6 +8,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.dataset.Batch;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.testing.TestClock;
 import io.regatta.trainer.data.BatchWithIds;
 import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.data.ExampleExchange;
@@ -239,7 +240,7 @@ class FileDatasetsTest {
 
   @Test
   void aLoadTellsItsRateAndTheTimeLeft() {
-    assertThat(new LoadLog("criteo").text(250_000_000, 1_000_000_000, 2.5))
+    assertThat(new LoadLog(TestClock.at(0), "criteo").text(250_000_000, 1_000_000_000, 2.5))
         .isEqualTo("loading criteo data: 250/1000 MB, 100.0 MB/s, 8 s left");
   }
 

@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.function.Supplier;
 
 /** Times the turns of one operation, by the clock and in CPU time. For one thread. */
-final class Stopwatch {
+final class TurnTimes {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final double NANOS_PER_MILLI = 1e6;
 
@@ -15,7 +15,7 @@ final class Stopwatch {
   private long[] cpuNanos;
   private int turns;
 
-  Stopwatch(int expected) {
+  TurnTimes(int expected) {
     nanos = new long[Math.max(1, expected)];
     cpuNanos = new long[nanos.length];
   }

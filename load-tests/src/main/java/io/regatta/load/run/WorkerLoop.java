@@ -10,23 +10,23 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /** An event loop of a Vertx, and the worker's thread that waits for what happens there. */
-public final class Loop implements Executor {
+public final class WorkerLoop implements Executor {
   private static final long LIMIT_SECONDS = 60;
 
   private final Context context;
 
-  private Loop(Context context) {
+  private WorkerLoop(Context context) {
     this.context = context;
   }
 
   /** A context of its own, as a verticle has one. Blocks. */
-  public static Loop on(Vertx vertx) throws Exception {
+  public static WorkerLoop on(Vertx vertx) throws Exception {
     Promise<Context> made = Promise.promise();
     await(vertx.deployVerticle(context -> {
       made.complete(context);
       return Future.succeededFuture();
     }));
-    return new Loop(await(made.future()));
+    return new WorkerLoop(await(made.future()));
   }
 
   /** The loop's context. */

@@ -1,0 +1,2 @@
+/** Test support for all modules: virtual time. */
+package io.regatta.core.testing;

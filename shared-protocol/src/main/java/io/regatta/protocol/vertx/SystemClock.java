@@ -1,0 +1,28 @@
+package io.regatta.protocol.vertx;
+
+import io.regatta.core.loop.Clock;
+
+/**
+ * The clocks of the machine. Named where a process is put together, and by what belongs to the process as a whole;
+ * everything else is given a {@link Clock}.
+ */
+public final class SystemClock implements Clock {
+  private static final SystemClock CLOCK = new SystemClock();
+
+  private SystemClock() {}
+
+  /** Returns the clock of this process. */
+  public static Clock get() {
+    return CLOCK;
+  }
+
+  @Override
+  public long nanos() {
+    return System.nanoTime();
+  }
+
+  @Override
+  public long epochMillis() {
+    return System.currentTimeMillis();
+  }
+}

@@ -1,0 +1,186 @@
+package io.regatta.protocol.testing;
+
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.loop.Loop;
+import io.regatta.core.testing.VirtualTime;
+import io.regatta.protocol.Calls;
+import io.regatta.protocol.Network;
+import io.regatta.protocol.Watch;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.StreamPair;
+import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.stream.TensorStreams;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Promise;
+import io.vertx.grpc.common.ServiceMethod;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Executor;
+
+/**
+ * A network in virtual time: control calls travel as the bytes of their messages, tensor streams as frames, each
+ * connection and each stream in order, with delays that a seed draws anew for everything sent. So what is sent over
+ * different ones overtakes each other. Confined to the thread of its time.
+ */
+public final class SimulatedNetwork {
+  private static final long NANOS_PER_MICRO = 1_000;
+
+  private final VirtualTime time;
+  private final Random random;
+  private final long minNanos;
+  private final long maxNanos;
+  private final StreamOptions options;
+  private final Map<String, SimulatedPort> ports = new HashMap<>();
+
+  /**
+   * Creates a network without ports.
+   *
+   * @param minMicros shortest delay of a message, µs
+   * @param maxMicros longest delay of a message, µs
+   */
+  public SimulatedNetwork(VirtualTime time, long seed, long minMicros, long maxMicros, StreamOptions options) {
+    this.time = time;
+    random = new Random(seed);
+    minNanos = minMicros * NANOS_PER_MICRO;
+    maxNanos = maxMicros * NANOS_PER_MICRO;
+    this.options = options;
+  }
+
+  /** Opens a port, whose calls and streams are served on a loop. */
+  public SimulatedPort listen(Loop loop, String host, int port) {
+    SimulatedPort opened = new SimulatedPort(loop);
+    ports.put(host + ":" + port, opened);
+    return opened;
+  }
+
+  /** Returns the network as the owner of a loop sees it. */
+  public Network of(Loop loop) {
+    return new Network() {
+      @Override
+      public Calls calls(String host, int port, String peer) {
+        return new SimulatedCalls(loop, host + ":" + port, peer);
+      }
+
+      @Override
+      public TensorStreams streams() {
+        return new SimulatedStreams(loop);
+      }
+    };
+  }
+
+  /** Returns a way to a loop on which everything arrives in the order in which it was sent. */
+  private Executor way(Loop to) {
+    return new Executor() {
+      private long lastNanos;
+
+      @Override
+      public void execute(Runnable task) {
+        long at = time.nanos() + minNanos + (long) (random.nextDouble() * (maxNanos - minNanos));
+        lastNanos = Math.max(lastNanos, at);
+        time.schedule(to, lastNanos - time.nanos(), task);
+      }
+    };
+  }
+
+  private SimulatedPort port(String address, String peer) {
+    SimulatedPort at = ports.get(address);
+    if (at == null) {
+      throw new PeerLost(peer + " is lost: nobody listens at " + address);
+    }
+    return at;
+  }
+
+  /** Tensor streams that one owner opens. */
+  private final class SimulatedStreams implements TensorStreams {
+    private final Loop loop;
+
+    private SimulatedStreams(Loop loop) {
+      this.loop = loop;
+    }
+
+    @Override
+    public Future<TensorStream> open(String host, int port, String path) {
+      String address = host + ":" + port;
+      SimulatedPort at;
+      try {
+        at = port(address, address);
+      } catch (PeerLost e) {
+        return Future.failedFuture(e);
+      }
+      Executor toServer = way(at.loop());
+      Executor toClient = way(loop);
+      StreamPair pair = StreamPair.connect(new StreamPair.Side(loop, toClient, address, options),
+          new StreamPair.Side(at.loop(), toServer, loop.toString(), options));
+      Promise<TensorStream> opened = Promise.promise();
+      toServer.execute(() -> at.accept(path, pair.server()));
+      loop.execute(() -> opened.complete(pair.client()));
+      return opened.future();
+    }
+
+    @Override
+    public Future<Void> close() {
+      return Future.succeededFuture();
+    }
+  }
+
+  /** Control calls of one owner to one port. */
+  private final class SimulatedCalls implements Calls {
+    private final Loop loop;
+    private final String address;
+    private final String peer;
+    private Executor there;
+    private Executor back;
+
+    private SimulatedCalls(Loop loop, String address, String peer) {
+      this.loop = loop;
+      this.address = address;
+      this.peer = peer;
+    }
+
+    @Override
+    public <Q, A> Future<A> call(ServiceMethod<A, Q> method, Q request) {
+      Promise<A> answered = Promise.promise();
+      begin(method, request, answer -> answered.tryComplete(answer), answered);
+      return answered.future();
+    }
+
+    @Override
+    public <Q, A> Watch watch(ServiceMethod<A, Q> method, Q request, Handler<A> each) {
+      Promise<Void> ended = Promise.promise();
+      Promise<A> end = Promise.promise();
+      Runnable cancel = begin(method, request, each, end);
+      end.future().onComplete(done -> {
+        if (done.succeeded()) {
+          ended.tryComplete();
+        } else {
+          ended.tryFail(done.cause());
+        }
+      });
+      return new Watch(ended.future(), () -> {
+        if (ended.tryComplete()) {
+          cancel.run();
+        }
+      });
+    }
+
+    private <Q, A> Runnable begin(ServiceMethod<A, Q> method, Q request, Handler<A> each, Promise<A> end) {
+      SimulatedPort at;
+      try {
+        at = port(address, peer);
+      } catch (PeerLost e) {
+        end.fail(e);
+        return () -> { };
+      }
+      there = there == null ? way(at.loop()) : there;
+      back = back == null ? way(loop) : back;
+      return at.call(method, request, there, back, each, end);
+    }
+
+    @Override
+    public Future<Void> close() {
+      return Future.succeededFuture();
+    }
+  }
+}
