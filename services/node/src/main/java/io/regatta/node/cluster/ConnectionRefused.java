@@ -1,0 +1,33 @@
+package io.regatta.node.cluster;
+
+import java.io.EOFException;
+
+/**
+ * A connection that is not one between two members of this job. An {@link EOFException}, because Hazelcast logs the end
+ * of a connection with any other as a fault of its own, with its stack trace; this one has been logged already.
+ */
+final class ConnectionRefused extends EOFException {
+
+  private static final long serialVersionUID = 1;
+
+  /** Reason of the side that connects if the other one shows no token that this process has. */
+  static final String OTHER_TOKEN = "the member there has another token, or takes this one not for members "
+      + "(docs/security.md). Give all processes of the job the same one (node.token_file)";
+
+  private final transient byte[] answer;
+
+  /**
+   * Creates a refusal.
+   *
+   * @param why continues "the connection from ADDRESS was refused:"
+   * @param answer what the other side gets before the connection ends; may be empty
+   */
+  ConnectionRefused(String why, byte[] answer) {
+    super(why);
+    this.answer = answer;
+  }
+
+  byte[] answer() {
+    return answer;
+  }
+}
