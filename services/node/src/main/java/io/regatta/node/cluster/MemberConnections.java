@@ -34,6 +34,8 @@ final class MemberConnections implements AutoCloseable {
   /** Connections that have come and are not admitted, in all and from one address. */
   static final int MOST_WAITING = 256;
   static final int MOST_WAITING_PER_ADDRESS = 128;
+  /** TLS's alert of a port that does not speak a member's protocol. */
+  private static final String OTHER_APPLICATION = "no_application_protocol";
   private static final Logger LOG = LoggerFactory.getLogger(MemberConnections.class);
 
   private final PeerSecurity security;
@@ -171,7 +173,8 @@ final class MemberConnections implements AutoCloseable {
     InetSocketAddress peer = peer(secure.channel());
     HostPort called = new HostPort(peer.getHostString(), peer.getPort());
     InvalidInput tls = ConnectFailure.refusal("the Hazelcast member there", why, security);
-    String words = tls == null ? why.getMessage() : tls.getMessage();
+    String words = String.valueOf(why.getMessage()).contains(OTHER_APPLICATION) ? ConnectionRefused.OTHER_PORT
+        : tls == null ? why.getMessage() : tls.getMessage();
     failures.warn("no connection to the Hazelcast member at {}: {}", called, words);
     if (joined) {
       return;

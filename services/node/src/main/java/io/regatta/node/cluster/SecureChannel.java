@@ -328,7 +328,7 @@ final class SecureChannel {
       return;
     }
     if (!APPLICATION.equals(engine.getApplicationProtocol())) {
-      throw new ConnectionRefused("it speaks TLS, and is not Hazelcast's port of a process of Regatta", new byte[0]);
+      throw new ConnectionRefused(ConnectionRefused.OTHER_PORT, new byte[0]);
     }
     Certificate[] called = channel.isClientMode() ? engine.getSession().getPeerCertificates()
         : engine.getSession().getLocalCertificates();

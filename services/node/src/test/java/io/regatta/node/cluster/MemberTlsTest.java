@@ -12,6 +12,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.TlsConfig;
+import io.regatta.node.admin.AdminConfig;
 import io.regatta.node.member.VertxMember;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.protocol.security.Token;
@@ -67,6 +68,7 @@ class MemberTlsTest {
   private static final Map<String, Pem> ISSUED = new ConcurrentHashMap<>();
   private static Certificates certificates;
   private static Pem pem;
+  private static Pem expired;
 
   @TempDir
   static Path made;
@@ -82,6 +84,8 @@ class MemberTlsTest {
   static void certify() {
     certificates = new Certificates(made);
     pem = issued("ca", "node");
+    expired = certificates.issueExpired("ca", "expired");
+    issued("other-ca", "stranger");
   }
 
   @BeforeEach
@@ -279,7 +283,7 @@ class MemberTlsTest {
     EXPIRED("refused a connection") {
       @Override
       void speak(Socket socket) throws Exception {
-        handshake(socket, certificates.issueExpired("ca", "expired"), SecureChannel.APPLICATION);
+        handshake(socket, expired, SecureChannel.APPLICATION);
       }
     },
     ANOTHER_PROTOCOL_IN_TLS("refused a connection") {
@@ -288,7 +292,7 @@ class MemberTlsTest {
         handshake(socket, pem, "h2");
       }
     },
-    NO_PROTOCOL_IN_TLS("is not Hazelcast's port") {
+    NO_PROTOCOL_IN_TLS("not as a Hazelcast member of Regatta") {
       @Override
       void speak(Socket socket) throws Exception {
         handshake(socket, pem, null);
@@ -423,6 +427,21 @@ class MemberTlsTest {
     assertThat(members(trusting)).isEqualTo(2);
   }
 
+  /** Without mutual TLS, who opens no port of its own needs no certificate; it connects to all others then. */
+  @Test
+  void aProcessWithoutACertificateJoinsWhereTlsIsNotMutual() throws Exception {
+    Node first = start(port, tls(pem, false, true), TOKEN);
+    Node second = start(0, tls(pem, false, true), TOKEN);
+    TlsConfig authority = new TlsConfig("", "", pem.ca().toString(), false, true, 0);
+    NodeConfig asking = new NodeConfig(config(0, authority, TOKEN).cluster(), new AdminConfig(false, 0, "", 2000), "", 60,
+        60, 0, false);
+    Node client = get(Node.start(asking.withSecurity(authority, config(0, authority, TOKEN).tokenFile()), "client"));
+    nodes.add(client);
+    get(second.directory().register(instance("parameter-server", "second", 0, 1)));
+    poll(client, "parameter-server", 1);
+    assertThat(members(first)).isEqualTo(3);
+  }
+
   /** A port with TLS and the job's certificate, of another kind: what is said there is not taken for a member's. */
   @Test
   void anotherPortOfTheJobIsNotTakenForAMembers() throws Exception {
@@ -431,7 +450,8 @@ class MemberTlsTest {
         .listen(0, "127.0.0.1")).actualPort();
     NodeConfig config = config(0, tls(pem, true, true), TOKEN);
     assertThatThrownBy(() -> start(config.withCluster(ClusterConfig.of(cluster, List.of("127.0.0.1:" + grpc), 0))))
-        .isInstanceOf(InvalidInput.class).hasMessageContaining("cannot join cluster " + cluster);
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("cannot join cluster " + cluster)
+        .hasMessageContaining("not as a Hazelcast member").hasMessageContaining("node.cluster.seeds");
   }
 
   @Test
