@@ -49,8 +49,8 @@ public final class HazelcastMember {
   private HazelcastMember() {}
 
   /**
-   * Starts a member, which joins or founds its cluster. One that has a required seed ends at once if the seed belongs to a
-   * cluster of another name, or refuses the connection; Hazelcast would ask it again until its time is up. Blocking.
+   * Starts a member, which joins or founds its cluster. If it has a required seed that belongs to a cluster of another
+   * name, or refuses the connection, it ends at once. Hazelcast would ask again until its time is up. Blocking.
    *
    * @param agreed as in its configuration
    * @param connections of this member alone: TLS and token before Hazelcast's protocol; they end with it

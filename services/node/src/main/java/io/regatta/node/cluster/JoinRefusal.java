@@ -96,9 +96,9 @@ final class JoinRefusal implements LogListener {
   static void check(SeedProtocol protocol, String who, ClusterConfig cluster, HostPort seed, boolean proves) {
     String cannot = who + " cannot join cluster " + cluster.name() + " through " + seed;
     switch (protocol) {
-      case TLS -> throw new InvalidInput(cannot + ": the port speaks TLS, and this process has none for its Hazelcast "
-          + "member. Give it the job's node.tls; or the plain Hazelcast port of another application's cluster; or use no "
-          + "cluster (node.cluster.directory: fixed, with node.cluster.endpoints)");
+      case TLS -> throw new InvalidInput(cannot + ": the port speaks TLS, and this process has none for its "
+          + "Hazelcast member. Give it the job's node.tls; or the plain Hazelcast port of another application's "
+          + "cluster; or use no cluster (node.cluster.directory: fixed, with node.cluster.endpoints)");
       case OTHER -> throw new InvalidInput(cannot + ": what listens there is not a Hazelcast member. Give the Hazelcast "
           + "port of a seed in node.cluster.seeds (not its gRPC or admin port)");
       case HAZELCAST -> {

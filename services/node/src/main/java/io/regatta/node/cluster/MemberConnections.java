@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  */
 final class MemberConnections implements AutoCloseable {
 
-  /** Time that a connection has for TLS's handshake, the proof of the token and the first byte of Hazelcast's protocol. */
+  /** Time of a connection for TLS's handshake, the proof of the token and the first byte of Hazelcast's protocol. */
   static final int ADMISSION_MILLIS = 5000;
   /** Connections that have come and are not admitted, in all and from one address. */
   static final int MOST_WAITING = 256;
@@ -151,8 +151,8 @@ final class MemberConnections implements AutoCloseable {
       return;
     }
     if (!secure.isRefused()) {
-      timeouts.warn("closed a connection between {} and {} of Hazelcast: the other side has not shown within {} s that it is "
-          + "a member of the job", secure.channel().localSocketAddress(), secure.channel().remoteSocketAddress(),
+      timeouts.warn("closed a connection between {} and {} of Hazelcast: the other side has not shown within {} s that "
+          + "it is a member of the job", secure.channel().localSocketAddress(), secure.channel().remoteSocketAddress(),
           ADMISSION_MILLIS / 1000);
     }
     secure.close("not admitted in time");
@@ -176,7 +176,7 @@ final class MemberConnections implements AutoCloseable {
     String words = String.valueOf(why.getMessage()).contains(OTHER_APPLICATION) ? ConnectionRefused.OTHER_PORT
         : tls == null ? why.getMessage() : tls.getMessage();
     failures.warn("no connection to the Hazelcast member at {}: {}", called, words);
-    if (joined) {
+    if (joined || secure.isAdmitted()) {
       return;
     }
     if (required == null || required.equals(called)) {

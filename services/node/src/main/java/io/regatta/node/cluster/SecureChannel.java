@@ -32,7 +32,7 @@ import javax.net.ssl.SSLException;
  */
 final class SecureChannel {
 
-  /** Name under which members agree on their protocol in TLS (ALPN), so no other port can be taken for one of theirs. */
+  /** Name of the members' protocol in TLS (ALPN), so that no other port can be taken for one of theirs. */
   static final String APPLICATION = "regatta-member";
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
   private static final byte HANDSHAKE_RECORD = 22;
@@ -229,8 +229,8 @@ final class SecureChannel {
       begun = true;
       byte first = network.get(network.position());
       if (first != HANDSHAKE_RECORD && first != ALERT_RECORD) {
-        throw new ConnectionRefused("it does not speak TLS, and this process does; give all processes of the job the "
-            + "same node.tls", new byte[0]);
+        throw new ConnectionRefused(channel.isClientMode() ? ConnectionRefused.NO_TLS_THERE : ConnectionRefused.NO_TLS,
+            new byte[0]);
       }
     }
     while (!computing) {

@@ -113,8 +113,8 @@ class MemberTlsTest {
   }
 
   private static TlsConfig tls(Pem files, boolean mutual, boolean verifyHost) {
-    return new TlsConfig(files.certificate().toString(), files.key().toString(), files.ca().toString(), mutual, verifyHost,
-        0);
+    return new TlsConfig(files.certificate().toString(), files.key().toString(), files.ca().toString(), mutual,
+        verifyHost, 0);
   }
 
   private NodeConfig config(int at, TlsConfig tls, String token) throws IOException {
@@ -217,9 +217,9 @@ class MemberTlsTest {
 
   private static NodeConfig published(NodeConfig config, String host) {
     ClusterConfig c = config.cluster();
-    return config.withCluster(new ClusterConfig(c.name(), c.directory(), List.of("127.0.0.2:" + c.seedMembers().get(0).port()),
-        c.port(), "127.0.0.1", c.member(), c.memberProof(), host, c.leaseSeconds(), c.heartbeatSeconds(),
-        c.silenceSeconds(), c.endpoints()));
+    return config.withCluster(new ClusterConfig(c.name(), c.directory(),
+        List.of("127.0.0.2:" + c.seedMembers().get(0).port()), c.port(), "127.0.0.1", c.member(), c.memberProof(), host,
+        c.leaseSeconds(), c.heartbeatSeconds(), c.silenceSeconds(), c.endpoints()));
   }
 
   @ParameterizedTest
@@ -433,8 +433,8 @@ class MemberTlsTest {
     Node first = start(port, tls(pem, false, true), TOKEN);
     Node second = start(0, tls(pem, false, true), TOKEN);
     TlsConfig authority = new TlsConfig("", "", pem.ca().toString(), false, true, 0);
-    NodeConfig asking = new NodeConfig(config(0, authority, TOKEN).cluster(), new AdminConfig(false, 0, "", 2000), "", 60,
-        60, 0, false);
+    NodeConfig asking = new NodeConfig(config(0, authority, TOKEN).cluster(), new AdminConfig(false, 0, "", 2000), "",
+        60, 60, 0, false);
     Node client = get(Node.start(asking.withSecurity(authority, config(0, authority, TOKEN).tokenFile()), "client"));
     nodes.add(client);
     get(second.directory().register(instance("parameter-server", "second", 0, 1)));
@@ -457,8 +457,8 @@ class MemberTlsTest {
   @Test
   void aMemberWithARenewedCertificateJoinsAgain() throws Exception {
     Pem own = copy(issued("ca", "before"));
-    Node first = start(port, new TlsConfig(own.certificate().toString(), own.key().toString(), own.ca().toString(), true,
-        true, 200), TOKEN);
+    Node first = start(port, new TlsConfig(own.certificate().toString(), own.key().toString(), own.ca().toString(),
+        true, true, 200), TOKEN);
     Node second = start(0, tls(pem, true, true), TOKEN);
     assertThat(members(first)).isEqualTo(2);
     assertThat(shown()).contains("CN=before");
