@@ -154,6 +154,14 @@ class DependencyRulesTest {
     rule.check(regatta);
   }
 
+  /** What another version of Hazelcast may change without a word. */
+  @Test
+  void only_the_cluster_package_uses_internals_of_hazelcast() {
+    ArchRule rule = noClasses().that().resideOutsideOfPackage("io.regatta.node.cluster")
+        .should().dependOnClassesThat().resideInAnyPackage("com.hazelcast.internal..", "com.hazelcast.instance.impl..");
+    rule.check(regatta);
+  }
+
   /** Built-in programs use nothing that a user's program could not. */
   @Test
   void programs_use_the_public_api() {

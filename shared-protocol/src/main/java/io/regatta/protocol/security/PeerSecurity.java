@@ -24,6 +24,7 @@ import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -239,6 +240,18 @@ public final class PeerSecurity {
 
   private static boolean speaksHttp2(HttpClientOptions options) {
     return options.getProtocolVersion() == HttpVersion.HTTP_2;
+  }
+
+  /**
+   * Returns TLS of one connection that Vert.x does not make, with the certificates of now: the same protocols, trust and
+   * names as at all other ports. Not to be called without TLS.
+   *
+   * @param client this process connects; otherwise it has accepted
+   * @param host under which a client calls its peer; of a server the peer's address
+   * @param application name of the protocol that both sides agree on (ALPN)
+   */
+  public SSLEngine engine(boolean client, String host, int port, String application) {
+    return material.engine(client, host, port, application);
   }
 
   /** Something else after each change of the certificates; null without TLS. */

@@ -28,6 +28,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509KeyManager;
 
@@ -46,13 +51,17 @@ final class TlsMaterial {
   private final Buffer ca;
   /** Null: none. */
   private final X509Certificate own;
+  /** For connections that Vert.x does not make. */
+  private final SSLContext context;
 
-  private TlsMaterial(TlsFiles files, Buffer certificate, Buffer key, Buffer ca, X509Certificate own) {
+  private TlsMaterial(TlsFiles files, Buffer certificate, Buffer key, Buffer ca, X509Certificate own,
+      SSLContext context) {
     this.files = files;
     this.certificate = certificate;
     this.key = key;
     this.ca = ca;
     this.own = own;
+    this.context = context;
   }
 
   /**
@@ -63,16 +72,16 @@ final class TlsMaterial {
   static TlsMaterial read(TlsFiles files) {
     Buffer ca = bytes(CA, files.ca());
     certificates(CA, files.ca(), ca);
-    checkTrust(files.ca(), ca);
+    TrustManager[] trust = trust(files.ca(), ca);
     if (files.certificate() == null) {
-      return new TlsMaterial(files, null, null, ca, null);
+      return new TlsMaterial(files, null, null, ca, null, context(null, trust));
     }
     Buffer certificate = bytes(CERTIFICATE, files.certificate());
     Buffer key = Buffer.buffer(SecretFile.read(KEY, files.key()));
     X509Certificate own = certificates(CERTIFICATE, files.certificate(), certificate).get(0);
     checkValid(files.certificate(), own);
-    checkFits(files, own, certificate, key);
-    return new TlsMaterial(files, certificate, key, ca, own);
+    KeyManager[] identity = identity(files, own, certificate, key);
+    return new TlsMaterial(files, certificate, key, ca, own, context(identity, trust));
   }
 
   private static Buffer bytes(String setting, Path file) {
@@ -102,9 +111,11 @@ final class TlsMaterial {
   }
 
   /** As Vert.x does it for a port, which reads fewer kinds of files than the JDK. */
-  private static void checkTrust(Path file, Buffer ca) {
+  private static TrustManager[] trust(Path file, Buffer ca) {
     try {
-      TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm()).init(KeyStoreHelper.loadCA(Stream.of(ca)));
+      TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+      factory.init(KeyStoreHelper.loadCA(Stream.of(ca)));
+      return factory.getTrustManagers();
     } catch (Exception e) { // the library declares no narrower one
       throw new InvalidInput(CA + " " + file + " is no certificate in PEM that can be trusted: " + e.getMessage(), e);
     }
@@ -122,13 +133,16 @@ final class TlsMaterial {
   }
 
   /** What the key signs, the certificate must verify. */
-  private static void checkFits(TlsFiles files, X509Certificate own, Buffer certificate, Buffer key) {
+  private static KeyManager[] identity(TlsFiles files, X509Certificate own, Buffer certificate, Buffer key) {
     String signature = SIGNATURES.get(own.getPublicKey().getAlgorithm());
+    KeyManager[] identity;
     boolean fits;
     try {
-      PrivateKey secret = privateKey(own, certificate, key);
+      identity = new PemKeyCertOptions().addCertValue(certificate).addKeyValue(key).getKeyManagerFactory(null)
+          .getKeyManagers(); // a Vertx would be asked for files, and these are values
+      PrivateKey secret = privateKey(own, (X509KeyManager) identity[0]);
       if (secret != null && signature == null) {
-        return; // a kind that the handshake will judge
+        return identity; // a kind that the handshake will judge
       }
       fits = secret != null && verifies(signature, secret, own);
     } catch (Exception e) { // the library declares no narrower one
@@ -139,11 +153,10 @@ final class TlsMaterial {
       throw new InvalidInput(KEY + " " + files.key() + " is not the key of " + CERTIFICATE + " " + files.certificate()
           + ": give the two that were made together");
     }
+    return identity;
   }
 
-  private static PrivateKey privateKey(X509Certificate own, Buffer certificate, Buffer key) throws Exception {
-    X509KeyManager manager = (X509KeyManager) new PemKeyCertOptions().addCertValue(certificate).addKeyValue(key)
-        .getKeyManagerFactory(null).getKeyManagers()[0]; // a Vertx would be asked for files, and these are values
+  private static PrivateKey privateKey(X509Certificate own, X509KeyManager manager) {
     String[] names = manager.getServerAliases(own.getPublicKey().getAlgorithm(), null);
     return names == null || names.length == 0 ? null : manager.getPrivateKey(names[0]);
   }
@@ -157,6 +170,18 @@ final class TlsMaterial {
     verify.initVerify(own.getPublicKey());
     verify.update(text);
     return verify.verify(sign.sign());
+  }
+
+  /** Also makes a first engine: the JVM's first one takes long, and nobody should wait for it who has connected. */
+  private static SSLContext context(KeyManager[] identity, TrustManager[] trust) {
+    try {
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(identity, trust, null);
+      context.createSSLEngine();
+      return context;
+    } catch (GeneralSecurityException e) {
+      throw new InvalidInput("the files of node.tls cannot be used: " + e.getMessage(), e);
+    }
   }
 
   boolean hasCertificate() {
@@ -189,6 +214,28 @@ final class TlsMaterial {
     }
     options.setEnabledSecureTransportProtocols(PROTOCOLS);
     return options.setHostnameVerificationAlgorithm(files.verifyHost() ? "HTTPS" : "");
+  }
+
+  /**
+   * Returns TLS of one connection that Vert.x does not make.
+   *
+   * @param client this process connects; otherwise it has accepted
+   * @param host under which a client calls its peer, whose certificate must hold it; of a server the peer's address
+   * @param application name of the protocol that both sides agree on (ALPN)
+   */
+  SSLEngine engine(boolean client, String host, int port, String application) {
+    SSLEngine engine = context.createSSLEngine(host, port);
+    engine.setUseClientMode(client);
+    SSLParameters parameters = engine.getSSLParameters();
+    parameters.setProtocols(PROTOCOLS.toArray(String[]::new));
+    parameters.setApplicationProtocols(new String[] {application});
+    if (client) {
+      parameters.setEndpointIdentificationAlgorithm(files.verifyHost() ? "HTTPS" : null);
+    } else {
+      parameters.setNeedClientAuth(files.mutual());
+    }
+    engine.setSSLParameters(parameters);
+    return engine;
   }
 
   /** Whether both were read from files of the same content. */

@@ -35,9 +35,9 @@ public record ClusterConfig(
         + "and clients are lite, services are data members.")
     MemberKind member,
 
-    @Setting(value = "true", doc = "Whether Hazelcast members prove the token to each other before they speak, if "
-        + "there is a token. false: to join the cluster of another application, where everybody who reaches its ports "
-        + "can change the directory.")
+    @Setting(value = "true", doc = "Whether Hazelcast members speak TLS and prove the token to each other, if there "
+        + "are TLS and a token. false: to join the cluster of another application, where everybody who reaches its "
+        + "ports can change the directory.")
     boolean memberProof,
 
     @Setting(doc = "Host under which the other members reach this one's Hazelcast port, where that is not address: "

@@ -63,8 +63,8 @@ public final class ClusteredVertx {
   private final boolean lite;
   private final String who;
   private final Duration timeout;
-  /** Null: members prove nothing. */
-  private final MemberProof proof;
+  /** What members need of each other; none in the cluster of another application. */
+  private final PeerSecurity security;
   private final Waits waits;
   private final Consumer<String> beforeJoin;
   private final CountDownLatch cancelled = new CountDownLatch(1);
@@ -82,7 +82,7 @@ public final class ClusteredVertx {
    * @param eventLoops number of event loops; 0: Vert.x's default
    * @param metrics where Vert.x's own metrics go, or null for none
    * @param lite whether the member holds no directory entries, as trainers do
-   * @param security the token that members prove to each other
+   * @param security TLS and token, with which members speak to each other
    * @param who what joins, for messages
    */
   public record Joining(ClusterConfig cluster, Duration timeout, int eventLoops, MeterRegistry metrics, boolean lite,
@@ -101,7 +101,7 @@ public final class ClusteredVertx {
     this.lite = joining.lite();
     this.who = joining.who();
     this.timeout = joining.timeout();
-    this.proof = cluster.memberProof() ? MemberProof.of(joining.security()) : null;
+    this.security = cluster.memberProof() ? joining.security() : PeerSecurity.NONE;
     this.waits = waits;
     this.beforeJoin = beforeJoin;
     this.options = options(joining.eventLoops(), joining.metrics());
@@ -217,21 +217,22 @@ public final class ClusteredVertx {
     HostPort asked = null;
     while (true) {
       HostPort required = cluster.seeds().isEmpty() ? null : awaitSeed();
-      if (required != null && !required.equals(asked)) {
+      if (required != null && !required.equals(asked) && !security.hasTls()) { // TLS itself says what does not fit
         asked = required;
-        JoinRefusal.check(SeedProtocol.of(required), who, cluster, required, proof != null);
+        JoinRefusal.check(SeedProtocol.of(required), who, cluster, required, !security.tokens().isNone());
       }
       JoinRefusal refusal = new JoinRefusal();
+      MemberConnections connections = new MemberConnections(security, required);
       try {
         HazelcastInstance joined = HazelcastMember.start(
-            HazelcastMember.config(cluster, address, resolvedSeeds(), required, lite, agreed, proof),
-            agreed, proof, refusal);
+            HazelcastMember.config(cluster, address, resolvedSeeds(), required, lite, agreed),
+            agreed, connections, refusal);
         if (refusal.isOtherName()) { // a seed founds its own cluster then
           LOG.warn("{}: one of the seeds {} belongs to a cluster of another name than {} and is left out", who,
               cluster.seeds(), cluster.name());
         }
-        if (proof != null && proof.isRefused()) { // a seed founds its own cluster then
-          LOG.warn("{}: one of the seeds {} has another token, or none, and is left out", who, cluster.seeds());
+        if (connections.refusal() != null) { // a seed founds its own cluster then
+          LOG.warn("{}: one of the seeds {} is left out: {}", who, cluster.seeds(), connections.refusal());
         }
         return joined;
       } catch (RuntimeException e) {
@@ -248,15 +249,12 @@ public final class ClusteredVertx {
           agreed = refusal.required(agreed); // the cluster's count, and it has just said them
           continue;
         }
-        Optional<InvalidInput> permanent = refusal.error(who, cluster, required);
+        Optional<InvalidInput> permanent = refusal.error(who, cluster, required, connections.refusal());
         if (permanent.isPresent()) {
           throw permanent.get();
         }
         if (required == null) {
           throw e;
-        }
-        if (proof != null && proof.isRefused()) {
-          throw JoinRefusal.otherToken(who, cluster, required);
         }
         pause(SEED, List.of(required.toString()), "joining through " + required + " failed: " + e.getMessage()
             + " (is it still starting?)");

@@ -7,7 +7,6 @@ import com.hazelcast.config.JavaSerializationFilterConfig;
 import com.hazelcast.config.JoinConfig;
 import com.hazelcast.config.MultiMapConfig;
 import com.hazelcast.config.ServerSocketEndpointConfig;
-import com.hazelcast.config.SocketInterceptorConfig;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.instance.BuildInfoProvider;
 import com.hazelcast.instance.EndpointQualifier;
@@ -18,7 +17,8 @@ import com.hazelcast.instance.impl.Node;
 import com.hazelcast.instance.impl.NodeExtension;
 import com.hazelcast.internal.cluster.Joiner;
 import com.hazelcast.internal.cluster.impl.TcpIpJoiner;
-import com.hazelcast.nio.MemberSocketInterceptor;
+import com.hazelcast.internal.networking.ChannelInitializer;
+import com.hazelcast.internal.server.ServerContext;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.member.VertxMember;
 import io.vertx.core.Vertx;
@@ -31,6 +31,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import java.util.logging.Level;
 
 /**
@@ -48,26 +49,48 @@ public final class HazelcastMember {
   private HazelcastMember() {}
 
   /**
-   * Starts a member, which joins or founds its cluster. One that has a required seed ends at once if the seed belongs to a
-   * cluster of another name; Hazelcast would ask it again until its time is up. Blocking.
+   * Starts a member, which joins or founds its cluster. If it has a required seed that belongs to a cluster of another
+   * name, or refuses the connection, it ends at once. Hazelcast would ask again until its time is up. Blocking.
    *
    * @param agreed as in its configuration
-   * @param proof what members prove to each other before they speak; null: nothing
+   * @param connections of this member alone: TLS and token before Hazelcast's protocol; they end with it
    * @param refusal hears what the log says of the join from its beginning; a listener can be added to a member only when
    *     it has joined
    */
-  static HazelcastInstance start(Config config, AgreedSettings agreed, MemberProof proof, JoinRefusal refusal) {
-    return HazelcastInstanceFactory.newHazelcastInstance(config, config.getInstanceName(), new DefaultNodeContext() {
+  static HazelcastInstance start(Config config, AgreedSettings agreed, MemberConnections connections,
+      JoinRefusal refusal) {
+    try {
+      HazelcastInstance started = HazelcastInstanceFactory.newHazelcastInstance(config, config.getInstanceName(),
+          context(config, agreed, connections, refusal));
+      connections.joined();
+      return started;
+    } catch (RuntimeException | Error e) {
+      connections.close();
+      throw e;
+    }
+  }
+
+  private static DefaultNodeContext context(Config config, AgreedSettings agreed, MemberConnections connections,
+      JoinRefusal refusal) {
+    return new DefaultNodeContext() {
       @Override
       public NodeExtension createNodeExtension(Node node) {
         node.loggingService.addLogListener(Level.WARNING, refusal);
         if (config.getAdvancedNetworkConfig().getJoin().getTcpIpConfig().getRequiredMember() != null) {
-          refusal.onOtherName(() -> new Thread(() -> node.shutdown(true), "regatta-hazelcast-stop").start());
+          Runnable stop = () -> new Thread(() -> node.shutdown(true), "regatta-hazelcast-stop").start();
+          refusal.onOtherName(stop);
+          connections.onRefused(stop);
         }
-        return proof == null ? super.createNodeExtension(node) : new DefaultNodeExtension(node) {
+        return new DefaultNodeExtension(node) {
           @Override
-          public MemberSocketInterceptor getSocketInterceptor(EndpointQualifier endpoint) {
-            return proof;
+          public Function<EndpointQualifier, ChannelInitializer> createChannelInitializerFn(ServerContext server) {
+            return super.createChannelInitializerFn(server).andThen(own -> connections.guard(server, own));
+          }
+
+          @Override
+          public void afterShutdown() {
+            connections.close();
+            super.afterShutdown();
           }
         };
       }
@@ -81,7 +104,7 @@ public final class HazelcastMember {
           }
         };
       }
-    });
+    };
   }
 
   /** Hazelcast's version. */
@@ -98,10 +121,9 @@ public final class HazelcastMember {
    * @param seeds IP address and port of each; empty for a cluster of one
    * @param required the seed to join, {@code ip:port}; null if this node may found the cluster
    * @param agreed what the members of the cluster have to agree on
-   * @param proof what members prove to each other before they speak; null: nothing
    */
   static Config config(ClusterConfig cluster, String address, List<HostPort> seeds, HostPort required, boolean lite,
-      AgreedSettings agreed, MemberProof proof) {
+      AgreedSettings agreed) {
     Config config = new Config();
     config.setClusterName(cluster.name());
     config.setInstanceName("regatta-" + UUID.randomUUID());
@@ -114,7 +136,7 @@ public final class HazelcastMember {
     // Of an application's own clustered Vertx, some of whose entries this member may hold: as that one has it.
     config.getMultiMapConfig("__vertx.subs").setBackupCount(1)
         .setValueCollectionType(MultiMapConfig.ValueCollectionType.SET);
-    network(config.getAdvancedNetworkConfig().setEnabled(true), cluster, address, seeds, required, proof);
+    network(config.getAdvancedNetworkConfig().setEnabled(true), cluster, address, seeds, required);
 
     config.setProperty("hazelcast.logging.type", "slf4j");
     config.setProperty("hazelcast.logging.details.enabled", "false");
@@ -161,7 +183,7 @@ public final class HazelcastMember {
   }
 
   private static void network(AdvancedNetworkConfig network, ClusterConfig cluster, String address,
-      List<HostPort> seeds, HostPort required, MemberProof proof) {
+      List<HostPort> seeds, HostPort required) {
     ServerSocketEndpointConfig port = new ServerSocketEndpointConfig().setPort(cluster.port())
         .setPortAutoIncrement(false);
     port.setSocketConnectTimeoutSeconds(CONNECT_SECONDS);
@@ -169,9 +191,6 @@ public final class HazelcastMember {
       port.setPublicAddress(cluster.publishedHost()); // with the port that it listens on
     }
     port.getInterfaces().clear().setEnabled(true).addInterface(address);
-    if (proof != null) {
-      port.setSocketInterceptorConfig(new SocketInterceptorConfig().setEnabled(true).setImplementation(proof));
-    }
     network.setMemberEndpointConfig(port);
     JoinConfig join = network.getJoin();
     join.getMulticastConfig().setEnabled(false);

@@ -67,9 +67,14 @@ final class JoinRefusal implements LogListener {
    *
    * @param who joins
    * @param seed the member that was asked; null: this node is a seed itself
+   * @param connection why the seed's connection was refused; null: it was not
    */
-  Optional<InvalidInput> error(String who, ClusterConfig cluster, HostPort seed) {
+  Optional<InvalidInput> error(String who, ClusterConfig cluster, HostPort seed, String connection) {
     String at = seed == null ? String.join(", ", cluster.seeds()) : seed.toString();
+    if (seed != null && connection != null) {
+      return Optional.of(new InvalidInput(who + " cannot join cluster " + cluster.name() + " through " + at + ": "
+          + connection));
+    }
     if (reason != null) {
       return Optional.of(new InvalidInput(who + " cannot join cluster " + cluster.name() + " through " + at
           + ": the cluster refuses it: " + reason + ". This process has Hazelcast " + HazelcastMember.version()
@@ -84,16 +89,6 @@ final class JoinRefusal implements LogListener {
   }
 
   /**
-   * Returns the error of a join through a member that has not proved a token of this process, or does not accept this
-   * one's.
-   */
-  static InvalidInput otherToken(String who, ClusterConfig cluster, HostPort seed) {
-    return new InvalidInput(who + " cannot join cluster " + cluster.name() + " through " + seed
-        + ": the member there has another token, or takes this one not for members (docs/security.md). Give all "
-        + "processes of the job the same one (node.token_file)");
-  }
-
-  /**
    * Throws the error of a join through a port where no member of Hazelcast listens that could be joined.
    *
    * @param proves whether this process proves a token, and wants the others to
@@ -101,9 +96,9 @@ final class JoinRefusal implements LogListener {
   static void check(SeedProtocol protocol, String who, ClusterConfig cluster, HostPort seed, boolean proves) {
     String cannot = who + " cannot join cluster " + cluster.name() + " through " + seed;
     switch (protocol) {
-      case TLS -> throw new InvalidInput(cannot + ": the port speaks TLS, and Regatta's Hazelcast members do not. Give the "
-          + "plain Hazelcast port of the cluster, or use no cluster (node.cluster.directory: fixed, with "
-          + "node.cluster.endpoints)");
+      case TLS -> throw new InvalidInput(cannot + ": the port speaks TLS, and this process has none for its "
+          + "Hazelcast member. Give it the job's node.tls; or the plain Hazelcast port of another application's "
+          + "cluster; or use no cluster (node.cluster.directory: fixed, with node.cluster.endpoints)");
       case OTHER -> throw new InvalidInput(cannot + ": what listens there is not a Hazelcast member. Give the Hazelcast "
           + "port of a seed in node.cluster.seeds (not its gRPC or admin port)");
       case HAZELCAST -> {

@@ -1,115 +1,135 @@
 package io.regatta.node.cluster;
 
-import com.hazelcast.nio.MemberSocketInterceptor;
 import io.regatta.protocol.security.Macs;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.Token;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.net.Socket;
-import java.net.SocketTimeoutException;
+import io.regatta.protocol.vertx.SystemClock;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.Optional;
-import java.util.Properties;
 
 /**
- * Proof of the job's token between two members of Hazelcast, before either of them reads a byte of Hazelcast's
- * protocol. Without the token nobody becomes a member, reads the directory or sends an operation. The token itself is
- * not sent: each side shows a code over both sides' random numbers, so that no recorded connection can be used again.
- * What follows is neither encrypted nor authenticated.
+ * Proof of the job's token between two members of Hazelcast, one side's part in one connection, before either of them
+ * reads a byte of Hazelcast's protocol. Without the token nobody becomes a member, reads the directory or sends an
+ * operation. The token itself is not sent: each side shows a code over both sides' random numbers, so that no recorded
+ * connection can be used again. With TLS the codes also cover the certificate of the side that was called: a proof that
+ * is passed on to another connection is worth nothing there. Without TLS, what follows is neither encrypted nor
+ * authenticated.
  *
  * <p>The side that connects sends {@code RGP}, the id of its token and a random number; the other one answers {@code
  * RGP}, a random number and the code of {@code server}; the first one ends with the code of {@code client}. Codes are
- * HMAC-SHA256 over role and both numbers. A side that does not know the token, or is asked in another protocol, answers
- * {@code RGX} and closes.
+ * HMAC-SHA256 over role, certificate (its SHA-256; nothing without TLS) and both numbers. A side that does not know the
+ * token, or is asked in another protocol, answers {@code RGX} and closes.
  *
- * <p>Blocks, for {@value #MILLIS} ms at most, on Hazelcast's threads.
+ * <p>Does not block and has no thread: its owner gives it what has arrived, and sends what it answers.
  */
-final class MemberProof implements MemberSocketInterceptor {
+final class MemberProof {
 
   static final byte[] HELLO = "RGP".getBytes(StandardCharsets.US_ASCII);
   /** Answer to everybody who does not prove the token. */
   static final byte[] REFUSAL = "RGX".getBytes(StandardCharsets.US_ASCII);
-  private static final int MILLIS = 3000;
+  /** Length of the longest part of the proof that a side receives at once, in bytes. */
+  static final int LONGEST_PART = 2 * Macs.BYTES;
   private static final byte[] SERVER = "server".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] CLIENT = "client".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] NOTHING = new byte[0];
   private static final String LABEL = "regatta member proof";
 
-  private final PeerSecurity security;
-  private volatile boolean refused;
+  private enum Step { HELLO, NUMBERS, CODE, DONE }
 
-  private MemberProof(PeerSecurity security) {
+  private final PeerSecurity security;
+  private final boolean client;
+  private final byte[] certificate;
+  private final byte[] own = Macs.random(Macs.BYTES);
+  private Step step = Step.HELLO;
+  /** Of a server null until the client has named its token. */
+  private byte[] key;
+  private byte[] other;
+
+  /**
+   * Creates one side of the proof.
+   *
+   * @param security with a token at least
+   * @param client this side has connected
+   * @param certificate SHA-256 of the certificate of the side that was called; empty without TLS
+   */
+  MemberProof(PeerSecurity security, boolean client, byte[] certificate) {
     this.security = security;
+    this.client = client;
+    this.certificate = certificate;
   }
 
-  /** Returns the proof of the tokens that a process has; null if it has none. */
-  static MemberProof of(PeerSecurity security) {
-    return security.tokens().isNone() ? null : new MemberProof(security);
+  /** Returns the bytes that this side sends before it has received any; empty if it waits for the other one. */
+  byte[] opening() {
+    if (!client) {
+      return NOTHING;
+    }
+    Token token = security.token();
+    key = token.derive(LABEL);
+    return concat(HELLO, token.id().getBytes(StandardCharsets.US_ASCII), own);
+  }
+
+  /** Returns the number of bytes that {@link #receive} takes next; 0 once both sides know that the token is shared. */
+  int expected() {
+    return switch (step) {
+      case HELLO -> HELLO.length;
+      case NUMBERS -> client ? 2 * Macs.BYTES : Token.ID_CHARS + Macs.BYTES;
+      case CODE -> Macs.BYTES;
+      case DONE -> 0;
+    };
   }
 
   /**
-   * Returns true once a member that was asked has not proved a token of this process, or has not accepted this one's.
+   * Takes {@link #expected} bytes of the other side.
+   *
+   * @return what to send then; may be empty
+   * @throws ConnectionRefused if the other side does not know the token
    */
-  boolean isRefused() {
-    return refused;
+  byte[] receive(byte[] part) throws ConnectionRefused {
+    return switch (step) {
+      case HELLO -> hello(part);
+      case NUMBERS -> client ? challenged(part) : named(part);
+      case CODE -> {
+        if (!MessageDigest.isEqual(part, Macs.of(key, CLIENT, certificate, other, own))) {
+          throw new ConnectionRefused("its code is not that of the token", NOTHING);
+        }
+        step = Step.DONE;
+        yield NOTHING;
+      }
+      case DONE -> throw new IllegalStateException("the proof is complete");
+    };
   }
 
-  @Override
-  public void init(Properties properties) {}
-
-  @Override
-  public void onConnect(Socket socket) throws IOException {
-    Deadline deadline = new Deadline(socket);
-    Token token = security.token();
-    byte[] key = token.derive(LABEL);
-    byte[] own = Macs.random(Macs.BYTES);
-    OutputStream out = socket.getOutputStream();
-    out.write(concat(HELLO, token.id().getBytes(StandardCharsets.US_ASCII), own));
-    byte[] answer = deadline.read(HELLO.length);
-    if (!Arrays.equals(answer, HELLO)) {
-      refused = true;
-      throw new IOException("the member at " + socket.getRemoteSocketAddress()
-          + " does not prove the token of this process: has it another one, or none?");
+  private byte[] hello(byte[] part) throws ConnectionRefused {
+    if (Arrays.equals(part, HELLO)) {
+      step = Step.NUMBERS;
+      return NOTHING;
     }
-    byte[] other = deadline.read(Macs.BYTES);
-    byte[] code = deadline.read(Macs.BYTES);
-    if (!MessageDigest.isEqual(code, Macs.of(key, SERVER, own, other))) {
-      refused = true;
-      throw new IOException("the member at " + socket.getRemoteSocketAddress()
-          + " does not know the token of this process");
-    }
-    out.write(Macs.of(key, CLIENT, own, other));
-    deadline.end();
+    throw client ? new ConnectionRefused(ConnectionRefused.OTHER_TOKEN, NOTHING)
+        : new ConnectionRefused("it does not prove the token", REFUSAL);
   }
 
-  @Override
-  public void onAccept(Socket socket) throws IOException {
-    Deadline deadline = new Deadline(socket);
-    OutputStream out = socket.getOutputStream();
-    byte[] hello = deadline.read(HELLO.length);
-    Optional<Token> token = Arrays.equals(hello, HELLO) ? named(deadline) : Optional.empty();
+  private byte[] named(byte[] part) throws ConnectionRefused {
+    String id = new String(part, 0, Token.ID_CHARS, StandardCharsets.US_ASCII);
+    Optional<Token> token = security.tokens().memberOfId(id, SystemClock.get().epochMillis());
     if (token.isEmpty()) {
-      out.write(REFUSAL);
-      throw new IOException("a connection from " + socket.getRemoteSocketAddress()
-          + " is refused: it does not prove the token");
+      throw new ConnectionRefused("it does not prove the token", REFUSAL);
     }
-    byte[] key = token.get().derive(LABEL);
-    byte[] other = deadline.read(Macs.BYTES);
-    byte[] own = Macs.random(Macs.BYTES);
-    out.write(concat(HELLO, own, Macs.of(key, SERVER, other, own)));
-    if (!MessageDigest.isEqual(deadline.read(Macs.BYTES), Macs.of(key, CLIENT, other, own))) {
-      throw new IOException("a connection from " + socket.getRemoteSocketAddress()
-          + " is refused: its code is not that of the token");
-    }
-    deadline.end();
+    key = token.get().derive(LABEL);
+    other = Arrays.copyOfRange(part, Token.ID_CHARS, part.length);
+    step = Step.CODE;
+    return concat(HELLO, own, Macs.of(key, SERVER, certificate, other, own));
   }
 
-  private Optional<Token> named(Deadline deadline) throws IOException {
-    String id = new String(deadline.read(Token.ID_CHARS), StandardCharsets.US_ASCII);
-    return security.tokens().memberOfId(id, System.currentTimeMillis());
+  private byte[] challenged(byte[] part) throws ConnectionRefused {
+    other = Arrays.copyOf(part, Macs.BYTES);
+    byte[] code = Arrays.copyOfRange(part, Macs.BYTES, part.length);
+    if (!MessageDigest.isEqual(code, Macs.of(key, SERVER, certificate, own, other))) {
+      throw new ConnectionRefused(ConnectionRefused.OTHER_TOKEN, NOTHING);
+    }
+    step = Step.DONE;
+    return Macs.of(key, CLIENT, certificate, own, other);
   }
 
   private static byte[] concat(byte[]... parts) {
@@ -121,44 +141,5 @@ final class MemberProof implements MemberSocketInterceptor {
       at += part.length;
     }
     return all;
-  }
-
-  /**
-   * Reads from a socket that may send its bytes as slowly as it likes, but not for longer than {@value #MILLIS} ms in
-   * all.
-   */
-  private static final class Deadline {
-    private final Socket socket;
-    private final InputStream in;
-    private final long endNanos = System.nanoTime() + MILLIS * 1_000_000L;
-
-    private Deadline(Socket socket) throws IOException {
-      this.socket = socket;
-      this.in = socket.getInputStream();
-    }
-
-    private byte[] read(int length) throws IOException {
-      byte[] bytes = new byte[length];
-      int at = 0;
-      while (at < length) {
-        long left = (endNanos - System.nanoTime()) / 1_000_000;
-        if (left <= 0) {
-          throw new SocketTimeoutException(socket.getRemoteSocketAddress() + " has not proved the token within "
-              + MILLIS + " ms");
-        }
-        socket.setSoTimeout((int) left);
-        int read = in.read(bytes, at, length - at);
-        if (read < 0) {
-          throw new IOException(socket.getRemoteSocketAddress()
-              + " has closed the connection before it proved the token");
-        }
-        at += read;
-      }
-      return bytes;
-    }
-
-    private void end() throws IOException {
-      socket.setSoTimeout(0);
-    }
   }
 }

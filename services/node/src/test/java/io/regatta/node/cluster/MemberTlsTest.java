@@ -12,6 +12,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.TlsConfig;
+import io.regatta.node.admin.AdminConfig;
 import io.regatta.node.member.VertxMember;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.protocol.security.Token;
@@ -37,7 +38,9 @@ import java.nio.file.StandardCopyOption;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManager;
@@ -62,8 +65,10 @@ class MemberTlsTest {
 
   private static final String TOKEN = "a-token-of-this-test-alone";
   private static final int SOON_MILLIS = MemberConnections.ADMISSION_MILLIS + 5000;
+  private static final Map<String, Pem> ISSUED = new ConcurrentHashMap<>();
   private static Certificates certificates;
   private static Pem pem;
+  private static Pem expired;
 
   @TempDir
   static Path made;
@@ -78,7 +83,9 @@ class MemberTlsTest {
   @BeforeAll
   static void certify() {
     certificates = new Certificates(made);
-    pem = certificates.issue("ca", "node");
+    pem = issued("ca", "node");
+    expired = certificates.issueExpired("ca", "expired");
+    issued("other-ca", "stranger");
   }
 
   @BeforeEach
@@ -100,9 +107,14 @@ class MemberTlsTest {
     nodes.forEach(node -> get(node.close()));
   }
 
+  /** A certificate, made once. */
+  private static Pem issued(String ca, String name) {
+    return ISSUED.computeIfAbsent(name, n -> certificates.issue(ca, n));
+  }
+
   private static TlsConfig tls(Pem files, boolean mutual, boolean verifyHost) {
-    return new TlsConfig(files.certificate().toString(), files.key().toString(), files.ca().toString(), mutual, verifyHost,
-        20);
+    return new TlsConfig(files.certificate().toString(), files.key().toString(), files.ca().toString(), mutual,
+        verifyHost, 0);
   }
 
   private NodeConfig config(int at, TlsConfig tls, String token) throws IOException {
@@ -130,7 +142,7 @@ class MemberTlsTest {
   void membersShareTheDirectoryInsideMutualTls(String token) throws IOException {
     Node first = start(port, tls(pem, true, true), token);
     Node second = start(0, tls(pem, true, true), token);
-    Node third = start(0, tls(certificates.issue("ca", "third"), true, true), token);
+    Node third = start(0, tls(issued("ca", "third"), true, true), token);
     assertThat(members(third)).isEqualTo(3);
     get(second.directory().register(instance("parameter-server", "second", 0, 1)));
     get(third.directory().register(instance("parameter-server", "third", 1, 2)));
@@ -205,9 +217,9 @@ class MemberTlsTest {
 
   private static NodeConfig published(NodeConfig config, String host) {
     ClusterConfig c = config.cluster();
-    return config.withCluster(new ClusterConfig(c.name(), c.directory(), List.of("127.0.0.2:" + c.seedMembers().get(0).port()),
-        c.port(), "127.0.0.1", c.member(), c.memberProof(), host, c.leaseSeconds(), c.heartbeatSeconds(),
-        c.silenceSeconds(), c.endpoints()));
+    return config.withCluster(new ClusterConfig(c.name(), c.directory(),
+        List.of("127.0.0.2:" + c.seedMembers().get(0).port()), c.port(), "127.0.0.1", c.member(), c.memberProof(), host,
+        c.leaseSeconds(), c.heartbeatSeconds(), c.silenceSeconds(), c.endpoints()));
   }
 
   @ParameterizedTest
@@ -265,13 +277,13 @@ class MemberTlsTest {
     ANOTHER_CA("refused a connection") {
       @Override
       void speak(Socket socket) throws Exception {
-        handshake(socket, certificates.issue("other-ca", "stranger"), SecureChannel.APPLICATION);
+        handshake(socket, issued("other-ca", "stranger"), SecureChannel.APPLICATION);
       }
     },
     EXPIRED("refused a connection") {
       @Override
       void speak(Socket socket) throws Exception {
-        handshake(socket, certificates.issueExpired("ca", "expired"), SecureChannel.APPLICATION);
+        handshake(socket, expired, SecureChannel.APPLICATION);
       }
     },
     ANOTHER_PROTOCOL_IN_TLS("refused a connection") {
@@ -280,7 +292,7 @@ class MemberTlsTest {
         handshake(socket, pem, "h2");
       }
     },
-    NO_PROTOCOL_IN_TLS("is not Hazelcast's port") {
+    NO_PROTOCOL_IN_TLS("not as a Hazelcast member of Regatta") {
       @Override
       void speak(Socket socket) throws Exception {
         handshake(socket, pem, null);
@@ -380,8 +392,6 @@ class MemberTlsTest {
     assertClosed(second);
     assertThat(lines()).hasSize(1).first().asString().contains(stranger.line);
     assertThat(members(node)).isEqualTo(1);
-    start(0, tls(pem, true, true), TOKEN);
-    assertThat(members(node)).isEqualTo(2);
   }
 
   @Test
@@ -392,9 +402,9 @@ class MemberTlsTest {
     assertThatThrownBy(() -> start(0, tls(pem, true, true), "another-token-than-that-one"))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("has another token")
         .hasMessageContaining("node.token_file");
-    assertThatThrownBy(() -> start(0, tls(certificates.issue("other-ca", "other"), true, true), TOKEN))
+    assertThatThrownBy(() -> start(0, tls(issued("other-ca", "stranger"), true, true), TOKEN))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("is not signed by a CA of node.tls.ca here");
-    Pem other = certificates.issue("other-ca", "mixed");
+    Pem other = issued("other-ca", "stranger");
     Pem mixed = new Pem(other.certificate(), other.key(), pem.ca());
     assertThatThrownBy(() -> start(0, tls(mixed, true, true), TOKEN)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("it refuses this process");
@@ -417,6 +427,21 @@ class MemberTlsTest {
     assertThat(members(trusting)).isEqualTo(2);
   }
 
+  /** Without mutual TLS, who opens no port of its own needs no certificate; it connects to all others then. */
+  @Test
+  void aProcessWithoutACertificateJoinsWhereTlsIsNotMutual() throws Exception {
+    Node first = start(port, tls(pem, false, true), TOKEN);
+    Node second = start(0, tls(pem, false, true), TOKEN);
+    TlsConfig authority = new TlsConfig("", "", pem.ca().toString(), false, true, 0);
+    NodeConfig asking = new NodeConfig(config(0, authority, TOKEN).cluster(), new AdminConfig(false, 0, "", 2000), "",
+        60, 60, 0, false);
+    Node client = get(Node.start(asking.withSecurity(authority, config(0, authority, TOKEN).tokenFile()), "client"));
+    nodes.add(client);
+    get(second.directory().register(instance("parameter-server", "second", 0, 1)));
+    poll(client, "parameter-server", 1);
+    assertThat(members(first)).isEqualTo(3);
+  }
+
   /** A port with TLS and the job's certificate, of another kind: what is said there is not taken for a member's. */
   @Test
   void anotherPortOfTheJobIsNotTakenForAMembers() throws Exception {
@@ -425,18 +450,20 @@ class MemberTlsTest {
         .listen(0, "127.0.0.1")).actualPort();
     NodeConfig config = config(0, tls(pem, true, true), TOKEN);
     assertThatThrownBy(() -> start(config.withCluster(ClusterConfig.of(cluster, List.of("127.0.0.1:" + grpc), 0))))
-        .isInstanceOf(InvalidInput.class).hasMessageContaining("cannot join cluster " + cluster);
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("cannot join cluster " + cluster)
+        .hasMessageContaining("not as a Hazelcast member").hasMessageContaining("node.cluster.seeds");
   }
 
   @Test
   void aMemberWithARenewedCertificateJoinsAgain() throws Exception {
-    Pem own = copy(certificates.issue("ca", "before"));
-    Node first = start(port, tls(own, true, true), TOKEN);
+    Pem own = copy(issued("ca", "before"));
+    Node first = start(port, new TlsConfig(own.certificate().toString(), own.key().toString(), own.ca().toString(),
+        true, true, 200), TOKEN);
     Node second = start(0, tls(pem, true, true), TOKEN);
     assertThat(members(first)).isEqualTo(2);
     assertThat(shown()).contains("CN=before");
     Object version = first.security().version();
-    Pem renewed = certificates.issue("ca", "after");
+    Pem renewed = issued("ca", "after");
     Files.copy(renewed.key(), own.key(), StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.COPY_ATTRIBUTES);
     Files.copy(renewed.certificate(), own.certificate(), StandardCopyOption.REPLACE_EXISTING);
     awaitTrue(first, () -> first.security().version() != version);
@@ -444,7 +471,7 @@ class MemberTlsTest {
     assertThat(members(first)).as("connections that are there go on").isEqualTo(2);
     nodes.remove(second);
     get(second.close());
-    start(0, tls(certificates.issue("ca", "second-after"), true, true), TOKEN);
+    start(0, tls(issued("ca", "third"), true, true), TOKEN);
     awaitTrue(first, () -> members(first) == 2);
   }
 
