@@ -18,10 +18,10 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.settings.StreamConfig;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.ShardStreamHandler.Origin;
+import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.Token;
-import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.http.HttpServer;
@@ -133,7 +133,7 @@ class RegistrationTest {
     try (RunningCluster cluster = new RunningCluster(job("job"), 0)) {
       long real = cluster.shards().get(0).getIncarnation();
       Frozen frozen = new Frozen(cluster);
-      ShardAddresses addresses = new ShardAddresses(cluster.vertx, cluster.directory, StreamOptions.defaults(), LOOKUP_MILLIS);
+      ShardAddresses addresses = new ShardAddresses(cluster.directory, new VertxNetwork(cluster.vertx), LOOKUP_MILLIS);
       List<Future<Shard>> found = new ArrayList<>();
       Future<?> all = cluster.on(() -> {
         for (int i = 0; i < 8 * RunningCluster.SHARDS; i++) {
@@ -158,7 +158,7 @@ class RegistrationTest {
           .listen(0, "127.0.0.1"));
       get(cluster.directory.register(new Directory.Instance(Directory.PARAMETER_SERVER, "closed", 1, "127.0.0.1",
           closed.actualPort(), 1, Map.of())));
-      ShardAddresses addresses = new ShardAddresses(cluster.vertx, cluster.directory, StreamOptions.defaults(), 20_000);
+      ShardAddresses addresses = new ShardAddresses(cluster.directory, new VertxNetwork(cluster.vertx), 20_000);
       assertThat(failure(cluster.on(() -> addresses.find(RunningCluster.SHARDS, 0)).toCompletionStage())).isInstanceOf(InvalidInput.class)
           .hasMessageContainingAll("has shard " + RunningCluster.SHARDS, "127.0.0.1:" + closed.actualPort(),
               "refuses a call without the job's token", "node.token_file");
@@ -174,7 +174,7 @@ class RegistrationTest {
       Frozen frozen = new Frozen(cluster);
       Directory.Instance late = get(other.directory.list(Directory.PARAMETER_SERVER)).get(0);
       long incarnation = other.shards().get(0).getIncarnation();
-      ShardAddresses addresses = new ShardAddresses(cluster.vertx, cluster.directory, StreamOptions.defaults(), LOOKUP_MILLIS);
+      ShardAddresses addresses = new ShardAddresses(cluster.directory, new VertxNetwork(cluster.vertx), LOOKUP_MILLIS);
       Future<Shard> early = cluster.on(() -> addresses.find(0, 0));
       frozen.awaitAsked();
       get(cluster.directory.register(late));

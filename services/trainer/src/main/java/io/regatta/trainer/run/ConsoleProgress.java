@@ -1,5 +1,6 @@
 package io.regatta.trainer.run;
 
+import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.trainer.Progress;
 import java.io.Console;
 import java.io.PrintStream;
@@ -65,7 +66,7 @@ public final class ConsoleProgress implements Progress {
 
   /** The same where that changes, as trainers come and go. */
   static ConsoleProgress create(String name, Supplier<String> part) {
-    return new ConsoleProgress(name, part, System.out, onTerminal(), LINE_INTERVAL, System::nanoTime);
+    return new ConsoleProgress(name, part, System.out, onTerminal(), LINE_INTERVAL, SystemClock.get()::nanos);
   }
 
   /** As {@link #create}, with output, form, line interval and clock given. */

@@ -128,8 +128,8 @@ class TrainersPlacesTest {
     JobSpec large = new JobSpec("job", Mode.ASYNC, 2, 0, NanPolicy.FAIL, 2, 1,
         new ModelSpec(1, List.of(new DenseVariable("w", List.of(2 * size))), OptimizerSpec.sgd(1), List.of()));
     Queue<Runnable> later = new ArrayDeque<>();
-    List<ParameterShard> both = List.of(new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1),
-        new ParameterShard(1, ParameterShard.Limits.defaults(), () -> 1, later::add));
+    List<ParameterShard> both = List.of(new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1)),
+        new ParameterShard(1, ParameterShard.Limits.defaults(), TestClock.at(1), later::add));
     for (ParameterShard shard : both) {
       shard.register(large, new TrainerId(0, 10), 0);
       shard.initialize("job", new TrainerId(0, 10), DenseMemory.of(new float[size]));
