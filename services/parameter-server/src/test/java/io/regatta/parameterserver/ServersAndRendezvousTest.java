@@ -111,19 +111,20 @@ class ServersAndRendezvousTest {
 
   @Test
   void aServerWhosePlaceAnotherHasTakenIsNotReady() throws Exception {
-    try (RunningServers cluster = new RunningServers()) {
+    try (RunningServers cluster = new RunningServers(); RunningServers other = RunningServers.start(1, 1)) {
+      Directory.Instance living = get(other.directory.list(Directory.PARAMETER_SERVER)).get(0);
       Node node = get(Node.embedded(cluster.vertx, cluster.directory, NodeConfig.defaults(), "server"));
       ParameterServerVerticle server = new ParameterServerVerticle(node, ParameterServerConfig.defaults().at(0, 1, 1));
       get(cluster.vertx.deployVerticle(server));
       assertThat(ready(cluster, node)).doesNotContain("DOWN");
-      get(cluster.directory.registerSole(new Directory.Instance(Directory.PARAMETER_SERVER, "newcomer", 0, "127.0.0.1",
-          1, Long.MAX_VALUE, Map.of()), holder -> Future.succeededFuture(false), ""));
+      get(cluster.directory.registerSole(new Directory.Instance(Directory.PARAMETER_SERVER, "newcomer", 0, living.host(),
+          living.controlPort(), living.incarnation(), Map.of()), holder -> Future.succeededFuture(false), ""));
       String ready = ready(cluster, node);
       while (!ready.contains("DOWN")) {
         get(cluster.vertx.timer(50).mapEmpty());
         ready = ready(cluster, node);
       }
-      assertThat(ready).contains("its place in the directory was taken by 127.0.0.1:1");
+      assertThat(ready).contains("its place in the directory was taken by " + living.endpoint());
       get(node.close());
     }
   }

@@ -228,7 +228,7 @@ class ConnectionLimitsTest {
   void answersRequestsInARowUpToTheLimit_whenTheyComeAtOnce() throws Exception {
     PeerSecurity security = PeerSecurity.of(null, TOKEN, PATIENT);
     int port = get(security.server(loop.vertx, new HttpServerOptions())
-        .requestHandler(r -> loop.vertx.setTimer(1, id -> r.response().end())).listen(0, "127.0.0.1")).actualPort();
+        .requestHandler(security.open(r -> loop.vertx.setTimer(1, id -> r.response().end()))).listen(0, "127.0.0.1")).actualPort();
     try (HostileClient client = HostileClient.connect(port)) {
       client.send(repeat("GET / HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(US_ASCII), 200));
       assertThat(new String(client.awaitEnd(), US_ASCII).split("HTTP/1.1 200", -1)).hasSize(101);

@@ -66,8 +66,9 @@ public interface Directory {
   /**
    * As {@link #register}, for an instance that must be the only one of its service with its index. Of several that come
    * at once one gets the place. The entry of a holder at the same address (a former life of this one), or of one that
-   * does not answer, is replaced; a holder that was frozen and wakes sees that, says so in its log and by
-   * {@link Registration#lost}, and does not take the place back. A fixed directory publishes nothing and cannot tell.
+   * does not answer, is replaced. A holder that was frozen and wakes asks the new one: if that answers, it says so in its
+   * log and by {@link Registration#lost}, and leaves it the place. Otherwise the place is its own again. A fixed
+   * directory publishes nothing and cannot tell.
    *
    * @param answers whether the holder of this entry lives: asks it, and ends within a few seconds; a failure means no
    * @param remedy what to do about a holder that lives, for the message

@@ -8,6 +8,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.trainer.session.PeerRanks;
 import io.regatta.trainer.session.TrainerSession;
 import java.lang.reflect.Proxy;
@@ -52,6 +53,7 @@ class RankSumsTest {
       new Class<?>[] {TrainerSession.class}, (self, method, arguments) -> switch (method.getName()) {
         case "await" -> ((CompletionStage<?>) arguments[1]).toCompletableFuture().join();
         case "job" -> Toy.job();
+        case "clock" -> SystemClock.get();
         case "trainer" -> new TrainerId(0, 1);
         default -> throw new AssertionError(method);
       });
