@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** A connection to the admin port on which nothing happens is closed, although the process has no token to wait for. */
 class AdminIdleTest {
-  private static final int IDLE_MILLIS = 200;
+  private static final int IDLE_MILLIS = 1000;
 
   private Insight insight;
   private AdminServer server;
