@@ -215,7 +215,7 @@ class DependencyRulesTest {
   /** Whatever waits, expires or dates something is given a clock, so that tests and simulations set the time. */
   @Test
   void one_package_reads_the_clocks_of_the_machine() {
-    noClasses().that().resideOutsideOfPackages("io.regatta.protocol.vertx..", "io.regatta.load..")
+    noClasses().that().resideOutsideOfPackages("io.regatta.protocol.vertx..", "io.regatta.load..", "io.regatta.*.testing..")
         .should().callMethod(System.class, "nanoTime")
         .orShould().callMethod(System.class, "currentTimeMillis")
         .orShould().callMethod(Instant.class, "now")
