@@ -149,7 +149,8 @@ final class Drivers implements Callable<Integer> {
         }
         case REFIT -> out.println(AllReduceDriver.refit(scale, AllReduceDriver.SIZES, List.of(2, 4)));
         case DOORS -> {
-          DoorsDriver.Result result = DoorsDriver.run(scale, quick ? EXAMPLES / 5 : EXAMPLES / 2);
+          DoorsDriver.Result result = DoorsDriver.run(new Scale(4 * scale.rounds(), scale.warmUpLimitSeconds(),
+              scale.blockSeconds()), quick ? EXAMPLES / 5 : EXAMPLES / 2);
           out.println(result.markdown());
           results.put(driver, result.json());
         }

