@@ -24,17 +24,7 @@ needs openssl "Debian's openssl"
 needs javac "a JDK"
 jar
 doors=${DOORS:-locked}
-work=$(mktemp -d)
-cleanup() {
-  status=$?
-  trap - EXIT
-  kill $(jobs -p) 2>/dev/null || true
-  wait 2>/dev/null || true
-  no_network at 4
-  if [ $status -eq 0 ] && [ "${KEEP:-}" != 1 ]; then rm -rf "$work"; else echo "logs: $work"; fi
-  exit $status
-}
-trap cleanup EXIT
+work_with at 4
 
 subnet=10.215.0
 attacker=$subnet.4

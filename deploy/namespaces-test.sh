@@ -16,17 +16,7 @@ needs_root
 needs ip "Debian's iproute2"
 command -v iptables >/dev/null || needs nft "Debian's iptables or nftables"
 jar
-work=$(mktemp -d)
-cleanup() {
-  status=$?
-  trap - EXIT
-  kill $(jobs -p) 2>/dev/null || true
-  wait 2>/dev/null || true
-  no_network rg 4
-  if [ $status -eq 0 ] && [ "${KEEP:-}" != 1 ]; then rm -rf "$work"; else echo "logs: $work"; fi
-  exit $status
-}
-trap cleanup EXIT
+work_with rg 4
 
 network rg 10.214.0 4
 

@@ -42,6 +42,22 @@ jar() { # builds the jar if it is not there
   [ -f "$root/services/fleet/target/fleet.jar" ] || "$root/regatta" --build
 }
 
+# A directory for this run, $work, and the end of it with its machines: what was started ends, and the logs of a failure stay.
+work_with() { # prefix and number of machines
+  work=$(mktemp -d)
+  trap "clean_up $1 $2" EXIT
+}
+
+clean_up() { # prefix and number of machines
+  local status=$?
+  trap - EXIT
+  kill $(jobs -p) 2>/dev/null || true
+  wait 2>/dev/null || true
+  no_network "$1" "$2"
+  if [ $status -eq 0 ] && [ "${KEEP:-}" != 1 ]; then rm -rf "$work"; else echo "logs: $work"; fi
+  exit $status
+}
+
 # CA, certificate, key and token in a directory, by the commands of docs/security.md.
 keys() { # directory, names for the certificate instead of those of the page
   local commands
