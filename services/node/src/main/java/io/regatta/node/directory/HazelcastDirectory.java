@@ -38,6 +38,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -246,10 +247,20 @@ public final class HazelcastDirectory extends WaitingDirectory {
   }
 
   private List<Instance> instances(String service, Map<String, String> entries, boolean ofMembers) {
+    Optional<Set<String>> members = ofMembers && seal.seals() ? members() : Optional.empty();
     List<Instance> out = new ArrayList<>();
     entries.forEach((key, value) -> {
-      if (key.startsWith(service + "/") && !(ofMembers && isLeftover(key, value))) {
-        instance(key, value).ifPresent(out::add);
+      if (key.startsWith(service + "/")) {
+        Optional<EntrySeal.Opened> opened = seal.open(key, value);
+        boolean left = opened.isPresent() && members.isPresent() && !members.get().contains(opened.get().member());
+        if (left) {
+          noteLeftover(key, value);
+        } else {
+          if (ofMembers) {
+            leftovers.remove(key);
+          }
+          instance(key, opened).ifPresent(out::add);
+        }
       }
     });
     out.sort(Comparator.comparingInt(Instance::index).thenComparing(Instance::id));
@@ -257,27 +268,22 @@ public final class HazelcastDirectory extends WaitingDirectory {
   }
 
   /**
-   * Returns true for a sealed entry whose member is not in the cluster. It lasts for a lease after the end of its
-   * process. One that lasts longer has been written again by somebody else, which is logged.
+   * Notes a sealed entry whose member is not in the cluster. It lasts for a lease after the end of its process. One that
+   * lasts longer has been written again by somebody else, which is logged.
    */
-  private boolean isLeftover(String key, String entry) {
-    Optional<HazelcastInstance> hazelcast = seal.seals() ? VertxMember.under(vertx) : Optional.empty();
-    if (hazelcast.isEmpty() || seal.open(key, entry).filter(opened -> !isMember(hazelcast.get(), opened.member()))
-        .isEmpty()) {
-      leftovers.remove(key);
-      return false;
-    }
+  private void noteLeftover(String key, String entry) {
     Leftover seen = leftovers.compute(key, (k, last) -> last != null && last.entry().equals(entry) ? last
         : leftovers.size() < MAX_LEFTOVERS ? new Leftover(entry, Stopwatch.start(clock)) : null);
     if (seen != null && seen.since().millis() > leaseMillis) {
       REPLAYED.warn("entry {} of the directory is left out: its process has left the Hazelcast cluster, or was never "
           + "in it, and the entry has not ended with its lease; who writes to the cluster?", key);
     }
-    return true;
   }
 
-  private static boolean isMember(HazelcastInstance hazelcast, String uuid) {
-    return hazelcast.getCluster().getMembers().stream().anyMatch(member -> member.getUuid().toString().equals(uuid));
+  /** UUIDs of the members of the cluster; empty if there is none. */
+  private Optional<Set<String>> members() {
+    return VertxMember.under(vertx).map(hazelcast -> hazelcast.getCluster().getMembers().stream()
+        .map(member -> member.getUuid().toString()).collect(Collectors.toSet()));
   }
 
   /** UUID of this process's member, another one at each start; empty if it has none, or it has stopped. */
@@ -315,7 +321,11 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
   /** Returns the instance of an entry; empty, with a line in the log, if the entry is forged or cannot be read. */
   private Optional<Instance> instance(String key, String entry) {
-    Optional<Instance> instance = seal.open(key, entry).map(EntrySeal.Opened::text).flatMap(InstanceText::read)
+    return instance(key, seal.open(key, entry));
+  }
+
+  private Optional<Instance> instance(String key, Optional<EntrySeal.Opened> opened) {
+    Optional<Instance> instance = opened.map(EntrySeal.Opened::text).flatMap(InstanceText::read)
         .filter(read -> key.startsWith(read.service() + "/"));
     if (instance.isEmpty()) {
       FORGED.warn("entry {} of the directory is left out: it is not sealed with the token of this process, or "
