@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /** The attacker's list, as a table: attempts with the same outcome at several targets are one row. Thread-safe. */
-final class Findings {
+final class AttackReport {
   private static final int NAMED_TARGETS = 3;
 
   private final List<Finding> all = new ArrayList<>();

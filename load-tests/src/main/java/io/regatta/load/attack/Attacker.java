@@ -25,7 +25,7 @@ public final class Attacker {
 
   /** Runs one kind of attack; {@code args} as the usage says. */
   public static void main(String[] args) throws Exception {
-    Findings findings = new Findings();
+    AttackReport findings = new AttackReport();
     switch (args.length == 0 ? "" : args[0]) {
       case "ports" -> ports(Port.read(Path.of(args[1])), Path.of(args[2]), args[3], args[4], args[5], findings);
       case "impostor" -> findings.add(Impostor.run(Path.of(args[1]), Integer.parseInt(args[2]),
@@ -42,7 +42,7 @@ public final class Attacker {
     System.exit(findings.harmful() == 0 ? 0 : HARM);
   }
 
-  private static void ports(List<Port> ports, Path keys, String host, String cluster, String job, Findings findings)
+  private static void ports(List<Port> ports, Path keys, String host, String cluster, String job, AttackReport findings)
       throws Exception {
     Set<String> known = new TreeSet<>(Set.of("CN=node", "CN=ca", "localhost", "127.0.0.1"));
     ports.forEach(port -> known.add(port.host()));
