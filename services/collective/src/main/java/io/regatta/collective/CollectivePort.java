@@ -63,7 +63,6 @@ public final class CollectivePort {
   private final AtomicBoolean closing = new AtomicBoolean();
   private final Promise<Void> ended = Promise.promise();
   private String deployment;
-  private volatile boolean closed;
 
   private CollectivePort(Vertx vertx, String bind, String host, CollectiveOptions options, Waits waits) {
     this.vertx = vertx;
@@ -142,11 +141,11 @@ public final class CollectivePort {
 
   private Future<?> listen(Context owner) {
     loop = VertxLoop.of(owner);
-    rank = new CollectiveRank(loop, new VertxNetwork(vertx, options.stream()), options, waits);
+    rank = new CollectiveRank(loop, host, new VertxNetwork(vertx, options.stream()), options, waits);
     StreamOptions stream = options.stream();
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, rank::accept);
     GrpcCalls calls = new GrpcCalls(vertx);
-    calls.service(CollectiveGrpcService.SERVICE_DESCRIPTOR, () -> port != null && !closed);
+    calls.service(CollectiveGrpcService.SERVICE_DESCRIPTOR, () -> port != null && !rank.isClosed());
     return ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(
         TensorStreamServer.handler(vertx, paths, calls, stream)),
         bind, 0, "collective calls", "port", stream, host).onSuccess(listening -> {
@@ -187,7 +186,7 @@ public final class CollectivePort {
 
   /** Whether nothing can be formed here any more: it was closed, or who has deployed it is being undeployed. */
   public boolean isClosed() {
-    return closed;
+    return rank.isClosed();
   }
 
   /** Ends all that is formed here, and listens no more. */
@@ -199,7 +198,6 @@ public final class CollectivePort {
   }
 
   private Future<Void> end() {
-    closed = true;
     return rank.close().transform(done -> {
       local.close();
       return port.shutdown(CLOSE_MILLIS);

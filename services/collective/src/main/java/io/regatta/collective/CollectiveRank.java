@@ -37,17 +37,20 @@ public final class CollectiveRank {
   private final Generations generations;
   /** Null until the endpoint is known. */
   private Arrivals arrivals;
-  private String endpoint = "a rank";
+  /** Where others reach this rank: the host, and the port once that is known. */
+  private String endpoint;
   private volatile boolean closed;
 
   /**
    * Creates a rank that is in no group.
    *
+   * @param host where others reach this rank, for messages
    * @param network the way to the other ranks
    * @param waits where calls under way are shown
    */
-  public CollectiveRank(Loop loop, Network network, CollectiveOptions options, Waits waits) {
+  public CollectiveRank(Loop loop, String host, Network network, CollectiveOptions options, Waits waits) {
     this.loop = loop;
+    endpoint = host;
     this.network = network;
     this.options = options;
     this.waits = waits;
@@ -63,7 +66,7 @@ public final class CollectiveRank {
   /** Takes a stream of {@link StreamPaths#COLLECTIVE} that another rank has opened. On the loop. */
   public void accept(TensorStream opened) {
     if (arrivals == null) { // the port listens, and nobody knows it yet: the stream is for its former owner
-      opened.fail(new PeerLost(endpoint + " is about to listen, and has joined no group; join again"));
+      opened.fail(new PeerLost("the rank at " + endpoint + " is about to listen, and has joined no group; join again"));
     } else {
       arrivals.accept(opened);
     }
@@ -147,6 +150,11 @@ public final class CollectiveRank {
         e -> e instanceof PeerLost && !TensorStreamClient.isNobody(e.getCause()), open);
     to.formed().onFailure(e -> call.giveUp(new Cancelled(to.where() + " is not formed")));
     return call.start();
+  }
+
+  /** Returns true once nothing can be formed any more. Any thread. */
+  boolean isClosed() {
+    return closed;
   }
 
   /** Ends all generations; takes and opens no streams any more. On the loop. */

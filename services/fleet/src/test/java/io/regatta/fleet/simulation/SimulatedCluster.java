@@ -28,7 +28,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -82,9 +81,11 @@ final class SimulatedCluster {
     final Network way;
     final Membership membership;
     long lastStep = -1;
+    private final int number;
     private ParameterClient client;
 
     Rank(String group, int number) {
+      this.number = number;
       loop = time.loop("trainer " + number);
       way = network.of(loop);
       membership = new Membership(new MemberContext(loop, way, new Waits(time, 10), "host-" + number, PATIENCE), rendezvous, group,
@@ -94,7 +95,7 @@ final class SimulatedCluster {
     }
 
     /** Joins the job's group and registers at all shards. */
-    Future<Void> enter(JobSpec job, int number) {
+    Future<Void> enter(JobSpec job) {
       TensorStreams streams = way.streams();
       return membership.join("trainer " + number, job.trainers(), number, "simulated trainer " + number, "", PATIENCE)
           .compose(joined -> {
@@ -105,7 +106,7 @@ final class SimulatedCluster {
             return Future.all(links).map(all -> new ArrayList<ShardLink>(all.list()));
           }).compose(links -> {
             client = new ParameterClient(job, new TrainerId(membership.rank(), membership.incarnation()), links, loop);
-            return onLoop(client.register());
+            return Future.fromCompletionStage(client.register());
           }).mapEmpty();
     }
 
@@ -122,10 +123,6 @@ final class SimulatedCluster {
     /** Waits until all trainers have come here. */
     Future<Void> barrier(String key) {
       return membership.gather(key, new byte[0]).mapEmpty();
-    }
-
-    <T> Future<T> onLoop(CompletionStage<T> stage) {
-      return Future.fromCompletionStage(stage);
     }
   }
 }

@@ -45,7 +45,7 @@ class SimulatedCollectivesTest {
     List<CollectiveRank> ranks = new ArrayList<>();
     for (int r = 0; r < RANKS; r++) {
       Loop loop = time.loop("rank " + r);
-      CollectiveRank rank = new CollectiveRank(loop, network.of(loop), CollectiveOptions.defaults().withStream(streams),
+      CollectiveRank rank = new CollectiveRank(loop, "rank-" + r, network.of(loop), CollectiveOptions.defaults().withStream(streams),
           new Waits(time, 10));
       endpoints.add("rank-" + r + ":1");
       rank.listens(endpoints.get(r));

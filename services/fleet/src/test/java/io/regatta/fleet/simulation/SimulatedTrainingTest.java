@@ -136,7 +136,7 @@ class SimulatedTrainingTest {
     for (int number = 0; number < TRAINERS; number++) {
       SimulatedCluster.Rank rank = ranks.get(number);
       int of = number;
-      ends.add(rank.enter(job, number)
+      ends.add(rank.enter(job)
           .compose(v -> of == 0 ? Future.fromCompletionStage(rank.client().initialize(initial())) : Future.succeededFuture())
           .compose(v -> rank.barrier("start"))
           .compose(v -> steps(rank, of, 0, step))
