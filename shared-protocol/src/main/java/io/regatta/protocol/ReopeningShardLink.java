@@ -15,8 +15,8 @@ import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.loop.Loop;
+import io.regatta.protocol.vertx.LoopFutures;
 import io.vertx.core.Future;
-import io.vertx.core.Promise;
 import io.vertx.core.http.HttpClosedException;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -79,13 +79,7 @@ public final class ReopeningShardLink implements ShardLink {
    */
   public static Future<ReopeningShardLink> open(Loop loop, Supplier<Future<GrpcShardLink>> open, int maxRequests) {
     return open.get().map(first -> new ReopeningShardLink(first,
-        () -> afterPause(loop, open), maxRequests));
-  }
-
-  private static Future<GrpcShardLink> afterPause(Loop loop, Supplier<Future<GrpcShardLink>> open) {
-    Promise<Void> paused = Promise.promise();
-    loop.after(PAUSE_MILLIS, paused::complete);
-    return paused.future().compose(v -> open.get());
+        () -> LoopFutures.after(loop, PAUSE_MILLIS).compose(v -> open.get()), maxRequests));
   }
 
   /** One call of the owner, made on the link of the moment until it is answered. */

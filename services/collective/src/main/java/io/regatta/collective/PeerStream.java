@@ -10,7 +10,7 @@ import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
-import io.regatta.protocol.vertx.TimeLimit;
+import io.regatta.protocol.vertx.LoopFutures;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 
@@ -230,8 +230,8 @@ final class PeerStream implements CollectiveReceiver.Listener {
     }
     receiver.drop();
     Future<Void> told = opener && !peerClosed // a client's reset has no text
-        ? TimeLimit.within(owner.loop(), ABORT_MILLIS, stream.send(CollectiveFrames.failed(why))) : Future.succeededFuture();
-    aborted = TimeLimit.within(owner.loop(), CLOSE_MILLIS, told.transform(done -> stream.fail(why)));
+        ? LoopFutures.within(owner.loop(), ABORT_MILLIS, stream.send(CollectiveFrames.failed(why))) : Future.succeededFuture();
+    aborted = LoopFutures.within(owner.loop(), CLOSE_MILLIS, told.transform(done -> stream.fail(why)));
   }
 
   /** Completes when the peer has been told why, or cannot be. */
@@ -250,6 +250,6 @@ final class PeerStream implements CollectiveReceiver.Listener {
   Future<Void> close() {
     over = true;
     Future<Void> ended = stream.end();
-    return TimeLimit.within(owner.loop(), CLOSE_MILLIS, opener && !peerClosed ? closed.future() : ended);
+    return LoopFutures.within(owner.loop(), CLOSE_MILLIS, opener && !peerClosed ? closed.future() : ended);
   }
 }

@@ -6,10 +6,17 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.concurrent.TimeoutException;
 
-/** Limits how long a future is waited for, by the time of a loop. Stateless; called on that loop. */
-public final class TimeLimit {
+/** Futures of Vert.x by the time of a loop. Stateless; called on that loop, on which they complete. */
+public final class LoopFutures {
 
-  private TimeLimit() {}
+  private LoopFutures() {}
+
+  /** Returns a future that completes after that many milliseconds; at least one is waited. */
+  public static Future<Void> after(Loop loop, long millis) {
+    Promise<Void> passed = Promise.promise();
+    loop.after(millis, passed::complete);
+    return passed.future();
+  }
 
   /**
    * Returns a future that completes as another one, or fails with {@link TimeoutException}. The other one goes on; its

@@ -1,5 +1,6 @@
 package io.regatta.protocol.vertx;
 
+import io.netty.channel.EventLoop;
 import io.regatta.core.loop.Clock;
 import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
@@ -56,15 +57,8 @@ public final class VertxLoop implements Loop {
     return caller == null ? Promise.promise() : caller.promise();
   }
 
-  /** Returns a future that calls back on this loop, completed as another one is. */
-  public <T> Future<T> follow(Future<T> other) {
-    Promise<T> promise = context.promise();
-    other.onComplete(promise);
-    return promise.future();
-  }
-
   /** Returns the Netty event loop that runs this loop's tasks. */
-  public io.netty.channel.EventLoop netty() {
+  public EventLoop netty() {
     return context.nettyEventLoop();
   }
 
@@ -79,11 +73,6 @@ public final class VertxLoop implements Loop {
    */
   public <T> void dispatch(T value, Handler<T> handler) {
     context.dispatch(value, handler);
-  }
-
-  /** Passes a value to a handler on this loop: at once if the calling thread is its own, otherwise soon. */
-  public <T> void emit(T value, Handler<T> handler) {
-    context.emit(value, handler);
   }
 
   @Override

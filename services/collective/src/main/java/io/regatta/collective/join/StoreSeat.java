@@ -13,7 +13,7 @@ import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.loop.Timer;
 import io.regatta.node.admin.Waits;
-import io.regatta.protocol.vertx.TimeLimit;
+import io.regatta.protocol.vertx.LoopFutures;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -92,11 +92,9 @@ final class StoreSeat extends Tenure {
       return;
     }
     looking = key.look().compose(this::consider);
-    silence.cancel();
     silence = loop().every(timing.lease().toMillis(), this::unanswered);
-    Timer whileLooking = silence;
     looking.onComplete(done -> {
-      whileLooking.cancel();
+      silence.cancel();
       if (done.failed()) {
         troubled(done.cause());
       } else {
@@ -287,7 +285,7 @@ final class StoreSeat extends Tenure {
         left.complete();
         return;
       }
-      TimeLimit.within(loop(), LEAVE_MILLIS,
+      LoopFutures.within(loop(), LEAVE_MILLIS,
           end(new Cancelled(joining.member() + " has left group " + joining.group()), when)).onComplete(done -> {
             if (done.failed()) {
               LOG.warn("{} could not leave group {}, its lease will end it: {}", joining.member(), joining.group(),

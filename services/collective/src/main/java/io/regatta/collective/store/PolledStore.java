@@ -5,6 +5,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.loop.Deadline;
 import io.regatta.core.loop.Loop;
+import io.regatta.protocol.vertx.LoopFutures;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -111,9 +112,7 @@ abstract class PolledStore implements Store {
 
   /** Completes after that many milliseconds on the caller's loop. */
   final Future<Void> after(long millis) {
-    Promise<Void> passed = Promise.promise();
-    VertxLoop.current(vertx).after(millis, passed::complete);
-    return passed.future();
+    return LoopFutures.after(VertxLoop.current(vertx), millis);
   }
 
   private <T> Future<T> begin(Supplier<Future<T>> operation) {

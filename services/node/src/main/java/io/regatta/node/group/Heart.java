@@ -10,7 +10,7 @@ import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.JoinReply;
-import io.regatta.protocol.vertx.TimeLimit;
+import io.regatta.protocol.vertx.LoopFutures;
 import io.vertx.core.Future;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -112,7 +112,7 @@ final class Heart {
   void beat() {
     beating = true;
     RendezvousClient by = calls;
-    TimeLimit.within(loop, deadlineMillis,
+    LoopFutures.within(loop, deadlineMillis,
         by.heartbeat(group, rank, incarnation, lastStep.getAsLong(), examples.getAsLong())).onComplete(beat -> {
       if (by != calls) { // one of several on a connection that has been given up
         return;

@@ -16,7 +16,7 @@ import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.Member;
-import io.regatta.protocol.vertx.TimeLimit;
+import io.regatta.protocol.vertx.LoopFutures;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.Collection;
@@ -276,7 +276,7 @@ public final class Membership {
 
   private Future<Void> left(RendezvousClient by, int ofRank, long life, ByteString proof, boolean ended,
       boolean succeeded) {
-    return TimeLimit.within(process.loop(), LEAVE_MILLIS, by.leave(group, ofRank, life, proof, ended, succeeded))
+    return LoopFutures.within(process.loop(), LEAVE_MILLIS, by.leave(group, ofRank, life, proof, ended, succeeded))
         .onFailure(this::notLeft);
   }
 
