@@ -112,10 +112,15 @@ final class SecureChannel {
     return refused;
   }
 
-  /** Closes the connection, not gracefully. Not on a thread of Hazelcast's network. */
+  /**
+   * Closes the connection, not gracefully. Not on a thread of Hazelcast's network; those are woken, since Java keeps the
+   * socket of a closed channel until its selectors have seen that, and they look up every 5 s otherwise.
+   */
   void close(String why) {
     if (channel.attributeMap().get(ServerConnection.class) instanceof ServerConnection connection) {
       connection.close(why, null);
+      channel.inboundPipeline().wakeup();
+      channel.outboundPipeline().wakeup();
     }
   }
 
