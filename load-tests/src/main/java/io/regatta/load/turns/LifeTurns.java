@@ -46,6 +46,11 @@ final class LifeTurns {
     public long epochMillis() {
       return nowMillis;
     }
+
+    @Override
+    public void pause(long nanos) {
+      nowMillis += TimeUnit.NANOSECONDS.toMillis(nanos);
+    }
   };
   private long shrinks;
 

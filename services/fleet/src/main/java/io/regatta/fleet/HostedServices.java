@@ -88,7 +88,7 @@ final class HostedServices {
       gone.complete();
       return;
     }
-    node.vertx().setTimer(GONE_MILLIS, timer -> node.directory().list(Directory.RENDEZVOUS)
+    VertxLoop.current(node.vertx()).after(GONE_MILLIS, () -> node.directory().list(Directory.RENDEZVOUS)
         .onComplete(found -> rendezvousGone(gone, found.succeeded() && !found.result().isEmpty() ? 0 : times + 1)));
   }
 }

@@ -1,5 +1,11 @@
 package io.regatta.fleet;
 
+import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.equivalentTo;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameStartingWith;
+import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -29,6 +35,7 @@ import io.vertx.core.net.NetServerOptions;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -223,9 +230,18 @@ class DependencyRulesTest {
   }
 
   @Test
-  void nobody_sleeps() {
-    ArchRule rule = noClasses().should().callMethod(Thread.class, "sleep", long.class);
-    rule.check(regatta);
+  void threads_are_kept_by_a_clock() {
+    noClasses().that().resideOutsideOfPackages("io.regatta.protocol.vertx..", "io.regatta.load..")
+        .should().callMethodWhere(target(name("sleep").or(nameStartingWith("park")))
+            .and(target(owner(equivalentTo(Thread.class).or(equivalentTo(LockSupport.class)))))).check(regatta);
+  }
+
+  /** Timers of the node are its own still. */
+  @Test
+  void timers_are_those_of_loops() {
+    noClasses().that().resideOutsideOfPackages("io.regatta.protocol.vertx..", "io.regatta.node..", "io.regatta.load..")
+        .should().callMethodWhere(target(name("setTimer").or(name("setPeriodic")).or(name("timer")))
+            .and(target(owner(assignableTo(Vertx.class))))).check(regatta);
   }
 
   /** Verticles and what they own: one state, one owner, one loop. */

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.Tags;
 import io.regatta.collective.CollectiveAggregator;
 import io.regatta.collective.CollectiveOptions;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.loop.Timer;
 import io.regatta.core.reduce.AggregationRounds;
 import io.regatta.node.Node;
 import io.regatta.node.address.ServicePort;
@@ -64,7 +65,7 @@ public final class AggregatorVerticle extends VerticleBase {
   private LocalStreams local;
   private Registration registration;
   private Waits.Source waits;
-  private long measurer = -1;
+  private Timer measurer = Timer.NONE;
 
   /** One aggregator on the node's host; deploy one instance. */
   public AggregatorVerticle(Node node, AggregatorConfig config) {
@@ -136,7 +137,7 @@ public final class AggregatorVerticle extends VerticleBase {
         .description("pushes taken in from trainers").register(node.metrics()));
     roundWaits = new MultiCounter(node.metrics(), "regatta.aggregator.round.wait",
         "time that rounds of this host have waited for the rank", "seconds", Tags.of("port", at));
-    measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> {
+    measurer = VertxLoop.of(context).every(MEASURE_MILLIS, () -> {
       openRounds.set(endpoint.openRounds());
       bytes.set(endpoint.bytes());
       pushes.set(endpoint.pushes());
@@ -147,7 +148,7 @@ public final class AggregatorVerticle extends VerticleBase {
   @Override
   public Future<?> stop() {
     hosted.stopped();
-    vertx.cancelTimer(measurer);
+    measurer.cancel();
     meters.forEach(node.metrics()::remove);
     if (roundWaits != null) {
       roundWaits.close();

@@ -2,6 +2,8 @@ package io.regatta.protocol.call;
 
 import com.google.protobuf.Descriptors.ServiceDescriptor;
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.loop.Timer;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Vertx;
 import io.vertx.grpc.common.GrpcMessageDecoder;
 import io.vertx.grpc.common.GrpcMessageEncoder;
@@ -9,8 +11,8 @@ import io.vertx.grpc.common.GrpcStatus;
 import io.vertx.grpc.common.ServiceMethod;
 import io.vertx.grpc.common.ServiceName;
 import io.vertx.grpc.health.v1.HealthCheckRequest;
-import io.vertx.grpc.health.v1.HealthCheckResponse;
 import io.vertx.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.vertx.grpc.health.v1.HealthCheckResponse;
 import io.vertx.grpc.health.v1.HealthListRequest;
 import io.vertx.grpc.health.v1.HealthListResponse;
 import io.vertx.grpc.health.v1.HealthProto;
@@ -107,33 +109,54 @@ final class Health {
     if (all == MAX_WATCHES) {
       throw new Overloaded("this port's health is watched by " + all + " clients already; ask with Check");
     }
-    ServingStatus[] sent = {status(name)};
-    call.write(response(sent[0]));
+    ServingStatus now = status(name);
+    call.write(response(now));
     if (call.isOver()) {
       return () -> { };
     }
-    Runnable letGo = call.keepConnection();
+    Observer observer = new Observer(name, call, now);
     watches.put(address, ofAddress + 1); // nothing after this can fail before the timer is there to be canceled
-    long timer = vertx.setPeriodic(WATCH_MILLIS, id -> {
+    observer.timer = VertxLoop.current(vertx).every(WATCH_MILLIS, observer::look);
+    return observer::release;
+  }
+
+  /** A client that is told every change, until it goes. */
+  private final class Observer {
+    private final String name;
+    private final ServerCall<HealthCheckRequest, HealthCheckResponse> call;
+    private final Runnable letGo;
+    private ServingStatus sent;
+    private Timer timer = Timer.NONE;
+    private boolean released;
+
+    private Observer(String name, ServerCall<HealthCheckRequest, HealthCheckResponse> call, ServingStatus sent) {
+      this.name = name;
+      this.call = call;
+      this.sent = sent;
+      this.letGo = call.keepConnection();
+    }
+
+    private void look() {
       try {
         ServingStatus now = status(name);
-        if (now != sent[0] && !call.writeQueueFull()) {
-          sent[0] = now;
+        if (now != sent && !call.writeQueueFull()) {
+          sent = now;
           call.write(response(now));
         }
       } catch (RuntimeException e) { // the call is over, so nobody else ends its timer
-        release(address, id, letGo);
+        release();
         call.fail(e);
       }
-    });
-    return () -> release(address, timer, letGo);
-  }
+    }
 
-  /** Ends a watch's timer and gives its address the place back, once. */
-  private void release(String address, long timer, Runnable letGo) {
-    if (vertx.cancelTimer(timer)) {
-      letGo.run();
-      watches.computeIfPresent(address, (a, open) -> open > 1 ? open - 1 : null);
+    /** Ends the timer and gives the address its place back, once. */
+    private void release() {
+      if (!released) {
+        released = true;
+        timer.cancel();
+        letGo.run();
+        watches.computeIfPresent(call.address(), (a, open) -> open > 1 ? open - 1 : null);
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.regatta.protocol.call;
 
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Vertx;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -46,8 +47,7 @@ public final class HeldRequests {
 
   /** Has the task run when a request that begins now must have arrived; returns what to run when it has. */
   public Runnable awaitArrival(Runnable late) {
-    long timer = vertx.setTimer(arrivalMillis, id -> late.run());
-    return () -> vertx.cancelTimer(timer);
+    return VertxLoop.current(vertx).after(arrivalMillis, late)::cancel;
   }
 
   /** Returns what is said of a request that has not arrived in time. */

@@ -14,7 +14,6 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 
 /** Files in memory, in {@code /dev/shm}, that nobody but their user can open. All of this blocks. */
 final class SharedFiles {
@@ -104,7 +103,7 @@ final class SharedFiles {
         System.gc();
       }
       while (!room && SystemClock.get().nanos() - asked < SHOWS_NANOS) {
-        LockSupport.parkNanos(PAUSE_NANOS);
+        SystemClock.get().pause(PAUSE_NANOS);
         room = usable() >= bytes;
       }
       return room;

@@ -1,6 +1,7 @@
 package io.regatta.protocol.vertx;
 
 import io.regatta.core.loop.Clock;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The clocks of the machine. Named where a process is put together, and by what belongs to the process as a whole;
@@ -24,5 +25,10 @@ public final class SystemClock implements Clock {
   @Override
   public long epochMillis() {
     return System.currentTimeMillis();
+  }
+
+  @Override
+  public void pause(long nanos) {
+    LockSupport.parkNanos(nanos);
   }
 }

@@ -14,4 +14,11 @@ public interface Clock {
    * somebody sets the machine's clock; durations are measured with {@link #nanos}.
    */
   long epochMillis();
+
+  /**
+   * Keeps the calling thread for about that long; less if it is interrupted, which it stays. Not on a loop.
+   *
+   * @param nanos at least 0
+   */
+  void pause(long nanos);
 }

@@ -46,6 +46,11 @@ public final class VirtualTime implements Clock {
     return EPOCH_MILLIS + nanos / NANOS_PER_MILLI;
   }
 
+  @Override
+  public void pause(long pauseNanos) {
+    throw new IllegalStateException("the one thread of a simulation would wait for itself");
+  }
+
   /** Returns the loop of a new owner. */
   public Loop loop(String name) {
     SimulatedLoop loop = new SimulatedLoop(name);

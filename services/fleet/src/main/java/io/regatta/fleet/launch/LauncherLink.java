@@ -1,6 +1,7 @@
 package io.regatta.fleet.launch;
 
 import io.regatta.node.process.Blocking;
+import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.Map;
@@ -9,7 +10,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
@@ -53,7 +53,7 @@ public final class LauncherLink {
     Optional<ProcessHandle> handle = ProcessHandle.of(Long.parseLong(launcher));
     Thread thread = new Thread(() -> {
       while (handle.isPresent() && handle.get().isAlive()) { // onExit tells in a pool that others may hold up
-        LockSupport.parkNanos(LOOK_NANOS);
+        SystemClock.get().pause(LOOK_NANOS);
       }
       end();
     }, "regatta-launcher-link");

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.regatta.core.loop.Stopwatch;
+import io.regatta.core.loop.Timer;
 import io.regatta.node.Node;
 import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Hosted;
@@ -11,6 +12,7 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Registration;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.trainer.Servable;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
@@ -45,7 +47,7 @@ public final class PredictorVerticle extends VerticleBase {
   private PredictionEndpoint endpoint;
   private ServicePort port;
   private Registration registration;
-  private long poller = -1;
+  private Timer poller = Timer.NONE;
   private Future<Void> looking = Future.succeededFuture();
   private String trouble;
   /** Of the worker; null: none is followed. */
@@ -87,7 +89,7 @@ public final class PredictorVerticle extends VerticleBase {
         .onSuccess(registered -> {
           registration = registered;
           if (follower != null) {
-            poller = vertx.setPeriodic(config.pollMs(), id -> poll());
+            poller = VertxLoop.of(context).every(config.pollMs(), this::poll);
           }
           hosted.serves();
           LOG.info("model {} is served on {}:{}", predictor.source().dir(), node.host(), port());
@@ -140,7 +142,7 @@ public final class PredictorVerticle extends VerticleBase {
   @Override
   public Future<?> stop() {
     hosted.stopped();
-    vertx.cancelTimer(poller);
+    poller.cancel();
     meters.forEach(node.metrics()::remove);
     Future<Void> unregistered = registration == null ? Future.succeededFuture() : registration.close();
     return unregistered

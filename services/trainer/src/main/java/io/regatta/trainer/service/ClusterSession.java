@@ -41,7 +41,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -306,7 +305,7 @@ final class ClusterSession implements OwnedSession {
   public void stepped(long made) {
     step = made;
     if (stepDelayMillis > 0) { // on a model thread
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(stepDelayMillis));
+      node.clock().pause(TimeUnit.MILLISECONDS.toNanos(stepDelayMillis));
     }
   }
 

@@ -14,6 +14,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.loop.Clock;
+import io.regatta.core.loop.Timer;
 import io.regatta.node.Node;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.vertx.VertxLoop;
@@ -225,8 +226,8 @@ final class ElasticMesh implements ElasticPeers {
         return;
       }
       pause = over;
-      long timer = context.owner().setTimer(millis, t -> over.complete(null));
-      over.thenRun(() -> context.owner().cancelTimer(timer));
+      Timer timer = VertxLoop.of(context).after(millis, () -> over.complete(null));
+      over.thenRun(timer::cancel);
     });
     return over;
   }

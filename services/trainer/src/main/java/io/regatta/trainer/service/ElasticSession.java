@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /** One trainer of an elastic job, over its {@link ElasticMesh}. */
 final class ElasticSession extends ElasticRankSession implements OwnedSession {
@@ -60,7 +59,7 @@ final class ElasticSession extends ElasticRankSession implements OwnedSession {
   public void stepped(long made) {
     step = made;
     if (stepDelayMillis > 0) { // on a model thread
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(stepDelayMillis));
+      node.clock().pause(TimeUnit.MILLISECONDS.toNanos(stepDelayMillis));
     }
   }
 

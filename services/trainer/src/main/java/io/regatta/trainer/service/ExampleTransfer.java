@@ -3,6 +3,7 @@ package io.regatta.trainer.service;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.loop.Timer;
 import io.regatta.node.address.ServicePort;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.call.GrpcCalls;
@@ -59,7 +60,7 @@ final class ExampleTransfer {
   private final Promise<List<List<Parcel>>> result = Promise.promise();
   private TensorStreamClient client;
   private Future<ServicePort> port;
-  private long deadline = -1;
+  private Timer deadline = Timer.NONE;
   /** Streams that have ended rightly. */
   private int finished;
   private boolean over;
@@ -149,7 +150,7 @@ final class ExampleTransfer {
           + "start the job again"));
       return;
     }
-    deadline = vertx.setTimer(options.connectTimeoutMillis() + CLOSE_MILLIS, t -> checkConnected());
+    deadline = VertxLoop.of(context).after(options.connectTimeoutMillis() + CLOSE_MILLIS, this::checkConnected);
     for (double[] address : addresses) {
       int to = (int) address[0];
       if (to > rank && !over) {
@@ -322,7 +323,7 @@ final class ExampleTransfer {
   }
 
   private Future<Void> close() {
-    vertx.cancelTimer(deadline);
+    deadline.cancel();
     return client.close().eventually(() -> port.compose(listening -> listening.shutdown(CLOSE_MILLIS)))
         .otherwiseEmpty();
   }

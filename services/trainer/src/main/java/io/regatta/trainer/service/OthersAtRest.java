@@ -4,6 +4,7 @@ import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.parameterserver.StatusReply;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.List;
@@ -80,6 +81,6 @@ final class OthersAtRest {
       rest.tryComplete();
       return;
     }
-    node.vertx().setTimer(EVERY_MILLIS, id -> ask());
+    VertxLoop.current(node.vertx()).after(EVERY_MILLIS, this::ask);
   }
 }

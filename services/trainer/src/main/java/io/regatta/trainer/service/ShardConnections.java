@@ -15,6 +15,7 @@ import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
+import io.regatta.protocol.vertx.LoopFutures;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.Future;
@@ -144,7 +145,7 @@ final class ShardConnections {
             + ", the directory knows " + found.stream().map(Directory.Instance::endpoint).toList()
             + "; start one here, or set aggregator: false"));
       }
-      return vertx.timer(RETRY_MILLIS).compose(t -> aggregator(deadline, who));
+      return LoopFutures.after(VertxLoop.current(vertx), RETRY_MILLIS).compose(t -> aggregator(deadline, who));
     });
   }
 
