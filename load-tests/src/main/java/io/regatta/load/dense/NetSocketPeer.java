@@ -3,9 +3,9 @@ package io.regatta.load.dense;
 import io.netty.buffer.Unpooled;
 import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.process.PlainVertx;
+import io.regatta.protocol.vertx.NettyParts;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.internal.buffer.BufferInternal;
 import io.vertx.core.net.NetClient;
 import io.vertx.core.net.NetClientOptions;
 import io.vertx.core.net.NetServerOptions;
@@ -27,7 +27,7 @@ final class NetSocketPeer implements Peer {
     return WorkerLoop.on(vertx).call(() -> vertx.createNetServer(new NetServerOptions().setTcpNoDelay(true))
         .connectHandler(socket -> {
           RawFrames frames = frames(new RawShard(task, new Wire(socket)));
-          socket.handler(b -> frames.read(((BufferInternal) b).getByteBuf()));
+          socket.handler(b -> frames.read(NettyParts.bytes(b)));
         }).listen(0, "127.0.0.1")).actualPort();
   }
 
@@ -38,7 +38,7 @@ final class NetSocketPeer implements Peer {
       socket.setWriteQueueMaxSize(2 * task.chunkBytes());
       RawTrainer trainer = new RawTrainer(task, loop, new Wire(socket));
       RawFrames frames = frames(trainer);
-      socket.handler(b -> frames.read(((BufferInternal) b).getByteBuf()));
+      socket.handler(b -> frames.read(NettyParts.bytes(b)));
       socket.drainHandler(v -> trainer.pump());
       socket.closeHandler(v -> trainer.lost());
       return trainer;

@@ -3,17 +3,16 @@ package io.regatta.protocol.http2;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
-import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.regatta.protocol.memory.DirectMemory;
+import io.regatta.protocol.vertx.NettyParts;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpConnection;
-import io.vertx.core.net.impl.ConnectionBase;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -94,15 +93,13 @@ public final class DataLane {
    * frame has been sent, which a peer that reads nothing does not let happen. Any thread.
    */
   public static void cut(HttpConnection connection) {
-    if (connection instanceof ConnectionBase base) {
-      EventLoop loop = base.channel().eventLoop();
-      if (loop.inEventLoop()) {
-        cut(base.channel());
-      } else {
-        loop.execute(() -> cut(base.channel()));
-      }
-    } else {
+    Channel channel = NettyParts.channel(connection);
+    if (channel == null) {
       connection.close();
+    } else if (channel.eventLoop().inEventLoop()) {
+      cut(channel);
+    } else {
+      channel.eventLoop().execute(() -> cut(channel));
     }
   }
 
@@ -114,7 +111,8 @@ public final class DataLane {
   }
 
   private static Channel channel(HttpConnection connection) {
-    return connection instanceof ConnectionBase base && base.channel().eventLoop().inEventLoop() ? base.channel() : null;
+    Channel channel = NettyParts.channel(connection);
+    return channel != null && channel.eventLoop().inEventLoop() ? channel : null;
   }
 
   /**

@@ -1,13 +1,13 @@
 package io.regatta.protocol.security;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.vertx.NettyParts;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.ClientAuth;
 import io.vertx.core.net.ClientSSLOptions;
 import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.core.net.PemTrustOptions;
 import io.vertx.core.net.ServerSSLOptions;
-import io.vertx.core.net.impl.KeyStoreHelper;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
@@ -27,7 +27,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
@@ -110,11 +109,10 @@ final class TlsMaterial {
     }
   }
 
-  /** As Vert.x does it for a port, which reads fewer kinds of files than the JDK. */
   private static TrustManager[] trust(Path file, Buffer ca) {
     try {
       TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-      factory.init(KeyStoreHelper.loadCA(Stream.of(ca)));
+      factory.init(NettyParts.authorities(ca));
       return factory.getTrustManagers();
     } catch (Exception e) { // the library declares no narrower one
       throw new InvalidInput(CA + " " + file + " is no certificate in PEM that can be trusted: " + e.getMessage(), e);

@@ -6,12 +6,12 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.http2.DataLane;
 import io.regatta.protocol.http2.DataStream;
+import io.regatta.protocol.vertx.NettyParts;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpConnection;
-import io.vertx.core.internal.buffer.BufferInternal;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.core.streams.ReadStream;
 import io.vertx.core.streams.WriteStream;
@@ -112,7 +112,7 @@ abstract class HttpTensorStream extends StreamEnd {
     // With a lane, what comes this way is what nobody reads any more; Vert.x itself gives its bytes back.
     from.handler(buffer -> {
       if (lane == null) {
-        piece(((BufferInternal) buffer).getByteBuf());
+        piece(NettyParts.bytes(buffer));
       }
     });
     arrived();

@@ -4,8 +4,8 @@ import com.google.protobuf.CodedOutputStream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.vertx.NettyParts;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.internal.buffer.BufferInternal;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -24,7 +24,7 @@ final class TensorFrameEncoder {
   /** The frame as it goes over the wire; its payload is not copied. */
   static Buffer encode(TensorFrame frame) {
     ByteBuf head = Unpooled.wrappedBuffer(head(frame));
-    return BufferInternal.buffer(frame.payload().hasRemaining()
+    return NettyParts.buffer(frame.payload().hasRemaining()
         ? Unpooled.wrappedBuffer(head, Unpooled.wrappedBuffer(frame.payload())) : head);
   }
 

@@ -9,6 +9,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.regatta.node.address.ServicePort;
 import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.vertx.NettyParts;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -17,7 +18,6 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
-import io.vertx.core.net.impl.ConnectionBase;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -85,7 +85,7 @@ public final class KeyValueServer {
 
   /** Answers have the version of the protocol, not that of the request. */
   private static void speakOldHttp(HttpConnection connection) {
-    ChannelPipeline pipeline = ((ConnectionBase) connection).channel().pipeline();
+    ChannelPipeline pipeline = NettyParts.channel(connection).pipeline();
     pipeline.addBefore(pipeline.lastContext().name(), "http-1.0", new ChannelOutboundHandlerAdapter() {
       @Override
       public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {

@@ -1,0 +1,42 @@
+package io.regatta.protocol.vertx;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.internal.buffer.BufferInternal;
+import io.vertx.core.net.impl.ConnectionBase;
+import io.vertx.core.net.impl.KeyStoreHelper;
+import java.security.KeyStore;
+import java.util.stream.Stream;
+
+/** What stands behind objects of Vert.x, which its public API does not show. Stateless. */
+public final class NettyParts {
+
+  private NettyParts() {}
+
+  /** Returns the bytes of a buffer, which stay its own. */
+  public static ByteBuf bytes(Buffer buffer) {
+    return ((BufferInternal) buffer).getByteBuf();
+  }
+
+  /** Returns a buffer of these bytes, which are not copied. */
+  public static Buffer buffer(ByteBuf bytes) {
+    return BufferInternal.buffer(bytes);
+  }
+
+  /** Returns the channel of a connection; null of one that another library has made. Any thread. */
+  public static Channel channel(HttpConnection connection) {
+    return connection instanceof ConnectionBase base ? base.channel() : null;
+  }
+
+  /**
+   * Returns the certificates of authorities, read as Vert.x reads them for a port: fewer kinds of files than the JDK.
+   *
+   * @param pem one or more certificates in PEM
+   * @throws Exception if they cannot be read; the library declares no narrower one
+   */
+  public static KeyStore authorities(Buffer pem) throws Exception {
+    return KeyStoreHelper.loadCA(Stream.of(pem));
+  }
+}
