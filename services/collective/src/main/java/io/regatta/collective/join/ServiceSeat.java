@@ -91,7 +91,7 @@ final class ServiceSeat extends Tenure {
     if (closed) {
       return;
     }
-    Watch watch = watcher.follow(joining.group(), seat.incarnation(), known, change -> {
+    Watch watch = watcher.follow(joining.group(), seat.incarnation(), secret(), known, change -> {
       watchAgainMillis = WATCH_SOON_MILLIS;
       seen(known.view());
     });

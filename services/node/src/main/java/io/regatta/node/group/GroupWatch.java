@@ -145,7 +145,7 @@ public final class GroupWatch {
   private Future<Void> follow(Instance rendezvous) {
     closeClient();
     client = new RendezvousClient(network, rendezvous.host(), rendezvous.controlPort());
-    return client.follow(job, 0, known, change -> seen(rendezvous, change)).ended();
+    return client.follow(job, known, change -> seen(rendezvous, change)).ended();
   }
 
   private void seen(Instance rendezvous, GroupView change) {
