@@ -94,14 +94,14 @@ public final class RendezvousClient {
     return calls.watch(RendezvousGrpcClient.Watch, WatchRequest.newBuilder().setGroup(group).build(), view);
   }
 
-  /** Follows a group as {@link #follow(String, long, ByteString, KnownGroup, Handler)} does, for one who is no member. */
+  /** Follows a group by differences, for one who is no member. */
   public Watch follow(String group, KnownGroup known, Handler<GroupView> change) {
     return follow(group, 0, ByteString.EMPTY, known, change);
   }
 
   /**
-   * Follows a group by differences, as a member that can be asked over it for a sign of life. What each change costs here
-   * and on the network is what has changed.
+   * Follows a group by differences, as a member that can be asked over it for a heartbeat. Each change costs as much as
+   * has changed, here and on the network.
    *
    * @param secret of the answer to the member's join; with another one it only observes
    * @param known takes every message before the call

@@ -43,8 +43,8 @@ final class StatusPage {
   }
 
   private static void job(JobStatus job, long nowMillis, PrintWriter out) {
-    line(out, String.format(Locale.ROOT, "    job %s, %s: %d updates, %d dense values%s, staleness at most %d, %.1f on average, "
-        + "%d pushes%s%s",
+    line(out, String.format(Locale.ROOT, "    job %s, %s: %d updates, %d dense values%s, staleness at most %d, %.1f on "
+        + "average, %d pushes%s%s",
         job.getJob(), job.getMode(), job.getVersion(), job.getDenseSize(), rows(job), job.getStalenessMax(),
         (double) job.getStalenessSum() / Math.max(1, job.getPushes()), job.getPushes(),
         counted(job.getSkippedPushes(), "skipped"), counted(job.getRepeatedPushes(), "repeated")

@@ -64,8 +64,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
 /**
- * Names with line ends, terminal sequences and 8 kB, with the job's token, in every text of every call at every port of
- * a running job: no line of the log is forged, long or without end.
+ * Calls with the job's token, at each port of a running job. Every text in them has line ends and terminal sequences,
+ * or 8 kB. No line of the log is forged or long.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class StrangeNamesTest {
@@ -74,11 +74,12 @@ class StrangeNamesTest {
   private static final String LONG = "\u001b]0;" + "x".repeat(8000);
   private static final int LINE_CHARS = 4000;
   private static final int LOG_CHARS = 1 << 20;
-  /** Of a HTTP/2 frame. */
+  /** Most bytes of an HTTP/2 frame. */
   private static final int FRAME_BYTES = 16 << 10;
   private static final List<ServiceDescriptor> SERVICES = Stream.of(RendezvousOuterClass.getDescriptor(),
       ParameterServerOuterClass.getDescriptor(), PredictionOuterClass.getDescriptor(), Aggregation.getDescriptor(),
-      CollectiveOuterClass.getDescriptor(), TrainerOuterClass.getDescriptor()).flatMap(file -> file.getServices().stream()).toList();
+      CollectiveOuterClass.getDescriptor(), TrainerOuterClass.getDescriptor())
+      .flatMap(file -> file.getServices().stream()).toList();
 
   @Test
   void when_every_text_of_every_call_is_strange_then_each_line_of_the_log_is_one_and_short(@TempDir Path dir)
@@ -109,8 +110,8 @@ class StrangeNamesTest {
       assertThat(trained.await(JavaProcess.SECONDS, TimeUnit.SECONDS)).isTrue();
       Node node = Blocking.get(cluster.nodeReady());
       CollectivePort rank = Blocking.get(CollectivePort.listen(node, CollectiveOptions.defaults()));
-      Blocking.get(node.deploy(new PredictorVerticle(node, new PredictorConfig(model.toString(), "", 1000, predictor, 1 << 20),
-          null)));
+      Blocking.get(node.deploy(new PredictorVerticle(node, new PredictorConfig(model.toString(), "", 1000, predictor,
+          1 << 20), null)));
       List<Integer> ports = new ArrayList<>(List.of(keyValues, admin, predictor,
           HostPort.parse(rank.endpoint(), "rank").port()));
       for (String service : List.of(Directory.RENDEZVOUS, Directory.PARAMETER_SERVER, Directory.GRADIENT_AGGREGATOR)) {
@@ -164,8 +165,8 @@ class StrangeNamesTest {
   private static List<Message> messages(MethodDescriptor method, String name) {
     DynamicMessage.Builder strange = strange(method.getInputType(), name, 2);
     if (method.getName().equals("Join")) {
-      return List.of(JoinRequest.newBuilder().setGroup(name).setMember(name).setWorldSize(2).setEndpoint(name).setHost(name)
-          .setRunId(name).build(), strange.build());
+      return List.of(JoinRequest.newBuilder().setGroup(name).setMember(name).setWorldSize(2).setEndpoint(name)
+          .setHost(name).setRunId(name).build(), strange.build());
     }
     if (!method.getName().equals("Exchange")) {
       return List.of(strange.build());
@@ -231,8 +232,8 @@ class StrangeNamesTest {
     for (String request : requests) {
       try (HostileClient client = HostileClient.connect(port)) {
         client.send((request + " HTTP/1.1\r\nHost: " + header.substring(0, Math.min(1000, header.length())) + "\r\n"
-            + Token.HEADER + ": Bearer " + TOKEN + "\r\nIf-Match: x\r\nConnection: close\r\nContent-Length: " + body.length
-            + "\r\n\r\n").getBytes(ISO_8859_1), body);
+            + Token.HEADER + ": Bearer " + TOKEN + "\r\nIf-Match: x\r\nConnection: close\r\nContent-Length: "
+            + body.length + "\r\n\r\n").getBytes(ISO_8859_1), body);
         client.awaitEnd();
       }
     }

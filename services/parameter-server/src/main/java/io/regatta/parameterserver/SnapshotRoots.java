@@ -19,8 +19,8 @@ final class SnapshotRoots {
   /**
    * Returns the configured roots.
    *
-   * @param directories absolute, or relative to the working directory. None stand for the working directory if the server
-   *     serves this machine alone and that is not the root of the file system, and else for no directory
+   * @param directories absolute, or relative to the working directory. None stand for the working directory if the
+   *     server serves this machine alone and that is not the root of the file system, and else for no directory
    * @param local whether processes of this machine alone reach the server
    */
   static SnapshotRoots of(List<String> directories, boolean local) {
@@ -42,8 +42,8 @@ final class SnapshotRoots {
    */
   ConfinedDirectory directory(String name) {
     if (roots.isEmpty()) {
-      throw new InvalidInput("this server takes no snapshots, because " + KEY + " is empty and it serves other machines "
-          + "or was started in /: set " + KEY + " to the directory that holds the job's snapshots");
+      throw new InvalidInput("this server takes no snapshots, because " + KEY + " is empty and it serves other "
+          + "machines or was started in /: set " + KEY + " to the directory that holds the job's snapshots");
     }
     return ConfinedDirectory.within(roots, name, KEY);
   }

@@ -266,7 +266,8 @@ final class SnapshotWriter {
     JobRestore into = shard.restore(request.getJob());
     String what = "job " + request.getJob() + " on shard " + shard.index();
     Stopwatch reading = Stopwatch.start(loop.clock());
-    return exists(dir).onFailure(refused -> restored.remove(request.getJob(), begun)) // the job may still begin with another one
+    return exists(dir)
+        .onFailure(refused -> restored.remove(request.getJob(), begun)) // the job may still begin with another one
         .compose(there -> inTurn("the reading of " + what,
             () -> ShardRestorer.restore(into, dir, request.getResume(), at, this::ask)))
         .onSuccess(dense -> SNAPSHOTS.info("{} has been read from {} in {} ms", what, dir,

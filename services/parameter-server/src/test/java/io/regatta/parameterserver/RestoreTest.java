@@ -95,11 +95,13 @@ class RestoreTest {
   @Test
   void when_no_root_is_configured_then_the_working_directory_is_one_on_loopback_alone() throws Exception {
     assertThat(SnapshotRoots.of(List.of(), true, dir).directory("s").path()).isEqualTo(dir.resolve("s"));
-    for (SnapshotRoots roots : List.of(SnapshotRoots.of(List.of(), true), SnapshotRoots.of(List.of(), true, dir.resolve("work")))) {
+    for (SnapshotRoots roots : List.of(SnapshotRoots.of(List.of(), true),
+        SnapshotRoots.of(List.of(), true, dir.resolve("work")))) {
       assertThatThrownBy(() -> roots.directory(dir.toString())).isInstanceOf(InvalidInput.class)
           .hasMessageContaining(SnapshotRoots.KEY);
     }
-    for (SnapshotRoots none : List.of(SnapshotRoots.of(List.of(), false, dir), SnapshotRoots.of(List.of(), true, dir.getRoot()))) {
+    for (SnapshotRoots none : List.of(SnapshotRoots.of(List.of(), false, dir),
+        SnapshotRoots.of(List.of(), true, dir.getRoot()))) {
       assertThatThrownBy(() -> none.directory(dir.toString())).isInstanceOf(InvalidInput.class)
           .hasMessageContaining("set " + SnapshotRoots.KEY);
     }

@@ -333,8 +333,8 @@ public final class Groups {
   private Group open(String name) {
     Group group = groups.get(name);
     if (group == null) {
-      throw new NotOwner("no group " + PeerText.of(name) + " is open at this rendezvous: nobody has joined it yet, its last member "
-          + "is gone, or the rendezvous was restarted");
+      throw new NotOwner("no group " + PeerText.of(name) + " is open at this rendezvous: nobody has joined it yet, its "
+          + "last member is gone, or the rendezvous was restarted");
     }
     return group;
   }
@@ -342,8 +342,8 @@ public final class Groups {
   private Group member(String name) {
     Group group = groups.get(name);
     if (group == null) {
-      throw new StaleGeneration("no group " + PeerText.of(name) + " is open at this rendezvous: its last member is gone, or the"
-          + " rendezvous was restarted. Join again to get a new incarnation");
+      throw new StaleGeneration("no group " + PeerText.of(name) + " is open at this rendezvous: its last member is "
+          + "gone, or the rendezvous was restarted. Join again to get a new incarnation");
     }
     return group;
   }
@@ -352,7 +352,7 @@ public final class Groups {
     return requestedMillis <= 0 ? config.maxWaitMs() : Math.min(requestedMillis, config.maxWaitMs());
   }
 
-  /** Of what log lines, views and pages show. Keys and items may have any characters. */
+  /** Checks a name that log lines, views and pages show. Keys and items may have any characters. */
   private String checkShown(String what, String name) {
     return PeerText.requireName(what, name, config.limits().names(), "rendezvous.limits.names");
   }

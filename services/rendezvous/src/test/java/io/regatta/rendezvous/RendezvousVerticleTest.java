@@ -134,7 +134,7 @@ class RendezvousVerticleTest {
     awaitView(views, 0, "left");
   }
 
-  /** Whoever may see a group knows incarnations, and must not keep a member from being declared lost, nor hasten that. */
+  /** A monitor knows incarnations, and must not keep a member from being declared lost, nor hasten that. */
   @Test
   void aMemberIsAskedOverAWatchWithItsSecret_andOthersOnlyObserve() throws Exception {
     start(RendezvousConfig.defaults());

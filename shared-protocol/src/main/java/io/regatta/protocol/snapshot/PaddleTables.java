@@ -70,7 +70,8 @@ public final class PaddleTables {
    */
   void values(String name, int dim, SnapshotReader.RowTaker to) throws IOException {
     ConfinedDirectory tables = dir.in(name + TXT);
-    List<String> blocks = tables.names().stream().filter(f -> f.startsWith(name + ".block") && f.endsWith(".txt")).toList();
+    List<String> blocks = tables.names().stream()
+        .filter(file -> file.startsWith(name + ".block") && file.endsWith(".txt")).toList();
     if (blocks.isEmpty()) {
       throw new InvalidInput(tables + " has no file " + name + ".block0.txt");
     }
@@ -80,7 +81,8 @@ public final class PaddleTables {
     }
   }
 
-  private static long block(ConfinedDirectory tables, String block, int dim, SnapshotReader.RowTaker to) throws IOException {
+  private static long block(ConfinedDirectory tables, String block, int dim, SnapshotReader.RowTaker to)
+      throws IOException {
     long[] ids = new long[SLICE_ROWS];
     float[] values = new float[SLICE_ROWS * dim];
     int n = 0;
@@ -152,7 +154,8 @@ public final class PaddleTables {
     try {
       return Long.parseLong(line.substring(COUNT.length()).strip());
     } catch (NumberFormatException e) {
-      throw new InvalidInput(meta + ", line " + number + ": expected " + COUNT + " and a number of rows, found '" + PeerText.of(line)
+      throw new InvalidInput(meta + ", line " + number + ": expected " + COUNT + " and a number of rows, found '"
+          + PeerText.of(line)
           + "'; save the table again, or mend the line", e);
     }
   }

@@ -7,9 +7,9 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * Makes the directories of snapshots, which hold all parameters: for their owner alone (0700), whatever the umask is.
- * Where the directory above is writable for its group, the user shares it with that group, and what is made there is the
- * group's as well (0770). Their files: {@link io.regatta.core.file.ConfinedDirectory#create}. File systems without such
+ * Makes the directories of snapshots, which hold all parameters, for their owner alone (0700), whatever the umask is.
+ * If the directory above is writable for its group, the user shares it with that group, and the new one is the group's
+ * as well (0770). {@link io.regatta.core.file.ConfinedDirectory#create} makes their files. File systems without such
  * permissions are left as they are. Stateless; blocks.
  */
 final class PrivateDirectory {

@@ -50,8 +50,8 @@ public final class ShardRestorer {
    * @throws InvalidInput if the snapshot is damaged, or another model's; then the job is broken on this shard, unless it has
    *     begun meanwhile
    */
-  public static boolean restore(JobRestore into, ConfinedDirectory dir, boolean resume, ResumePoint at, ShardTurns turns)
-      throws IOException {
+  public static boolean restore(JobRestore into, ConfinedDirectory dir, boolean resume, ResumePoint at,
+      ShardTurns turns) throws IOException {
     ShardRestorer restorer = new ShardRestorer(into, resume, turns);
     try {
       if (!resume && PaddleTables.isThere(dir)) {

@@ -80,7 +80,8 @@ public final class ShardSaver {
       rows.put(t.rows().table(), t.rows().rows());
       removed.put(t.rows().table(), (long) t.removedCount());
     }
-    try (ShardFileWriter file = new ShardFileWriter(dir.create(name), layout, snapshot.shard(), rows, removed, metadata())) {
+    try (ShardFileWriter file = new ShardFileWriter(dir.create(name), layout, snapshot.shard(), rows, removed,
+        metadata())) {
       for (TableSnapshot t : tables) {
         rows(t.rows(), file);
         file.removed(t.rows().table(), t.removed(), t.removedCount());

@@ -52,9 +52,11 @@ public final class SnapshotChain {
       Found newest = chain.get(chain.size() - 1);
       throw new InvalidInput(newest.dir() + " is a delta"
           + (chain.size() > 1 ? ", through " + chain.get(0).dir().getFileName() + " relative to " : " relative to ")
-          + name.getFileName() + (Files.exists(name) ? ", which cannot be read: " + e.getMessage() : ", which is not there")
-          + ". A delta holds only what has changed since: put " + name.getFileName() + " back beside it, or take a snapshot "
-          + "that needs no other (regatta checkpoint inspect " + name.getParent() + " lists them with their kinds)", e);
+          + name.getFileName()
+          + (Files.exists(name) ? ", which cannot be read: " + e.getMessage() : ", which is not there")
+          + ". A delta holds only what has changed since: put " + name.getFileName() + " back beside it, or take a "
+          + "snapshot that needs no other (regatta checkpoint inspect " + name.getParent()
+          + " lists them with their kinds)", e);
     }
   }
 

@@ -50,7 +50,8 @@ public final class SnapshotDirectory {
   }
 
   /**
-   * Begins it, for its owner alone ({@link PrivateDirectory}); what earlier attempts, of any writer, have left is removed.
+   * Begins it, for its owner alone ({@link PrivateDirectory}); what earlier attempts of any writer have left is
+   * removed.
    */
   public SnapshotDirectory begin() throws IOException {
     removeEarlier();

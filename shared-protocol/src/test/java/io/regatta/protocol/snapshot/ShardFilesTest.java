@@ -135,13 +135,13 @@ class ShardFilesTest {
     }
     Path last = tables.resolve("emb.block2.txt");
     Files.writeString(last, Files.readString(last).replaceFirst("8\\t8.5,-8,0.1,", "8\t8.5"));
-    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), confined(dir), false, ResumePoint.NONE, HERE))
+    assertThatThrownBy(() -> restored(dir, false))
         .isInstanceOf(InvalidInput.class).hasMessageContaining(last + ", line 3").hasMessageContaining("rows of 2");
     Files.writeString(last, "8\t8.5,-8,0.1,\n");
-    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), confined(dir), false, ResumePoint.NONE, HERE))
+    assertThatThrownBy(() -> restored(dir, false))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("was cut");
     Path meta = Files.writeString(tables.resolve("emb.block2.meta"), "param=emb\ncount=many\n");
-    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), confined(dir), false, ResumePoint.NONE, HERE))
+    assertThatThrownBy(() -> restored(dir, false))
         .isInstanceOf(InvalidInput.class).hasMessageContaining(meta + ", line 2: expected count=")
         .hasMessageContaining("'count=many'");
   }
@@ -182,7 +182,8 @@ class ShardFilesTest {
     JobRestore tooLate = next.restore("job");
     ShardRestorer.restore(next.restore("job"), confined(dir.resolve("s")), true, ResumePoint.NONE, HERE);
     assertThatThrownBy(() -> next.restore("job")).isInstanceOf(Conflict.class).hasMessageContaining("has begun");
-    assertThatThrownBy(() -> ShardRestorer.restore(tooLate, confined(dir.resolve("s")), true, ResumePoint.NONE, HERE)).isInstanceOf(Conflict.class);
+    assertThatThrownBy(() -> ShardRestorer.restore(tooLate, confined(dir.resolve("s")), true, ResumePoint.NONE, HERE))
+        .isInstanceOf(Conflict.class);
     assertThat(row(next, 7)).hasSize(2);
   }
 
@@ -194,6 +195,11 @@ class ShardFilesTest {
     JobSnapshot taken = snapshot(job);
     assertThatThrownBy(() -> ShardSaver.save(taken, confined(dir), HERE)).isInstanceOf(IOException.class);
     assertThat(snapshot(job)).isNotNull();
+  }
+
+  /** Reads a directory into the only shard of a job. */
+  private boolean restored(Path from, boolean resume) throws IOException {
+    return ShardRestorer.restore(shard(0, 1).restore("job"), confined(from), resume, ResumePoint.NONE, HERE);
   }
 
   private static ConfinedDirectory confined(Path trusted) {
@@ -215,19 +221,19 @@ class ShardFilesTest {
     FileEntry file = ShardSaver.save(snapshot, confined(out.part()), HERE);
     out.publish(new Manifest("job", "a1", "async", SnapshotKind.FULL, 0, -1, 0, false, "", "",
         ModelLayout.of(snapshot.spec()), List.of(), List.of(file)).toJson(), true);
-    assertThat(ShardRestorer.restore(shard(0, 1).restore("job"), confined(dir.resolve("s")), true, ResumePoint.NONE, HERE)).isTrue();
+    assertThat(restored(dir.resolve("s"), true)).isTrue();
     Path path = dir.resolve("s").resolve(file.file());
     byte[] bytes = Files.readAllBytes(path);
     for (int at = 0; at < bytes.length; at += at < 2000 ? 7 : 97) { // the header, too, and what it says of shrinks
       byte[] flipped = bytes.clone();
       flipped[at] ^= 1;
       Files.write(path, flipped);
-      assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), confined(dir.resolve("s")), true, ResumePoint.NONE, HERE))
+      assertThatThrownBy(() -> restored(dir.resolve("s"), true))
           .as("byte %d of %d", at, bytes.length).isInstanceOf(InvalidInput.class).hasMessageContaining(path.toString());
     }
     bytes[bytes.length - 1] ^= 1;
     Files.write(path, bytes);
-    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), confined(dir.resolve("s")), true, ResumePoint.NONE, HERE))
+    assertThatThrownBy(() -> restored(dir.resolve("s"), true))
         .isInstanceOf(InvalidInput.class).hasMessageContaining(path + " is damaged in tensor").hasMessageContaining("dense/w/");
   }
 

@@ -3,9 +3,9 @@ package io.regatta.core.error;
 import io.regatta.core.error.RegattaException.InvalidInput;
 
 /**
- * Text from outside (the wire, a file, a URL, a header, the name of a directory's entry) as log lines and messages
- * show it: of bounded length, with every invisible character escaped, so that it cannot forge a line of a log or change
- * a terminal. Letters of all languages stay. Stateless, any thread.
+ * Text from outside as log lines and messages show it. Outside are the wire, files, URLs, headers and the names of a
+ * directory's entries. The text has a bounded length, and each invisible character is escaped, so that it can neither
+ * forge a line of a log nor change a terminal. Letters of all languages stay. Stateless, any thread.
  */
 public final class PeerText {
 
@@ -67,8 +67,9 @@ public final class PeerText {
    */
   public static String requireName(String what, String name, int most, String limit) {
     if (name.isEmpty() || name.length() > most) {
-      throw new InvalidInput("the name of a " + what + " has " + name.length() + " characters: give 1 to " + most
-          + (limit.isEmpty() ? "" : " (" + limit + ")") + (name.isEmpty() ? "" : "; it begins with '" + of(name, SHOWN_CHARS) + "'"));
+      throw new InvalidInput("the name of a " + what + " has " + name.length() + " characters: give at least 1 and "
+          + "at most " + most + (limit.isEmpty() ? "" : " (" + limit + ")")
+          + (name.isEmpty() ? "" : "; it begins with '" + of(name, SHOWN_CHARS) + "'"));
     }
     return requireVisible(what, name);
   }
@@ -80,8 +81,8 @@ public final class PeerText {
    */
   public static String requireVisible(String what, String name) {
     if (!name.codePoints().allMatch(PeerText::isVisible)) {
-      throw new InvalidInput("the name '" + of(name, SHOWN_CHARS) + "' of a " + what + " has a character that cannot be seen "
-          + "(shown as \\uXXXX): leave it out");
+      throw new InvalidInput("the name '" + of(name, SHOWN_CHARS) + "' of a " + what + " has a character that cannot "
+          + "be seen (shown as \\uXXXX): leave it out");
     }
     return name;
   }

@@ -2,8 +2,8 @@ package io.regatta.core.error;
 
 /**
  * The closed set of failures that cross a service boundary. Each subclass is a decision for the caller; the text
- * says what happened, where (job, rank, peer, table, step) and what to do next. Texts of peers and files in it are shown as
- * {@link PeerText#message} says: it is one line. One class in {@code shared-protocol}
+ * says what happened, where (job, rank, peer, table, step) and what to do next. It is one line, shown as
+ * {@link PeerText#message} says, because some of it may be a peer's. One class in {@code shared-protocol}
  * maps them to gRPC status codes and back.
  */
 public abstract sealed class RegattaException extends RuntimeException {

@@ -32,9 +32,13 @@ public record Wait(String who, String operation, String where, long sinceMillis,
     }
   }
 
-  /** One sentence, its texts as {@link PeerText} shows them: {@code trainer 1 waits at shard 0 of job census for trainer 3 (last step 402), pull of step 418, since 12.3 s}. */
+  /**
+   * Returns one sentence, its texts as {@link PeerText} shows them. An example: {@code trainer 1 waits at shard 0 of
+   * job census for trainer 3 (last step 402), pull of step 418, since 12.3 s}.
+   */
   public String sentence(long nowMillis) {
-    StringBuilder b = new StringBuilder(PeerText.of(who)).append(" waits at ").append(PeerText.of(where)).append(" for ");
+    StringBuilder b = new StringBuilder(PeerText.of(who)).append(" waits at ").append(PeerText.of(where))
+        .append(" for ");
     for (int i = 0; i < waitsFor.size(); i++) {
       b.append(i == 0 ? "" : ", ").append(waitsFor.get(i).described());
     }

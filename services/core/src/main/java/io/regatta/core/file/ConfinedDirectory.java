@@ -32,18 +32,18 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * A directory that the user trusts, or one below it, and the only way to its files by names that stand in other files
- * (manifests, descriptions) or come over the wire. Whoever wrote such a name reaches no file outside: a name is a single
- * plain part, and nothing on the way from the trusted directory to the file is a symbolic link. The trusted directory
- * itself may be one: the user has named it. Immutable, any thread; what opens, lists or looks blocks.
+ * A directory that the user trusts, or one below it. It is the only way to a file by a name that stands in another
+ * file, such as a manifest, or comes over the wire. The author of such a name reaches no file outside. A name is a
+ * single part, and nothing on the way from the trusted directory to the file is a symbolic link. The trusted directory
+ * itself may be one, because the user has named it. Immutable, any thread; what opens, lists or looks blocks.
  *
- * <p>The way is walked when a file is opened, from one open directory to the next, where the platform can do that
- * ({@link SecureDirectoryStream}: Linux, macOS). A link that is put there later is not followed. Elsewhere the real path
- * is compared once the file is open.
+ * <p>The way is walked when a file is opened, from one open directory to the next, where the platform has a {@link
+ * SecureDirectoryStream} (Linux, macOS). A link that is put there later is not followed. Elsewhere the real path is
+ * compared once the file is open.
  */
 public final class ConfinedDirectory {
 
-  /** What files of ours are called; {@code %} is in those of tables whose names have other characters. */
+  /** Names of files of ours; {@code %} is in those of tables whose names have other characters. */
   private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9._%-]{1,255}");
   /** The longest path of Linux. */
   private static final int PATH_CHARACTERS_MAX = 4096;
@@ -115,9 +115,9 @@ public final class ConfinedDirectory {
    */
   public static String checkName(String name) {
     if (name == null || !PLAIN.matcher(name).matches() || name.equals(".") || name.equals("..")) {
-      throw new InvalidInput("'" + PeerText.of(name, SHOWN) + "' is not the name of a file within the directory (letters, "
-          + "digits, '.', '_', '-' and '%'): what names it has been changed, or comes from another program. Do not use "
-          + "it; take it from whoever made it");
+      throw new InvalidInput("'" + PeerText.of(name, SHOWN) + "' is not the name of a file within the directory "
+          + "(letters, digits, '.', '_', '-' and '%'): what names it has been changed, or comes from another program. "
+          + "Do not use it; take it from whoever made it");
     }
     return name;
   }
@@ -265,8 +265,8 @@ public final class ConfinedDirectory {
   }
 
   private static InvalidInput link(Path path) {
-    return new InvalidInput(path + " is a symbolic link, which is not followed there: put the file or directory itself in "
-        + "its place");
+    return new InvalidInput(path + " is a symbolic link, which is not followed there: put the file or directory itself "
+        + "in its place");
   }
 
   /** Walks to this directory, one open directory after the other. */
@@ -331,7 +331,8 @@ public final class ConfinedDirectory {
       }
     }
 
-    FileChannel open(String name, Set<? extends OpenOption> options, FileAttribute<?>... attributes) throws IOException {
+    FileChannel open(String name, Set<? extends OpenOption> options, FileAttribute<?>... attributes)
+        throws IOException {
       Set<OpenOption> all = new HashSet<>(options);
       all.add(LinkOption.NOFOLLOW_LINKS);
       try {

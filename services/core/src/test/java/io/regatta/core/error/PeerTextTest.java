@@ -13,7 +13,8 @@ class PeerTextTest {
 
   @Test
   void escapesWhatForgesLinesOrChangesATerminal_andKeepsLetters() {
-    assertThat(PeerText.of("/a\r\n\u001b[2J\u2028b\u009b\u202e\u007f")).isEqualTo("/a\\u000d\\u000a\\u001b[2J\\u2028b\\u009b\\u202e\\u007f");
+    assertThat(PeerText.of("/a\r\n\u001b[2J\u2028b\u009b\u202e\u007f"))
+        .isEqualTo("/a\\u000d\\u000a\\u001b[2J\\u2028b\\u009b\\u202e\\u007f");
     assertThat(PeerText.of("Stra\u00dfe \u4e2d\ud83d\ude00")).isEqualTo("Stra\u00dfe \u4e2d\ud83d\ude00");
     assertThat(PeerText.of(null)).isEqualTo("null");
     assertThat(PeerText.of("")).isEmpty();

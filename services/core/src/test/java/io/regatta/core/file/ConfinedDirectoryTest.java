@@ -49,7 +49,8 @@ class ConfinedDirectoryTest {
 
   @ParameterizedTest
   @NullSource
-  @ValueSource(strings = {"", ".", "..", "../payload", "../../payload", "/etc/passwd", "a/b", "a//b", "a/../b", "a\\b", "C:payload",
+  @ValueSource(strings = {"", ".", "..", "../payload", "../../payload", "/etc/passwd", "a/b", "a//b", "a/../b", "a\\b",
+      "C:payload",
       "..\\payload", "a\u0000b", "a\nb", "caf\u00e9", "~root", "$HOME", "a b", "file:payload"})
   void a_path_or_a_name_that_no_file_of_ours_has_is_refused(String name) {
     assertThatThrownBy(() -> ConfinedDirectory.checkName(name)).isInstanceOf(InvalidInput.class)
@@ -62,8 +63,8 @@ class ConfinedDirectoryTest {
   @ValueSource(strings = {"", ".", "..", "../payload", "/etc/passwd", "a/b", "a\\b", "a\u0000b"})
   void no_name_of_a_file_that_is_opened_has_parts(String name) {
     ConfinedDirectory in = ConfinedDirectory.of(dir);
-    for (ThrowingCallable use : List.<ThrowingCallable>of(() -> in.open(name), () -> in.create(name), () -> in.delete(name),
-        () -> in.attributes(name), () -> in.pathOf(name), () -> in.in(name))) {
+    for (ThrowingCallable use : List.<ThrowingCallable>of(() -> in.open(name), () -> in.create(name),
+        () -> in.delete(name), () -> in.attributes(name), () -> in.pathOf(name), () -> in.in(name))) {
       assertThatThrownBy(use).isInstanceOf(InvalidInput.class);
     }
   }
@@ -75,7 +76,8 @@ class ConfinedDirectoryTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"dense.safetensors", "table-emb%2Fa.safetensors", "shard-00001-of-00002.safetensors", "a", "...", "..a", "-"})
+  @ValueSource(strings = {"dense.safetensors", "table-emb%2Fa.safetensors", "shard-00001-of-00002.safetensors", "a",
+      "...", "..a", "-"})
   void a_plain_name_is_one_of_the_directory(String name) throws IOException {
     Files.writeString(dir.resolve(name), "old");
     ConfinedDirectory in = ConfinedDirectory.of(dir);
@@ -155,7 +157,8 @@ class ConfinedDirectoryTest {
     Path two = Files.createDirectories(dir.resolve("two"));
     List<Path> roots = List.of(one, two);
     assertThat(ConfinedDirectory.within(roots, one.toString(), "key").path()).isEqualTo(one);
-    assertThat(ConfinedDirectory.within(roots, two.resolve("a/b").toString(), "key").path()).isEqualTo(two.resolve("a/b"));
+    assertThat(ConfinedDirectory.within(roots, two.resolve("a/b").toString(), "key").path())
+        .isEqualTo(two.resolve("a/b"));
     assertThat(ConfinedDirectory.within(roots, "a", "key").path()).isEqualTo(one.resolve("a"));
     for (String outside : List.of("/etc", dir.toString(), two + "x", one.getParent() + "/my snapshots2/a")) {
       assertThatThrownBy(() -> ConfinedDirectory.within(roots, outside, "key")).isInstanceOf(InvalidInput.class)

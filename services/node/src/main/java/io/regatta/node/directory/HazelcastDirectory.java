@@ -514,7 +514,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
     private void displaced(String held) {
       vertx.cancelTimer(timer);
       String text = instance.service() + " " + instance.endpoint() + " did not answer for a while, and its place in the "
-          + "directory was taken by " + instance(key, held).map(Instance::endpoint).map(PeerText::of).orElse("a forged entry")
+          + "directory was taken by "
+          + instance(key, held).map(Instance::endpoint).map(PeerText::of).orElse("a forged entry")
           + ": it serves whom it has, but nobody finds it any more; end one of the two";
       LOG.error(text);
       lost.tryComplete(text);

@@ -202,8 +202,8 @@ public final class GroupWatch {
       follower.ended(Long.MAX_VALUE);
     } else if (!complained) {
       complained = true;
-      TROUBLES.warn("{} cannot follow group {} at the rendezvous and would not see a trainer die: {}. It tries again every "
-          + "{} ms; training goes on", who, job, end.cause().getMessage(), retryMillis);
+      TROUBLES.warn("{} cannot follow group {} at the rendezvous and would not see a trainer die: {}. It tries again "
+          + "every {} ms; training goes on", who, job, end.cause().getMessage(), retryMillis);
     }
     if (!closed) {
       retry = loop.after(retryMillis, this::start);

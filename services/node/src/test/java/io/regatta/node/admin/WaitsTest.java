@@ -94,11 +94,12 @@ class WaitsTest {
     try {
       Waits waits = new Waits(SystemClock.get(), 10);
       String name = "a\r\n12:00 ERROR \u001b[2J" + "x".repeat(8000);
-      waits.source(VertxLoop.current(vertx), () -> IntStream.range(0, 2000).mapToObj(i -> new Wait(name + i, name, name, 0,
-          List.of(Wait.Peer.named(name)))).toList());
+      waits.source(VertxLoop.current(vertx), () -> IntStream.range(0, 2000).mapToObj(i ->
+          new Wait(name + i, name, name, 0, List.of(Wait.Peer.named(name)))).toList());
       waits.logLong(20_000).await();
       assertThat(log.list).extracting(ILoggingEvent::getFormattedMessage).hasSizeLessThan(250)
-          .allSatisfy(line -> assertThat(line).matches("[ -~]*").hasSizeLessThan(1200).contains("a\\u000d\\u000a12:00 ERROR"));
+          .allSatisfy(line -> assertThat(line).matches("[ -~]*").hasSizeLessThan(1200)
+              .contains("a\\u000d\\u000a12:00 ERROR"));
     } finally {
       logger.detachAppender(log);
       vertx.close().await();

@@ -121,7 +121,8 @@ public final class KeyValueServer {
     } else {
       bytesUnderWay += length;
       request.body().onComplete(come -> bytesUnderWay -= length).onSuccess(body -> answer(request, method, body))
-          .onFailure(e -> LOG.debug("{}: {} {} was cut off: {}", values.what(), method, PeerText.of(request.uri()), e.toString()));
+          .onFailure(e -> LOG.debug("{}: {} {} was cut off: {}", values.what(), method, PeerText.of(request.uri()),
+              e.toString()));
     }
   }
 

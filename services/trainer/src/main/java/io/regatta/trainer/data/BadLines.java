@@ -136,7 +136,8 @@ public final class BadLines {
     long count = skipped.incrementAndGet();
     if (logged && count <= LOGGED_MAX) {
       String doubt = count < LOGGED_MAX ? "" : doubt(line);
-      LOG.warn("skipped: {}{}", PeerText.of(text, LINE_CHARS), count < LOGGED_MAX ? "" : " (further ones are counted, not logged"
+      LOG.warn("skipped: {}{}", PeerText.of(text, LINE_CHARS), count < LOGGED_MAX ? ""
+          : " (further ones are counted, not logged"
           + (doubt.isEmpty() ? ")" : "; n" + doubt + ")"));
     }
     return false;

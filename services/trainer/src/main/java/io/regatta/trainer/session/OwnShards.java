@@ -141,7 +141,8 @@ public final class OwnShards {
       boolean dense = true;
       for (ParameterShard shard : parameters) {
         JobRestore into = asked(() -> shard.restore(spec.job()));
-        dense &= ShardRestorer.restore(into, ConfinedDirectory.of(order.dir()), order.resume(), order.at(), this::asked);
+        dense &= ShardRestorer.restore(into, ConfinedDirectory.of(order.dir()), order.resume(), order.at(),
+            this::asked);
       }
       return CompletableFuture.completedFuture(dense);
     } catch (IOException | RuntimeException e) {

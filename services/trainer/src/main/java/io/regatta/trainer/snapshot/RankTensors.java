@@ -139,7 +139,8 @@ public final class RankTensors {
     }
   }
 
-  private static Map<String, float[]> read(ConfinedDirectory dir, FileEntry entry, int rank, int ranks) throws IOException {
+  private static Map<String, float[]> read(ConfinedDirectory dir, FileEntry entry, int rank, int ranks)
+      throws IOException {
     String damage = entry.damage(dir);
     if (damage != null) {
       throw new InvalidInput(damage + "; go on from another snapshot");
