@@ -80,7 +80,12 @@ public final class PeerText {
    * @throws InvalidInput if it has an invisible character
    */
   public static String requireVisible(String what, String name) {
-    if (!name.codePoints().allMatch(PeerText::isVisible)) {
+    for (int i = 0; i < name.length(); ) { // of a model, thousands are looked at in one turn
+      int c = name.codePointAt(i);
+      i += Character.charCount(c);
+      if (isVisible(c)) {
+        continue;
+      }
       throw new InvalidInput("the name '" + of(name, SHOWN_CHARS) + "' of a " + what + " has a character that cannot "
           + "be seen (shown as \\uXXXX): leave it out");
     }
@@ -93,7 +98,7 @@ public final class PeerText {
     }
     return switch (Character.getType(codePoint)) {
       case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR,
-          Character.SPACE_SEPARATOR, Character.SURROGATE, Character.PRIVATE_USE, Character.UNASSIGNED -> false;
+          Character.SURROGATE, Character.PRIVATE_USE, Character.UNASSIGNED -> false;
       default -> true;
     };
   }
