@@ -41,9 +41,10 @@ until_true() {
 # Keeps in a file what regatta status says of a cluster whose services are up, and so answer the first time: it is asked once. On a busy
 # machine its own process may take long to start and to join, which is all that the time is for.
 status_to() { # file, command that runs in the cluster...
-  local to=$1
+  local to=$1 status=0
   shift
-  "$@" --ready-timeout 120 >"$to" 2>&1 || { cat "$to"; fail "regatta status ended with $?"; }
+  "$@" --ready-timeout 120 >"$to" 2>&1 || status=$?
+  [ $status -eq 0 ] || { cat "$to"; fail "regatta status ended with $status"; }
   ! grep -q 'does not answer' "$to" || { cat "$to"; fail "a service does not answer"; }
 }
 
