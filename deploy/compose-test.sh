@@ -103,10 +103,11 @@ awaited() { # seconds, line
 result() { docker run --rm --network none --volume regatta-test_output:/output --entrypoint cat "$IMAGE" /output/result.json; }
 figures() { result | tr -d '\n ' | grep -E -o '"(trainers_at_end|steps|examples|accuracy|auc|loss)":[-0-9.eE]+' | tr '\n' ' '; }
 
-# A busy machine may take longer than status waits for an answer.
 status_of() { # container of the rendezvous
-  answered() { docker exec "$1" regatta status --seeds rendezvous:5701 >"$work/status.log" 2>&1; }
-  until_true 120 answered "$1" || { cat "$work/status.log"; fail "regatta status"; }
+  status_to "$work/status.log" docker exec "$1" regatta status --seeds rendezvous:5701
+}
+listed() { # lines of the last status, how many
+  [ "$(grep -c -E -- "$1" "$work/status.log")" -eq "$2" ] || { cat "$work/status.log"; fail "regatta status does not list $2 times \"$1\""; }
 }
 
 collective() {
@@ -121,6 +122,11 @@ collective() {
   docker inspect --format '  rendezvous: user {{.Config.User}}, read-only {{.HostConfig.ReadonlyRootfs}}, capabilities dropped {{.HostConfig.CapDrop}}, {{.HostConfig.SecurityOpt}}' "$first" | sed 's/^/            /'
   ! docker exec "$first" touch /opt/regatta/x 2>/dev/null || fail "the root file system can be written"
   status_of "$first"
+  listed '^rendezvous at ' 1
+  listed '^group lenet, ' 1
+  # The job is elastic: it may begin with one trainer, and lets the other in after a step.
+  both() { (status_of "$first") && [ "$(grep -c -E '^  rank [01] active, ' "$work/status.log")" -eq 2 ]; }
+  until_true 60 both || { cat "$work/status.log"; fail "the group does not have 2 trainers within 60 s"; }
 
   now
   compose up -d --no-build --no-recreate --scale trainer=4 >"$work/scale.log" 2>&1 || { cat "$work/scale.log"; fail "scaling failed"; }
@@ -157,8 +163,11 @@ aggregated() {
   layers=(-f "$root/deploy/compose.yaml" -f "$root/deploy/compose.tls.yaml")
   job_with_servers aggregated trainer-aggregated
   until_true 30 healthy rendezvous || fail "the rendezvous is not healthy: $(docker inspect --format '{{json .State.Health}}' $(containers rendezvous))"
-  status_of "$(containers rendezvous)"
-  grep -q 'gradient aggregator' "$work/status.log" || { cat "$work/status.log"; fail "there is no aggregator"; }
+  status_of "$(containers rendezvous)" # the job has ended, and its services live on
+  listed '^rendezvous at ' 1
+  listed '^server [01] at ' 2
+  listed '^gradient aggregator at ' 1
+  listed '^group ' 0
 }
 
 job_with_servers() { # profile, trainers

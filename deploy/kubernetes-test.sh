@@ -237,9 +237,9 @@ tls() { # overlay, sed expression
   reader
   completed 1200
   say "the job is complete: $(results)"
-  # a busy machine may take longer than status waits for an answer
-  status() { k exec regatta-rendezvous-0 -- regatta status --seeds regatta-rendezvous:5701 >"$logs/status.log" 2>&1; }
-  until_true 120 status || { cat "$logs/status.log"; fail "regatta status"; }
+  status_to "$logs/status.log" k exec regatta-rendezvous-0 -- regatta status --seeds regatta-rendezvous:5701
+  grep -q '^rendezvous at ' "$logs/status.log" || { cat "$logs/status.log"; fail "regatta status lists no rendezvous"; }
+  ! grep -q '^group ' "$logs/status.log" || { cat "$logs/status.log"; fail "the group of the job that is complete is still there"; }
 }
 collective-tls() { tls collective-tls "s/^epochs: .*/epochs: 1/; s/train_images: .*/train_images: 4000/"; }
 ps-tls() { tls ps-tls "$small_clicks"; }

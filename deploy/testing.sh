@@ -38,6 +38,16 @@ until_true() {
   done
 }
 
+# Keeps in a file what regatta status says of a cluster whose services are up, and so answer the first time: it is asked once. On a busy
+# machine its own process may take long to start and to join, which is all that the time is for.
+status_to() { # file, command that runs in the cluster...
+  local to=$1 status=0
+  shift
+  "$@" --ready-timeout 120 >"$to" 2>&1 || status=$?
+  [ $status -eq 0 ] || { cat "$to"; fail "regatta status ended with $status"; }
+  ! grep -q 'does not answer' "$to" || { cat "$to"; fail "a service does not answer"; }
+}
+
 jar() { # builds the jar if it is not there
   [ -f "$root/services/fleet/target/fleet.jar" ] || "$root/regatta" --build
 }

@@ -91,32 +91,29 @@ public final class RendezvousClient {
 
   /** Calls back, on the caller's context, with the group's view now and at every change; ends when the group does. */
   public Watch watch(String group, Handler<GroupView> view) {
-    return watch(group, 0, view);
+    return calls.watch(RendezvousGrpcClient.Watch, WatchRequest.newBuilder().setGroup(group).build(), view);
+  }
+
+  /** Follows a group by differences, for one who is no member. */
+  public Watch follow(String group, KnownGroup known, Handler<GroupView> change) {
+    return follow(group, 0, ByteString.EMPTY, known, change);
   }
 
   /**
-   * The same for a member, which can be asked over it for a sign of life.
+   * Follows a group by differences, as a member that can be asked over it for a heartbeat. Each change costs as much as
+   * has changed, here and on the network.
    *
-   * @param incarnation of the member; 0: none
-   */
-  public Watch watch(String group, long incarnation, Handler<GroupView> view) {
-    return calls.watch(RendezvousGrpcClient.Watch, WatchRequest.newBuilder().setGroup(group).setIncarnation(incarnation).build(),
-        view);
-  }
-
-  /**
-   * Follows a group by differences: what each change costs here and on the network is what has changed.
-   *
-   * @param incarnation of the member; 0: none
+   * @param secret of the answer to the member's join; with another one it only observes
    * @param known takes every message before the call
    * @param change called on the caller's context with the whole view first, then with what has changed
    * @return fails with {@code PeerLost}, too, if a message was missed: a new watch begins with the whole view
    */
-  public Watch follow(String group, long incarnation, KnownGroup known, Handler<GroupView> change) {
+  public Watch follow(String group, long incarnation, ByteString secret, KnownGroup known,
+      Handler<GroupView> change) {
     Promise<Void> ended = Promise.promise();
     Runnable[] cancel = {() -> { }};
     Watch watch = calls.watch(RendezvousGrpcClient.Watch, WatchRequest.newBuilder().setGroup(group).setIncarnation(incarnation)
-        .setDifferences(true).build(), message -> {
+        .setSecret(secret).setDifferences(true).build(), message -> {
           if (ended.future().isComplete()) {
             return;
           }

@@ -155,7 +155,7 @@ class ControlCallsTest {
     RendezvousClient client = new RendezvousClient(new VertxNetwork(loop.vertx), "127.0.0.1", server.getPort());
     KnownGroup known = new KnownGroup();
     BlockingQueue<Long> numbers = new LinkedBlockingQueue<>();
-    Watch watch = client.follow("job", 0, known, view -> numbers.add(known.number()));
+    Watch watch = client.follow("job", known, view -> numbers.add(known.number()));
     ServerCallStreamObserver<GroupView> server = counters.watchers.poll(20, TimeUnit.SECONDS);
     server.onNext(GroupView.newBuilder().setNumber(5).build());
     server.onNext(GroupView.newBuilder().setNumber(6).setSince(5).build());

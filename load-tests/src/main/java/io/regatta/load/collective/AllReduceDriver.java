@@ -48,14 +48,15 @@ public final class AllReduceDriver {
     List<Contender> contenders = new ArrayList<>();
     AllReduceResult result = new AllReduceResult(sizes, ranks);
     try {
+      String mpi = MpiProgram.missing().orElse("");
       for (int n : ranks) {
         for (String kind : RegattaGroup.KINDS) {
           RegattaGroup group = new RegattaGroup(kind, n);
           contenders.add(group);
           sizes.forEach(group::check);
         }
-        add(contenders, OpenMpiGroup.find(OpenMpiGroup.TCP, n), "OPENMPI", MpiProgram.MISSING);
-        add(contenders, OpenMpiGroup.find(OpenMpiGroup.SHARED_MEMORY, n), "OPENMPI", MpiProgram.MISSING);
+        add(contenders, OpenMpiGroup.find(OpenMpiGroup.TCP, n), "OPENMPI", mpi);
+        add(contenders, OpenMpiGroup.find(OpenMpiGroup.SHARED_MEMORY, n), "OPENMPI", mpi);
         add(contenders, GlooGroup.find(n), "GLOO", GlooGroup.MISSING);
       }
       Map<Contender, List<Integer>> times = new HashMap<>();

@@ -20,7 +20,7 @@ final class SystemPeers implements AutoCloseable {
       missing("iperf3", "no iperf3 in PATH; Debian's package is iperf3");
     }
     if (openMpi.isEmpty()) {
-      missing("OpenMPI", MpiProgram.MISSING);
+      missing("OpenMPI", MpiProgram.missing().orElse("it could not be compiled"));
     }
   }
 

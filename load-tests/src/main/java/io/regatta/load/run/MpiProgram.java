@@ -1,5 +1,6 @@
 package io.regatta.load.run;
 
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.PeerLost;
 import java.io.IOException;
 import java.io.InputStream;
@@ -10,16 +11,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
- * A small C program of the resources, compiled for OpenMPI if {@code mpirun} and {@code mpicc} are in PATH. Called by one
- * thread. OpenMPI waits by polling: its CPU seconds say little.
+ * A small C program of the resources, compiled for OpenMPI if {@code mpirun} and {@code mpicc} are in PATH, and MPI's
+ * header is there. Called by one thread. OpenMPI waits by polling: its CPU seconds say little.
  */
 public final class MpiProgram implements AutoCloseable {
-  /** What says how to get OpenMPI. */
-  public static final String MISSING =
-      "no mpirun and mpicc in PATH; Debian's packages are openmpi-bin and libopenmpi-dev";
+  private static final String PACKAGES = "; Debian's packages are openmpi-bin and libopenmpi-dev";
   private static final long LIMIT_SECONDS = 120;
+  private static final long PROBE_SECONDS = 30;
 
   private final String mpirun;
   private final Path directory;
@@ -31,11 +32,47 @@ public final class MpiProgram implements AutoCloseable {
     this.name = name;
   }
 
-  /** Compiles {@code openmpi/NAME.c}; empty if OpenMPI is not there. */
+  /** Returns in a line what is missing of OpenMPI and how to get it; empty if a program can be compiled and run. */
+  public static Optional<String> missing() throws IOException {
+    return missing(Programs.inPath("mpirun"), Programs.inPath("mpicc"));
+  }
+
+  /** Has {@code mpicc} include MPI's header: it may be there without that, or without a compiler. */
+  static Optional<String> missing(Optional<String> mpirun, Optional<String> mpicc) throws IOException {
+    if (mpirun.isEmpty() || mpicc.isEmpty()) {
+      return Optional.of("no mpirun and mpicc in PATH" + PACKAGES);
+    }
+    Path source = Files.createTempFile("regatta-openmpi", ".c");
+    Path said = Files.createTempFile("regatta-openmpi", ".log");
+    try {
+      Files.writeString(source, "#include <mpi.h>\n");
+      Process probe = new ProcessBuilder(mpicc.get(), "-E", source.toString()).redirectErrorStream(true)
+          .redirectOutput(said.toFile()).start();
+      try {
+        if (probe.waitFor(PROBE_SECONDS, TimeUnit.SECONDS) && probe.exitValue() == 0) {
+          return Optional.empty();
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new PeerLost("mpicc was interrupted", e);
+      } finally {
+        probe.destroyForcibly();
+      }
+      try (Stream<String> lines = Files.lines(said, StandardCharsets.ISO_8859_1)) {
+        String why = lines.filter(line -> line.contains("error")).findFirst().orElse("it says nothing");
+        return Optional.of(mpicc.get() + " does not compile with mpi.h (" + PeerText.of(why) + ")" + PACKAGES);
+      }
+    } finally {
+      Files.delete(source);
+      Files.delete(said);
+    }
+  }
+
+  /** Compiles {@code openmpi/NAME.c}; empty if something is {@link #missing()}. */
   public static Optional<MpiProgram> compile(String name) throws IOException {
     Optional<String> mpirun = Programs.inPath("mpirun");
     Optional<String> mpicc = Programs.inPath("mpicc");
-    if (mpirun.isEmpty() || mpicc.isEmpty()) {
+    if (missing(mpirun, mpicc).isPresent()) {
       return Optional.empty();
     }
     MpiProgram made = new MpiProgram(mpirun.get(), Files.createTempDirectory("regatta-openmpi"), name);

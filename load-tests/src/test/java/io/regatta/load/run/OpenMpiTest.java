@@ -2,8 +2,13 @@ package io.regatta.load.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class OpenMpiTest {
 
@@ -11,8 +16,7 @@ class OpenMpiTest {
   @Test
   void sends_whole_buffers_for_the_time_asked_for_where_it_is_installed() throws Exception {
     Optional<OpenMpi> found = OpenMpi.find();
-    assertThat(found.isPresent())
-        .isEqualTo(Programs.inPath("mpirun").isPresent() && Programs.inPath("mpicc").isPresent());
+    assertThat(found.isPresent()).isEqualTo(MpiProgram.missing().isEmpty());
     if (found.isPresent()) {
       try (OpenMpi openMpi = found.get()) {
         Sample sample = openMpi.run(0.05, 1_000_000);
@@ -22,6 +26,24 @@ class OpenMpiTest {
         assertThat(sample.clientCpu()).isPositive();
       }
     }
+  }
+
+  @Test
+  void says_what_is_missing_when_mpicc_is_there_without_a_compiler_or_header(@TempDir Path dir) throws Exception {
+    Optional<String> mpirun = Optional.of("mpirun");
+    assertThat(MpiProgram.missing(mpirun, Optional.empty()).orElseThrow()).contains("no mpirun and mpicc in PATH");
+    String noHeader = script(dir, "echo 'x.c:1:10: fatal error: mpi.h: No such file' >&2; exit 1");
+    assertThat(MpiProgram.missing(mpirun, Optional.of(noHeader)).orElseThrow())
+        .contains("fatal error: mpi.h: No such file").contains("libopenmpi-dev").doesNotContain("\n");
+    assertThat(MpiProgram.missing(mpirun, Optional.of(script(dir, "exit 127"))).orElseThrow())
+        .contains("libopenmpi-dev");
+    assertThat(MpiProgram.missing(mpirun, Optional.of(script(dir, "grep -q 'include <mpi.h>' \"$2\"")))).isEmpty();
+  }
+
+  private static String script(Path dir, String body) throws IOException {
+    Path script = Files.writeString(dir.resolve("mpicc"), "#!/bin/sh\n" + body + "\n");
+    Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwx------"));
+    return script.toString();
   }
 
   @Test

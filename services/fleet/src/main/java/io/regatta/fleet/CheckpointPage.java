@@ -1,5 +1,7 @@
 package io.regatta.fleet;
 
+import io.regatta.core.error.PeerText;
+import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.Sharding;
 import io.regatta.protocol.snapshot.FileEntry;
@@ -29,8 +31,8 @@ final class CheckpointPage {
     out.printf("%-24s %-6s %10s %6s %7s %14s  %s%n", "snapshot", "kind", "step", "pass", "shards", "bytes", "relative to");
     for (Snapshots.Found f : snapshots) {
       Manifest m = f.manifest();
-      out.printf("%-24s %-6s %10d %6s %7d %14d  %s%n", f.dir().getFileName(), m.kind().label(), m.step(),
-          m.pass() < 0 ? "-" : m.pass(), m.model().shards(), bytes(m.files()), m.parent());
+      out.printf("%-24s %-6s %10d %6s %7d %14d  %s%n", PeerText.of(f.dir().getFileName()), m.kind().label(), m.step(),
+          m.pass() < 0 ? "-" : m.pass(), m.model().shards(), bytes(m.files()), PeerText.of(m.parent()));
     }
   }
 
@@ -63,13 +65,13 @@ final class CheckpointPage {
         out.printf("%-36s %14d  -%n", f.file(), f.bytes());
         continue;
       }
-      try (SafetensorsFile file = SafetensorsFile.open(f.in(dir))) {
+      try (SafetensorsFile file = f.tensors(ConfinedDirectory.of(dir))) {
         out.printf("%-36s %14d  %d%n", f.file(), f.bytes(), file.tensors().size());
         file.tensors().stream().filter(t -> t.dtype().equals(TensorInfo.I64))
             .forEach(t -> rows.merge(t.name(), t.elements(), Long::sum));
       }
     }
-    rows.forEach((tensor, n) -> out.printf("%n%s: %d in all", tensor, n));
+    rows.forEach((tensor, n) -> out.printf("%n%s: %d in all", PeerText.of(tensor), n));
     out.println();
   }
 
@@ -96,6 +98,6 @@ final class CheckpointPage {
   }
 
   private static void line(PrintWriter out, String what, Object value) {
-    out.printf("%-16s %s%n", what, value);
+    out.printf("%-16s %s%n", what, PeerText.message(String.valueOf(value)));
   }
 }

@@ -1,5 +1,6 @@
 package io.regatta.fleet;
 
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Node;
@@ -155,7 +156,7 @@ final class StatusCommand implements Callable<Integer> {
     answers.rendezvous().stream().filter(asked -> asked.reply().succeeded())
         .forEach(asked -> StatusPage.rendezvous(asked.reply().result(), asked.instance(), job, out));
     Stream.<Asked<?>>concat(answers.servers().stream(), answers.rendezvous().stream())
-        .filter(asked -> asked.reply().failed()).forEach(asked -> out.println(asked.silence()));
+        .filter(asked -> asked.reply().failed()).forEach(asked -> out.println(PeerText.message(asked.silence())));
     out.flush();
   }
 }

@@ -1,5 +1,6 @@
 package io.regatta.fleet;
 
+import io.regatta.core.error.PeerText;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.parameterserver.JobStatus;
 import io.regatta.protocol.parameterserver.ShardStatus;
@@ -17,17 +18,22 @@ final class StatusPage {
 
   private StatusPage() {}
 
+  /** Names in it come from peers. */
+  private static void line(PrintWriter out, String text) {
+    out.println(PeerText.message(text));
+  }
+
   static void server(StatusReply server, Directory.Instance at, long nowMillis, PrintWriter out) {
-    out.println("server " + server.getServerIndex() + place(at));
+    line(out, "server " + server.getServerIndex() + place(at));
     for (ShardStatus shard : server.getShardsList()) {
-      out.println("  shard " + shard.getShard() + (shard.getJobsCount() == 0 ? ": no job" : ""));
+      line(out, "  shard " + shard.getShard() + (shard.getJobsCount() == 0 ? ": no job" : ""));
       shard.getJobsList().forEach(job -> job(job, nowMillis, out));
-      shard.getWaitsList().forEach(wait -> out.println("    waiting: " + wait));
+      shard.getWaitsList().forEach(wait -> line(out, "    waiting: " + wait));
     }
   }
 
   static void aggregator(Directory.Instance at, PrintWriter out) {
-    out.println("gradient aggregator" + place(at));
+    line(out, "gradient aggregator" + place(at));
   }
 
   /** A fixed directory knows no process. */
@@ -37,19 +43,19 @@ final class StatusPage {
   }
 
   private static void job(JobStatus job, long nowMillis, PrintWriter out) {
-    out.printf(Locale.ROOT, "    job %s, %s: %d updates, %d dense values%s, staleness at most %d, %.1f on average, "
-        + "%d pushes%s%s%n",
+    line(out, String.format(Locale.ROOT, "    job %s, %s: %d updates, %d dense values%s, staleness at most %d, %.1f on "
+        + "average, %d pushes%s%s",
         job.getJob(), job.getMode(), job.getVersion(), job.getDenseSize(), rows(job), job.getStalenessMax(),
         (double) job.getStalenessSum() / Math.max(1, job.getPushes()), job.getPushes(),
         counted(job.getSkippedPushes(), "skipped"), counted(job.getRepeatedPushes(), "repeated")
-            + counted(job.getRefused(), "refused for their rows"));
+            + counted(job.getRefused(), "refused for their rows")));
     job.getTablesMap().entrySet().stream().sorted(java.util.Map.Entry.comparingByKey())
         .forEach(table -> life(table.getKey(), table.getValue(), out));
     for (TrainerStatus trainer : job.getTrainersList()) {
-      out.printf(Locale.ROOT, "      trainer %d %s, %s, %s%n", trainer.getRank(), trainer.getState(),
+      line(out, String.format(Locale.ROOT, "      trainer %d %s, %s, %s", trainer.getRank(), trainer.getState(),
           trainer.getLastStep() < 0 ? "no step yet" : "last step " + trainer.getLastStep(),
           trainer.getLastSeenMs() <= 0 ? "never seen" : String.format(Locale.ROOT, "seen %.1f s ago",
-              Math.max(0, nowMillis - trainer.getLastSeenMs()) / 1000.0));
+              Math.max(0, nowMillis - trainer.getLastSeenMs()) / 1000.0)));
     }
   }
 
@@ -62,7 +68,7 @@ final class StatusPage {
         + counted(c.getShrunkUnseen(), "removed unseen") + counted(c.getExpired(), "expired")
         + counted(c.getEvicted(), "evicted") + counted(c.getRefused(), "requests refused");
     if (!text.isEmpty()) {
-      out.println("      table " + table + ", " + c.getBirths() + " rows born" + text);
+      line(out, "      table " + table + ", " + c.getBirths() + " rows born" + text);
     }
   }
 
@@ -78,18 +84,18 @@ final class StatusPage {
   }
 
   static void rendezvous(GroupsReply reply, Directory.Instance at, String job, PrintWriter out) {
-    out.println("rendezvous" + place(at));
+    line(out, "rendezvous" + place(at));
     for (GroupView group : reply.getGroupsList()) {
       if (!job.isEmpty() && !job.equals(group.getGroup())) {
         continue;
       }
-      out.println("group " + group.getGroup() + ", generation " + group.getGeneration() + ", world size "
+      line(out, "group " + group.getGroup() + ", generation " + group.getGeneration() + ", world size "
           + group.getWorldSize());
       for (Member member : group.getMembersList()) {
-        out.println("  rank " + member.getRank() + " " + member.getState() + ", " + member.getMember()
+        line(out, "  rank " + member.getRank() + " " + member.getState() + ", " + member.getMember()
             + (member.getEndpoint().isEmpty() ? "" : " at " + member.getEndpoint()));
       }
     }
-    reply.getWaitsList().forEach(wait -> out.println("waiting: " + wait));
+    reply.getWaitsList().forEach(wait -> line(out, "waiting: " + wait));
   }
 }

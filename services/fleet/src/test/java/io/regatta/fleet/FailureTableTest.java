@@ -31,6 +31,7 @@ import io.regatta.trainer.program.FitALine;
 import io.regatta.trainer.program.WideAndDeep;
 import io.regatta.trainer.save.SavedParameters;
 import io.regatta.trainer.service.TrainerVerticle;
+import io.regatta.trainer.snapshot.StartingPoint;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -187,7 +188,8 @@ class FailureTableTest {
     rendezvous = get(vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults())));
     for (int index = 0; index < job.servers(); index++) {
       servers.add(get(vertx.deployVerticle(new ParameterServerVerticle(node,
-          ParameterServerConfig.defaults().at(index, job.servers(), job.shards())))));
+          ParameterServerConfig.defaults().at(index, job.servers(), job.shards())
+              .rootedAt(StartingPoint.directories(job))))));
     }
     if (job.aggregator()) {
       aggregator = get(vertx.deployVerticle(new AggregatorVerticle(node, AggregatorConfig.defaults())));

@@ -15,6 +15,7 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.service.TrainerVerticle;
+import io.regatta.trainer.snapshot.StartingPoint;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -57,7 +58,7 @@ class ResumeAfterLossTest {
     Node node = embedded.node();
     String rendezvous = get(vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults())));
     String server = get(vertx.deployVerticle(new ParameterServerVerticle(node,
-        ParameterServerConfig.defaults().at(0, 1, 1))));
+        ParameterServerConfig.defaults().at(0, 1, 1).rootedAt(StartingPoint.directories(job)))));
     List<TrainerVerticle> trainers = Stream.of(0, 1)
         .map(rank -> new TrainerVerticle(node, new TrainerConfig(job, rank, ""), program, Progress.none())).toList();
     List<Future<String>> deployed = trainers.stream().map(vertx::deployVerticle).toList();

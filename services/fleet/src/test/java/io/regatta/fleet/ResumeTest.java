@@ -91,7 +91,7 @@ class ResumeTest {
     assertThat(snapshots("stopped")).contains("step-000000040").doesNotContain("step-000000020");
     assertThat(hash(second)).isEqualTo(hash(dir.resolve("unbroken/step-000000040")));
 
-    RunResult resumed = lived("stopped", "max_steps=45", "resume=" + second);
+    RunResult resumed = lived("stopped", "max_steps=45", "resume=" + second.getParent() + "/./" + second.getFileName());
     assertThat(resumed.steps()).isEqualTo(45);
     assertThat(resumed.parametersHash()).isEqualTo(unbroken.parametersHash());
     threads.assertNone();

@@ -13,8 +13,8 @@ public record ConnectionsConfig(
         + "one is refused.")
     int max,
 
-    @Setting(value = "1000", doc = "Connections that a port has open at a time from one address; from loopback half "
-        + "of max, if that is more.")
+    @Setting(value = "1000", doc = "Connections of a port at a time from one address, of IPv6 from one /64; "
+        + "from loopback half of max, if that is more.")
     int maxPerAddress,
 
     @Setting(value = "20000", unit = "ms", doc = "Time from a connection's start, TLS handshake included, within "

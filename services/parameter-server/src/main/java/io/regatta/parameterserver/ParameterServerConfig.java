@@ -40,7 +40,7 @@ public record ParameterServerConfig(
 
     @Setting(doc = "Directories below which this server writes and reads snapshots; a request that names another "
         + "one is refused. Empty: those of the job (snapshots.dir or output, resume, init_from) if the server is "
-        + "started with it; without a job any directory on a loopback address, and none on others.")
+        + "started with it; without a job the working directory on a loopback address, and none on others.")
     List<String> snapshotRoots,
 
     @Setting(doc = "Tensor streams.")

@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.PushMark;
 import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.loop.Stopwatch;
 import io.regatta.core.loop.Timer;
 import io.regatta.core.shard.JobRestore;
@@ -29,8 +30,6 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -102,7 +101,7 @@ final class SnapshotWriter {
 
   /** Completes when no push of the job is under way; new ones wait from now on, for a limited time. */
   Future<HoldReply> hold(String job, String directory) {
-    Hold hold = new Hold(job, roots.path(directory).toString());
+    Hold hold = new Hold(job, roots.directory(directory).toString());
     Promise<HoldReply> quiet = Promise.promise();
     shard.hold(job, hold.directory, (marks, error) -> {
       if (error != null) {
@@ -139,12 +138,9 @@ final class SnapshotWriter {
   /** Completes when the moment has been taken; the file is written meanwhile. */
   Future<Void> save(SaveRequest request) {
     ParameterShard.checkName(request.getJob());
-    Path dir = roots.path(request.getDirectory());
+    ConfinedDirectory dir = roots.directory(request.getDirectory());
     Hold hold = new Hold(request.getJob(), dir.toString());
-    Future<Boolean> there = loop.context().executeBlocking(() -> {
-      roots.check(dir);
-      return Files.isDirectory(dir);
-    }, false); // not after another job's files
+    Future<Boolean> there = exists(dir);
     return there.map(seen -> {
       if (!seen) {
         throw new InvalidInput("shard " + shard.index() + " does not see the directory " + dir
@@ -188,12 +184,12 @@ final class SnapshotWriter {
     };
   }
 
-  private Future<FileEntry> write(JobSnapshot snapshot, Path dir) {
+  private Future<FileEntry> write(JobSnapshot snapshot, ConfinedDirectory dir) {
     String what = "the snapshot of job " + snapshot.spec().job() + " on shard " + shard.index();
     Stopwatch begun = Stopwatch.start(loop.clock());
     return inTurn(what, () -> ShardSaver.save(snapshot, dir, this::ask))
         .onSuccess(file -> SNAPSHOTS.info("{}: {} bytes in {} ms, {}", what, file.bytes(),
-            begun.millis(), dir.resolve(file.file())))
+            begun.millis(), dir.pathOf(file.file())))
         .recover(e -> Future.failedFuture(explained(what + " could not be written to " + dir, e)))
         .onFailure(e -> FAILURES.warn("{}; the job goes on", e.getMessage()));
   }
@@ -265,20 +261,24 @@ final class SnapshotWriter {
 
   private Future<Boolean> read(RestoreRequest request, Restoring begun) {
     ParameterShard.checkName(request.getJob());
-    Path dir = roots.path(request.getDirectory());
+    ConfinedDirectory dir = roots.directory(request.getDirectory());
     ResumePoint at = ProgressMessages.at(request);
     JobRestore into = shard.restore(request.getJob());
     String what = "job " + request.getJob() + " on shard " + shard.index();
     Stopwatch reading = Stopwatch.start(loop.clock());
-    return loop.context().executeBlocking(() -> {
-      roots.check(dir);
-      return true;
-    }, false).onFailure(refused -> restored.remove(request.getJob(), begun)) // the job may still begin with another one
-        .compose(allowed -> inTurn("the reading of " + what,
+    return exists(dir)
+        .onFailure(refused -> restored.remove(request.getJob(), begun)) // the job may still begin with another one
+        .compose(there -> inTurn("the reading of " + what,
             () -> ShardRestorer.restore(into, dir, request.getResume(), at, this::ask)))
         .onSuccess(dense -> SNAPSHOTS.info("{} has been read from {} in {} ms", what, dir,
             reading.millis()))
         .recover(e -> Future.failedFuture(explained(what + " could not be read from " + dir, e)));
+  }
+
+  /** Not after another job's files. Each file is checked again when it is opened. */
+  private Future<Boolean> exists(ConfinedDirectory dir) {
+    return loop.context().executeBlocking(dir::exists, false)
+        .recover(e -> Future.failedFuture(explained(dir + " cannot be used", e)));
   }
 
   private static RegattaException explained(String what, Throwable e) {

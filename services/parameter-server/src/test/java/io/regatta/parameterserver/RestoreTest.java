@@ -37,7 +37,8 @@ class RestoreTest {
 
   @Test
   void theSameIsAnsweredAlikeAndAnythingElseIsRefusedWithoutHarm() throws Exception {
-    try (RunningServers servers = RunningServers.start(1, 1)) {
+    try (RunningServers servers = RunningServers.start(0, 1)) {
+      servers.deploy(ParameterServerConfig.defaults().at(0, 1, 1).rootedAt(List.of(dir.toString())));
       Shard shard = servers.shards().get(0);
       ParameterServerControl control = servers.control(shard.getHost(), shard.getPort());
       Path snapshot = saved(servers, control);
@@ -92,10 +93,25 @@ class RestoreTest {
   }
 
   @Test
-  void when_no_root_is_known_and_other_machines_are_served_then_no_directory_is_taken() {
-    SnapshotRoots none = SnapshotRoots.of(List.of(), false);
-    assertThatThrownBy(() -> none.check(dir)).isInstanceOf(InvalidInput.class).hasMessageContaining(SnapshotRoots.KEY);
-    SnapshotRoots.of(List.of(), true).check(dir);
+  void when_no_root_is_configured_then_the_working_directory_is_one_on_loopback_alone() throws Exception {
+    assertThat(SnapshotRoots.of(List.of(), true, dir).directory("s").path()).isEqualTo(dir.resolve("s"));
+    for (SnapshotRoots roots : List.of(SnapshotRoots.of(List.of(), true),
+        SnapshotRoots.of(List.of(), true, dir.resolve("work")))) {
+      assertThatThrownBy(() -> roots.directory(dir.toString())).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining(SnapshotRoots.KEY);
+    }
+    for (SnapshotRoots none : List.of(SnapshotRoots.of(List.of(), false, dir),
+        SnapshotRoots.of(List.of(), true, dir.getRoot()))) {
+      assertThatThrownBy(() -> none.directory(dir.toString())).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("set " + SnapshotRoots.KEY);
+    }
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      Shard shard = servers.shards().get(0);
+      ParameterServerControl control = servers.control(shard.getHost(), shard.getPort());
+      assertThatThrownBy(() -> get(control.save(SaveRequest.newBuilder().setJob("job").setDirectory(dir.toString())
+          .setKind("full").build()))).isInstanceOf(InvalidInput.class).hasMessageContaining(SnapshotRoots.KEY)
+          .hasMessageContaining(Path.of("").toAbsolutePath().toString());
+    }
   }
 
   private Path saved(RunningServers servers, ParameterServerControl control) throws Exception {

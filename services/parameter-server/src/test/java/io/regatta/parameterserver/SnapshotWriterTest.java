@@ -41,6 +41,10 @@ class SnapshotWriterTest {
   private final Vertx vertx = Vertx.vertx();
   private final Context loop = vertx.getOrCreateContext();
 
+  private SnapshotRoots roots() {
+    return SnapshotRoots.of(List.of(dir.toString()), true);
+  }
+
   private ParameterShard shard(int index) {
     return new ParameterShard(index, Settings.defaults(ParameterServerConfig.class).limits().core(),
         SystemClock.get(), task -> loop.runOnContext(v -> task.run()));
@@ -72,7 +76,7 @@ class SnapshotWriterTest {
   @Test
   void when_one_of_two_snapshots_is_taken_then_pushes_wait_for_the_other_until_that_is_refused() throws Exception {
     ParameterShard shard = shard(0);
-    SnapshotWriter writer = new SnapshotWriter(vertx, VertxLoop.of(loop), shard, 1 << 20, SnapshotRoots.any(),
+    SnapshotWriter writer = new SnapshotWriter(vertx, VertxLoop.of(loop), shard, 1 << 20, roots(),
         TimeUnit.HOURS.toMillis(1));
     Path first = Files.createDirectory(dir.resolve("first"));
     Path second = dir.resolve("second");
@@ -96,9 +100,36 @@ class SnapshotWriterTest {
   }
 
   @Test
+  void when_a_link_takes_the_place_of_a_directory_that_waits_then_nothing_is_written_through_it() throws Exception {
+    ParameterShard shard = shard(0);
+    SnapshotWriter writer = new SnapshotWriter(vertx, VertxLoop.of(loop), shard, 1 << 20, roots());
+    Path checked = Files.createDirectory(dir.resolve("checked"));
+    Path outside = Files.createDirectory(dir.resolve("outside"));
+    CountDownLatch disk = new CountDownLatch(1);
+    Promise<Void> first = Promise.promise();
+    loop.runOnContext(v -> writer.inTurn("another snapshot", () -> {
+      disk.await();
+      return (Void) null;
+    }).onComplete(first));
+    onLoop(() -> {
+      begun(shard);
+      return writer.save(save(checked)); // it is there, and waits for its turn
+    });
+    Files.move(checked, dir.resolve("moved"));
+    Files.createSymbolicLink(checked, outside);
+    disk.countDown();
+    get(first.future());
+    assertThatThrownBy(() -> onLoop(() -> writer.saved("job"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining(checked + " is a symbolic link");
+    assertThat(outside).isEmptyDirectory();
+    onLoop(writer::close);
+    get(vertx.close());
+  }
+
+  @Test
   void when_the_time_of_a_hold_is_over_then_pushes_wait_no_longer() throws Exception {
     ParameterShard shard = shard(0);
-    SnapshotWriter writer = new SnapshotWriter(vertx, VertxLoop.of(loop), shard, 1 << 20, SnapshotRoots.any(), 1);
+    SnapshotWriter writer = new SnapshotWriter(vertx, VertxLoop.of(loop), shard, 1 << 20, roots(), 1);
     Promise<PushAck> acknowledged = Promise.promise();
     onLoop(() -> {
       begun(shard);
@@ -115,7 +146,7 @@ class SnapshotWriterTest {
   @Test
   void filesThatWaitNameTheOneUnderWay() throws Exception {
     ParameterShard shard = shard(3);
-    SnapshotWriter writer = new SnapshotWriter(vertx, VertxLoop.of(loop), shard, 0, SnapshotRoots.any());
+    SnapshotWriter writer = new SnapshotWriter(vertx, VertxLoop.of(loop), shard, 0, roots());
     CountDownLatch disk = new CountDownLatch(1);
     Promise<List<Wait>> waits = Promise.promise();
     Promise<Void> written = Promise.promise();

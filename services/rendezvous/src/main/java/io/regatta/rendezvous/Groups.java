@@ -1,6 +1,7 @@
 package io.regatta.rendezvous;
 
 import com.google.protobuf.ByteString;
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.NotOwner;
@@ -70,8 +71,10 @@ public final class Groups {
    * group's next generation waits as long as it has said: it lives by its heartbeats meanwhile, so nothing is held for the dead.
    */
   public Runnable join(JoinRequest request, BiConsumer<JoinReply, RegattaException> done) {
-    String name = checkName("group", request.getGroup());
-    checkName("member", request.getMember());
+    String name = checkShown("group", request.getGroup());
+    checkShown("member", request.getMember());
+    checkEmptyOrShown("endpoint", request.getEndpoint());
+    checkEmptyOrShown("host", request.getHost());
     if (request.getWorldSize() < 1 || request.getWorldSize() > config.limits().members()) {
       throw new InvalidInput("world size " + request.getWorldSize() + " of group " + name
           + " is not within 1 .. rendezvous.limits.members " + config.limits().members());
@@ -88,7 +91,7 @@ public final class Groups {
     if (request.getIncarnation() != 0) {
       member(name);
     } else if (!request.getRunId().isEmpty()) {
-      checkName("run", request.getRunId());
+      checkShown("run", request.getRunId());
       endedRuns.since(name, request.getRunId(), clock.getAsLong()).ifPresent(millis -> {
         throw new RunEnded("run " + request.getRunId() + " of job " + name + " ended with success " + Holder.seconds(millis)
             + " ago, before " + request.getMember() + " joined: nothing is left to do. To train again, start the job with another "
@@ -115,6 +118,11 @@ public final class Groups {
     return issuer.secret(incarnation);
   }
 
+  /** Returns true if a call shows the secret of this incarnation, so that it is the member's own. */
+  boolean isSecret(long incarnation, ByteString secret) {
+    return MessageDigest.isEqual(secret(incarnation).toByteArray(), secret.toByteArray());
+  }
+
   /**
    * Refuses a call that is not the member's own. The incarnation proves nothing, for every view shows it.
    *
@@ -122,7 +130,7 @@ public final class Groups {
    */
   void requireSecret(String groupName, long incarnation, ByteString secret) {
     member(groupName);
-    if (!MessageDigest.isEqual(secret(incarnation).toByteArray(), secret.toByteArray())) {
+    if (!isSecret(incarnation, secret)) {
       throw new StaleGeneration("incarnation " + incarnation + " of group " + groupName + " was not given the secret "
           + "that this call shows, or it shows none: only a member itself may leave, or join the next generation. Join "
           + "again");
@@ -325,8 +333,8 @@ public final class Groups {
   private Group open(String name) {
     Group group = groups.get(name);
     if (group == null) {
-      throw new NotOwner("no group " + name + " is open at this rendezvous: nobody has joined it yet, its last member "
-          + "is gone, or the rendezvous was restarted");
+      throw new NotOwner("no group " + PeerText.of(name) + " is open at this rendezvous: nobody has joined it yet, its "
+          + "last member is gone, or the rendezvous was restarted");
     }
     return group;
   }
@@ -334,14 +342,25 @@ public final class Groups {
   private Group member(String name) {
     Group group = groups.get(name);
     if (group == null) {
-      throw new StaleGeneration("no group " + name + " is open at this rendezvous: its last member is gone, or the"
-          + " rendezvous was restarted. Join again to get a new incarnation");
+      throw new StaleGeneration("no group " + PeerText.of(name) + " is open at this rendezvous: its last member is "
+          + "gone, or the rendezvous was restarted. Join again to get a new incarnation");
     }
     return group;
   }
 
   private long timeout(long requestedMillis) {
     return requestedMillis <= 0 ? config.maxWaitMs() : Math.min(requestedMillis, config.maxWaitMs());
+  }
+
+  /** Checks a name that log lines, views and pages show. Keys and items may have any characters. */
+  private String checkShown(String what, String name) {
+    return PeerText.requireName(what, name, config.limits().names(), "rendezvous.limits.names");
+  }
+
+  private void checkEmptyOrShown(String what, String name) {
+    if (!name.isEmpty()) {
+      checkShown(what, name);
+    }
   }
 
   private String checkName(String what, String name) {

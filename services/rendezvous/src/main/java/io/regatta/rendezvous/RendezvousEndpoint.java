@@ -73,7 +73,8 @@ final class RendezvousEndpoint {
         .build());
     calls.atOnce(RendezvousGrpcService.Lease, groups::lease);
     calls.atOnce(RendezvousGrpcService.Groups, r -> groups.status(r.getGroup(), r.getSince()));
-    calls.call(RendezvousGrpcService.Watch, (r, call) -> groups.watch(r.getGroup(), r.getIncarnation(),
+    calls.call(RendezvousGrpcService.Watch, (r, call) -> groups.watch(r.getGroup(),
+        groups.isSecret(r.getIncarnation(), r.getSecret()) ? r.getIncarnation() : 0,
         new ViewStream(call, r.getDifferences())));
   }
 

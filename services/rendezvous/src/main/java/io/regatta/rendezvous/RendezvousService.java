@@ -15,6 +15,7 @@ import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.call.RequestLimits;
 import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.RendezvousGrpcService;
+import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.rendezvous.http.HttpStoreConfig;
 import io.regatta.rendezvous.http.KeyValueServer;
@@ -38,6 +39,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class RendezvousService implements PortGuest {
   private static final Logger LOG = LoggerFactory.getLogger(RendezvousService.class);
+  private static final PeerLog MEMBERS = PeerLog.ofEvents(LOG);
   private static final long MEASURE_MILLIS = 1000;
   private static final long IDLE_POLL_MILLIS = 20;
   /** Before who is waited for is worth a line: those who leave together do so within moments. */
@@ -179,7 +181,7 @@ public final class RendezvousService implements PortGuest {
     }
     String members = members(groups.status(""));
     if (!members.equals(told)) {
-      LOG.info("the rendezvous stays until all have left: {} (Ctrl-C ends it now)", members);
+      MEMBERS.info("the rendezvous stays until all have left: {} (Ctrl-C ends it now)", members);
     }
     loop.after(IDLE_SLOW_POLL_MILLIS, () -> awaitIdle(idle, notice, members));
   }

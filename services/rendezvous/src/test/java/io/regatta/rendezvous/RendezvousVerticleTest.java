@@ -23,6 +23,7 @@ import io.regatta.core.exchange.Wait;
 import io.regatta.core.memory.HeapBudget;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.protocol.KnownGroup;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.error.ErrorMapping;
@@ -131,6 +132,35 @@ class RendezvousVerticleTest {
     }
     get(rendezvous.leave(victim));
     awaitView(views, 0, "left");
+  }
+
+  /** A monitor knows incarnations, and must not keep a member from being declared lost, nor hasten that. */
+  @Test
+  void aMemberIsAskedOverAWatchWithItsSecret_andOthersOnlyObserve() throws Exception {
+    start(RendezvousConfig.defaults());
+    JoinRequest elastic = JoinRequest.newBuilder().setGroup("job").setWorldSize(2).setMinWorldSize(2).setRank(-1)
+        .setTimeoutMs(10_000).setSettleMs(1).build();
+    Future<JoinReply> joining = rendezvous.client.join(elastic.toBuilder().setMember("a").build());
+    JoinReply b = get(rendezvous.client.join(elastic.toBuilder().setMember("b").build()));
+    JoinReply a = get(joining);
+    BlockingQueue<GroupView> views = watch("job");
+    for (ByteString wrong : List.of(ByteString.EMPTY, a.getSecret(), b.getSecret().substring(0, 15))) {
+      rendezvous.client.follow("job", b.getIncarnation(), wrong, new KnownGroup(), view -> { });
+    }
+    JoinRequest again = elastic.toBuilder().setMember("a").setIncarnation(a.getIncarnation()).setSecret(a.getSecret())
+        .addUnreachable(b.getIncarnation()).build();
+    Future<JoinReply> next = rendezvous.client.join(again);
+    get(rendezvous.client.join(elastic.toBuilder().setMember("b").setIncarnation(b.getIncarnation())
+        .setSecret(b.getSecret()).build()));
+    long generation = get(next).getView().getGeneration();
+    for (GroupView view = views.take(); view.getGeneration() < generation; view = views.take()) {
+      assertThat(view.getAskedList()).isEmpty();
+    }
+    rendezvous.client.follow("job", b.getIncarnation(), b.getSecret(), new KnownGroup(), view -> { });
+    Future<JoinReply> third = rendezvous.client.join(again);
+    while (!views.take().getAskedList().contains(b.getIncarnation())) {
+      assertThat(third.isComplete()).isFalse();
+    }
   }
 
   /** The answer to the join of a next generation holds the secret, so it is for the member alone. */

@@ -99,7 +99,7 @@ final class Health {
 
   /** Sends the status now and after every change, until the client goes. */
   private Runnable watch(String name, ServerCall<HealthCheckRequest, HealthCheckResponse> call) {
-    String address = call.address();
+    String address = call.origin();
     int ofAddress = watches.getOrDefault(address, 0);
     if (ofAddress == MAX_OF_ADDRESS) {
       throw new Overloaded("this port's health is watched " + ofAddress + " times from " + address

@@ -4,13 +4,13 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.security.PeerOrigin;
 import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
-import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.common.CodecException;
 import io.vertx.grpc.common.GrpcMessage;
 import io.vertx.grpc.common.GrpcStatus;
@@ -76,9 +76,8 @@ final class HttpServerCall<Q, A> implements ServerCall<Q, A> {
   }
 
   @Override
-  public String address() {
-    SocketAddress remote = request.remoteAddress();
-    return remote == null || remote.hostAddress() == null ? "" : remote.hostAddress();
+  public String origin() {
+    return PeerOrigin.of(request.remoteAddress());
   }
 
   @Override

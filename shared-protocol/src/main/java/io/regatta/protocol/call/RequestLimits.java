@@ -2,6 +2,7 @@ package io.regatta.protocol.call;
 
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
 import java.util.Map;
@@ -46,7 +47,7 @@ public record RequestLimits(int messageBytes, int textCharacters, String textKey
     if (text.length() > textCharacters) {
       throw new InvalidInput("the field " + field + " of a request for " + method + " has " + text.length()
           + " characters; at most " + textCharacters + " are possible" + (textKey.isEmpty() ? "" : " (" + textKey + ")")
-          + "; it begins with '" + text.substring(0, Math.min(SHOWN, text.length())) + "'");
+          + "; it begins with '" + PeerText.of(text, SHOWN) + "'");
     }
   }
 }

@@ -61,7 +61,7 @@ public final class ErrorMapping {
   /** The error for a status that a peer answered with; null or unknown codes are taken as UNKNOWN. */
   public static RegattaException exception(GrpcStatus status, String message) {
     String text = message == null || message.isBlank() ? "the peer answered with status "
-        + (status == null ? GrpcStatus.UNKNOWN : status).name() + " and no message" : printable(message);
+        + (status == null ? GrpcStatus.UNKNOWN : status).name() + " and no message" : message;
     return switch (status == null ? GrpcStatus.UNKNOWN : status) {
       case INVALID_ARGUMENT, UNIMPLEMENTED, UNAUTHENTICATED, PERMISSION_DENIED -> new InvalidInput(text);
       case ALREADY_EXISTS -> new Conflict(text);
@@ -73,17 +73,6 @@ public final class ErrorMapping {
       case OUT_OF_RANGE -> new RunEnded(text);
       default -> new Indeterminate(text, null);
     };
-  }
-
-  /** Returns a peer's text with control characters escaped: they could forge lines of a log, or change a terminal. */
-  private static String printable(String text) {
-    if (text.codePoints().noneMatch(Character::isISOControl)) {
-      return text;
-    }
-    StringBuilder line = new StringBuilder();
-    text.codePoints().forEach(c -> line.append(Character.isISOControl(c) ? String.format("\\u%04x", c)
-        : Character.toString(c)));
-    return line.toString();
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.regatta.protocol.memory;
 
+import io.regatta.core.file.ConfinedDirectory;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -8,9 +9,7 @@ import java.nio.ByteOrder;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 
 /**
  * Memory of a fixed size that a process writes blocks of bytes into, and another one of the same user and machine reads them
@@ -94,14 +93,14 @@ public abstract sealed class SharedRing {
     if (!name.matches(SharedFiles.NAME) || !SharedFiles.directory().isOwn()) {
       throw new IOException("no shared memory of this user is called " + name);
     }
-    Path path = SharedFiles.directory().path().resolve(name);
-    try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+    ConfinedDirectory shared = ConfinedDirectory.of(SharedFiles.directory().path());
+    try (FileChannel file = shared.update(name)) {
       long size = file.size();
       if (size <= HEAD_BYTES || size > MAX_BYTES || (size - HEAD_BYTES) % LINE_BYTES != 0) {
-        throw new IOException(path + " has " + size + " bytes and is no shared memory of Regatta's");
+        throw new IOException(shared.pathOf(name) + " has " + size + " bytes and is no shared memory of Regatta's");
       }
       Reader reader = new Reader(file.map(FileChannel.MapMode.READ_WRITE, 0, size));
-      Files.deleteIfExists(path);
+      shared.delete(name);
       return reader;
     }
   }

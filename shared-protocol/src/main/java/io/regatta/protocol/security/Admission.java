@@ -43,9 +43,6 @@ final class Admission extends ChannelInboundHandlerAdapter {
   private boolean ended;
   /** Written by the limiter. */
   volatile boolean admitted;
-  /** Whether the connection counts as an open one. Guarded by the limiter, as what follows. */
-  boolean counted;
-  boolean closed;
 
   /** @param address null on a Unix domain socket */
   Admission(ConnectionLimiter limiter, Channel channel, InetAddress address) {

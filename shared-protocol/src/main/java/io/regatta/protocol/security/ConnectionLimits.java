@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
  * with the job's token. If the process has no token, any call does.
  *
  * @param connections open at a time, from all addresses; a quarter of them may be unauthenticated
- * @param perAddress open at a time from one address; loopback may have half of {@code connections}
+ * @param perAddress open at a time from one {@link PeerOrigin}; loopback may have half of {@code connections}
  * @param authenticateMillis time from the connection's start, TLS handshake included, to the call that authenticates it
  */
 public record ConnectionLimits(int connections, int perAddress, int authenticateMillis) {
@@ -44,7 +44,7 @@ public record ConnectionLimits(int connections, int perAddress, int authenticate
     }
   }
 
-  /** Returns the number of connections that may be open from an address. */
+  /** Returns the number of connections that may be open from the origin of an address. */
   int of(InetAddress address) {
     return address.isLoopbackAddress() ? Math.max(perAddress, connections / 2) : perAddress;
   }

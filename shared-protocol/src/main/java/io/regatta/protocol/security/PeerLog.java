@@ -1,18 +1,17 @@
 package io.regatta.protocol.security;
 
+import io.regatta.core.error.PeerText;
 import io.regatta.protocol.vertx.SystemClock;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 
 /**
- * Log lines that a peer can cause: few in ten seconds, of bounded length, and without control characters. A line says
+ * Log lines that a peer can cause: few in ten seconds, of bounded length, and escaped ({@link PeerText}). A line says
  * how many were left out before it: the first after those ten seconds, and of a flood the 100th, the 10,000th and so
  * on. Each kind of line has an instance of its own, so that one cannot silence another. Thread-safe.
  */
 public final class PeerLog {
-  /** Longest text of a peer in a line, in characters; the rest is cut off. */
-  static final int MAX_CHARS = 200;
   private static final int EVENT_CHARS = 1000;
   private static final int EVENT_LINES = 100;
   private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -30,7 +29,7 @@ public final class PeerLog {
 
   /** Creates the limiter of one kind of refusal or fault: one line in ten seconds. */
   public PeerLog(Logger log) {
-    this(log, 1, MAX_CHARS, SystemClock.get()::nanos);
+    this(log, 1, PeerText.MAX_CHARS, SystemClock.get()::nanos);
   }
 
   /**
@@ -49,7 +48,7 @@ public final class PeerLog {
     this.since = nanos.getAsLong();
   }
 
-  /** Logs a warning if one is due. The values are escaped and cut, see {@link #text}. */
+  /** Logs a warning if one is due. The values are escaped and cut, see {@link PeerText}. */
   public void warn(String format, Object... values) {
     String omission = due();
     if (omission != null) {
@@ -57,7 +56,7 @@ public final class PeerLog {
     }
   }
 
-  /** Logs an information if one is due. The values are escaped and cut, see {@link #text}. */
+  /** Logs an information if one is due. The values are escaped and cut, see {@link PeerText}. */
   public void info(String format, Object... values) {
     String omission = due();
     if (omission != null) {
@@ -69,7 +68,7 @@ public final class PeerLog {
   public void error(String what, Throwable fault) {
     String omission = due();
     if (omission != null) {
-      log.error("{}" + omission, text(what, chars), fault);
+      log.error("{}" + omission, PeerText.of(what, chars), fault);
     }
   }
 
@@ -102,23 +101,8 @@ public final class PeerLog {
   private Object[] texts(Object[] values) {
     Object[] texts = new Object[values.length];
     for (int i = 0; i < values.length; i++) {
-      texts[i] = text(values[i], chars);
+      texts[i] = PeerText.of(values[i], chars);
     }
     return texts;
-  }
-
-  /** Returns a peer's text for a log line: at most 200 characters, each outside printable ASCII escaped. */
-  public static String text(Object value) {
-    return text(value, MAX_CHARS);
-  }
-
-  private static String text(Object value, int most) {
-    String whole = String.valueOf(value);
-    StringBuilder line = new StringBuilder();
-    for (int i = 0; i < Math.min(whole.length(), most); i++) {
-      char c = whole.charAt(i);
-      line.append(c >= ' ' && c < 0x7f ? String.valueOf(c) : String.format("\\u%04x", (int) c));
-    }
-    return whole.length() <= most ? line.toString() : line + "... (" + whole.length() + " characters)";
   }
 }

@@ -1,12 +1,12 @@
 package io.regatta.protocol.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.file.FileNames;
+import io.regatta.core.file.ConfinedDirectory;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -23,12 +23,12 @@ public record FileEntry(String file, long bytes, String sha256) {
 
   /** @throws InvalidInput if the name is not one of a file within a directory */
   public FileEntry {
-    FileNames.check(file);
+    ConfinedDirectory.checkName(file);
   }
 
-  /** Returns its path; fails as {@link FileNames#in} does. */
-  public Path in(Path dir) throws IOException {
-    return FileNames.in(dir, file);
+  /** Opens a file of tensors; the caller closes it. Fails as {@link ConfinedDirectory#open} does. */
+  public SafetensorsFile tensors(ConfinedDirectory dir) throws IOException {
+    return SafetensorsFile.open(dir, file);
   }
 
   /**
@@ -37,42 +37,54 @@ public record FileEntry(String file, long bytes, String sha256) {
    * @throws InvalidInput if the disk gives back something else
    */
   public static FileEntry ofTensors(Path path, String name) throws IOException {
-    try (SafetensorsFile tensors = SafetensorsFile.open(path)) {
+    return ofTensors(FileChannel.open(path), path, name);
+  }
+
+  /** The same of a file in this directory. */
+  static FileEntry ofTensors(ConfinedDirectory dir, String name) throws IOException {
+    return ofTensors(dir.open(name), dir.pathOf(name), name);
+  }
+
+  private static FileEntry ofTensors(FileChannel file, Path path, String name) throws IOException {
+    try (SafetensorsFile tensors = SafetensorsFile.of(path, file)) {
       List<String> damaged = tensors.damagedTensors();
       if (!damaged.isEmpty()) {
         throw new InvalidInput(path + " is not what was written, in tensors " + damaged + ": look after the disk, or write to "
             + "another one");
       }
+      return new FileEntry(name, file.size(), sha256(file));
     }
-    return of(path, name);
   }
 
   /** What a file that has been written is now: reads all of it. */
   public static FileEntry of(Path path, String name) throws IOException {
-    return new FileEntry(name, Files.size(path), sha256(path));
+    try (FileChannel file = FileChannel.open(path)) {
+      return new FileEntry(name, file.size(), sha256(file));
+    }
   }
 
   /**
    * Why the file in this directory is not what the manifest says, in words that name the file and, if possible, the
    * tensor; null if it is.
    */
-  public String damage(Path dir) throws IOException {
-    Path path = in(dir);
-    if (!Files.isRegularFile(path)) {
+  public String damage(ConfinedDirectory dir) throws IOException {
+    Path path = dir.pathOf(file);
+    try (FileChannel content = dir.open(file)) {
+      long size = content.size();
+      if (size != bytes) {
+        return path + " has " + size + " bytes instead of " + bytes + (size < bytes ? ": it was cut" : "");
+      }
+      return sha256(content).equals(sha256) ? null : path + " is damaged" + where(dir);
+    } catch (NoSuchFileException e) {
       return path + " is missing";
     }
-    long size = Files.size(path);
-    if (size != bytes) {
-      return path + " has " + size + " bytes instead of " + bytes + (size < bytes ? ": it was cut" : "");
-    }
-    return sha256(path).equals(sha256) ? null : path + " is damaged" + where(path);
   }
 
-  private String where(Path path) throws IOException {
+  private String where(ConfinedDirectory dir) throws IOException {
     if (!file.endsWith(SafetensorsFile.SUFFIX)) {
       return "";
     }
-    try (SafetensorsFile tensors = SafetensorsFile.open(path)) {
+    try (SafetensorsFile tensors = tensors(dir)) {
       List<String> damaged = tensors.damagedTensors();
       return damaged.isEmpty() ? " in its header" : " in tensor" + (damaged.size() == 1 ? " " : "s ")
           + String.join(", ", damaged);
@@ -81,11 +93,11 @@ public record FileEntry(String file, long bytes, String sha256) {
     }
   }
 
-  private static String sha256(Path path) throws IOException {
-    try (FileChannel in = FileChannel.open(path)) {
+  private static String sha256(FileChannel file) throws IOException {
+    try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
       ByteBuffer piece = ByteBuffer.allocate(1 << 18);
-      while (in.read(piece.clear()) >= 0) {
+      for (long at = 0; file.read(piece.clear(), at) >= 0; at += piece.limit()) {
         digest.update(piece.flip());
       }
       return HexFormat.of().formatHex(digest.digest());

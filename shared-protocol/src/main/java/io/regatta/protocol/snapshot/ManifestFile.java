@@ -1,8 +1,11 @@
 package io.regatta.protocol.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.ConfinedDirectory;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -41,10 +44,16 @@ public final class ManifestFile {
    * @throws InvalidInput if there is none, or it is damaged
    */
   public static JsonObject read(Path dir) {
+    return read(ConfinedDirectory.of(dir));
+  }
+
+  /** The same of one that may be named by a peer, or by another manifest. */
+  public static JsonObject read(ConfinedDirectory directory) {
+    Path dir = directory.path();
     Path file = dir.resolve(NAME);
     String text;
-    try {
-      text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+    try (InputStream in = Channels.newInputStream(directory.open(NAME))) {
+      text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
     } catch (NoSuchFileException e) {
       throw new InvalidInput(dir + (!Files.exists(dir) ? " does not exist; name the directory of a model or snapshot"
           : " has no " + NAME + ": it is not a model or snapshot, or was not written to its end"));

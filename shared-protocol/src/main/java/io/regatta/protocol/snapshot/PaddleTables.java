@@ -1,14 +1,18 @@
 package io.regatta.protocol.snapshot;
 
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.ConfinedDirectory;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.file.Files;
+import java.nio.channels.Channels;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 /**
  * The sparse tables that PaddlePaddle 2.0 and 2.1 save as text: {@code DIR/VAR_txt/VAR.blockI.txt}, one for each server, and
@@ -23,26 +27,36 @@ public final class PaddleTables {
   private static final String TXT = "_txt";
   private static final int SLICE_ROWS = 1024;
 
-  private final Path dir;
+  private final ConfinedDirectory dir;
 
-  private PaddleTables(Path dir) {
+  private PaddleTables(ConfinedDirectory dir) {
     this.dir = dir;
   }
 
   /** Whether a directory holds such tables. */
   public static boolean isThere(Path dir) throws IOException {
-    return !Files.exists(dir.resolve(ManifestFile.NAME)) && !in(dir).names().isEmpty();
+    return isThere(ConfinedDirectory.of(dir));
   }
 
-  static PaddleTables in(Path dir) {
+  static boolean isThere(ConfinedDirectory dir) throws IOException {
+    return dir.attributes(ManifestFile.NAME) == null && !in(dir).names().isEmpty();
+  }
+
+  static PaddleTables in(ConfinedDirectory dir) {
     return new PaddleTables(dir);
   }
 
   /** Variables that are here. */
   List<String> names() throws IOException {
-    try (Stream<Path> entries = Files.list(dir)) {
-      return entries.filter(Files::isDirectory).map(d -> d.getFileName().toString()).filter(name -> name.endsWith(TXT))
-          .map(name -> name.substring(0, name.length() - TXT.length())).sorted().toList();
+    List<String> names = new ArrayList<>();
+    try {
+      for (String entry : dir.names()) {
+        BasicFileAttributes attributes = entry.endsWith(TXT) ? dir.attributes(entry) : null;
+        if (attributes != null && attributes.isDirectory()) {
+          names.add(entry.substring(0, entry.length() - TXT.length()));
+        }
+      }
+      return names;
     } catch (NoSuchFileException | NotDirectoryException e) {
       return List.of();
     }
@@ -55,28 +69,25 @@ public final class PaddleTables {
    * @throws InvalidInput naming file and line of what cannot be read
    */
   void values(String name, int dim, SnapshotReader.RowTaker to) throws IOException {
-    Path tables = dir.resolve(name + TXT);
-    List<Path> blocks;
-    try (Stream<Path> files = Files.list(tables)) {
-      String prefix = name + ".block";
-      blocks = files.filter(f -> f.getFileName().toString().startsWith(prefix) && f.toString().endsWith(".txt")).sorted().toList();
-    }
+    ConfinedDirectory tables = dir.in(name + TXT);
+    List<String> blocks = tables.names().stream()
+        .filter(file -> file.startsWith(name + ".block") && file.endsWith(".txt")).toList();
     if (blocks.isEmpty()) {
       throw new InvalidInput(tables + " has no file " + name + ".block0.txt");
     }
-    for (Path block : blocks) {
-      long lines = block(block, dim, to);
-      String file = block.toString();
-      checkCount(Path.of(file.substring(0, file.length() - ".txt".length()) + ".meta"), block, lines);
+    for (String block : blocks) {
+      long lines = block(tables, block, dim, to);
+      checkCount(tables, block.substring(0, block.length() - ".txt".length()) + ".meta", block, lines);
     }
   }
 
-  private static long block(Path block, int dim, SnapshotReader.RowTaker to) throws IOException {
+  private static long block(ConfinedDirectory tables, String block, int dim, SnapshotReader.RowTaker to)
+      throws IOException {
     long[] ids = new long[SLICE_ROWS];
     float[] values = new float[SLICE_ROWS * dim];
     int n = 0;
     long lines = 0;
-    try (BufferedReader in = Files.newBufferedReader(block)) {
+    try (BufferedReader in = reader(tables, block)) {
       for (String line = in.readLine(); line != null; line = in.readLine()) {
         lines++;
         if (line.isBlank()) {
@@ -85,7 +96,7 @@ public final class PaddleTables {
         try {
           n += row(line, dim, ids, values, n) ? 1 : 0;
         } catch (InvalidInput | NumberFormatException e) {
-          throw new InvalidInput(block + ", line " + lines + ": " + e.getMessage(), e);
+          throw new InvalidInput(tables.pathOf(block) + ", line " + lines + ": " + e.getMessage(), e);
         }
         if (n == SLICE_ROWS) {
           to.take(ids, values, n);
@@ -118,15 +129,23 @@ public final class PaddleTables {
     return true;
   }
 
+  private static BufferedReader reader(ConfinedDirectory tables, String file) throws IOException {
+    return new BufferedReader(Channels.newReader(tables.open(file), StandardCharsets.UTF_8));
+  }
+
   /** The meta file tells how many rows there are; without one nobody knows. */
-  private static void checkCount(Path meta, Path block, long lines) throws IOException {
-    if (!Files.exists(meta)) {
+  private static void checkCount(ConfinedDirectory tables, String meta, String block, long lines) throws IOException {
+    if (tables.attributes(meta) == null) {
       return;
     }
-    List<String> told = Files.readAllLines(meta);
+    List<String> told;
+    try (BufferedReader in = reader(tables, meta)) {
+      told = in.lines().toList();
+    }
     for (int i = 0; i < told.size(); i++) {
-      if (told.get(i).startsWith(COUNT) && count(meta, i + 1, told.get(i)) != lines) {
-        throw new InvalidInput(block + " has " + lines + " lines, " + meta + " says " + told.get(i) + ": it was cut");
+      if (told.get(i).startsWith(COUNT) && count(tables.pathOf(meta), i + 1, told.get(i)) != lines) {
+        throw new InvalidInput(tables.pathOf(block) + " has " + lines + " lines, " + tables.pathOf(meta) + " says "
+            + PeerText.of(told.get(i)) + ": it was cut");
       }
     }
   }
@@ -135,7 +154,8 @@ public final class PaddleTables {
     try {
       return Long.parseLong(line.substring(COUNT.length()).strip());
     } catch (NumberFormatException e) {
-      throw new InvalidInput(meta + ", line " + number + ": expected " + COUNT + " and a number of rows, found '" + line
+      throw new InvalidInput(meta + ", line " + number + ": expected " + COUNT + " and a number of rows, found '"
+          + PeerText.of(line)
           + "'; save the table again, or mend the line", e);
     }
   }

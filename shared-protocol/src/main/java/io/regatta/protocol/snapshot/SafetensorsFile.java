@@ -1,6 +1,7 @@
 package io.regatta.protocol.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.ConfinedDirectory;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.EOFException;
@@ -69,7 +70,16 @@ public final class SafetensorsFile implements AutoCloseable {
    * @throws IOException if it cannot be read
    */
   public static SafetensorsFile open(Path path) throws IOException {
-    FileChannel file = FileChannel.open(path);
+    return of(path, FileChannel.open(path));
+  }
+
+  /** Opens one that a manifest names. Fails as {@link ConfinedDirectory#open} does, too. */
+  public static SafetensorsFile open(ConfinedDirectory dir, String name) throws IOException {
+    return of(dir.pathOf(name), dir.open(name));
+  }
+
+  /** Takes a file that has been opened, and closes it, also if it is refused. */
+  static SafetensorsFile of(Path path, FileChannel file) throws IOException {
     try {
       return new SafetensorsFile(path, file);
     } catch (IOException | RuntimeException e) {

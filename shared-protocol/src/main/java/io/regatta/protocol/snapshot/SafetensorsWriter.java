@@ -40,9 +40,14 @@ public final class SafetensorsWriter implements AutoCloseable {
 
   /** @param headerBytes see {@link #headerBytes} */
   public SafetensorsWriter(Path path, int headerBytes, Map<String, String> metadata) throws IOException {
+    this(FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
+        StandardOpenOption.WRITE), headerBytes, metadata);
+  }
+
+  /** The same of an empty file, which this closes. */
+  SafetensorsWriter(FileChannel file, int headerBytes, Map<String, String> metadata) {
+    this.file = file;
     this.headerBytes = (headerBytes + 7) / 8 * 8;
-    file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
-        StandardOpenOption.WRITE);
     metadata.forEach(this.metadata::put);
   }
 

@@ -2,7 +2,9 @@ package io.regatta.protocol.snapshot;
 
 import io.regatta.core.model.DensePartition;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,11 +38,18 @@ public final class ShardFileWriter implements AutoCloseable {
    */
   public ShardFileWriter(Path path, ModelLayout layout, int shard, Map<String, Long> rows, Map<String, Long> removed,
       Map<String, String> metadata) throws IOException {
+    this(FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
+        StandardOpenOption.WRITE), layout, shard, rows, removed, metadata);
+  }
+
+  /** The same of an empty file, which this closes. */
+  ShardFileWriter(FileChannel opened, ModelLayout layout, int shard, Map<String, Long> rows, Map<String, Long> removed,
+      Map<String, String> metadata) {
     this.layout = layout;
     parts = layout.partition().partsOf(shard);
     Map<String, Declared> declared = declared(rows, removed);
     column = new float[ROWS * layout.tables().stream().mapToInt(TableLayout::width).max().orElse(0)];
-    file = new SafetensorsWriter(path, SafetensorsWriter.headerBytes(declared.keySet(), metadata), metadata);
+    file = new SafetensorsWriter(opened, SafetensorsWriter.headerBytes(declared.keySet(), metadata), metadata);
     declared.forEach((name, d) -> tensors.put(name, file.tensor(name, d.dtype, d.shape)));
   }
 

@@ -5,13 +5,13 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.OptimizerUpdates;
 import io.regatta.core.exchange.ResumePoint;
+import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.optim.Optimizer;
 import io.regatta.core.shard.JobRestore;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -50,8 +50,8 @@ public final class ShardRestorer {
    * @throws InvalidInput if the snapshot is damaged, or another model's; then the job is broken on this shard, unless it has
    *     begun meanwhile
    */
-  public static boolean restore(JobRestore into, Path dir, boolean resume, ResumePoint at, ShardTurns turns)
-      throws IOException {
+  public static boolean restore(JobRestore into, ConfinedDirectory dir, boolean resume, ResumePoint at,
+      ShardTurns turns) throws IOException {
     ShardRestorer restorer = new ShardRestorer(into, resume, turns);
     try {
       if (!resume && PaddleTables.isThere(dir)) {
@@ -73,7 +73,7 @@ public final class ShardRestorer {
     }
   }
 
-  private void checkModel(ModelLayout saved, Path dir) {
+  private void checkModel(ModelLayout saved, ConfinedDirectory dir) {
     String difference = saved.difference(job, resume);
     if (difference != null) {
       throw new InvalidInput("snapshot " + dir + " does not fit job " + spec.job() + ": it has " + difference + (resume
@@ -82,7 +82,7 @@ public final class ShardRestorer {
     }
   }
 
-  private void readPaddle(PaddleTables in, Path dir) throws IOException {
+  private void readPaddle(PaddleTables in, ConfinedDirectory dir) throws IOException {
     boolean any = false;
     for (TableLayout t : job.tables()) {
       if (in.names().contains(t.name())) {

@@ -4,14 +4,13 @@ import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.OptimizerUpdates;
 import io.regatta.core.exchange.TrainerProgress;
+import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.table.RowWalk;
 import io.regatta.core.table.TableSnapshot;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,15 +43,15 @@ public final class ShardSaver {
    * @param dir that the job's first trainer has made
    * @throws IOException if a file cannot be written, or is not what was written to it
    */
-  public static FileEntry save(JobSnapshot snapshot, Path dir, ShardTurns turns) throws IOException {
-    Path path = dir.resolve(ShardFileWriter.name(snapshot.shard(), snapshot.spec().shards()));
+  public static FileEntry save(JobSnapshot snapshot, ConfinedDirectory dir, ShardTurns turns) throws IOException {
+    String name = ShardFileWriter.name(snapshot.shard(), snapshot.spec().shards());
     boolean saved = false;
     try {
-      FileEntry entry = new ShardSaver(snapshot, turns).write(path);
+      FileEntry entry = new ShardSaver(snapshot, turns).write(dir, name);
       saved = true;
       return entry;
     } catch (IOException | RuntimeException | Error e) {
-      remove(path, e);
+      remove(dir, name, e);
       throw e;
     } finally {
       boolean good = saved;
@@ -64,15 +63,15 @@ public final class ShardSaver {
   }
 
   /** What hindered the writing may hinder this, too. */
-  private static void remove(Path path, Throwable cause) {
+  private static void remove(ConfinedDirectory dir, String name, Throwable cause) {
     try {
-      Files.deleteIfExists(path);
-    } catch (IOException e) {
+      dir.delete(name);
+    } catch (IOException | InvalidInput e) {
       cause.addSuppressed(e);
     }
   }
 
-  private FileEntry write(Path path) throws IOException {
+  private FileEntry write(ConfinedDirectory dir, String name) throws IOException {
     Map<String, Long> rows = new HashMap<>();
     Map<String, Long> removed = new HashMap<>();
     layout.tables().forEach(t -> rows.put(t.name(), 0L));
@@ -81,8 +80,8 @@ public final class ShardSaver {
       rows.put(t.rows().table(), t.rows().rows());
       removed.put(t.rows().table(), (long) t.removedCount());
     }
-    PrivateFiles.createFile(path);
-    try (ShardFileWriter file = new ShardFileWriter(path, layout, snapshot.shard(), rows, removed, metadata())) {
+    try (ShardFileWriter file = new ShardFileWriter(dir.create(name), layout, snapshot.shard(), rows, removed,
+        metadata())) {
       for (TableSnapshot t : tables) {
         rows(t.rows(), file);
         file.removed(t.rows().table(), t.removed(), t.removedCount());
@@ -90,13 +89,7 @@ public final class ShardSaver {
       dense(file);
       file.finish();
     }
-    try (SafetensorsFile again = SafetensorsFile.open(path)) {
-      List<String> damaged = again.damagedTensors();
-      if (!damaged.isEmpty()) {
-        throw new InvalidInput(path + " is not what was written to it: tensors " + damaged + " differ; is the disk sound?");
-      }
-    }
-    return FileEntry.of(path, path.getFileName().toString());
+    return FileEntry.ofTensors(dir, name);
   }
 
   private void rows(RowWalk walk, ShardFileWriter file) throws IOException {
@@ -147,8 +140,8 @@ public final class ShardSaver {
    * {@code incarnation}, {@code sequence}, {@code clock}, {@code progress} ({@link ProgressJson}), {@code ahead}
    * (examples of a push that is inside in part) and {@code active} (neither lost nor gone).
    */
-  public static JsonObject state(Path file) throws IOException {
-    try (SafetensorsFile opened = SafetensorsFile.open(file)) {
+  public static JsonObject state(ConfinedDirectory dir, FileEntry file) throws IOException {
+    try (SafetensorsFile opened = file.tensors(dir)) {
       return new JsonObject(opened.metadata().getOrDefault(STATE, "{}"));
     }
   }

@@ -1,7 +1,7 @@
 package io.regatta.protocol.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.file.FileNames;
+import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.protocol.snapshot.Snapshots.Found;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,12 +21,17 @@ public final class SnapshotChain {
    * @throws InvalidInput if one is missing, or is not the one that was there when the delta was taken
    */
   public static List<Found> of(Path dir) {
+    return of(ConfinedDirectory.of(dir.toAbsolutePath().normalize()));
+  }
+
+  /** The same; nothing on the way to what it is relative to is a link. */
+  static List<Found> of(ConfinedDirectory dir) {
     List<Found> chain = new ArrayList<>();
     Set<Path> seen = new HashSet<>();
-    Path at = dir.toAbsolutePath().normalize();
+    ConfinedDirectory at = dir;
     while (true) {
       Found older = chain.isEmpty() ? Found.in(at) : parent(at, chain);
-      if (!seen.add(at) || !chain.isEmpty() && !isParent(older, chain.get(0).manifest())) {
+      if (!seen.add(at.path()) || !chain.isEmpty() && !isParent(older, chain.get(0).manifest())) {
         throw new InvalidInput(chain.get(0).dir() + " is a delta, but " + at + " is not what it is relative to: it was replaced "
             + "by a snapshot of another time or run; use another one");
       }
@@ -34,21 +39,24 @@ public final class SnapshotChain {
       if (older.manifest().kind() != SnapshotKind.DELTA) {
         return chain;
       }
-      at = at.resolveSibling(FileNames.check(older.manifest().parent()));
+      at = at.beside(older.manifest().parent());
     }
   }
 
   /** What the first of a chain is relative to; that it is not there is the delta's trouble, not that directory's. */
-  private static Found parent(Path at, List<Found> chain) {
+  private static Found parent(ConfinedDirectory at, List<Found> chain) {
     try {
       return Found.in(at);
     } catch (InvalidInput e) {
+      Path name = at.path();
       Found newest = chain.get(chain.size() - 1);
       throw new InvalidInput(newest.dir() + " is a delta"
           + (chain.size() > 1 ? ", through " + chain.get(0).dir().getFileName() + " relative to " : " relative to ")
-          + at.getFileName() + (Files.exists(at) ? ", which cannot be read: " + e.getMessage() : ", which is not there")
-          + ". A delta holds only what has changed since: put " + at.getFileName() + " back beside it, or take a snapshot that "
-          + "needs no other (regatta checkpoint inspect " + at.getParent() + " lists them with their kinds)", e);
+          + name.getFileName()
+          + (Files.exists(name) ? ", which cannot be read: " + e.getMessage() : ", which is not there")
+          + ". A delta holds only what has changed since: put " + name.getFileName() + " back beside it, or take a "
+          + "snapshot that needs no other (regatta checkpoint inspect " + name.getParent()
+          + " lists them with their kinds)", e);
     }
   }
 

@@ -1,12 +1,14 @@
 package io.regatta.protocol.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.ConfinedDirectory;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -48,11 +50,12 @@ public final class SnapshotDirectory {
   }
 
   /**
-   * Begins it, for its owner alone ({@link PrivateFiles}); what earlier attempts, of any writer, have left is removed.
+   * Begins it, for its owner alone ({@link PrivateDirectory}); what earlier attempts of any writer have left is
+   * removed.
    */
   public SnapshotDirectory begin() throws IOException {
     removeEarlier();
-    PrivateFiles.createDirectory(part);
+    PrivateDirectory.create(part);
     return this;
   }
 
@@ -92,8 +95,9 @@ public final class SnapshotDirectory {
       verify(part);
     }
     for (FileEntry file : files(part)) {
-      if (Files.size(file.in(part)) != file.bytes()) {
-        throw new InvalidInput(file.in(part) + " has not the " + file.bytes() + " bytes that were written");
+      BasicFileAttributes written = ConfinedDirectory.of(part).attributes(file.file());
+      if (written == null || !written.isRegularFile() || written.size() != file.bytes()) {
+        throw new InvalidInput(part.resolve(file.file()) + " has not the " + file.bytes() + " bytes that were written");
       }
     }
     Path old = target.resolveSibling(target.getFileName() + REPLACED);
@@ -124,11 +128,16 @@ public final class SnapshotDirectory {
    * @throws InvalidInput naming all files that are damaged, cut or missing
    */
   public static void verify(Path dir) throws IOException {
+    verify(ConfinedDirectory.of(dir));
+  }
+
+  /** The same of one that may be named by a peer, or by another snapshot. */
+  static void verify(ConfinedDirectory dir) throws IOException {
     verify(dir, files(dir));
   }
 
   /** The same of these files of it. */
-  static void verify(Path dir, List<FileEntry> files) throws IOException {
+  static void verify(ConfinedDirectory dir, List<FileEntry> files) throws IOException {
     List<String> damage = new ArrayList<>();
     for (FileEntry file : files) {
       String what = file.damage(dir);
@@ -143,6 +152,10 @@ public final class SnapshotDirectory {
 
   /** The files of a snapshot or model as its manifest says. */
   public static List<FileEntry> files(Path dir) {
+    return files(ConfinedDirectory.of(dir));
+  }
+
+  private static List<FileEntry> files(ConfinedDirectory dir) {
     JsonObject json = ManifestFile.read(dir);
     try {
       List<FileEntry> files = new ArrayList<>();
@@ -150,9 +163,9 @@ public final class SnapshotDirectory {
       files.addAll(Manifest.files(json, Manifest.TRAINERS_FILES));
       return files;
     } catch (ClassCastException | NullPointerException e) {
-      throw new InvalidInput(dir.resolve(ManifestFile.NAME) + " cannot be understood: it lists no files", e);
+      throw new InvalidInput(dir.pathOf(ManifestFile.NAME) + " cannot be understood: it lists no files", e);
     } catch (InvalidInput e) {
-      throw new InvalidInput(dir.resolve(ManifestFile.NAME) + " cannot be understood: " + e.getMessage(), e);
+      throw new InvalidInput(dir.pathOf(ManifestFile.NAME) + " cannot be understood: " + e.getMessage(), e);
     }
   }
 }

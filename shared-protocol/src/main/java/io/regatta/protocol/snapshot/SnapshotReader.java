@@ -1,6 +1,7 @@
 package io.regatta.protocol.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.Sharding;
@@ -33,8 +34,8 @@ public final class SnapshotReader implements AutoCloseable {
   /** By member of the chain, oldest first, then by shard. */
   private final List<List<SafetensorsFile>> files = new ArrayList<>();
 
-  private SnapshotReader(Path dir) {
-    chain = SnapshotChain.of(dir);
+  private SnapshotReader(List<Snapshots.Found> chain) {
+    this.chain = chain;
   }
 
   /**
@@ -44,13 +45,22 @@ public final class SnapshotReader implements AutoCloseable {
    * @throws InvalidInput naming what is missing or damaged
    */
   public static SnapshotReader open(Path dir) throws IOException {
-    SnapshotReader reader = new SnapshotReader(dir);
+    return open(SnapshotChain.of(dir));
+  }
+
+  /** The same of one that a peer has named. */
+  static SnapshotReader open(ConfinedDirectory dir) throws IOException {
+    return open(SnapshotChain.of(dir));
+  }
+
+  private static SnapshotReader open(List<Snapshots.Found> chain) throws IOException {
+    SnapshotReader reader = new SnapshotReader(chain);
     try {
       for (Snapshots.Found member : reader.chain) {
         List<SafetensorsFile> opened = new ArrayList<>();
         reader.files.add(opened);
         for (FileEntry file : member.manifest().files()) {
-          opened.add(SafetensorsFile.open(file.in(member.dir())));
+          opened.add(file.tensors(member.directory()));
         }
       }
       return reader;
@@ -87,7 +97,7 @@ public final class SnapshotReader implements AutoCloseable {
 
   private void verify(int from) throws IOException {
     for (Snapshots.Found member : chain.subList(from, chain.size())) {
-      SnapshotDirectory.verify(member.dir(), SnapshotDirectory.files(member.dir()));
+      SnapshotDirectory.verify(member.directory());
     }
   }
 
@@ -104,7 +114,7 @@ public final class SnapshotReader implements AutoCloseable {
           needed.add(chain.get(m).manifest().files().get(f));
         }
       }
-      SnapshotDirectory.verify(chain.get(m).dir(), needed);
+      SnapshotDirectory.verify(chain.get(m).directory(), needed);
     }
   }
 

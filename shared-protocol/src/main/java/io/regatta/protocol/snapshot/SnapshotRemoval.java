@@ -1,5 +1,6 @@
 package io.regatta.protocol.snapshot;
 
+import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.vertx.SystemClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -25,6 +26,7 @@ import org.slf4j.LoggerFactory;
 public final class SnapshotRemoval {
 
   private static final Logger LOG = LoggerFactory.getLogger(SnapshotRemoval.class);
+  private static final PeerLog REMOVALS = PeerLog.ofEvents(LOG);
   private static final String REMOVED = "removed";
   /** Behind the name of a snapshot's directory, or a model's file, that somebody has begun, or is removing: who, a run's rank, say. */
   static final String WRITER = "\\.(new|(?:(?<run>[0-9a-f]{16})-)?(?:" + REMOVED + "|rank\\d+(?:--?\\d+)?))\\.part";
@@ -46,10 +48,10 @@ public final class SnapshotRemoval {
       for (Path entry : entries.toList()) {
         Matcher begun = BEGUN.matcher(entry.getFileName().toString());
         if (begun.matches() && (run.equals(begun.group("run")) || isOld(entry))) {
-          LOG.info("{} is removed: whoever began it has ended", entry);
+          REMOVALS.info("{} is removed: whoever began it has ended", entry);
           delete(entry);
         } else if (isReplaced(entry) && isOld(entry)) {
-          LOG.info("{} is removed: whoever put another in its place has ended", entry);
+          REMOVALS.info("{} is removed: whoever put another in its place has ended", entry);
           remove(entry, "");
         }
       }

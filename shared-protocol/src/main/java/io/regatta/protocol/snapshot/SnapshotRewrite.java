@@ -1,6 +1,7 @@
 package io.regatta.protocol.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ParameterHash;
@@ -9,6 +10,7 @@ import io.regatta.core.model.SparsePartition;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -49,8 +51,7 @@ public final class SnapshotRewrite {
           entries.add(FileEntry.ofTensors(path, path.getFileName().toString()));
         }
         for (FileEntry kept : in.manifest().trainersFiles()) {
-          Files.copy(kept.in(in.newest().dir()), kept.in(out.part()));
-          SnapshotDirectory.sync(kept.in(out.part()));
+          copy(kept.file(), in.newest().directory(), ConfinedDirectory.of(out.part()));
         }
         SnapshotKind kind = in.manifest().kind() == SnapshotKind.DELTA ? SnapshotKind.FULL : in.manifest().kind();
         out.publish(in.manifest().with(kind, layout, entries).toJson(), true);
@@ -58,6 +59,15 @@ public final class SnapshotRewrite {
         out.discard();
         throw e;
       }
+    }
+  }
+
+  private static void copy(String name, ConfinedDirectory from, ConfinedDirectory to) throws IOException {
+    try (FileChannel in = from.open(name); FileChannel out = to.create(name)) {
+      for (long at = 0; at < in.size(); ) {
+        at += in.transferTo(at, in.size() - at, out);
+      }
+      out.force(true);
     }
   }
 

@@ -1,7 +1,10 @@
 package io.regatta.protocol.snapshot;
 
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.file.ConfinedDirectory;
+import io.regatta.protocol.security.PeerLog;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -37,6 +40,8 @@ import org.slf4j.LoggerFactory;
 public final class Snapshots {
 
   private static final Logger LOG = LoggerFactory.getLogger(Snapshots.class);
+  private static final PeerLog LEFT_OUT = PeerLog.ofEvents(LOG);
+  private static final PeerLog USELESS = PeerLog.ofEvents(LOG);
   /** Files that every snapshot, and every model, has one of; {@link ShardFileWriter#name} and {@link ModelFiles#DENSE}. */
   private static final Pattern NEVER_ALONE = Pattern.compile("shard-\\d{5,}-of-\\d{5,}\\.safetensors|"
       + Pattern.quote(ModelFiles.DENSE));
@@ -49,7 +54,7 @@ public final class Snapshots {
    * @param checksum of its manifest
    * @param resumable false if it does not say how far its trainers were: in version 1, geo counted steps and exchanges in one number
    */
-  public record Found(Path dir, Manifest manifest, String checksum, boolean resumable) {
+  public record Found(ConfinedDirectory directory, Manifest manifest, String checksum, boolean resumable) {
 
     /** Runs in the order in which they began, of each the snapshots in that of their moments. */
     private static final Comparator<Found> ORDER = Comparator.comparing((Found f) -> f.manifest().run())
@@ -57,10 +62,20 @@ public final class Snapshots {
 
     /** The one in a directory; refused as {@link Manifest#read} does. */
     public static Found in(Path dir) {
+      return in(ConfinedDirectory.of(dir));
+    }
+
+    /** The same of one that may be named by a peer, or by another snapshot. */
+    static Found in(ConfinedDirectory dir) {
       JsonObject json = ManifestFile.read(dir);
-      Manifest manifest = Manifest.of(dir, json);
+      Manifest manifest = Manifest.of(dir.path(), json);
       boolean resumable = !Manifest.isVersion1(json) || !manifest.mode().equalsIgnoreCase(Mode.GEO.name());
       return new Found(dir, manifest, ManifestFile.checksum(json), resumable);
+    }
+
+    /** Returns the path of its directory. */
+    public Path dir() {
+      return directory.path();
     }
   }
 
@@ -78,7 +93,7 @@ public final class Snapshots {
   }
 
   private static void leftOut(String why) {
-    LOG.warn("{}; it is left out", why);
+    LEFT_OUT.warn("{}; it is left out", why);
   }
 
   /**
@@ -226,7 +241,7 @@ public final class Snapshots {
     try {
       return list(dir, skipped);
     } catch (IOException e) {
-      skipped.accept(dir + " cannot be read (" + e + ")");
+      skipped.accept(PeerText.message(dir + " cannot be read (" + e + ")"));
       return List.of();
     }
   }
@@ -258,7 +273,7 @@ public final class Snapshots {
       try {
         SnapshotChain.of(kept.dir()).forEach(f -> needed.add(f.dir()));
       } catch (InvalidInput e) { // nothing that is still there helps it
-        LOG.warn("{} is of no use any more: {}", kept.dir(), e.getMessage());
+        USELESS.warn("{} is of no use any more: {}", kept.dir(), e.getMessage());
       }
     }
     for (Found f : all) {

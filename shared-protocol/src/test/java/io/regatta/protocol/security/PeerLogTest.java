@@ -17,13 +17,6 @@ class PeerLogTest {
   private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
 
   @Test
-  void cutsAndEscapesTexts_whenAPeerSendsControlCharactersAndLongOnes() {
-    assertThat(PeerLog.text("/a\r\n\u001b[2J\u2028b")).isEqualTo("/a\\u000d\\u000a\\u001b[2J\\u2028b");
-    assertThat(PeerLog.text("x".repeat(8000))).hasSizeLessThan(250).endsWith("... (8000 characters)");
-    assertThat(PeerLog.text(null)).isEqualTo("null");
-  }
-
-  @Test
   void logsOneLineInTenSeconds_andCountsTheOthers() {
     lines.start();
     logger.addAppender(lines);

@@ -20,6 +20,7 @@ import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
@@ -97,11 +98,11 @@ class ShardFilesTest {
         return answer;
       }
     };
-    assertThatThrownBy(() -> ShardSaver.save(snapshot(shard), dir, disk)).isInstanceOf(IOException.class)
+    assertThatThrownBy(() -> ShardSaver.save(snapshot(shard), confined(dir), disk)).isInstanceOf(IOException.class)
         .hasMessageContaining("No space left");
     assertThat(file).doesNotExist();
-    FileEntry next = ShardSaver.save(snapshot(shard), dir, HERE); // the shard is as it was
-    assertThat(next.damage(dir)).isNull();
+    FileEntry next = ShardSaver.save(snapshot(shard), confined(dir), HERE); // the shard is as it was
+    assertThat(next.damage(confined(dir))).isNull();
   }
 
   /** Both forms of a line, three blocks of a former cluster, two shards now; every id lies where it belongs. */
@@ -121,7 +122,7 @@ class ShardFilesTest {
     assertThat(PaddleTables.isThere(dir)).isTrue();
     for (int s = 0; s < 2; s++) {
       ParameterShard shard = shard(s, 2);
-      assertThat(ShardRestorer.restore(shard.restore("job"), dir, false, ResumePoint.NONE, HERE)).isFalse();
+      assertThat(ShardRestorer.restore(shard.restore("job"), confined(dir), false, ResumePoint.NONE, HERE)).isFalse();
       shard.initialize("job", TRAINER, DenseMemory.of(new float[shard.status("job").denseSize()]));
       int index = s;
       long own = LongStream.range(0, 300).filter(id -> SparsePartition.shardOf(id, 2) == index).count();
@@ -134,13 +135,13 @@ class ShardFilesTest {
     }
     Path last = tables.resolve("emb.block2.txt");
     Files.writeString(last, Files.readString(last).replaceFirst("8\\t8.5,-8,0.1,", "8\t8.5"));
-    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir, false, ResumePoint.NONE, HERE))
+    assertThatThrownBy(() -> restored(dir, false))
         .isInstanceOf(InvalidInput.class).hasMessageContaining(last + ", line 3").hasMessageContaining("rows of 2");
     Files.writeString(last, "8\t8.5,-8,0.1,\n");
-    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir, false, ResumePoint.NONE, HERE))
+    assertThatThrownBy(() -> restored(dir, false))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("was cut");
     Path meta = Files.writeString(tables.resolve("emb.block2.meta"), "param=emb\ncount=many\n");
-    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir, false, ResumePoint.NONE, HERE))
+    assertThatThrownBy(() -> restored(dir, false))
         .isInstanceOf(InvalidInput.class).hasMessageContaining(meta + ", line 2: expected count=")
         .hasMessageContaining("'count=many'");
   }
@@ -155,15 +156,15 @@ class ShardFilesTest {
     assertThat(shrink(shard, 1)).isEqualTo(new Shrunk(0, 0, 0, 2));
     SnapshotDirectory out = SnapshotDirectory.of(dir.resolve("s")).begin();
     JobSnapshot snapshot = snapshot(shard);
-    FileEntry file = ShardSaver.save(snapshot, out.part(), HERE);
+    FileEntry file = ShardSaver.save(snapshot, confined(out.part()), HERE);
     out.publish(new Manifest("job", "a1", "async", SnapshotKind.FULL, 0, -1, 0, false, "", "",
         ModelLayout.of(snapshot.spec()), List.of(), List.of(file)).toJson(), true);
     ParameterShard next = shard(0, 1, life);
-    ShardRestorer.restore(next.restore("job"), dir.resolve("s"), true, ResumePoint.NONE, HERE);
+    ShardRestorer.restore(next.restore("job"), confined(dir.resolve("s")), true, ResumePoint.NONE, HERE);
     assertThat(shrink(next, 1)).isEqualTo(new Shrunk(0, 2, 0, 0));
     assertThat(snapshot(next).shrinks()).isEqualTo(2);
     ParameterShard anew = shard(0, 1, life); // another run with these rows: its days begin at 1
-    ShardRestorer.restore(anew.restore("job"), dir.resolve("s"), false, ResumePoint.NONE, HERE);
+    ShardRestorer.restore(anew.restore("job"), confined(dir.resolve("s")), false, ResumePoint.NONE, HERE);
     assertThat(shrink(anew, 1)).isEqualTo(new Shrunk(0, 2, 0, 0));
   }
 
@@ -174,14 +175,15 @@ class ShardFilesTest {
     first.initialize("job", TRAINER, DenseMemory.of(new float[30]));
     SnapshotDirectory out = SnapshotDirectory.of(dir.resolve("s")).begin();
     JobSnapshot snapshot = snapshot(first);
-    FileEntry file = ShardSaver.save(snapshot, out.part(), HERE);
+    FileEntry file = ShardSaver.save(snapshot, confined(out.part()), HERE);
     out.publish(new Manifest("job", "a1", "async", SnapshotKind.FULL, 0, -1, 0, false, "", "",
         ModelLayout.of(snapshot.spec()), List.of(), List.of(file)).toJson(), true);
     ParameterShard next = shard(0, 1);
     JobRestore tooLate = next.restore("job");
-    ShardRestorer.restore(next.restore("job"), dir.resolve("s"), true, ResumePoint.NONE, HERE);
+    ShardRestorer.restore(next.restore("job"), confined(dir.resolve("s")), true, ResumePoint.NONE, HERE);
     assertThatThrownBy(() -> next.restore("job")).isInstanceOf(Conflict.class).hasMessageContaining("has begun");
-    assertThatThrownBy(() -> ShardRestorer.restore(tooLate, dir.resolve("s"), true, ResumePoint.NONE, HERE)).isInstanceOf(Conflict.class);
+    assertThatThrownBy(() -> ShardRestorer.restore(tooLate, confined(dir.resolve("s")), true, ResumePoint.NONE, HERE))
+        .isInstanceOf(Conflict.class);
     assertThat(row(next, 7)).hasSize(2);
   }
 
@@ -191,8 +193,17 @@ class ShardFilesTest {
     job.initialize("job", TRAINER, DenseMemory.of(new float[30]));
     Files.createDirectories(dir.resolve(ShardFileWriter.name(0, 1)).resolve("x"));
     JobSnapshot taken = snapshot(job);
-    assertThatThrownBy(() -> ShardSaver.save(taken, dir, HERE)).isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> ShardSaver.save(taken, confined(dir), HERE)).isInstanceOf(IOException.class);
     assertThat(snapshot(job)).isNotNull();
+  }
+
+  /** Reads a directory into the only shard of a job. */
+  private boolean restored(Path from, boolean resume) throws IOException {
+    return ShardRestorer.restore(shard(0, 1).restore("job"), confined(from), resume, ResumePoint.NONE, HERE);
+  }
+
+  private static ConfinedDirectory confined(Path trusted) {
+    return ConfinedDirectory.of(trusted);
   }
 
   private static Shrunk shrink(ParameterShard shard, long number) {
@@ -207,22 +218,22 @@ class ShardFilesTest {
     shard.initialize("job", TRAINER, DenseMemory.of(new float[30]));
     SnapshotDirectory out = SnapshotDirectory.of(dir.resolve("s")).begin();
     JobSnapshot snapshot = snapshot(shard);
-    FileEntry file = ShardSaver.save(snapshot, out.part(), HERE);
+    FileEntry file = ShardSaver.save(snapshot, confined(out.part()), HERE);
     out.publish(new Manifest("job", "a1", "async", SnapshotKind.FULL, 0, -1, 0, false, "", "",
         ModelLayout.of(snapshot.spec()), List.of(), List.of(file)).toJson(), true);
-    assertThat(ShardRestorer.restore(shard(0, 1).restore("job"), dir.resolve("s"), true, ResumePoint.NONE, HERE)).isTrue();
+    assertThat(restored(dir.resolve("s"), true)).isTrue();
     Path path = dir.resolve("s").resolve(file.file());
     byte[] bytes = Files.readAllBytes(path);
     for (int at = 0; at < bytes.length; at += at < 2000 ? 7 : 97) { // the header, too, and what it says of shrinks
       byte[] flipped = bytes.clone();
       flipped[at] ^= 1;
       Files.write(path, flipped);
-      assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir.resolve("s"), true, ResumePoint.NONE, HERE))
+      assertThatThrownBy(() -> restored(dir.resolve("s"), true))
           .as("byte %d of %d", at, bytes.length).isInstanceOf(InvalidInput.class).hasMessageContaining(path.toString());
     }
     bytes[bytes.length - 1] ^= 1;
     Files.write(path, bytes);
-    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir.resolve("s"), true, ResumePoint.NONE, HERE))
+    assertThatThrownBy(() -> restored(dir.resolve("s"), true))
         .isInstanceOf(InvalidInput.class).hasMessageContaining(path + " is damaged in tensor").hasMessageContaining("dense/w/");
   }
 
@@ -254,11 +265,11 @@ class ShardFilesTest {
   private ParameterShard from(String name, ParameterShard saved, boolean resume, ParameterShard into) throws IOException {
     SnapshotDirectory out = SnapshotDirectory.of(dir.resolve(name)).begin();
     JobSnapshot snapshot = snapshot(saved);
-    FileEntry file = ShardSaver.save(snapshot, out.part(), HERE);
+    FileEntry file = ShardSaver.save(snapshot, confined(out.part()), HERE);
     out.publish(new Manifest("job", "a1", "async", SnapshotKind.FULL, 0, -1, snapshot.version(), snapshot.updates(),
         false, ExampleCounts.NONE, "", "", ModelLayout.of(snapshot.spec()), List.of(), List.of(file), List.of())
         .toJson(), true);
-    ShardRestorer.restore(into.restore("job"), dir.resolve(name), resume, ResumePoint.NONE, HERE);
+    ShardRestorer.restore(into.restore("job"), confined(dir.resolve(name)), resume, ResumePoint.NONE, HERE);
     return into;
   }
 

@@ -332,7 +332,7 @@ class SnapshotFilesTest {
     assertThat(Snapshots.list(dir)).hasSize(3);
     try (SnapshotReader in = SnapshotReader.open(dir.resolve("step-200"))) {
       assertThat(in.follows(taken)).isTrue();
-      assertThat(in.follows(new Snapshots.Found(taken.dir(), taken.manifest(), "12345678", true))).isFalse();
+      assertThat(in.follows(new Snapshots.Found(taken.directory(), taken.manifest(), "12345678", true))).isFalse();
     }
     old.write(dir.resolve("step-100"), 2, SnapshotKind.BASE, "", 101, Map.of()); // another life of the same run
     assertThatThrownBy(() -> SnapshotReader.open(dir.resolve("step-200"))).isInstanceOf(InvalidInput.class)

@@ -126,6 +126,29 @@ public final class HostileClient implements Closeable {
   }
 
   /**
+   * Waits until this text has arrived, or the server has closed the connection.
+   *
+   * @throws SocketTimeoutException if neither happens
+   */
+  public void awaitTextOrEnd(String text) throws IOException {
+    byte[] buffer = new byte[8192];
+    while (!received.toString(StandardCharsets.ISO_8859_1).contains(text)) {
+      int n;
+      try {
+        n = socket.getInputStream().read(buffer);
+      } catch (SocketTimeoutException open) {
+        throw open;
+      } catch (IOException reset) {
+        return;
+      }
+      if (n < 0) {
+        return;
+      }
+      received.write(buffer, 0, n);
+    }
+  }
+
+  /**
    * Waits until the server has closed the connection.
    *
    * @return all that has arrived

@@ -103,7 +103,7 @@ public final class SimulatedPort implements CallRegistry {
     }
 
     @Override
-    public String address() {
+    public String origin() {
       return "127.0.0.1";
     }
 

@@ -14,6 +14,7 @@ import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.Watch;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.Member;
+import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -30,6 +31,7 @@ import org.slf4j.LoggerFactory;
  */
 final class ServiceSeat extends Tenure {
   private static final Logger LOG = LoggerFactory.getLogger(ServiceSeat.class);
+  private static final PeerLog FORMATIONS = PeerLog.ofEvents(LOG);
   /**
    * A watch that breaks is begun again sooner than a rendezvous gives a member up that it has asked; and where it breaks at once,
    * ever later, so that nobody storms a rendezvous that is gone.
@@ -77,7 +79,7 @@ final class ServiceSeat extends Tenure {
     Membership formed = new Membership(joining.group(), seat.generation(), seat.rank(), seat.endpoints());
     begins(formed);
     forming = false;
-    LOG.info("{} is {}", joining.member(), formed);
+    FORMATIONS.info("{} is {}", joining.member(), formed);
     if (early != null) {
       seen(early);
       early = null;
@@ -89,7 +91,7 @@ final class ServiceSeat extends Tenure {
     if (closed) {
       return;
     }
-    Watch watch = watcher.follow(joining.group(), seat.incarnation(), known, change -> {
+    Watch watch = watcher.follow(joining.group(), seat.incarnation(), secret(), known, change -> {
       watchAgainMillis = WATCH_SOON_MILLIS;
       seen(known.view());
     });

@@ -13,6 +13,7 @@ import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.loop.Timer;
 import io.regatta.node.admin.Waits;
+import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.vertx.LoopFutures;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
@@ -34,6 +35,9 @@ import org.slf4j.LoggerFactory;
  */
 final class StoreSeat extends Tenure {
   private static final Logger LOG = LoggerFactory.getLogger(StoreSeat.class);
+  private static final PeerLog LOSSES = PeerLog.ofEvents(LOG);
+  private static final PeerLog FORMATIONS = PeerLog.ofEvents(LOG);
+  private static final PeerLog TROUBLES = PeerLog.ofEvents(LOG);
   /** So many of those behind it in the roll a member watches, so that what a member reads does not grow with the group. */
   private static final int WATCHED = 8;
   private static final int AGAIN_MILLIS = 20;
@@ -130,7 +134,7 @@ final class StoreSeat extends Tenure {
       if (!lost.isEmpty()) {
         return change(seen, roll.lose(lost.stream().map(Entry::id).toList()))
             .compose(v -> {
-              LOG.warn("group {}: lost, no sign of life within {}: {}", roll.group(), timing.seconds(), lost);
+              LOSSES.warn("group {}: lost, no sign of life within {}: {}", roll.group(), timing.seconds(), lost);
               return pulse.forget(lost);
             }, Future::failedFuture)
             .map(true);
@@ -194,7 +198,7 @@ final class StoreSeat extends Tenure {
     seated = roll.members();
     begins(new Membership(roll.group(), roll.formed(), mine.rank(), seated.stream().map(Entry::endpoint).toList()));
     phase = Phase.SEATED;
-    LOG.info("{} is {}", joining.member(), membership());
+    FORMATIONS.info("{} is {}", joining.member(), membership());
     wait.formed(membership());
   }
 
@@ -232,7 +236,7 @@ final class StoreSeat extends Tenure {
     if (!late && (e instanceof PeerLost || e instanceof Overloaded)) {
       if (!complained) {
         complained = true;
-        LOG.warn("group {}: {} goes on, and tries again every {} ms: {}", joining.group(), joining.member(),
+        TROUBLES.warn("group {}: {} goes on, and tries again every {} ms: {}", joining.group(), joining.member(),
             timing.poll().toMillis(), e.getMessage());
       }
       return;

@@ -2,13 +2,14 @@ package io.regatta.core.error;
 
 /**
  * The closed set of failures that cross a service boundary. Each subclass is a decision for the caller; the text
- * says what happened, where (job, rank, peer, table, step) and what to do next. One class in {@code shared-protocol}
+ * says what happened, where (job, rank, peer, table, step) and what to do next. It is one line, shown as
+ * {@link PeerText#message} says, because some of it may be a peer's. One class in {@code shared-protocol}
  * maps them to gRPC status codes and back.
  */
 public abstract sealed class RegattaException extends RuntimeException {
 
   private RegattaException(String message, Throwable cause) {
-    super(message, cause);
+    super(message == null ? null : PeerText.message(message), cause);
   }
 
   /** The request can never succeed as it is: wrong shape, dtype, table, value or configuration. Mend it; do not retry. */

@@ -1,5 +1,6 @@
 package io.regatta.core.exchange;
 
+import io.regatta.core.error.PeerText;
 import java.util.List;
 
 /**
@@ -26,17 +27,22 @@ public record Wait(String who, String operation, String where, long sinceMillis,
     }
 
     private String described() {
-      return lastStep < -1 ? name : name + (lastStep < 0 ? " (nothing seen yet)" : " (last step " + lastStep + ")");
+      String shown = PeerText.of(name);
+      return lastStep < -1 ? shown : shown + (lastStep < 0 ? " (nothing seen yet)" : " (last step " + lastStep + ")");
     }
   }
 
-  /** One sentence: {@code trainer 1 waits at shard 0 of job census for trainer 3 (last step 402), pull of step 418, since 12.3 s}. */
+  /**
+   * Returns one sentence, its texts as {@link PeerText} shows them. An example: {@code trainer 1 waits at shard 0 of
+   * job census for trainer 3 (last step 402), pull of step 418, since 12.3 s}.
+   */
   public String sentence(long nowMillis) {
-    StringBuilder b = new StringBuilder(who).append(" waits at ").append(where).append(" for ");
+    StringBuilder b = new StringBuilder(PeerText.of(who)).append(" waits at ").append(PeerText.of(where))
+        .append(" for ");
     for (int i = 0; i < waitsFor.size(); i++) {
       b.append(i == 0 ? "" : ", ").append(waitsFor.get(i).described());
     }
-    return b.append(", ").append(operation).append(", since ")
+    return b.append(", ").append(PeerText.of(operation)).append(", since ")
         .append(String.format(java.util.Locale.ROOT, "%.1f s", (nowMillis - sinceMillis) / 1000.0)).toString();
   }
 }

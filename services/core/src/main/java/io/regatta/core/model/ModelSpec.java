@@ -1,5 +1,6 @@
 package io.regatta.core.model;
 
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.HashSet;
@@ -82,6 +83,7 @@ public record ModelSpec(long seed, List<DenseVariable> dense, OptimizerSpec dens
     if (name == null || name.isBlank()) {
       throw new InvalidInput("a " + what + " has no name: name it, the same on every rank");
     }
+    PeerText.requireVisible(what, name);
   }
 
   private static void requireUnique(Set<String> names, String name) {

@@ -1,5 +1,6 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
@@ -13,7 +14,6 @@ final class JobCheck {
 
   /** Characters of a job's name: the limit of the rendezvous, which knows a job by its name, too. */
   private static final int NAME_CHARACTERS = 512;
-  private static final int SHOWN = 32;
 
   private JobCheck() {}
 
@@ -46,8 +46,9 @@ final class JobCheck {
   }
 
   static void name(String job) {
-    require(job.length() <= NAME_CHARACTERS, "the job's name has " + job.length() + " characters; at most "
-        + NAME_CHARACTERS + " are possible; it begins with '" + job.substring(0, Math.min(SHOWN, job.length())) + "'");
+    if (!job.isEmpty()) {
+      PeerText.requireName("job", job, NAME_CHARACTERS, "");
+    }
   }
 
   private static void require(boolean holds, String otherwise) {

@@ -3,6 +3,7 @@ package io.regatta.node.admin;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.loop.Clock;
 import io.regatta.core.loop.Loop;
+import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -45,6 +46,8 @@ public final class Waits {
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(Waits.class);
+  private static final PeerLog LONG = PeerLog.ofEvents(LOG);
+  private static final PeerLog INCOMPLETE = PeerLog.ofEvents(LOG);
 
   private static final long SOURCE_SECONDS = 2;
 
@@ -157,7 +160,7 @@ public final class Waits {
     }
     for (Supplier<Future<List<Wait>>> source : asked) {
       answers.add(limited(source).recover(e -> {
-        LOG.warn("/why is incomplete: a service of this process {}", e instanceof TimeoutException
+        INCOMPLETE.warn("/why is incomplete: a service of this process {}", e instanceof TimeoutException
             ? "is busy and has not said within " + SOURCE_SECONDS + " s for whom it waits" : "cannot say for whom it waits: " + e);
         return Future.succeededFuture(List.of());
       }));
@@ -193,7 +196,7 @@ public final class Waits {
         long age = nowMillis - wait.sinceMillis();
         long due = nextLogMillis.getOrDefault(key, longMillis);
         if (age >= due) {
-          LOG.warn(wait.sentence(nowMillis));
+          LONG.warn("{}", wait.sentence(nowMillis));
           due = Math.max(due * 2, age + longMillis);
         }
         next.put(key, due);

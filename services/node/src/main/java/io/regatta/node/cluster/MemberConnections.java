@@ -7,13 +7,12 @@ import com.hazelcast.internal.server.ServerContext;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
 import io.regatta.protocol.security.ConnectFailure;
+import io.regatta.protocol.security.OpenConnections;
 import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.security.PeerSecurity;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.LinkedHashSet;
-import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -31,7 +30,7 @@ final class MemberConnections implements AutoCloseable {
 
   /** Time of a connection for TLS's handshake, the proof of the token and the first byte of Hazelcast's protocol. */
   static final int ADMISSION_MILLIS = 5000;
-  /** Connections that have come and are not admitted, in all and from one address. */
+  /** Connections that have come and are not admitted, in all and from one address, of IPv6 from one /64. */
   static final int MOST_WAITING = 256;
   static final int MOST_WAITING_PER_ADDRESS = 128;
   /** TLS's alert of a port that does not speak a member's protocol. */
@@ -46,8 +45,9 @@ final class MemberConnections implements AutoCloseable {
   private final PeerLog failures = new PeerLog(LOG);
   private final PeerLog timeouts = new PeerLog(LOG);
   private final PeerLog evictions = new PeerLog(LOG);
-  /** Those that have connected and are not admitted, oldest first. Guarded by this. */
-  private final Set<SecureChannel> waiting = new LinkedHashSet<>();
+  /** Those that have connected and are not admitted. */
+  private final OpenConnections<SecureChannel> waiting = new OpenConnections<>(MOST_WAITING,
+      address -> MOST_WAITING_PER_ADDRESS, MOST_WAITING);
   private volatile ServerContext context;
   private volatile Runnable onRefused = () -> { };
   private volatile boolean joined;
@@ -111,7 +111,7 @@ final class MemberConnections implements AutoCloseable {
   private Runnable track(SecureChannel secure) {
     ScheduledFuture<?> timer = executor.schedule(() -> expire(secure), ADMISSION_MILLIS, TimeUnit.MILLISECONDS);
     if (!secure.channel().isClientMode()) {
-      SecureChannel oldest = add(secure);
+      SecureChannel oldest = waiting.arrive(secure, address(secure)).evicted();
       if (oldest != null) {
         evictions.warn("closed a connection from {} to Hazelcast's port for a new one: of too many that have not shown "
             + "that they belong to the job it was the oldest", oldest.channel().remoteSocketAddress());
@@ -120,30 +120,12 @@ final class MemberConnections implements AutoCloseable {
     }
     return () -> {
       timer.cancel(false);
-      forget(secure);
+      waiting.forget(secure);
     };
-  }
-
-  /** Adds one that has come; returns the one that is to go for it, or null. */
-  private synchronized SecureChannel add(SecureChannel come) {
-    waiting.add(come);
-    InetAddress from = address(come);
-    long same = waiting.stream().filter(other -> address(other).equals(from)).count();
-    if (same <= MOST_WAITING_PER_ADDRESS && waiting.size() <= MOST_WAITING) {
-      return null;
-    }
-    SecureChannel oldest = waiting.stream()
-        .filter(other -> same <= MOST_WAITING_PER_ADDRESS || address(other).equals(from)).findFirst().orElseThrow();
-    waiting.remove(oldest);
-    return oldest;
   }
 
   private static InetAddress address(SecureChannel secure) {
     return ((InetSocketAddress) secure.channel().remoteSocketAddress()).getAddress();
-  }
-
-  private synchronized void forget(SecureChannel secure) {
-    waiting.remove(secure);
   }
 
   private void expire(SecureChannel secure) {
@@ -160,7 +142,7 @@ final class MemberConnections implements AutoCloseable {
 
   /** Says that a connection is one between members. */
   void admitted(SecureChannel secure) {
-    forget(secure);
+    waiting.forget(secure);
   }
 
   /** Says that a connection is not one between members of this job, and why. */

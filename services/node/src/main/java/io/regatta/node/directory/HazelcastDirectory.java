@@ -8,6 +8,7 @@ import com.hazelcast.nio.serialization.HazelcastSerializationException;
 import com.hazelcast.partition.NoDataMemberInClusterException;
 import com.hazelcast.spi.exception.RetryableHazelcastException;
 import io.netty.channel.ConnectTimeoutException;
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -55,6 +56,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
   /** A close must not wait for a cluster whose other members have gone. */
   private static final long REMOVE_MILLIS = 1000;
   private static final Logger LOG = LoggerFactory.getLogger(HazelcastDirectory.class);
+  private static final PeerLog GONE = PeerLog.ofEvents(LOG);
   private static final PeerLog FORGED = new PeerLog(LOG);
   private static final PeerLog REPLAYED = new PeerLog(LOG);
   private static final int MAX_LEFTOVERS = 1000;
@@ -175,7 +177,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
     long leftMillis = Math.max(1, deadline.leftMillis());
     return answers.apply(holder).timeout(leftMillis, TimeUnit.MILLISECONDS).transform(answer -> {
       if (answer.succeeded() ? !answer.result() : nobodyListens(answer.cause())) {
-        LOG.info("{} {} at {} is gone: its place in the directory goes to {}", holder.service(), holder.index(),
+        GONE.info("{} {} at {} is gone: its place in the directory goes to {}", holder.service(), holder.index(),
             holder.endpoint(), wanting.endpoint());
         return Future.succeededFuture();
       }
@@ -512,7 +514,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
     private void displaced(String held) {
       vertx.cancelTimer(timer);
       String text = instance.service() + " " + instance.endpoint() + " did not answer for a while, and its place in the "
-          + "directory was taken by " + instance(key, held).map(Instance::endpoint).orElse("a forged entry")
+          + "directory was taken by "
+          + instance(key, held).map(Instance::endpoint).map(PeerText::of).orElse("a forged entry")
           + ": it serves whom it has, but nobody finds it any more; end one of the two";
       LOG.error(text);
       lost.tryComplete(text);

@@ -1,5 +1,6 @@
 package io.regatta.node.directory;
 
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException;
@@ -191,8 +192,8 @@ public final class ReadyWait {
   /** The two lines that launchers look for, then why. */
   public static void say(Logger log, List<String> names, String cause) {
     log.warn(RETRY_LINE);
-    log.warn("not ready endpoints:['" + String.join("', '", names) + "']");
-    log.warn(cause);
+    log.warn("not ready endpoints:['{}']", PeerText.message(String.join("', '", names)));
+    log.warn("{}", PeerText.message(cause));
   }
 
   /** Names for what nobody has registered: with their indices where there are several. */

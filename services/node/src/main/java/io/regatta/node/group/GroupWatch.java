@@ -1,5 +1,6 @@
 package io.regatta.node.group;
 
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.TrainerId;
@@ -12,6 +13,7 @@ import io.regatta.protocol.Network;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.Member;
+import io.regatta.protocol.security.PeerLog;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import java.util.Iterator;
@@ -57,6 +59,8 @@ public final class GroupWatch {
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(GroupWatch.class);
+  private static final PeerLog ENDS = PeerLog.ofEvents(LOG);
+  private static final PeerLog TROUBLES = PeerLog.ofEvents(LOG);
   private static final int UNKNOWN_TIMES = 30;
   private static final String ACTIVE = "active";
   private static final String LEFT = "left";
@@ -141,7 +145,7 @@ public final class GroupWatch {
   private Future<Void> follow(Instance rendezvous) {
     closeClient();
     client = new RendezvousClient(network, rendezvous.host(), rendezvous.controlPort());
-    return client.follow(job, 0, known, change -> seen(rendezvous, change)).ended();
+    return client.follow(job, known, change -> seen(rendezvous, change)).ended();
   }
 
   private void seen(Instance rendezvous, GroupView change) {
@@ -191,15 +195,15 @@ public final class GroupWatch {
     if (end.succeeded()) {
       follower.ended(lastIncarnation);
     } else if (unknown >= UNKNOWN_TIMES && seenAt != null) {
-      LOG.warn("{}: the rendezvous was started anew and no longer knows group {}: it has ended", who, job);
+      ENDS.warn("{}: the rendezvous was started anew and no longer knows group {}: it has ended", who, job);
       follower.ended(lastIncarnation);
     } else if (unknown >= UNKNOWN_TIMES && !follower.connected()) {
-      LOG.warn("{}: no rendezvous knows group {} and none of its trainers is connected: it has ended", who, job);
+      ENDS.warn("{}: no rendezvous knows group {} and none of its trainers is connected: it has ended", who, job);
       follower.ended(Long.MAX_VALUE);
     } else if (!complained) {
       complained = true;
-      LOG.warn("{} cannot follow group {} at the rendezvous and would not see a trainer die: {}. It tries again every "
-          + "{} ms; training goes on", who, job, end.cause().getMessage(), retryMillis);
+      TROUBLES.warn("{} cannot follow group {} at the rendezvous and would not see a trainer die: {}. It tries again "
+          + "every {} ms; training goes on", who, job, end.cause().getMessage(), retryMillis);
     }
     if (!closed) {
       retry = loop.after(retryMillis, this::start);
@@ -210,7 +214,7 @@ public final class GroupWatch {
     RendezvousClient last = client;
     client = null;
     if (last != null) {
-      last.close().onFailure(e -> LOG.debug("closing the watch of group {}: {}", job, e.toString()));
+      last.close().onFailure(e -> LOG.debug("closing the watch of group {}: {}", PeerText.of(job), e.toString()));
     }
   }
 

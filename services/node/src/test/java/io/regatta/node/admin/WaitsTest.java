@@ -15,6 +15,7 @@ import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
@@ -77,6 +78,28 @@ class WaitsTest {
       assertThat(waits.list().await()).extracting(Wait::who).containsExactlyInAnyOrder("trainer 0", "trainer 1");
       assertThat(log.list).extracting(ILoggingEvent::getFormattedMessage).singleElement().asString()
           .contains("OutOfMemoryError: shard 0");
+    } finally {
+      logger.detachAppender(log);
+      vertx.close().await();
+    }
+  }
+
+  @Test
+  void namesInLongWaitsForgeNoLines_andManyWaitsAreLoggedInPart() {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    Logger logger = (Logger) LoggerFactory.getLogger(Waits.class);
+    logger.addAppender(log);
+    Vertx vertx = Vertx.vertx();
+    try {
+      Waits waits = new Waits(SystemClock.get(), 10);
+      String name = "a\r\n12:00 ERROR \u001b[2J" + "x".repeat(8000);
+      waits.source(VertxLoop.current(vertx), () -> IntStream.range(0, 2000).mapToObj(i ->
+          new Wait(name + i, name, name, 0, List.of(Wait.Peer.named(name)))).toList());
+      waits.logLong(20_000).await();
+      assertThat(log.list).extracting(ILoggingEvent::getFormattedMessage).hasSizeLessThan(250)
+          .allSatisfy(line -> assertThat(line).matches("[ -~]*").hasSizeLessThan(1200)
+              .contains("a\\u000d\\u000a12:00 ERROR"));
     } finally {
       logger.detachAppender(log);
       vertx.close().await();

@@ -6,6 +6,7 @@ import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpVersion;
+import io.regatta.core.error.PeerText;
 import io.regatta.node.address.ServicePort;
 import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.security.PeerSecurity;
@@ -120,7 +121,8 @@ public final class KeyValueServer {
     } else {
       bytesUnderWay += length;
       request.body().onComplete(come -> bytesUnderWay -= length).onSuccess(body -> answer(request, method, body))
-          .onFailure(e -> LOG.debug("{}: {} {} was cut off: {}", values.what(), method, request.uri(), e.toString()));
+          .onFailure(e -> LOG.debug("{}: {} {} was cut off: {}", values.what(), method, PeerText.of(request.uri()),
+              e.toString()));
     }
   }
 

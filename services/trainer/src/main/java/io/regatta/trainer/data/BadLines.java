@@ -1,5 +1,6 @@
 package io.regatta.trainer.data;
 
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
@@ -19,6 +20,8 @@ public final class BadLines {
 
   private static final Logger LOG = LoggerFactory.getLogger(BadLines.class);
   private static final int LOGGED_MAX = 5;
+  /** Characters of a report in the log. */
+  private static final int LINE_CHARS = 1000;
 
   private static final String OF_A_JOB = "data.format (behind a pipe_command multislot, where it is not set)";
 
@@ -133,7 +136,8 @@ public final class BadLines {
     long count = skipped.incrementAndGet();
     if (logged && count <= LOGGED_MAX) {
       String doubt = count < LOGGED_MAX ? "" : doubt(line);
-      LOG.warn("skipped: {}{}", text, count < LOGGED_MAX ? "" : " (further ones are counted, not logged"
+      LOG.warn("skipped: {}{}", PeerText.of(text, LINE_CHARS), count < LOGGED_MAX ? ""
+          : " (further ones are counted, not logged"
           + (doubt.isEmpty() ? ")" : "; n" + doubt + ")"));
     }
     return false;

@@ -10,7 +10,7 @@ import ai.djl.nn.Parameter;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.Pair;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.file.FileNames;
+import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.protocol.snapshot.LostShard;
 import io.regatta.protocol.snapshot.ManifestFile;
@@ -146,7 +146,7 @@ final class ServedModel implements AutoCloseable {
     for (Pair<String, Parameter> p : block.getParameters()) {
       parameters.put(p.getKey(), p.getValue());
     }
-    try (SafetensorsFile dense = SafetensorsFile.open(FileNames.in(dir, ModelFiles.DENSE))) {
+    try (SafetensorsFile dense = SafetensorsFile.open(ConfinedDirectory.of(dir), ModelFiles.DENSE)) {
       Map<String, float[]> values = new LinkedHashMap<>();
       for (String name : parameters.keySet()) {
         if (!dense.has(name)) {
@@ -162,7 +162,7 @@ final class ServedModel implements AutoCloseable {
       String name = table.getString("table");
       ServedTable served = new ServedTable(name, table.getInteger("dim"), initializer(table), manifest.getLong("seed"));
       tables.put(name, served);
-      try (SafetensorsFile file = SafetensorsFile.open(FileNames.in(dir, ModelFiles.table(name)))) {
+      try (SafetensorsFile file = SafetensorsFile.open(ConfinedDirectory.of(dir), ModelFiles.table(name))) {
         fill(served, file);
       }
     }

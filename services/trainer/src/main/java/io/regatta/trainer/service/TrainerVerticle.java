@@ -1,5 +1,6 @@
 package io.regatta.trainer.service;
 
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.StaleGeneration;
@@ -168,7 +169,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
       throw RankSeat.stopped(wanted());
     }
     session = seat.session(found);
-    LOG.info("{}: joined, {}", name(), seat.joined());
+    LOG.info("{}: joined, {}", name(), PeerText.message(seat.joined()));
     run = new RankRun(session, program, progress, resultFile, new GpuAssignment(config.gpus()));
     meters = new RankMeters(node.metrics(), job.job(), seat.rank(), session::step, run.steps(), run::badLines,
         run.snapshots());

@@ -8,6 +8,7 @@ import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.optim.Optimizer;
 import io.regatta.core.shard.JobRestore;
@@ -124,7 +125,7 @@ public final class OwnShards {
       try {
         List<FileEntry> files = new ArrayList<>();
         for (CompletableFuture<JobSnapshot> snapshot : taken) {
-          files.add(ShardSaver.save(snapshot.join(), order.dir(), this::asked));
+          files.add(ShardSaver.save(snapshot.join(), ConfinedDirectory.of(order.dir()), this::asked));
         }
         written.complete(files);
       } catch (IOException | RuntimeException e) {
@@ -140,7 +141,8 @@ public final class OwnShards {
       boolean dense = true;
       for (ParameterShard shard : parameters) {
         JobRestore into = asked(() -> shard.restore(spec.job()));
-        dense &= ShardRestorer.restore(into, order.dir(), order.resume(), order.at(), this::asked);
+        dense &= ShardRestorer.restore(into, ConfinedDirectory.of(order.dir()), order.resume(), order.at(),
+            this::asked);
       }
       return CompletableFuture.completedFuture(dense);
     } catch (IOException | RuntimeException e) {

@@ -1,6 +1,7 @@
 package io.regatta.trainer.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.SafetensorsFile;
 import io.regatta.protocol.snapshot.SafetensorsWriter;
@@ -64,7 +65,7 @@ public record Kept(Map<String, float[]> frozen, int pass, long[] ledger) {
     try {
       for (FileEntry file : start.manifest().trainersFiles()) {
         if (file.file().equals(FILE)) {
-          return read(start.dir(), file);
+          return read(ConfinedDirectory.of(start.dir()), file);
         }
       }
       return NOTHING;
@@ -73,13 +74,13 @@ public record Kept(Map<String, float[]> frozen, int pass, long[] ledger) {
     }
   }
 
-  private static Kept read(Path dir, FileEntry entry) throws IOException {
+  private static Kept read(ConfinedDirectory dir, FileEntry entry) throws IOException {
     String damage = entry.damage(dir);
     if (damage != null) {
       throw new InvalidInput(damage + "; go on from another snapshot");
     }
     Map<String, float[]> frozen = new LinkedHashMap<>();
-    try (SafetensorsFile file = SafetensorsFile.open(dir.resolve(FILE))) {
+    try (SafetensorsFile file = entry.tensors(dir)) {
       for (TensorInfo tensor : file.tensors()) {
         if (tensor.name().startsWith(FROZEN)) {
           frozen.put(tensor.name().substring(FROZEN.length()), file.floats(tensor.name()));

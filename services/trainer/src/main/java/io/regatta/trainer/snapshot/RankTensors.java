@@ -1,6 +1,7 @@
 package io.regatta.trainer.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.SafetensorsFile;
 import io.regatta.protocol.snapshot.SafetensorsWriter;
@@ -132,19 +133,20 @@ public final class RankTensors {
   private static Map<String, float[]> of(StartingPoint start, int rank, int ranks) {
     Optional<FileEntry> file = entry(start);
     try {
-      return file.isPresent() ? read(start.dir(), file.get(), rank, ranks) : Map.of();
+      return file.isPresent() ? read(ConfinedDirectory.of(start.dir()), file.get(), rank, ranks) : Map.of();
     } catch (IOException e) {
       throw new InvalidInput(start.dir().resolve(FILE) + " cannot be read: " + e, e);
     }
   }
 
-  private static Map<String, float[]> read(Path dir, FileEntry entry, int rank, int ranks) throws IOException {
+  private static Map<String, float[]> read(ConfinedDirectory dir, FileEntry entry, int rank, int ranks)
+      throws IOException {
     String damage = entry.damage(dir);
     if (damage != null) {
       throw new InvalidInput(damage + "; go on from another snapshot");
     }
     Map<String, float[]> tensors = new LinkedHashMap<>();
-    try (SafetensorsFile file = SafetensorsFile.open(dir.resolve(FILE))) {
+    try (SafetensorsFile file = entry.tensors(dir)) {
       boolean same = Integer.parseInt(file.metadata().get(RANKS)) == ranks;
       for (TensorInfo tensor : file.tensors()) {
         String name = tensor.name().substring(tensor.name().indexOf('/') + 1);

@@ -58,12 +58,12 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
           return at(latest.get(), true);
         }
       } else if (!job.resume().isBlank()) {
-        return at(Snapshots.named("resume", Path.of(job.resume())), true);
+        return at(Snapshots.named("resume", plain(job.resume())), true);
       }
       if (job.initFrom().isBlank()) {
         return none();
       }
-      Path from = Path.of(job.initFrom()).toAbsolutePath();
+      Path from = plain(job.initFrom());
       if (PaddleTables.isThere(from)) {
         return new StartingPoint(from, null, false);
       }
@@ -91,7 +91,12 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
 
   /** Where the job's snapshots are. */
   public static Path root(JobConfig job) {
-    return Path.of(job.snapshots().dir().isBlank() ? job.output() : job.snapshots().dir()).toAbsolutePath();
+    return plain(job.snapshots().dir().isBlank() ? job.output() : job.snapshots().dir());
+  }
+
+  /** Servers compare the names that they are given with those of their roots, part by part. */
+  private static Path plain(String name) {
+    return Path.of(name).toAbsolutePath().normalize();
   }
 
   /**
@@ -104,12 +109,12 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
       all.add(root(job));
     }
     if (!job.resume().isBlank() && !job.resume().equals(AUTO)) {
-      all.add(Path.of(job.resume()));
+      all.add(plain(job.resume()));
     }
     if (!job.initFrom().isBlank()) {
-      all.add(Path.of(job.initFrom()));
+      all.add(plain(job.initFrom()));
     }
-    return all.stream().map(each -> each.toAbsolutePath().normalize().toString()).distinct().toList();
+    return all.stream().map(Path::toString).distinct().toList();
   }
 
   /**

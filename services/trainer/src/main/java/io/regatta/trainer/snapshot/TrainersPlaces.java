@@ -4,6 +4,7 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.OptimizerUpdates;
 import io.regatta.core.exchange.TrainerProgress;
+import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.exchange.TrainerProgress.Part;
 import io.regatta.core.exchange.TrainerProgress.Replica;
 import io.regatta.protocol.snapshot.ExampleCounts;
@@ -72,7 +73,7 @@ final class TrainersPlaces {
     boolean fuzzy = false;
     Map<Integer, List<Said>> trainers = new TreeMap<>();
     for (int s = 0; s < files.size(); s++) {
-      JsonObject state = ShardSaver.state(files.get(s).in(dir));
+      JsonObject state = ShardSaver.state(ConfinedDirectory.of(dir), files.get(s));
       if (spec.mode() == Mode.SYNC && state.getLong("step") != round) {
         throw new IOException("shard " + s + " has saved what it held before step " + state.getLong("step") + ", not before "
             + round + ", for trainers were lost meanwhile");

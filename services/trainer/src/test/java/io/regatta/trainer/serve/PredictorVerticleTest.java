@@ -7,12 +7,16 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.process.Blocking;
+import io.regatta.protocol.snapshot.ManifestFile;
 import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.io.OutputStream;
+import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -53,12 +57,37 @@ class PredictorVerticleTest {
     String id = Blocking.get(vertx.deployVerticle(service));
     assertThat(node.metrics().get("regatta.predictor.step").gauge().value()).isEqualTo(4);
 
-    Path pipe = Files.createDirectories(follow.resolve("step-000000012")).resolve("manifest.json");
-    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
-    try (OutputStream reader = Files.newOutputStream(pipe)) { // returns when it is being read, which does not end
-      Blocking.get(vertx.undeploy(id));
+    Path endless = endless(dir.resolve("snapshots/step-000000008"), follow);
+    while (!isOpen(endless)) {
+      Thread.onSpinWait();
     }
+    Blocking.get(vertx.undeploy(id));
     Blocking.get(node.close());
     Blocking.get(vertx.close());
+  }
+
+  /** A snapshot with a file of holes, which takes half an hour to compare; returns that file. */
+  private static Path endless(Path snapshot, Path follow) throws IOException {
+    Path next = Files.move(ServedJob.publish(snapshot, dir.resolve("next")), dir.resolve("next/step-000000012"));
+    long bytes = 1L << 39;
+    try (RandomAccessFile holes = new RandomAccessFile(next.resolve("holes").toFile(), "rw")) {
+      holes.setLength(bytes);
+    }
+    JsonObject manifest = ManifestFile.read(next);
+    ManifestFile.write(next.resolve(ManifestFile.NAME), manifest.put("trainers_files", new JsonArray().add(
+        new JsonObject().put("file", "holes").put("bytes", bytes).put("sha256", "0".repeat(64)))));
+    return Files.move(next, follow.resolve(next.getFileName())).resolve("holes");
+  }
+
+  private static boolean isOpen(Path file) throws IOException {
+    try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+      return descriptors.anyMatch(descriptor -> {
+        try {
+          return Files.readSymbolicLink(descriptor).equals(file);
+        } catch (IOException closed) {
+          return false;
+        }
+      });
+    }
   }
 }

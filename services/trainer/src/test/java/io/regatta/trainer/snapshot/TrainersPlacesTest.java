@@ -10,6 +10,7 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.TrainerProgress;
+import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
@@ -85,7 +86,7 @@ class TrainersPlacesTest {
       CompletableFuture<FileEntry> file = new CompletableFuture<>();
       shard.snapshot("job", 0, Scope.ALL, 1 << 20, (snapshot, e) -> {
         try {
-          file.complete(ShardSaver.save(snapshot, dir, HERE));
+          file.complete(ShardSaver.save(snapshot, ConfinedDirectory.of(dir), HERE));
         } catch (IOException failure) {
           file.completeExceptionally(failure);
         }

@@ -157,10 +157,11 @@ final class PipedFile extends FileBytes {
     }
     if (status != 0) {
       String how = status > SIGNAL_STATUS ? "was killed by signal " + (status - SIGNAL_STATUS) : "ended with status " + status;
-      String said = stderrReader.isAlive() ? "" : stderr.toString().strip();
+      String said = stderrReader.isAlive() ? "" : stderr.toString().strip().replaceAll("\\s*\\R\\s*", "; ");
       throw new InvalidInput("data file " + file.toAbsolutePath() + ": pipe_command '" + command.line() + "' " + how
-          + " after " + lines + " lines; " + (said.isEmpty() ? "it wrote nothing to stderr" : "its stderr ends with:\n" + said)
-          + "\nTry it by hand: " + command.line() + " < " + file.toAbsolutePath());
+          + " after " + lines + " lines; "
+          + (said.isEmpty() ? "it wrote nothing to stderr" : "its stderr ends with: " + said)
+          + ". Try it by hand: " + command.line() + " < " + file.toAbsolutePath());
     }
   }
 

@@ -1,7 +1,7 @@
 package io.regatta.trainer.data.generate;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.regatta.core.file.FileNames;
+import io.regatta.core.file.ConfinedDirectory;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -35,7 +35,7 @@ public record GeneratedCriteo(int version, CriteoGenerator.Size size, double bes
 
     /** @throws io.regatta.core.error.RegattaException.InvalidInput if the name is not one of a file within a directory */
     public File {
-      FileNames.check(name);
+      ConfinedDirectory.checkName(name);
     }
 
     /** Whether it is in {@code directory}, as it was made. */

@@ -7,19 +7,19 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * Makes the directories and files of snapshots, which hold all parameters: for their owner alone (0700, 0600), whatever
- * the umask is. Where the directory above is writable for its group, the user shares it with that group, and what is
- * made there is the group's as well (0770, 0660). File systems without such permissions are left as they are.
- * Stateless; blocks.
+ * Makes the directories of snapshots, which hold all parameters, for their owner alone (0700), whatever the umask is.
+ * If the directory above is writable for its group, the user shares it with that group, and the new one is the group's
+ * as well (0770). {@link io.regatta.core.file.ConfinedDirectory#create} makes their files. File systems without such
+ * permissions are left as they are. Stateless; blocks.
  */
-final class PrivateFiles {
+final class PrivateDirectory {
 
   private static final int SPECIAL_BITS = 07000;
 
-  private PrivateFiles() {}
+  private PrivateDirectory() {}
 
   /** Makes a directory that is not there yet, and those above it as the umask says. */
-  static void createDirectory(Path dir) throws IOException {
+  static void create(Path dir) throws IOException {
     Path parent = dir.toAbsolutePath().getParent();
     Files.createDirectories(parent);
     if (!isPosix(dir) || Files.isDirectory(dir)) {
@@ -29,18 +29,6 @@ final class PrivateFiles {
     Files.createDirectory(dir, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     if (isShared(parent)) {
       setMode(dir, 0770);
-    }
-  }
-
-  /** Makes an empty file; another one of that name, or a link, is removed before. */
-  static void createFile(Path file) throws IOException {
-    if (!isPosix(file)) {
-      return;
-    }
-    Files.deleteIfExists(file);
-    Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    if (isShared(file.toAbsolutePath().getParent())) {
-      setMode(file, 0660);
     }
   }
 

@@ -1,0 +1,413 @@
+package io.regatta.core.file;
+
+import io.regatta.core.error.PeerText;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.SecureDirectoryStream;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributeView;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * A directory that the user trusts, or one below it. It is the only way to a file by a name that stands in another
+ * file, such as a manifest, or comes over the wire. The author of such a name reaches no file outside. A name is a
+ * single part, and nothing on the way from the trusted directory to the file is a symbolic link. The trusted directory
+ * itself may be one, because the user has named it. Immutable, any thread; what opens, lists or looks blocks.
+ *
+ * <p>The way is walked when a file is opened, from one open directory to the next, where the platform has a {@link
+ * SecureDirectoryStream} (Linux, macOS). A link that is put there later is not followed. Elsewhere the real path is
+ * compared once the file is open.
+ */
+public final class ConfinedDirectory {
+
+  /** Names of files of ours; {@code %} is in those of tables whose names have other characters. */
+  private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9._%-]{1,255}");
+  /** The longest path of Linux. */
+  private static final int PATH_CHARACTERS_MAX = 4096;
+  /** Characters of a refused name that a message shows. */
+  private static final int SHOWN = 80;
+
+  private final Path trusted;
+  /** Names of the directories from the trusted one to this one. */
+  private final List<String> below;
+
+  private ConfinedDirectory(Path trusted, List<String> below) {
+    this.trusted = trusted;
+    this.below = List.copyOf(below);
+  }
+
+  /** Returns a directory that the user has named; it need not be there. */
+  public static ConfinedDirectory of(Path trusted) {
+    return new ConfinedDirectory(trusted, List.of());
+  }
+
+  /**
+   * Returns the directory that a peer names: one of the roots, or one below a root. The disk is not looked at.
+   *
+   * @param roots absolute and normalized, at least one
+   * @param directory absolute, or relative to the first root
+   * @param key of the configuration that names the roots, for the message
+   * @throws InvalidInput naming the roots and the key if it is elsewhere, or the part that is no plain name
+   */
+  public static ConfinedDirectory within(List<Path> roots, String directory, String key) {
+    for (Path root : roots) {
+      String rest = rest(root, directory);
+      if (rest != null) {
+        List<String> parts = rest.isEmpty() ? List.of() : List.of(rest.split("/", -1));
+        parts.forEach(ConfinedDirectory::checkName);
+        return new ConfinedDirectory(root, parts);
+      }
+    }
+    throw new InvalidInput("directory '" + PeerText.of(directory) + "' is not below "
+        + String.join(" or ", roots.stream().map(Path::toString).toList())
+        + ", where this process reads and writes (" + key + "): name a directory there, or set " + key
+        + " to another one");
+  }
+
+  /** Returns what follows a root in a directory's name; null if it is elsewhere. */
+  private static String rest(Path root, String directory) {
+    if (directory.isEmpty() || directory.length() > PATH_CHARACTERS_MAX) {
+      return null;
+    }
+    try {
+      if (!Path.of(directory).isAbsolute()) {
+        return directory;
+      }
+    } catch (InvalidPathException e) {
+      return null;
+    }
+    String prefix = root.toString();
+    if (directory.equals(prefix)) {
+      return "";
+    }
+    String slash = prefix.endsWith("/") ? prefix : prefix + "/";
+    return directory.startsWith(slash) ? directory.substring(slash.length()) : null;
+  }
+
+  /**
+   * Returns the name, if it is a plain one: letters, digits, {@code . _ - %}, and neither {@code .} nor {@code ..}.
+   *
+   * @param name may be null
+   * @throws InvalidInput if it is a path, empty, too long, or has characters that no file of ours has
+   */
+  public static String checkName(String name) {
+    if (name == null || !PLAIN.matcher(name).matches() || name.equals(".") || name.equals("..")) {
+      throw new InvalidInput("'" + PeerText.of(name, SHOWN) + "' is not the name of a file within the directory "
+          + "(letters, digits, '.', '_', '-' and '%'): what names it has been changed, or comes from another program. "
+          + "Do not use it; take it from whoever made it");
+    }
+    return name;
+  }
+
+  /** Returns its path, for messages and for those who make it. Files in it are opened by {@link #open} alone. */
+  public Path path() {
+    Path path = trusted;
+    for (String name : below) {
+      path = path.resolve(name);
+    }
+    return path;
+  }
+
+  /** Returns the path of a file in it, for messages. */
+  public Path pathOf(String name) {
+    return path().resolve(single(name));
+  }
+
+  /** Returns a directory in this one. The disk is not looked at. */
+  public ConfinedDirectory in(String name) {
+    List<String> names = new ArrayList<>(below);
+    names.add(single(name));
+    return new ConfinedDirectory(trusted, names);
+  }
+
+  /**
+   * Returns a directory beside this one, such as the snapshot that a delta is relative to. The disk is not looked at.
+   *
+   * @throws InvalidInput if the name is not a plain one, or nothing is beside this directory
+   */
+  public ConfinedDirectory beside(String name) {
+    checkName(name);
+    if (!below.isEmpty()) {
+      return new ConfinedDirectory(trusted, below.subList(0, below.size() - 1)).in(name);
+    }
+    Path parent = trusted.toAbsolutePath().normalize().getParent();
+    if (parent == null) {
+      throw new InvalidInput("nothing is beside " + trusted + ": name another directory");
+    }
+    return of(parent).in(name);
+  }
+
+  /** Names that the disk itself has listed may have more characters than plain ones; none leads elsewhere. */
+  private static String single(String name) {
+    if (name.isEmpty() || name.equals(".") || name.equals("..") || name.indexOf('/') >= 0 || name.indexOf('\\') >= 0
+        || name.indexOf('\0') >= 0) {
+      return checkName(name);
+    }
+    return name;
+  }
+
+  /**
+   * Returns true if it is there.
+   *
+   * @throws InvalidInput if a link is on the way to it
+   */
+  public boolean exists() throws IOException {
+    try (Opened opened = opened()) {
+      return true;
+    } catch (NoSuchFileException | NotDirectoryException e) {
+      return false;
+    }
+  }
+
+  /** Returns the names of its entries, in order. */
+  public List<String> names() throws IOException {
+    List<String> names = new ArrayList<>();
+    try (Opened opened = opened()) {
+      for (Path entry : opened.stream) {
+        names.add(entry.getFileName().toString());
+      }
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
+    }
+    Collections.sort(names);
+    return names;
+  }
+
+  /** Returns the attributes of an entry, of a link those of the link; null if there is none. */
+  public BasicFileAttributes attributes(String name) throws IOException {
+    try (Opened opened = opened()) {
+      return opened.attributes(single(name));
+    } catch (NoSuchFileException e) {
+      return null;
+    }
+  }
+
+  /**
+   * Opens a regular file for reading.
+   *
+   * @throws InvalidInput if it, or a directory on the way, is a symbolic link
+   * @throws NoSuchFileException if it is not there, or is no regular file
+   */
+  public FileChannel open(String name) throws IOException {
+    return open(name, Set.of(StandardOpenOption.READ));
+  }
+
+  /** Opens a regular file for reading and writing. Fails as {@link #open} does. */
+  public FileChannel update(String name) throws IOException {
+    return open(name, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
+  }
+
+  private FileChannel open(String name, Set<? extends OpenOption> options) throws IOException {
+    try (Opened opened = opened()) {
+      if (!opened.attributes(single(name)).isRegularFile()) { // a pipe would be waited for
+        refuseLink(opened, name);
+        throw new NoSuchFileException(pathOf(name).toString(), null, "no regular file");
+      }
+      return opened.open(name, options);
+    }
+  }
+
+  /**
+   * Makes a file for writing, for its owner alone (0600), or for the group as well (0660) where the directory is
+   * writable for its group. Another file of that name, or a link, is removed before.
+   *
+   * @throws InvalidInput if a directory on the way is a symbolic link
+   */
+  public FileChannel create(String name) throws IOException {
+    try (Opened opened = opened()) {
+      opened.delete(single(name));
+      Set<OpenOption> options = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+      if (!trusted.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+        return opened.open(name, options);
+      }
+      FileChannel file = opened.open(name, options,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+      try {
+        if (opened.permissions().contains(PosixFilePermission.GROUP_WRITE)) {
+          opened.permit(name, PosixFilePermissions.fromString("rw-rw----"));
+        }
+        return file;
+      } catch (IOException | RuntimeException e) {
+        file.close();
+        throw e;
+      }
+    }
+  }
+
+  /** Removes a file, or a link, if it is there. */
+  public void delete(String name) throws IOException {
+    try (Opened opened = opened()) {
+      opened.delete(single(name));
+    } catch (NoSuchFileException e) {
+      // there is nothing
+    }
+  }
+
+  private void refuseLink(Opened opened, String name) throws IOException {
+    BasicFileAttributes found = opened.attributes(name);
+    if (found.isSymbolicLink()) {
+      throw link(pathOf(name));
+    }
+  }
+
+  private static InvalidInput link(Path path) {
+    return new InvalidInput(path + " is a symbolic link, which is not followed there: put the file or directory itself "
+        + "in its place");
+  }
+
+  /** Walks to this directory, one open directory after the other. */
+  private Opened opened() throws IOException {
+    Path at = trusted;
+    DirectoryStream<Path> stream = Files.newDirectoryStream(trusted);
+    for (String name : below) {
+      Path next = at.resolve(name);
+      try (DirectoryStream<Path> above = stream) {
+        stream = above instanceof SecureDirectoryStream<Path> secure
+            ? secure.newDirectoryStream(relative(name), LinkOption.NOFOLLOW_LINKS) : unsecured(next);
+      } catch (FileSystemException e) {
+        throw explained(next, e);
+      }
+      at = next;
+    }
+    return new Opened(stream);
+  }
+
+  private static DirectoryStream<Path> unsecured(Path directory) throws IOException {
+    if (Files.isSymbolicLink(directory)) {
+      throw link(directory);
+    }
+    return Files.newDirectoryStream(directory);
+  }
+
+  /** Names the link, and the whole path of what is not there: the system knows its last part only. */
+  private static FileSystemException explained(Path path, FileSystemException e) {
+    if (Files.isSymbolicLink(path)) {
+      throw link(path);
+    }
+    return e instanceof NoSuchFileException ? new NoSuchFileException(path.toString())
+        : e instanceof NotDirectoryException ? new NotDirectoryException(path.toString())
+        : e instanceof AccessDeniedException ? new AccessDeniedException(path.toString())
+        : new FileSystemException(path.toString(), null, e.getReason() == null ? e.toString() : e.getReason());
+  }
+
+  private Path relative(String name) {
+    return trusted.getFileSystem().getPath(name);
+  }
+
+  /** This directory while it is open. */
+  private final class Opened implements AutoCloseable {
+
+    private final DirectoryStream<Path> stream;
+    /** Null: the platform has none. */
+    private final SecureDirectoryStream<Path> secure;
+
+    Opened(DirectoryStream<Path> stream) {
+      this.stream = stream;
+      secure = stream instanceof SecureDirectoryStream<Path> itself ? itself : null;
+    }
+
+    BasicFileAttributes attributes(String name) throws IOException {
+      try {
+        return secure == null
+            ? Files.readAttributes(pathOf(name), BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
+            : secure.getFileAttributeView(relative(name), BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                .readAttributes();
+      } catch (FileSystemException e) {
+        throw explained(pathOf(name), e);
+      }
+    }
+
+    FileChannel open(String name, Set<? extends OpenOption> options, FileAttribute<?>... attributes)
+        throws IOException {
+      Set<OpenOption> all = new HashSet<>(options);
+      all.add(LinkOption.NOFOLLOW_LINKS);
+      try {
+        if (secure != null) {
+          SeekableByteChannel opened = secure.newByteChannel(relative(name), all, attributes);
+          if (opened instanceof FileChannel file) {
+            return file;
+          }
+          opened.close();
+          throw new IOException(pathOf(name) + " is in a file system that opens no file channels");
+        }
+        FileChannel file = FileChannel.open(pathOf(name), all, attributes);
+        if (!pathOf(name).toRealPath().equals(real().resolve(name))) {
+          file.close();
+          throw link(pathOf(name));
+        }
+        return file;
+      } catch (FileSystemException e) {
+        throw explained(pathOf(name), e);
+      }
+    }
+
+    private Path real() throws IOException {
+      Path real = trusted.toRealPath();
+      for (String name : below) {
+        real = real.resolve(name);
+      }
+      return real;
+    }
+
+    void delete(String name) throws IOException {
+      try {
+        if (secure == null) {
+          Files.deleteIfExists(pathOf(name));
+        } else {
+          secure.deleteFile(relative(name));
+        }
+      } catch (NoSuchFileException e) {
+        // there is nothing
+      } catch (FileSystemException e) {
+        throw explained(pathOf(name), e);
+      }
+    }
+
+    Set<PosixFilePermission> permissions() throws IOException {
+      return secure == null ? Files.getPosixFilePermissions(path())
+          : secure.getFileAttributeView(PosixFileAttributeView.class).readAttributes().permissions();
+    }
+
+    void permit(String name, Set<PosixFilePermission> permissions) throws IOException {
+      if (secure == null) {
+        Files.setPosixFilePermissions(pathOf(name), permissions);
+      } else {
+        secure.getFileAttributeView(relative(name), PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+            .setPermissions(permissions);
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      stream.close();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return path().toString();
+  }
+}

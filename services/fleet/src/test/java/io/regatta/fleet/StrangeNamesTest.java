@@ -1,0 +1,269 @@
+package io.regatta.fleet;
+
+import static io.regatta.protocol.testing.HostileClient.call;
+import static io.regatta.protocol.testing.HostileClient.frame;
+import static io.regatta.protocol.testing.HostileClient.hello;
+import static io.regatta.protocol.testing.HostileClient.join;
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.IThrowableProxy;
+import ch.qos.logback.core.AppenderBase;
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Descriptors.MethodDescriptor;
+import com.google.protobuf.Descriptors.ServiceDescriptor;
+import com.google.protobuf.DynamicMessage;
+import com.google.protobuf.Message;
+import io.netty.handler.codec.http2.Http2FrameTypes;
+import io.regatta.collective.CollectiveOptions;
+import io.regatta.collective.CollectivePort;
+import io.regatta.node.Node;
+import io.regatta.node.address.HostPort;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.process.Blocking;
+import io.regatta.node.testing.FreePorts;
+import io.regatta.protocol.aggregation.Aggregation;
+import io.regatta.protocol.collective.CollectiveOuterClass;
+import io.regatta.protocol.parameterserver.ParameterServerOuterClass;
+import io.regatta.protocol.prediction.PredictionOuterClass;
+import io.regatta.protocol.rendezvous.JoinRequest;
+import io.regatta.protocol.rendezvous.RendezvousOuterClass;
+import io.regatta.protocol.security.Token;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.LearningRate;
+import io.regatta.protocol.tensor.Optimizer;
+import io.regatta.protocol.tensor.RegisterTrainer;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.testing.HostileClient;
+import io.regatta.protocol.testing.SecretFiles;
+import io.regatta.protocol.trainer.TrainerOuterClass;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.serve.PredictorConfig;
+import io.regatta.trainer.serve.PredictorVerticle;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Calls with the job's token, at each port of a running job. Every text in them has line ends and terminal sequences,
+ * or 8 kB. No line of the log is forged or long.
+ */
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
+class StrangeNamesTest {
+  private static final String TOKEN = "the-token-of-a-job-with-strange-names";
+  private static final String FORGED = "a\r\n11:22:33.444 ERROR Forged \u001b[2J\u009b\u2028\u202eb";
+  private static final String LONG = "\u001b]0;" + "x".repeat(8000);
+  private static final int LINE_CHARS = 4000;
+  private static final int LOG_CHARS = 1 << 20;
+  /** Most bytes of an HTTP/2 frame. */
+  private static final int FRAME_BYTES = 16 << 10;
+  private static final List<ServiceDescriptor> SERVICES = Stream.of(RendezvousOuterClass.getDescriptor(),
+      ParameterServerOuterClass.getDescriptor(), PredictionOuterClass.getDescriptor(), Aggregation.getDescriptor(),
+      CollectiveOuterClass.getDescriptor(), TrainerOuterClass.getDescriptor())
+      .flatMap(file -> file.getServices().stream()).toList();
+
+  @Test
+  void when_every_text_of_every_call_is_strange_then_each_line_of_the_log_is_one_and_short(@TempDir Path dir)
+      throws Exception {
+    Path model = dir.resolve("model");
+    LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "mode=sync", "output=" + model, "max_steps=2"))
+        .withoutHazelcast().withProgress(Progress.none()));
+    CountDownLatch trained = new CountDownLatch(2);
+    CountDownLatch called = new CountDownLatch(1);
+    TrainingProgram program = worker -> {
+      new LineProgram().run(worker);
+      trained.countDown();
+      called.await();
+      worker.barrier();
+    };
+    int keyValues = FreePorts.one();
+    int admin = FreePorts.one();
+    int predictor = FreePorts.one();
+    Path token = SecretFiles.write(dir.resolve("token"), TOKEN);
+    Place place = Place.load(null, List.of(), List.of("node.token_file=" + token, "node.admin.enabled=true",
+        "rendezvous.http.gloo_port=" + keyValues, "node.admin.port=" + admin, "parameter_server.stream.transport=grpc",
+        "gradient_aggregator.stream.transport=grpc", "trainer.stream.transport=grpc"), new JsonObject());
+    JobConfig job = JobConfig.of(new JsonObject().put("job", "line").put("trainers", 2).put("servers", 1)
+        .put("aggregator", true).put("batch_size", 8).put("compute_threads", 1));
+    LocalCluster cluster = LocalCluster.start(LocalCluster.Options.of(job, place).withProgram(program)
+        .withoutHazelcast().withProgress(Progress.none()));
+    try {
+      assertThat(trained.await(JavaProcess.SECONDS, TimeUnit.SECONDS)).isTrue();
+      Node node = Blocking.get(cluster.nodeReady());
+      CollectivePort rank = Blocking.get(CollectivePort.listen(node, CollectiveOptions.defaults()));
+      Blocking.get(node.deploy(new PredictorVerticle(node, new PredictorConfig(model.toString(), "", 1000, predictor,
+          1 << 20), null)));
+      List<Integer> ports = new ArrayList<>(List.of(keyValues, admin, predictor,
+          HostPort.parse(rank.endpoint(), "rank").port()));
+      for (String service : List.of(Directory.RENDEZVOUS, Directory.PARAMETER_SERVER, Directory.GRADIENT_AGGREGATOR)) {
+        Blocking.get(node.directory().list(service)).forEach(at -> ports.add(at.controlPort()));
+      }
+      assertThat(ports).hasSize(7);
+      List<HostileClient> open = new ArrayList<>();
+      try (Lines log = new Lines()) {
+        for (int port : ports) {
+          for (String name : List.of(FORGED, LONG)) {
+            calls(port, name, open);
+            http(port, name);
+          }
+        }
+        Blocking.get(node.waits().logLong(Long.MAX_VALUE / 2)); // of those who wait at connections that are open
+        called.countDown();
+        assertThat(Blocking.get(cluster.results())).hasSize(2);
+        assertThat(log.texts).isNotEmpty().allSatisfy(text -> assertThat(text).matches("\\P{Cntrl}*")
+            .doesNotContain("\u2028", "\u202e", "\u009b").hasSizeLessThan(LINE_CHARS));
+        assertThat(log.chars()).isLessThan(LOG_CHARS);
+      }
+      for (HostileClient client : open) {
+        client.close();
+      }
+      Blocking.get(rank.close());
+    } finally {
+      called.countDown();
+      Blocking.get(cluster.close());
+    }
+  }
+
+  /** Each method on a connection of its own, so that one that ends it does not save the others. */
+  private static void calls(int port, String name, List<HostileClient> open) throws IOException {
+    for (ServiceDescriptor service : SERVICES) {
+      for (MethodDescriptor method : service.getMethods()) {
+        HostileClient client = HostileClient.connect(port);
+        open.add(client);
+        client.send(hello());
+        int stream = 1;
+        for (Message message : messages(method, name)) {
+          client.send(call(stream, "/" + service.getFullName() + "/" + method.getName(), Token.HEADER,
+              "Bearer " + TOKEN), data(stream, message.toByteArray()));
+          stream += 2;
+        }
+        answered(client);
+      }
+    }
+  }
+
+  /** Some with names alone that are strange, so that they are taken if these are. */
+  private static List<Message> messages(MethodDescriptor method, String name) {
+    DynamicMessage.Builder strange = strange(method.getInputType(), name, 2);
+    if (method.getName().equals("Join")) {
+      return List.of(JoinRequest.newBuilder().setGroup(name).setMember(name).setWorldSize(2).setEndpoint(name)
+          .setHost(name).setRunId(name).build(), strange.build());
+    }
+    if (!method.getName().equals("Exchange")) {
+      return List.of(strange.build());
+    }
+    List<Message> messages = new ArrayList<>();
+    Optimizer sgd = Optimizer.newBuilder().setKind("sgd").setLearningRate(LearningRate.newBuilder().setKind("constant"))
+        .build();
+    messages.add(TensorMessage.newBuilder().setKind(Kind.REGISTER).setJob(name).setRequest(1).setIncarnation(1)
+        .setChunkCount(1).setRegister(RegisterTrainer.newBuilder().setMode("async").setTrainers(1).setNanPolicy("fail")
+        .setShards(1).setMinBlock(8).setDenseOptimizer(sgd)).build());
+    FieldDescriptor kind = method.getInputType().findFieldByName("kind");
+    for (Kind each : List.of(Kind.REGISTER, Kind.PUSH, Kind.COLLECTIVE_OPEN, Kind.COLLECTIVE_FAILED, Kind.EXAMPLES,
+        Kind.SHARED_MEMORY)) {
+      messages.add(strange.clone().setField(kind, each.getValueDescriptor()).build());
+    }
+    return messages;
+  }
+
+  /** A PING is answered after what was sent before it; a server may end the connection instead. */
+  private static void answered(HostileClient client) throws IOException {
+    client.send(frame(Http2FrameTypes.PING, 0, 0, "answered".getBytes(US_ASCII)));
+    client.awaitTextOrEnd("answered");
+  }
+
+  private static byte[] data(int stream, byte[] message) {
+    byte[] body = ByteBuffer.allocate(5 + message.length).put((byte) 0).putInt(message.length).put(message).array();
+    List<byte[]> frames = new ArrayList<>();
+    for (int from = 0; from < body.length; from += FRAME_BYTES) {
+      int to = Math.min(body.length, from + FRAME_BYTES);
+      frames.add(frame(Http2FrameTypes.DATA, to == body.length ? 1 : 0, stream,
+          Arrays.copyOfRange(body, from, to)));
+    }
+    return join(frames.toArray(byte[][]::new));
+  }
+
+  /** A message of this name wherever there is a text, and 1 wherever there is a number. */
+  private static DynamicMessage.Builder strange(Descriptor type, String name, int depth) {
+    DynamicMessage.Builder message = DynamicMessage.newBuilder(type);
+    for (FieldDescriptor field : type.getFields()) {
+      Object value = switch (field.getJavaType()) {
+        case STRING -> name;
+        case INT -> 1;
+        case LONG -> 1L;
+        case MESSAGE -> depth == 0 || field.isMapField() ? null
+            : strange(field.getMessageType(), name, depth - 1).build();
+        default -> null;
+      };
+      if (value != null && field.isRepeated()) {
+        message.addRepeatedField(field, value);
+      } else if (value != null) {
+        message.setField(field, value);
+      }
+    }
+    return message;
+  }
+
+  private static void http(int port, String name) throws IOException {
+    byte[] body = name.getBytes(UTF_8);
+    String raw = new String(body, ISO_8859_1);
+    String header = raw.replaceAll("[\r\n]", "");
+    List<String> requests = List.of("GET /" + header.replace(' ', '_'), "PUT /" + header.replace(' ', '_') + "/key",
+        "POST /predict", header.replace(' ', '_') + " /");
+    for (String request : requests) {
+      try (HostileClient client = HostileClient.connect(port)) {
+        client.send((request + " HTTP/1.1\r\nHost: " + header.substring(0, Math.min(1000, header.length())) + "\r\n"
+            + Token.HEADER + ": Bearer " + TOKEN + "\r\nIf-Match: x\r\nConnection: close\r\nContent-Length: "
+            + body.length + "\r\n\r\n").getBytes(ISO_8859_1), body);
+        client.awaitEnd();
+      }
+    }
+  }
+
+  /** Messages that are logged while this is open, with those of what was thrown. */
+  private static final class Lines extends AppenderBase<ILoggingEvent> implements AutoCloseable {
+    private final Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+    private final ConcurrentLinkedQueue<String> texts = new ConcurrentLinkedQueue<>();
+
+    Lines() {
+      start();
+      root.addAppender(this);
+    }
+
+    @Override
+    protected void append(ILoggingEvent event) {
+      texts.add(event.getFormattedMessage());
+      for (IThrowableProxy thrown = event.getThrowableProxy(); thrown != null; thrown = thrown.getCause()) {
+        texts.add(String.valueOf(thrown.getMessage()));
+      }
+    }
+
+    long chars() {
+      return texts.stream().mapToLong(String::length).sum();
+    }
+
+    @Override
+    public void close() {
+      root.detachAppender(this);
+    }
+  }
+}
