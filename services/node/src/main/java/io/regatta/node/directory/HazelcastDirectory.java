@@ -94,7 +94,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
       Supplier<Future<AsyncMap<String, String>>> store) {
     super(vertx, waits);
     this.leaseMillis = leaseSeconds * 1000L;
-    this.seal = new EntrySeal(security, leaseMillis);
+    this.seal = new EntrySeal(security, "directory entry", leaseMillis);
     this.store = store;
   }
 
