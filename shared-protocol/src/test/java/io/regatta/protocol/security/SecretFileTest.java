@@ -36,6 +36,20 @@ class SecretFileTest {
     assertThat(SecretFile.read("node.token_file", file)).asString().isEqualTo("secret");
   }
 
+  /** In an image without a name for its user Java calls that {@code ?}, and the file's owner by a number. */
+  @Test
+  void refuses_a_file_of_this_user_in_an_image_without_its_name() throws Exception {
+    Path file = SecretFiles.write(dir.resolve("token"), "secret");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--r-----"));
+    String name = System.setProperty("user.name", "?");
+    try {
+      assertThatThrownBy(() -> SecretFile.read("node.token_file", file)).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("r--r-----");
+    } finally {
+      System.setProperty("user.name", name);
+    }
+  }
+
   /** A Secret of Kubernetes belongs to root, and is lent through the group of the pod. */
   @Test
   void takes_the_group_of_a_file_of_another_user_but_not_all_others() {
