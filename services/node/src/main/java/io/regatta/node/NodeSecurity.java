@@ -77,7 +77,8 @@ final class NodeSecurity {
       return;
     }
     throw new InvalidInput(role + " would listen on " + addresses.beyondLoopbackText() + ", which other machines may "
-        + "reach, without a token and without mutual TLS: make a token with (umask 077 && openssl rand -hex 32 > token), "
+        + "reach, without a token and without mutual TLS: make a token with "
+        + "(umask 077 && openssl rand -hex 32 > token), "
         + "and give the same file to every process of the job with --set node.token_file=token or "
         + "REGATTA_NODE_TOKEN_FILE; or set node.security.open: true if everybody who reaches the ports may read and "
         + "change what is trained (docs/security.md)");
@@ -104,8 +105,8 @@ final class NodeSecurity {
     String harm = token ? "read what it sends and receives"
         : (!addresses.isAdminAlone() ? security.isMutual() ? "train along" : "read and change what is trained"
         : "read its metrics and what it waits for") + (security.isMutual() ? ", with a certificate of that CA" : "");
-    LOG.warn("{} listens on {}, which others can reach, {}: whoever does can {} (node.tls, node.token; docs/security.md)",
-        role, addresses.beyondLoopbackText(), missing, harm);
+    LOG.warn("{} listens on {}, which others can reach, {}: whoever does can {} (node.tls, node.token; "
+        + "docs/security.md)", role, addresses.beyondLoopbackText(), missing, harm);
   }
 
   void close() {

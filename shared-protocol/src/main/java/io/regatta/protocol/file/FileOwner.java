@@ -6,8 +6,8 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
 /**
- * The user to whom a file belongs, by number: an image may have no name for the user that a container runs as. Stateless,
- * any thread; blocks.
+ * The owner of a file, by number: an image may have no name for the user that a container runs as.
+ * Stateless, any thread; blocks.
  */
 public final class FileOwner {
 
@@ -20,8 +20,8 @@ public final class FileOwner {
   /**
    * Returns the number of the user of this process.
    *
-   * @throws IOException or {@link UnsupportedOperationException} or {@link IllegalArgumentException}, if the system does
-   *     not say who that is
+   * @throws IOException or {@link UnsupportedOperationException} or {@link IllegalArgumentException}, if the system
+   *     does not say who that is
    */
   public static int user() throws IOException {
     return (Integer) Files.getAttribute(PROCESS, UID);

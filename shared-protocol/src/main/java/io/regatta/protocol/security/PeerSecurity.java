@@ -130,9 +130,9 @@ public final class PeerSecurity {
   }
 
   /**
-   * Returns true if a client may send the token as it is to its peer: over TLS, where a certificate says who the peer
-   * is, or over a Unix domain socket, whose directory belongs to this user alone. On loopback whoever has taken the port
-   * first gets what is sent, be it another user of this machine.
+   * Returns true if a client may send the token as it is to its peer. Over TLS a certificate says who the peer is, and
+   * the directory of a Unix domain socket belongs to this user alone. On loopback another user of this machine may have
+   * taken the port first.
    */
   boolean mayShowToken(SocketAddress peer) {
     return hasTls() || peer != null && peer.isDomainSocket();

@@ -98,7 +98,8 @@ class ProofTest {
   void a_stream_and_calls_are_let_in_and_the_token_is_not_sent() throws Exception {
     int port = serve(0, plain(TOKEN)).actualPort();
     exchange(port, plain(TOKEN));
-    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(plain(TOKEN))), "127.0.0.1", port);
+    RendezvousClient calls = new RendezvousClient(
+        new VertxNetwork(loop.vertx, options(plain(TOKEN))), "127.0.0.1", port);
     for (int call = 0; call < 3; call++) {
       assertThatThrownBy(() -> get(calls.groups())).as("is not served here").hasMessageNotContaining("token");
     }
@@ -126,7 +127,8 @@ class ProofTest {
     assertThat(plain.mayShowToken(loopback)).isFalse();
     assertThat(plain.mayShowToken(null)).as("the connection has ended").isFalse();
     assertThat(plain.mayShowToken(SocketAddress.domainSocketAddress("/of/this/user"))).isTrue();
-    assertThat(PeerSecurity.of(new Certificates(dir).issue("ca", "node").files(), TOKEN).mayShowToken(loopback)).isTrue();
+    assertThat(PeerSecurity.of(new Certificates(dir).issue("ca", "node").files(), TOKEN).mayShowToken(loopback))
+        .isTrue();
   }
 
   /** What a forged entry of the directory leads to. */
@@ -151,7 +153,8 @@ class ProofTest {
   private void refuses(int port, Token token) {
     assertThatThrownBy(() -> exchange(port, plain(token))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("127.0.0.1:" + port + " does not prove that it knows the job's token");
-    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(plain(token))), "127.0.0.1", port);
+    RendezvousClient calls = new RendezvousClient(
+        new VertxNetwork(loop.vertx, options(plain(token))), "127.0.0.1", port);
     assertThatThrownBy(() -> get(calls.groups())).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("127.0.0.1:" + port + " does not prove that it knows the job's token");
   }
@@ -166,7 +169,8 @@ class ProofTest {
   void a_server_that_starts_again_is_greeted_again() throws Exception {
     HttpServer first = serve(0, plain(TOKEN));
     int port = first.actualPort();
-    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(plain(TOKEN))), "127.0.0.1", port);
+    RendezvousClient calls = new RendezvousClient(
+        new VertxNetwork(loop.vertx, options(plain(TOKEN))), "127.0.0.1", port);
     assertThatThrownBy(() -> get(calls.groups())).hasMessageNotContaining("token");
     get(first.close());
     serve(port, plain(TOKEN));

@@ -18,9 +18,9 @@ import java.util.function.Function;
 
 /**
  * A store in the shared map {@value #MAP}: on a Vertx clustered by Hazelcast the cluster's, so that it outlives any one
- * member; on another Vertx the JVM's. Where there is a token, values are sealed as entries of the directory are
- * ({@link EntrySeal}): a value that is not is taken for no value, and calls that need it fail. Any thread; Hazelcast is
- * called on a worker thread of the store's own, one call after another, for its calls block.
+ * member; on another Vertx the JVM's. With a token, values are sealed as entries of the directory are
+ * ({@link EntrySeal}). A call that needs a value without a seal fails. Any thread; Hazelcast is called on a worker
+ * thread of the store's own, one call after another, for its calls block.
  */
 public final class HazelcastStore extends PolledStore {
   public static final String MAP = "regatta.store";
@@ -70,9 +70,9 @@ public final class HazelcastStore extends PolledStore {
   /** @throws PeerLost if the entry is not sealed: another look may find that its owner has written it anew */
   private byte[] opened(String key, String held) {
     String text = !seal.seals() ? held : seal.open(name(key), held).map(EntrySeal.Opened::text)
-        .orElseThrow(() -> new PeerLost("key " + key + " of the " + this + " holds a value that is not sealed with a token "
-            + "of this process: give all members the job's token, or find out who writes to the Hazelcast cluster "
-            + "(docs/security.md)"));
+        .orElseThrow(() -> new PeerLost("key " + key + " of the " + this + " holds a value that is not sealed with "
+            + "a token of this process: give all members the job's token, or find out who writes to the Hazelcast "
+            + "cluster (docs/security.md)"));
     return text.getBytes(BYTES);
   }
 

@@ -63,7 +63,7 @@ class SealedStoreTest extends StoreContract {
         .hasMessageContaining("key " + key + " of the store in the Hazelcast cluster holds a value that is not sealed");
   }
 
-  /** Nobody writes the value again while the file of tokens changes from the first to both, and to the second. */
+  /** The file of tokens changes from the first to both, and to the second; no one writes the value meanwhile. */
   @Test
   void aReaderSealsAValueWithTheTokenOfNow() {
     AtomicReference<Tokens> file = new AtomicReference<>(FIRST);

@@ -30,9 +30,9 @@ import java.util.logging.Level;
 
 /**
  * The Hazelcast member of a process: how it is configured and started. {@link VertxMember} is how it is found and
- * stopped. It holds texts for the directory and for meetings, and serves members alone: its port answers no clients, no
- * REST and no management calls, it makes no object of a class that another member names ({@link MemberClassLoader},
- * {@link MemberSerialization}), and Vert.x's event bus does not use it.
+ * stopped. It holds texts for the directory and for meetings, and serves members alone. Its port answers no clients, no
+ * REST and no management calls. It makes no object of a class that another member names ({@link MemberClassLoader},
+ * {@link MemberSerialization}). Vert.x's event bus does not use it.
  */
 public final class HazelcastMember {
 

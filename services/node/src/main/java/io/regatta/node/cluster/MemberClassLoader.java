@@ -7,11 +7,10 @@ import java.util.Enumeration;
 import java.util.Set;
 
 /**
- * The class loader of a Hazelcast member's configuration. Hazelcast takes every class from it whose name comes from
- * another member: of a {@code DataSerializable}, of a compact or a Java object, and in a configuration that is sent
- * while the cluster runs. Members here exchange texts, numbers and Hazelcast's own operations, which have numbers
- * instead of names. Only the errors with which operations fail are Java objects, so this class loader admits errors,
- * and what they consist of. Thread-safe.
+ * The class loader of a Hazelcast member's configuration. Hazelcast takes classes from it whose names come from another
+ * member: those of {@code DataSerializable}, compact and Java objects, and those that a configuration names. Members
+ * here exchange texts, numbers and Hazelcast's own operations, which have numbers instead of names. Only the errors
+ * with which operations fail are Java objects, so this class loader admits errors and their parts. Thread-safe.
  *
  * <p>For any other class it throws an unchecked exception: after {@link ClassNotFoundException} Hazelcast would ask the
  * class loader of the thread.
@@ -26,7 +25,7 @@ final class MemberClassLoader extends ClassLoader {
   private static final String LANG = "java.lang.";
   /** A member that starts looks for this class, to know whether there is an API of caches. It cannot be made. */
   private static final String PROBE = "javax.cache.Caching";
-  /** What errors consist of, and the errors of {@code java.util} and {@code java.io} that Hazelcast sends. */
+  /** Parts of errors, and the errors of {@code java.util} and {@code java.io} that Hazelcast sends. */
   private static final Set<String> OTHERS = Set.of("java.lang.Throwable", "java.lang.StackTraceElement",
       "java.util.ArrayList", "java.util.Collections$EmptyList", "java.util.Collections$UnmodifiableList",
       "java.util.Collections$UnmodifiableCollection", "java.util.UUID", "java.util.concurrent.TimeoutException",

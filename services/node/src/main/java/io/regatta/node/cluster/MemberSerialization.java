@@ -24,8 +24,8 @@ final class MemberSerialization {
 
   private static final PeerLog LOG = new PeerLog(LoggerFactory.getLogger(MemberSerialization.class));
   /**
-   * Serializers by the number that stands before what they read, and by the class of what they write, which is registered
-   * by its number as well when it is written; both without those of Java's own types.
+   * Serializers by the number that stands before what they read, and by the class of what they write; both without
+   * those of Java's own types. Hazelcast registers one by its number as well when it writes with it.
    */
   private static final List<String> SERIALIZERS = List.of("idMap", "typeMap");
   /** Errors, by Java's serialization, and JSON, which is text: an application that shares its cluster may have both. */
@@ -35,8 +35,8 @@ final class MemberSerialization {
   private MemberSerialization() {}
 
   /**
-   * Takes all serializers away but those of Java's own types and of what is needed. One of Jet's reads any Java object
-   * through the class loader of the thread, without a filter; Jet is off, but Hazelcast has no setting for its
+   * Removes all serializers but those of Java's own types and those that are needed. One of Jet's reads any Java object
+   * through the class loader of the thread, without a filter. Jet is off, but Hazelcast has no setting for its
    * serializers.
    */
   static InternalSerializationService restrict(InternalSerializationService service) {
@@ -49,8 +49,8 @@ final class MemberSerialization {
       }
       return service;
     } catch (ReflectiveOperationException | ClassCastException e) {
-      throw new IllegalStateException("Hazelcast " + HazelcastMember.version() + " keeps its serializers in another way "
-          + "than MemberSerialization knows: " + e.getMessage(), e);
+      throw new IllegalStateException("Hazelcast " + HazelcastMember.version() + " keeps its serializers in another "
+          + "way than MemberSerialization knows: " + e.getMessage(), e);
     }
   }
 

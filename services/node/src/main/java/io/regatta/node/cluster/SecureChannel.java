@@ -25,8 +25,8 @@ import javax.net.ssl.SSLException;
  * byte before that. No thread is blocked: whatever has arrived is taken as far as it goes, and TLS's long computations
  * run on the thread of {@link MemberConnections}.
  *
- * <p>A connection is admitted when the bytes arrive in it with which Hazelcast's members begin. Until then it has little
- * time.
+ * <p>A connection is admitted when the bytes arrive in it with which Hazelcast's members begin. Until then it has
+ * little time.
  * If it is refused before, the other side gets TLS's alert or the proof's answer, and then the end of the stream; it is
  * closed when the other side closes, or the time is up.
  *
@@ -229,7 +229,7 @@ final class SecureChannel {
     return from.hasRemaining();
   }
 
-  /** Returns false as long as that cannot be told. */
+  /** Returns true once the bytes of a member have come; false while there are too few to know. */
   private static boolean beginsAsMember(ByteBuffer from) throws ConnectionRefused {
     byte[] begin = new byte[Math.min(from.remaining(), SeedProtocol.MEMBER.length)];
     from.get(from.position(), begin);

@@ -38,8 +38,8 @@ enum SeedProtocol {
   /**
    * Asks a port. Blocks for six seconds at most.
    *
-   * @param security if this process proves a token, the port is asked for that first: a seed with the same token does not
-   *     take the question for a stranger's, which it would log
+   * @param security if this process proves a token, the port is asked for that first: a seed with the same token does
+   *     not take the question for a stranger's, which it would log
    */
   static SeedProtocol of(HostPort at, PeerSecurity security) {
     if (!security.tokens().isNone()) {

@@ -44,8 +44,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A directory in the shared map {@value #MAP}: one small JSON text per instance with a time to live, renewed by its
  * owner three times per lease, and sealed where there is a token ({@link EntrySeal}). On a Vertx with a Hazelcast
- * member the map is the cluster's, and calls into Hazelcast run on the threads {@code regatta-directory}; on any other
- * Vertx it is the JVM's, so that services of one JVM find each other without a cluster. Any thread.
+ * member the map is the cluster's, and is called on threads {@code regatta-directory}. On any other Vertx it is the
+ * JVM's, so that services of one JVM find each other without a cluster. Any thread.
  */
 public final class HazelcastDirectory extends WaitingDirectory {
 
@@ -473,7 +473,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
               : Future.succeededFuture(false)));
     }
 
-    /** Writes this entry, sealed with the token of now, in place of exactly that text; returns whether it stood there. */
+    /** Writes this entry, sealed with the token of now, in place of that text; returns whether it stood there. */
     private Future<Boolean> replace(AsyncMap<String, String> map, String held) {
       return map.replaceIfPresent(key, held, sealed(), leaseMillis);
     }

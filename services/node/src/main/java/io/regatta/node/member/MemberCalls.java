@@ -14,10 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Threads for calls into Hazelcast, which block for as long as the cluster needs, up to many seconds while members come
- * and go: they must not hold up other blocking work of the process. Results come on the caller's context. These are no
- * worker threads of Vert.x, since verticles use the cluster while their Vertx is being closed. Threads end when there is
- * nothing to do, or with {@link #close}. Thread-safe.
+ * Threads for calls into Hazelcast. A call blocks for as long as the cluster needs, up to many seconds while members
+ * come and go, and must not hold up other blocking work of the process. Results come on the caller's context. These are
+ * no worker threads of Vert.x, since verticles use the cluster while their Vertx is being closed. Threads end when
+ * there is nothing to do, or with {@link #close}. Thread-safe.
  */
 public final class MemberCalls {
 

@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A map of a Hazelcast cluster, called on the threads of {@link MemberCalls}. It holds small texts; {@link #entries} and
- * {@link #values} fail with {@link ClassCastException} if somebody has put something else into the map. Any thread.
+ * A map of a Hazelcast cluster, called on the threads of {@link MemberCalls}. It holds small texts; {@link #entries}
+ * and {@link #values} fail with {@link ClassCastException} if somebody has put something else into the map. Any thread.
  */
 final class MemberMap implements AsyncMap<String, String> {
 
@@ -83,8 +83,8 @@ final class MemberMap implements AsyncMap<String, String> {
   }
 
   /**
-   * Returns whether the old value was there, and is replaced. If it is also the new one, its time to live is set, and
-   * nothing is written; so is that of another value that stands there, which lasts longer than it would, at worst.
+   * Returns whether the old value was there, and is replaced. If it is also the new one, its time to live is set and
+   * nothing is written. Another value that stands there gets that time as well, so it may last longer than it would.
    */
   @Override
   public Future<Boolean> replaceIfPresent(String key, String oldValue, String newValue, long ttlMillis) {
@@ -95,8 +95,7 @@ final class MemberMap implements AsyncMap<String, String> {
 
   /**
    * Hazelcast's own replace takes no time to live. An entry would last for ever if its owner were killed between that
-   * call and one that sets the time, so the two writes are one under a lock of the key, which itself ends after that
-   * time.
+   * call and one that sets the time. So the two are one under a lock of the key, which itself ends after that time.
    */
   private boolean replaceLocked(String key, String oldValue, String newValue, long ttlMillis)
       throws InterruptedException {

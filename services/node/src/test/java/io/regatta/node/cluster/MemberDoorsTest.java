@@ -299,7 +299,7 @@ class MemberDoorsTest {
     assertThat(NamedGadget.MADE).hasValue(0);
   }
 
-  /** A key that a member holds, so that operations on it are sent there; the partitions are dealt out meanwhile. */
+  /** A key that a member holds, so that operations on it are sent there; the partitions may still be on their way. */
   private static String keyOf(HazelcastInstance from, UUID holder) {
     for (int i = 0;; i = (i + 1) % 10_000) {
       Member owner = from.getPartitionService().getPartition("parameter-server/" + i).getOwner();

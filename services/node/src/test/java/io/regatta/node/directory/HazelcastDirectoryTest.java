@@ -95,7 +95,7 @@ class HazelcastDirectoryTest {
         .extracting(Instance::index).containsExactly(0, 1);
   }
 
-  /** Each of these calls waits for a lock in the cluster, and there are as many as Vert.x has threads for blocking work. */
+  /** Each of these calls waits for a lock in the cluster; there are as many as Vert.x has threads for blocking work. */
   @Test
   void callsThatHangDoNotHoldUpOtherBlockingWork() {
     Node node = get(start(seedPort, "rendezvous"));
