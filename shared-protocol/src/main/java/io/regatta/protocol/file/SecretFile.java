@@ -1,7 +1,6 @@
-package io.regatta.protocol.security;
+package io.regatta.protocol.file;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.protocol.file.FileOwner;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
