@@ -5,6 +5,7 @@ import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
+import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.Interrupt;
@@ -37,7 +38,6 @@ import java.util.function.Consumer;
 public final class Fleet implements AutoCloseable {
 
   /** Stands for an address that is chosen when the process starts. */
-  private static final String LOOPBACK = "127.0.0.1";
 
   private final Place place;
   private final FleetConfig config;
@@ -230,7 +230,8 @@ public final class Fleet implements AutoCloseable {
    */
   void check() {
     if (role() != Role.LOCAL) {
-      Node.refuseOpenPorts(place.node(), isWorker() ? Directory.TRAINER : ServerProcess.service(role()), LOOPBACK);
+      Node.refuseOpenPorts(place.node(), isWorker() ? Directory.TRAINER : ServerProcess.service(role()),
+          PublishedAddress.choose(place.node().cluster().address(), List.of()).address()); // seeds are not asked yet
     }
     if (!isWorker()) {
       ServerProcess.check(place, job);

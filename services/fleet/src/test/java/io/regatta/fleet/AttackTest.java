@@ -67,7 +67,7 @@ import org.slf4j.LoggerFactory;
  */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
 class AttackTest {
-  private static final int AUTHENTICATE_MILLIS = 500;
+  private static final int AUTHENTICATE_MILLIS = 1000;
   /** Of each kind in all; docs/security.md says how to try more. */
   private static final int CONNECTIONS_OF_A_KIND = Integer.getInteger("attack.connections", 100);
   private static final int MUTATED_FRAMES = Integer.getInteger("attack.frames", 20_000);

@@ -68,7 +68,9 @@ public final class Node {
   private final AtomicBoolean closing = new AtomicBoolean();
   private final Promise<Void> closed = Promise.promise();
 
-  private Node(NodeConfig config, Vertx vertx, boolean ownsVertx, Directory directory, String host, Insight insight) {
+  /** @param member address of the Hazelcast member that this node has started; empty: none */
+  private Node(NodeConfig config, Vertx vertx, boolean ownsVertx, Directory directory, String host, String member,
+      Insight insight) {
     this.config = config;
     this.vertx = vertx;
     this.ownsVertx = ownsVertx;
@@ -86,7 +88,8 @@ public final class Node {
     Proxies.log();
     this.security = new NodeSecurity(insight.security(), vertx, config.tls().pollMs(),
         config.hasTokenFile() ? config.security().tokenPollMs() : 0, role());
-    security.sayWhoMayCall(role(), role().equals(CLIENT) ? "" : bind(), insight.endpoint());
+    security.sayWhoMayCall(role(), new ListenAddresses(role().equals(CLIENT) ? "" : bind(),
+        insight.endpoint() == null ? "" : insight.endpoint().host(), member));
   }
 
   /**
@@ -129,22 +132,33 @@ public final class Node {
         role);
   }
 
-  /** Opens the admin server, unless this process would be open to everybody. Returns the node's host. Blocking. */
-  private static String open(NodeConfig config, Insight insight, String address) {
-    refuseOpenPorts(config, insight.role(), address);
+  /**
+   * Opens the admin server, unless this process would be open to everybody. Returns the node's host. Blocking.
+   *
+   * @param member address of the Hazelcast member that this node starts; empty: none
+   */
+  private static String open(NodeConfig config, Insight insight, String address, String member) {
+    NodeSecurity.refuseOpenPorts(config, insight.role(), addresses(config, insight.role(), address, member));
     return insight.open(address);
   }
 
   /**
    * Refuses a configuration with which a process would be open to everybody, see {@link SecurityConfig#open}.
    *
-   * @param address the address chosen for the cluster, where the configuration names no host
+   * @param address the address chosen for the cluster: that of the Hazelcast member, if there is one, and of what the
+   *     configuration gives no host
    * @throws InvalidInput one line that says what to configure
    */
   public static void refuseOpenPorts(NodeConfig config, String role, String address) {
+    String member = config.cluster().directory() == DirectoryKind.FIXED ? "" : address;
+    NodeSecurity.refuseOpenPorts(config, role, addresses(config, role, address, member));
+  }
+
+  /** Returns all addresses on which a node listens; a client has no service. */
+  private static ListenAddresses addresses(NodeConfig config, String role, String address, String member) {
     String bind = config.bind().isBlank() ? host(config, address) : config.bind();
     String admin = config.admin().host().isBlank() ? bind : config.admin().host();
-    NodeSecurity.refuseOpenPorts(config, role, role.equals(CLIENT) ? "" : bind, config.admin().enabled() ? admin : "");
+    return new ListenAddresses(role.equals(CLIENT) ? "" : bind, config.admin().enabled() ? admin : "", member);
   }
 
   /** As {@link #start}, for callers that may have to stop while the cluster is still being joined. */
@@ -169,11 +183,12 @@ public final class Node {
       join.lacks("is being joined");
       starting.joining = ClusteredVertx.begin(new ClusteredVertx.Joining(config.cluster(),
           config.readyTimeout(), config.eventLoops(), vertxMetrics, lite, insight.security(), role), insight.waits(),
-          address -> open(config, insight, address));
+          address -> open(config, insight, address, address));
       node = starting.joining.future().map(joined -> {
         join.stopped();
         joined.lost().onSuccess(stopped -> lost(config, role, insight));
-        return new Node(config, joined.vertx(), true, null, host(config, joined.address()), insight);
+        return new Node(config, joined.vertx(), true, null, host(config, joined.address()), joined.address(),
+            insight);
       });
     }
     closingOnFailure(node, insight::close).onComplete(starting.promise);
@@ -201,8 +216,9 @@ public final class Node {
   }
 
   private static Future<Node> local(NodeConfig config, String role, MeterRegistry metrics, Insight insight) {
-    return onThread(() -> open(config, insight, fixedAddress(config, role)))
-        .map(host -> new Node(config, ClusteredVertx.local(config.eventLoops(), metrics), true, null, host, insight));
+    return onThread(() -> open(config, insight, fixedAddress(config, role), ""))
+        .map(host -> new Node(config, ClusteredVertx.local(config.eventLoops(), metrics), true, null, host, "",
+            insight));
   }
 
   /**
@@ -249,8 +265,8 @@ public final class Node {
   public static Node embedded(Vertx vertx, Directory directory, String role) {
     NodeConfig config = NodeConfig.defaults();
     Insight insight = insight(config, role);
-    NodeSecurity.refuseOpenPorts(config, role, address(vertx), "");
-    return new Node(config, vertx, false, directory, address(vertx), insight);
+    NodeSecurity.refuseOpenPorts(config, role, new ListenAddresses(address(vertx), "", ""));
+    return new Node(config, vertx, false, directory, address(vertx), "", insight);
   }
 
   /**
@@ -268,8 +284,8 @@ public final class Node {
     }
     return closingOnFailure(onThread(() -> {
       boolean fixed = config.cluster().directory() == DirectoryKind.FIXED && VertxMember.address(vertx).isEmpty();
-      String host = open(config, insight, fixed ? fixedAddress(config, role) : address(vertx));
-      Node node = new Node(config, vertx, false, directory, host, insight);
+      String host = open(config, insight, fixed ? fixedAddress(config, role) : address(vertx), "");
+      Node node = new Node(config, vertx, false, directory, host, "", insight);
       Closeable end = done -> insight.close().onComplete(done);
       ((VertxInternal) vertx).addCloseHook(end);
       node.closed.future().onComplete(closed -> ((VertxInternal) vertx).removeCloseHook(end));
@@ -329,7 +345,7 @@ public final class Node {
    * @throws InvalidInput one line that says what to configure
    */
   public void refuseOpenPort(String bind) {
-    NodeSecurity.refuseOpenPorts(config, role(), bind, "");
+    NodeSecurity.refuseOpenPorts(config, role(), new ListenAddresses(bind, "", ""));
   }
 
   /** TLS and token, with which this process serves and calls. */

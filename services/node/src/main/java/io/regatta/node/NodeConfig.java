@@ -6,8 +6,8 @@ import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.settings.Secret;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
+import io.regatta.protocol.file.SecretFile;
 import io.regatta.protocol.security.PeerSecurity;
-import io.regatta.protocol.security.SecretFile;
 import io.regatta.protocol.security.Token;
 import io.regatta.protocol.security.Tokens;
 import java.nio.charset.StandardCharsets;
@@ -42,7 +42,7 @@ public record NodeConfig(
         + "under the machine's address; empty: host.")
     String bind,
 
-    @Setting(doc = "TLS on all ports but that of Hazelcast.")
+    @Setting(doc = "TLS on all ports.")
     TlsConfig tls,
 
     @Setting(doc = "The job's token, without which no call is served: 16 or more characters, the same for all processes. In the "

@@ -1,8 +1,6 @@
 package io.regatta.node;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.address.HostPort;
-import io.regatta.node.address.PublishedAddress;
 import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -70,31 +68,20 @@ final class NodeSecurity {
   }
 
   /**
-   * Refuses a node that would listen beyond loopback and let everybody call. Names of hosts are not resolved: only
-   * {@code localhost} and addresses of the loopback network count as loopback.
+   * Refuses a node that would listen beyond loopback and let everybody call.
    *
-   * @param services address that services listen on; empty: there are none
-   * @param admin address that the admin server listens on; empty: there is none
    * @throws InvalidInput one line with the addresses, and what to configure
    */
-  static void refuseOpenPorts(NodeConfig config, String role, String services, String admin) {
-    if (config.security().open() || config.isAuthenticated()) {
+  static void refuseOpenPorts(NodeConfig config, String role, ListenAddresses addresses) {
+    if (config.security().open() || config.isAuthenticated() || addresses.beyondLoopback().isEmpty()) {
       return;
     }
-    List<String> open = new ArrayList<>();
-    if (!services.isEmpty() && !PublishedAddress.isLoopback(services)) {
-      open.add(services);
-    }
-    if (!admin.isEmpty() && !PublishedAddress.isLoopback(admin)) {
-      open.add(admin.equals(services) ? "its admin port" : admin + " (admin port)");
-    }
-    if (!open.isEmpty()) {
-      throw new InvalidInput(role + " would listen on " + String.join(" and ", open) + ", which other machines may "
-          + "reach, without a token and without mutual TLS: make a token with (umask 077 && openssl rand -hex 32 > token), "
-          + "and give the same file to every process of the job with --set node.token_file=token or "
-          + "REGATTA_NODE_TOKEN_FILE; or set node.security.open: true if everybody who reaches the ports may read and "
-          + "change what is trained (docs/security.md)");
-    }
+    throw new InvalidInput(role + " would listen on " + addresses.beyondLoopbackText() + ", which other machines may "
+        + "reach, without a token and without mutual TLS: make a token with "
+        + "(umask 077 && openssl rand -hex 32 > token), "
+        + "and give the same file to every process of the job with --set node.token_file=token or "
+        + "REGATTA_NODE_TOKEN_FILE; or set node.security.open: true if everybody who reaches the ports may read and "
+        + "change what is trained (docs/security.md)");
   }
 
   PeerSecurity peers() {
@@ -104,29 +91,22 @@ final class NodeSecurity {
   /**
    * Logs how peers authenticate, and warns of a port beyond loopback that lacks TLS or a token.
    *
-   * @param services address that services listen on; empty: there are none
-   * @param admin where the admin server listens; null: there is none
+   * @param addresses where the node listens
    */
-  void sayWhoMayCall(String role, String services, HostPort admin) {
+  void sayWhoMayCall(String role, ListenAddresses addresses) {
     boolean token = !security.tokens().isNone();
-    if (!services.isEmpty() && (security.hasTls() || token)) {
+    if (!addresses.services().isEmpty() && (security.hasTls() || token)) {
       LOG.info("{} calls and is called with {}", role, security);
     }
-    List<String> open = new ArrayList<>();
-    if (!services.isEmpty() && !PublishedAddress.isLoopback(services)) {
-      open.add(services);
+    if (security.hasTls() && token || addresses.beyondLoopback().isEmpty()) {
+      return;
     }
-    boolean train = !open.isEmpty();
-    if (admin != null && !PublishedAddress.isLoopback(admin.host())) {
-      open.add(admin + " (admin port)");
-    }
-    if ((!security.hasTls() || !token) && !open.isEmpty()) {
-      LOG.warn("{} listens on {}, which others can reach, {}: whoever does can {} (node.tls, node.token; docs/security.md)", role,
-          String.join(" and ", open), security.hasTls() ? "without a token" : token ? "without TLS" : "without TLS and without a token",
-          token ? "read what it sends and receives"
-              : (train ? security.isMutual() ? "train along" : "read and change what is trained"
-              : "read its metrics and what it waits for") + (security.isMutual() ? ", with a certificate of that CA" : ""));
-    }
+    String missing = security.hasTls() ? "without a token" : token ? "without TLS" : "without TLS and without a token";
+    String harm = token ? "read what it sends and receives"
+        : (!addresses.isAdminAlone() ? security.isMutual() ? "train along" : "read and change what is trained"
+        : "read its metrics and what it waits for") + (security.isMutual() ? ", with a certificate of that CA" : "");
+    LOG.warn("{} listens on {}, which others can reach, {}: whoever does can {} (node.tls, node.token; "
+        + "docs/security.md)", role, addresses.beyondLoopbackText(), missing, harm);
   }
 
   void close() {

@@ -8,7 +8,6 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.address.HostPort;
 import io.regatta.node.admin.HealthProbe;
 import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.settings.Effective;
@@ -32,6 +31,9 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -44,6 +46,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
@@ -245,6 +248,37 @@ class NodeSecurityTest {
     get(node.close());
   }
 
+  /** Hazelcast's member may listen elsewhere than the services, and a client has one as well. */
+  @Test
+  void a_hazelcast_port_beyond_loopback_needs_a_token_or_mutual_tls_or_permission() throws Exception {
+    NodeConfig loopback = bind(load(Map.of(), Map.of(), List.of("node.host=127.0.0.1", "node.admin.host=127.0.0.1",
+        "node.cluster.seeds=127.0.0.1:1")));
+    for (String role : List.of("server", "trainer", "client")) {
+      assertThatThrownBy(() -> Node.refuseOpenPorts(loopback, role, "10.0.0.7")).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining(role + " would listen on 10.0.0.7 (Hazelcast port), which");
+      Node.refuseOpenPorts(loopback, role, "127.0.0.1");
+      Node.refuseOpenPorts(loopback.withTokenFile(SecretFiles.write(dir.resolve(role), SECRET).toString()), role,
+          "10.0.0.7");
+    }
+    assertThatThrownBy(() -> Node.refuseOpenPorts(bind(load(Map.of(), Map.of(), List.of())), "server", "10.0.0.7"))
+        .hasMessageContaining("server would listen on 10.0.0.7, which");
+    String address = beyondLoopback();
+    NodeConfig apart = bind(load(Map.of(), Map.of(), List.of("node.host=127.0.0.1", "node.admin.enabled=false",
+        "node.cluster.address=" + address)));
+    for (String role : List.of("server", "client")) {
+      assertThatThrownBy(() -> get(Node.start(apart, role))).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining(role + " would listen on " + address + " (Hazelcast port), which");
+    }
+  }
+
+  private static String beyondLoopback() throws IOException {
+    String address = NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses)
+        .filter(Inet4Address.class::isInstance).filter(at -> !at.isLoopbackAddress()).map(InetAddress::getHostAddress)
+        .findFirst().orElse(null);
+    Assumptions.assumeTrue(address != null, "this machine has no address but loopback");
+    return address;
+  }
+
   @Test
   void one_line_warns_of_a_port_that_others_reach_without_tls_or_token() {
     Logger logger = (Logger) LoggerFactory.getLogger(NodeSecurity.class);
@@ -253,27 +287,29 @@ class NodeSecurityTest {
     logger.addAppender(lines);
     try {
       NodeSecurity open = new NodeSecurity(PeerSecurity.NONE, vertx, 0, 0, "server");
-      open.sayWhoMayCall("server", "127.0.0.1", new HostPort("127.0.0.1", 9000));
-      open.sayWhoMayCall("server", "localhost", null);
+      open.sayWhoMayCall("server", new ListenAddresses("127.0.0.1", "127.0.0.1", "::1"));
+      open.sayWhoMayCall("server", new ListenAddresses("localhost", "", ""));
       assertThat(lines.list).isEmpty();
-      open.sayWhoMayCall("server", "10.0.0.7", null);
+      open.sayWhoMayCall("server", new ListenAddresses("10.0.0.7", "10.0.0.7", "10.0.0.7"));
       assertThat(lines.list).singleElement().asString().contains("WARN", "server listens on 10.0.0.7", "without TLS and without a token",
           "node.tls, node.token");
       lines.list.clear();
-      open.sayWhoMayCall("server", "10.0.0.7", new HostPort("::", 9000));
-      assertThat(lines.list).singleElement().asString().contains("server listens on 10.0.0.7 and [::]:9000 (admin port), which");
+      open.sayWhoMayCall("server", new ListenAddresses("10.0.0.7", "::", "10.0.0.8"));
+      assertThat(lines.list).singleElement().asString()
+          .contains("server listens on 10.0.0.7 and :: (admin port) and 10.0.0.8 (Hazelcast port), which");
       lines.list.clear();
       NodeConfig adminOpen = bind(load(Map.of(), Map.of(), List.of("node.admin.host=0.0.0.0",
           "node.security.open=true")));
       for (String role : List.of("server", "client")) {
         Node node = get(Node.embedded(vertx, null, adminOpen, role));
-        assertThat(lines.list).singleElement().asString().contains("WARN", role + " listens on 0.0.0.0:" + node.adminPort()
-            + " (admin port), which others can reach, without TLS and without a token: whoever does can read its metrics");
+        assertThat(lines.list).singleElement().asString().contains("WARN", role
+            + " listens on 0.0.0.0 (admin port), which others can reach, without TLS and without a token: whoever "
+            + "does can read its metrics");
         lines.list.clear();
         get(node.close());
       }
       new NodeSecurity(PeerSecurity.of(null, Token.of(SECRET, "a test")), vertx, 0, 0, "server")
-          .sayWhoMayCall("server", "10.0.0.7", null);
+          .sayWhoMayCall("server", new ListenAddresses("10.0.0.7", "", ""));
       assertThat(lines.list).filteredOn(line -> line.getLevel().toString().equals("WARN")).singleElement().asString()
           .contains("without TLS:");
       assertThat(lines.list.toString()).doesNotContain(SECRET);

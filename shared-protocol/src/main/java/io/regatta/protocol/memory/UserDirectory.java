@@ -1,5 +1,6 @@
 package io.regatta.protocol.memory;
 
+import io.regatta.protocol.file.FileOwner;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -17,7 +18,6 @@ import org.slf4j.LoggerFactory;
 public final class UserDirectory {
 
   private static final Logger LOG = LoggerFactory.getLogger(UserDirectory.class);
-  private static final String UID = "unix:uid";
 
   private final Path path;
   /** Whether a directory of somebody else has been named. */
@@ -30,14 +30,10 @@ public final class UserDirectory {
   /** The one in this directory, which exists; null if the system does not say who the user is. Makes nothing. */
   public static UserDirectory in(Path parent) {
     try {
-      return new UserDirectory(parent.resolve("regatta-" + user()).toAbsolutePath());
+      return new UserDirectory(parent.resolve("regatta-" + FileOwner.user()).toAbsolutePath());
     } catch (IOException | UnsupportedOperationException | IllegalArgumentException | SecurityException e) {
       return null;
     }
-  }
-
-  private static Object user() throws IOException {
-    return Files.getAttribute(Path.of("/proc/self"), UID);
   }
 
   /** Where it is, or will be. */
@@ -67,7 +63,7 @@ public final class UserDirectory {
   /** Whether it is there, and this user's alone; a line of the log says, once, if it is somebody else's. */
   public boolean isOwn() throws IOException {
     boolean own = Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)
-        && Files.getAttribute(path, UID, LinkOption.NOFOLLOW_LINKS).equals(user())
+        && FileOwner.isOwn(path, LinkOption.NOFOLLOW_LINKS)
         && PosixFilePermissions.toString(Files.getPosixFilePermissions(path, LinkOption.NOFOLLOW_LINKS)).equals("rwx------");
     if (!own && Files.exists(path, LinkOption.NOFOLLOW_LINKS) && said.compareAndSet(false, true)) {
       LOG.warn("{} is not a directory of this user alone, so tensors between processes of this machine go a slower way: remove it",

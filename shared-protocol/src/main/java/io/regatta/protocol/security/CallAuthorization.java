@@ -6,10 +6,10 @@ import io.vertx.core.net.SocketAddress;
 import java.util.function.Function;
 
 /**
- * The header {@code authorization} of a client's calls to one peer. Over TLS, on loopback and on Unix domain sockets it
- * holds the token. Elsewhere it proves that the client knows the token, once the peer has proved the same; that takes
- * one request before the first call, and again every five minutes. Owned by one connection's user, or by a client that
- * {@link #forget}s the peer's proof when a call is refused.
+ * The header {@code authorization} of a client's calls to one peer. Over TLS and Unix domain sockets it holds the
+ * token. Elsewhere, on loopback as well, it proves that the client knows the token, once the peer has proved the same.
+ * That takes one request before the first call, and again every five minutes. Owned by one connection's user, or by a
+ * client that {@link #forget}s the peer's proof when a call is refused.
  */
 public final class CallAuthorization {
 

@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLPeerUnverifiedException;
@@ -37,8 +36,7 @@ import org.slf4j.LoggerFactory;
 public final class PeerSecurity {
   /** Anybody may call, and everything can be read on its way. */
   public static final PeerSecurity NONE = new PeerSecurity(null, null,
-      new LiveTokens(Tokens.NONE, null, SystemClock.get()::epochMillis), PeerSecurity::isThisMachine,
-      ConnectionLimits.DEFAULTS);
+      new LiveTokens(Tokens.NONE, null, SystemClock.get()::epochMillis), ConnectionLimits.DEFAULTS);
 
   private static final Logger LOG = LoggerFactory.getLogger(PeerSecurity.class);
 
@@ -46,7 +44,6 @@ public final class PeerSecurity {
   private final TlsFiles files;
   private final LiveTokens tokens;
   private final TokenGuard guard;
-  private final Predicate<SocketAddress> thisMachine;
   private final ConnectionLimits limits;
   /** Servers with TLS, as long as somebody holds them, and what they show to whom; also the lock of what follows. */
   private final Map<HttpServer, Shown> servers = new WeakHashMap<>();
@@ -68,14 +65,12 @@ public final class PeerSecurity {
     }
   }
 
-  private PeerSecurity(TlsFiles files, TlsMaterial material, LiveTokens tokens, Predicate<SocketAddress> thisMachine,
-      ConnectionLimits limits) {
+  private PeerSecurity(TlsFiles files, TlsMaterial material, LiveTokens tokens, ConnectionLimits limits) {
     this.files = files;
     this.material = material;
     this.tokens = tokens;
-    this.thisMachine = thisMachine;
     this.limits = limits;
-    this.guard = new TokenGuard(tokens, this::mayShowToken);
+    this.guard = new TokenGuard(tokens, this::isPrivate);
   }
 
   /**
@@ -109,23 +104,17 @@ public final class PeerSecurity {
   public static PeerSecurity of(TlsFiles files, Tokens tokens, Supplier<Tokens> file, ConnectionLimits limits) {
     return files == null && tokens.isNone() && limits.equals(NONE.limits) ? NONE
         : new PeerSecurity(files, files == null ? null : TlsMaterial.read(files),
-            new LiveTokens(tokens, file, SystemClock.get()::epochMillis), PeerSecurity::isThisMachine, limits);
+            new LiveTokens(tokens, file, SystemClock.get()::epochMillis), limits);
   }
 
   /** The same without TLS, for what never leaves the kernel. */
   public PeerSecurity withoutTls() {
-    return files == null ? this : new PeerSecurity(null, null, tokens, thisMachine, limits);
+    return files == null ? this : new PeerSecurity(null, null, tokens, limits);
   }
 
   /** The same without TLS and token, for a port that is open to everybody; the limits of connections stay. */
   public PeerSecurity open() {
-    return new PeerSecurity(null, null, new LiveTokens(Tokens.NONE, null, SystemClock.get()::epochMillis), thisMachine,
-        limits);
-  }
-
-  /** Returns the same with another idea of which addresses are of this machine: tests have no other machine. */
-  PeerSecurity withThisMachine(Predicate<SocketAddress> addresses) {
-    return new PeerSecurity(files, material, tokens, addresses, limits);
+    return new PeerSecurity(null, null, new LiveTokens(Tokens.NONE, null, SystemClock.get()::epochMillis), limits);
   }
 
   private static boolean isThisMachine(SocketAddress address) {
@@ -141,11 +130,17 @@ public final class PeerSecurity {
   }
 
   /**
-   * Returns true if the token may be sent to this address as it is: over TLS, on loopback and on a Unix domain socket
-   * nobody on the way can read it.
+   * Returns true if a client may send the token as it is to its peer. Over TLS a certificate says who the peer is, and
+   * the directory of a Unix domain socket belongs to this user alone. On loopback another user of this machine may have
+   * taken the port first.
    */
-  public boolean mayShowToken(SocketAddress remote) {
-    return hasTls() || thisMachine.test(remote);
+  boolean mayShowToken(SocketAddress peer) {
+    return hasTls() || peer != null && peer.isDomainSocket();
+  }
+
+  /** Returns true if nobody on the way could read the token that a client has sent from this address as it is. */
+  private boolean isPrivate(SocketAddress client) {
+    return hasTls() || isThisMachine(client);
   }
 
   ProofSession.Greeting greeting() {

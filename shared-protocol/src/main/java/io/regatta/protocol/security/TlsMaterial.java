@@ -1,6 +1,7 @@
 package io.regatta.protocol.security;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.file.SecretFile;
 import io.regatta.protocol.vertx.NettyParts;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.ClientAuth;

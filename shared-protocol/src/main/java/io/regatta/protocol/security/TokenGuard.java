@@ -26,7 +26,7 @@ final class TokenGuard {
   private final PeerLog lines = new PeerLog(LOG);
   private final PeerLog exposed = new PeerLog(LOG);
 
-  /** @param secret whether nobody can read what is sent to an address, see {@link PeerSecurity#mayShowToken} */
+  /** @param secret whether nobody on the way can read what a client sends from its address */
   TokenGuard(LiveTokens tokens, Predicate<SocketAddress> secret) {
     this.tokens = tokens;
     this.secret = secret;

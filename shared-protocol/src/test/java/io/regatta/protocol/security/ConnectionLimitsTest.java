@@ -189,6 +189,40 @@ class ConnectionLimitsTest {
     members.forEach(ConnectionLimitsTest::closeQuietly);
   }
 
+  private HostileClient member(int port, String from) throws IOException {
+    HostileClient member = HostileClient.connect(port, from);
+    member.send(hello(), headers(1, true, "GET", "/nothing", Token.HEADER, TOKEN.headerValue()));
+    member.awaitBytes(100);
+    return member;
+  }
+
+  @Test
+  void strangers_and_members_of_several_addresses_count_together() throws Exception {
+    ConnectionLimits few = new ConnectionLimits(8, 1, 600_000); // of a loopback address 4, without authentication 2
+    int port = serve(few);
+    List<HostileClient> strangers = new ArrayList<>();
+    for (String from : List.of("127.0.0.2", "127.0.0.3", "127.0.0.4")) {
+      strangers.add(HostileClient.connect(port, from));
+    }
+    strangers.get(0).awaitEnd(); // for the third one
+    List<HostileClient> members = new ArrayList<>();
+    for (String from : List.of("127.0.0.2", "127.0.0.3")) {
+      for (int i = 0; i < 4; i++) {
+        members.add(member(port, from));
+      }
+      try (HostileClient more = HostileClient.connect(port, from)) {
+        assertThat(more.awaitEnd()).as("a fifth one of %s", from).isEmpty();
+      }
+    }
+    strangers.get(1).awaitEnd(); // for the members
+    strangers.get(2).awaitEnd();
+    try (HostileClient ninth = HostileClient.connect(port, "127.0.0.5")) {
+      assertThat(ninth.awaitEnd()).as("eight are open, and all have authenticated").isEmpty();
+    }
+    members.forEach(ConnectionLimitsTest::closeQuietly);
+    strangers.forEach(ConnectionLimitsTest::closeQuietly);
+  }
+
   @Test
   void floods_without_the_token_end_after_some_bytes() throws Exception {
     int port = serve(PATIENT);

@@ -18,16 +18,19 @@ import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.stream.TensorStreamServer;
 import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.testing.Certificates;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.SocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Collections;
@@ -42,11 +45,9 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
-/**
- * Calls without TLS to another machine, for which loopback stands here: both sides prove the token, and nobody sends
- * it.
- */
+/** Calls without TLS: both sides prove the token, and nobody sends it. */
 class ProofTest {
   private static final String PATH = "/regatta.Test/Exchange";
   private static final String SECRET = "the-right-token-of-this-job";
@@ -61,8 +62,8 @@ class ProofTest {
     loop.close();
   }
 
-  private static PeerSecurity remote(Token token) {
-    return RemotePeers.of(token);
+  private static PeerSecurity plain(Token token) {
+    return PeerSecurity.of(null, token);
   }
 
   private static StreamOptions options(PeerSecurity security) {
@@ -95,9 +96,10 @@ class ProofTest {
 
   @Test
   void a_stream_and_calls_are_let_in_and_the_token_is_not_sent() throws Exception {
-    int port = serve(0, remote(TOKEN)).actualPort();
-    exchange(port, remote(TOKEN));
-    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(remote(TOKEN))), "127.0.0.1", port);
+    int port = serve(0, plain(TOKEN)).actualPort();
+    exchange(port, plain(TOKEN));
+    RendezvousClient calls = new RendezvousClient(
+        new VertxNetwork(loop.vertx, options(plain(TOKEN))), "127.0.0.1", port);
     for (int call = 0; call < 3; call++) {
       assertThatThrownBy(() -> get(calls.groups())).as("is not served here").hasMessageNotContaining("token");
     }
@@ -108,11 +110,25 @@ class ProofTest {
     assertThat(seen).filteredOn(request -> !request.contains("proof=")).as("a greeting for each connection").hasSize(2);
   }
 
+  /** Another user of this machine may have taken the port before the server that was to have it. */
   @Test
-  void on_loopback_the_token_is_shown_without_a_greeting() throws Exception {
-    int port = serve(0, PeerSecurity.of(null, TOKEN)).actualPort();
-    exchange(port, PeerSecurity.of(null, TOKEN));
-    assertThat(seen).containsExactly(PATH + " Bearer " + SECRET);
+  void a_listener_on_loopback_that_does_not_know_the_token_does_not_learn_it() throws Exception {
+    int stranger = listen(0, options(PeerSecurity.NONE), request -> request.response()
+        .putHeader("content-type", "application/grpc").putHeader("grpc-status", "0").end()).actualPort();
+    assertThatThrownBy(() -> exchange(stranger, plain(TOKEN))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("127.0.0.1:" + stranger + " does not prove that it knows the job's token");
+    assertThat(seen).hasSize(1).noneMatch(request -> request.contains(SECRET));
+  }
+
+  @Test
+  void the_token_is_shown_over_tls_and_domain_sockets_alone(@TempDir Path dir) {
+    PeerSecurity plain = plain(TOKEN);
+    SocketAddress loopback = SocketAddress.inetSocketAddress(1, "127.0.0.1");
+    assertThat(plain.mayShowToken(loopback)).isFalse();
+    assertThat(plain.mayShowToken(null)).as("the connection has ended").isFalse();
+    assertThat(plain.mayShowToken(SocketAddress.domainSocketAddress("/of/this/user"))).isTrue();
+    assertThat(PeerSecurity.of(new Certificates(dir).issue("ca", "node").files(), TOKEN).mayShowToken(loopback))
+        .isTrue();
   }
 
   /** What a forged entry of the directory leads to. */
@@ -135,27 +151,29 @@ class ProofTest {
   }
 
   private void refuses(int port, Token token) {
-    assertThatThrownBy(() -> exchange(port, remote(token))).isInstanceOf(InvalidInput.class)
+    assertThatThrownBy(() -> exchange(port, plain(token))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("127.0.0.1:" + port + " does not prove that it knows the job's token");
-    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(remote(token))), "127.0.0.1", port);
+    RendezvousClient calls = new RendezvousClient(
+        new VertxNetwork(loop.vertx, options(plain(token))), "127.0.0.1", port);
     assertThatThrownBy(() -> get(calls.groups())).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("127.0.0.1:" + port + " does not prove that it knows the job's token");
   }
 
   @Test
   void a_server_of_another_token_or_of_none_is_refused() throws Exception {
-    refuses(serve(0, remote(Token.of("the-token-of-another-job", "a test"))).actualPort(), TOKEN);
+    refuses(serve(0, plain(Token.of("the-token-of-another-job", "a test"))).actualPort(), TOKEN);
     refuses(serve(0, PeerSecurity.NONE).actualPort(), TOKEN);
   }
 
   @Test
   void a_server_that_starts_again_is_greeted_again() throws Exception {
-    HttpServer first = serve(0, remote(TOKEN));
+    HttpServer first = serve(0, plain(TOKEN));
     int port = first.actualPort();
-    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(remote(TOKEN))), "127.0.0.1", port);
+    RendezvousClient calls = new RendezvousClient(
+        new VertxNetwork(loop.vertx, options(plain(TOKEN))), "127.0.0.1", port);
     assertThatThrownBy(() -> get(calls.groups())).hasMessageNotContaining("token");
     get(first.close());
-    serve(port, remote(TOKEN));
+    serve(port, plain(TOKEN));
     seen.clear();
     for (int tries = 0; seen.isEmpty() && tries < 1000; tries++) { // the end of the old connection may come late
       assertThatThrownBy(() -> get(calls.groups())).hasMessageNotContaining("token");
@@ -168,11 +186,11 @@ class ProofTest {
   void greets_again_and_repeats_a_call_when_its_proof_is_of_an_earlier_process() throws Exception {
     AtomicReference<Handler<HttpServerRequest>> server = new AtomicReference<>();
     int port = listen(0, options(PeerSecurity.NONE), request -> server.get().handle(request)).actualPort();
-    server.set(handler(remote(TOKEN)));
-    PeerSecurity client = remote(TOKEN);
+    server.set(handler(plain(TOKEN)));
+    PeerSecurity client = plain(TOKEN);
     RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(client)), "127.0.0.1", port);
     assertThatThrownBy(() -> get(calls.groups())).as("is not served here").hasMessageNotContaining("token");
-    server.set(handler(remote(TOKEN)));
+    server.set(handler(plain(TOKEN)));
     seen.clear();
     assertThatThrownBy(() -> get(calls.groups())).as("is not served here").hasMessageNotContaining("token");
     assertThat(seen).as("refused, greeted, called").hasSize(3);
@@ -189,11 +207,11 @@ class ProofTest {
   void a_stream_is_refused_once_when_its_proof_is_of_an_earlier_process() throws Exception {
     AtomicReference<Handler<HttpServerRequest>> server = new AtomicReference<>();
     int port = listen(0, options(PeerSecurity.NONE), request -> server.get().handle(request)).actualPort();
-    server.set(handler(remote(TOKEN)));
-    StreamOptions options = options(remote(TOKEN));
+    server.set(handler(plain(TOKEN)));
+    StreamOptions options = options(plain(TOKEN));
     TensorStreamClient client = get(loop.on(() -> Future.succeededFuture(new TensorStreamClient(loop.vertx, options))));
     assertThat(echo(client, port).succeeded()).isTrue();
-    server.set(handler(remote(TOKEN)));
+    server.set(handler(plain(TOKEN)));
     assertThat(echo(client, port).cause()).hasMessageContaining("of an earlier time");
     assertThat(echo(client, port).succeeded()).isTrue();
   }
@@ -218,7 +236,7 @@ class ProofTest {
 
   @Test
   void greets_again_when_a_greeting_has_not_been_answered_in_time() throws Exception {
-    Handler<HttpServerRequest> serving = handler(remote(TOKEN));
+    Handler<HttpServerRequest> serving = handler(plain(TOKEN));
     AtomicInteger requests = new AtomicInteger();
     int port = listen(0, options(PeerSecurity.NONE), request -> {
       if (requests.incrementAndGet() > 1) { // the first one is never answered
@@ -226,7 +244,7 @@ class ProofTest {
       }
     }).actualPort();
     RendezvousClient calls = new RendezvousClient(
-        new VertxNetwork(loop.vertx, options(remote(TOKEN)).withConnectTimeout(300)), "127.0.0.1", port);
+        new VertxNetwork(loop.vertx, options(plain(TOKEN)).withConnectTimeout(300)), "127.0.0.1", port);
     assertThatThrownBy(() -> get(calls.groups())).isInstanceOf(PeerLost.class);
     for (int tries = 0; requests.get() < 3 && tries < 5; tries++) {
       assertThatThrownBy(() -> get(calls.groups())).hasMessageNotContaining("token");
@@ -237,7 +255,7 @@ class ProofTest {
   /** As docs/protocol.md has it, with nothing of Regatta's. */
   @Test
   void a_foreign_client_greets_and_calls_once_with_each_proof() throws Exception {
-    HttpServer server = get(loop.vertx.createHttpServer().requestHandler(remote(TOKEN).guard(r -> r.response()
+    HttpServer server = get(loop.vertx.createHttpServer().requestHandler(plain(TOKEN).guard(r -> r.response()
         .end("in")))
         .listen(0, "127.0.0.1"));
     int port = server.actualPort();
@@ -258,7 +276,7 @@ class ProofTest {
     String second = begin + "2, proof=" + text(hmac(key, "client\n" + client + "\n" + nonce + "\n2\nGET\n/why"));
     assertThat(fetch(port, "/metrics", second).statusCode()).as("for another path").isEqualTo(401);
     assertThat(fetch(port, "/why", second.replace("number=2", "number=3")).statusCode()).isEqualTo(401);
-    HttpServer other = get(loop.vertx.createHttpServer().requestHandler(remote(TOKEN).guard(r -> r.response()
+    HttpServer other = get(loop.vertx.createHttpServer().requestHandler(plain(TOKEN).guard(r -> r.response()
         .end("in")))
         .listen(0, "127.0.0.1"));
     HttpResponse<String> elsewhere = fetch(other.actualPort(), "/why", second);

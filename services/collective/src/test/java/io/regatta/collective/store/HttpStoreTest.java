@@ -9,7 +9,6 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.protocol.security.PeerSecurity;
-import io.regatta.protocol.security.RemotePeers;
 import io.regatta.protocol.security.Token;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.rendezvous.http.HttpStoreConfig;
@@ -92,11 +91,11 @@ class HttpStoreTest {
 
     /** More requests at once than the store has connections, and a server that starts again between them. */
     @Test
-    void toAnotherMachineWithoutTlsTheTokenIsProvedAndNotSent() {
-      PeerSecurity remote = RemotePeers.of(Token.of("the-token-of-this-job", "a test"));
-      KeyValueServer first = get(KeyValueServer.gloo(vertx, "127.0.0.1", config(), () -> 0, remote));
+    void withoutTlsTheTokenIsProvedAndNotSent() {
+      PeerSecurity job = PeerSecurity.of(null, Token.of("the-token-of-this-job", "a test"));
+      KeyValueServer first = get(KeyValueServer.gloo(vertx, "127.0.0.1", config(), () -> 0, job));
       HostPort server = at(first);
-      HttpStore store = HttpStore.gloo(vertx, server, "s", remote);
+      HttpStore store = HttpStore.gloo(vertx, server, "s", job);
       List<Future<Void>> puts = IntStream.range(0, 40).mapToObj(i -> store.set("k" + i, new byte[] {(byte) i}))
           .toList();
       get(Future.join(puts));
@@ -105,11 +104,11 @@ class HttpStoreTest {
       HttpStoreConfig c = config();
       get(KeyValueServer.gloo(vertx, "127.0.0.1", new HttpStoreConfig(server.port(), 0, Map.of(), c.keys(),
           c.valueBytes(),
-          c.storeBytes(), c.idleSeconds()), () -> 0, remote));
+          c.storeBytes(), c.idleSeconds()), () -> 0, job));
       get(store.set("k", new byte[] {1}));
       assertThat(get(store.get("k"))).isPresent();
       get(store.close());
-      HttpStore other = HttpStore.gloo(vertx, server, "s", RemotePeers.of(Token.of("another-token-than-that",
+      HttpStore other = HttpStore.gloo(vertx, server, "s", PeerSecurity.of(null, Token.of("another-token-than-that",
           "a test")));
       assertThatThrownBy(() -> get(other.get("k"))).isInstanceOf(InvalidInput.class)
           .hasMessageContaining(server + "/s/ does not prove that it knows the job's token");

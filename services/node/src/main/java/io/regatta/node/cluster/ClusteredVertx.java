@@ -219,7 +219,7 @@ public final class ClusteredVertx {
       HostPort required = cluster.seeds().isEmpty() ? null : awaitSeed();
       if (required != null && !required.equals(asked) && !security.hasTls()) { // TLS itself says what does not fit
         asked = required;
-        JoinRefusal.check(SeedProtocol.of(required), who, cluster, required, !security.tokens().isNone());
+        JoinRefusal.check(SeedProtocol.of(required, security), who, cluster, required, !security.tokens().isNone());
       }
       JoinRefusal refusal = new JoinRefusal();
       MemberConnections connections = new MemberConnections(security, required);

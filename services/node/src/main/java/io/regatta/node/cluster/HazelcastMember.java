@@ -1,9 +1,7 @@
 package io.regatta.node.cluster;
 
 import com.hazelcast.config.AdvancedNetworkConfig;
-import com.hazelcast.config.ClassFilter;
 import com.hazelcast.config.Config;
-import com.hazelcast.config.JavaSerializationFilterConfig;
 import com.hazelcast.config.JoinConfig;
 import com.hazelcast.config.MultiMapConfig;
 import com.hazelcast.config.ServerSocketEndpointConfig;
@@ -17,28 +15,24 @@ import com.hazelcast.instance.impl.Node;
 import com.hazelcast.instance.impl.NodeExtension;
 import com.hazelcast.internal.cluster.Joiner;
 import com.hazelcast.internal.cluster.impl.TcpIpJoiner;
+import com.hazelcast.internal.dynamicconfig.ClusterWideConfigurationService;
 import com.hazelcast.internal.networking.ChannelInitializer;
+import com.hazelcast.internal.serialization.InternalSerializationService;
 import com.hazelcast.internal.server.ServerContext;
+import com.hazelcast.spi.impl.NodeEngine;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.member.VertxMember;
 import io.vertx.core.Vertx;
-import java.io.EOFException;
-import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.logging.Level;
 
 /**
  * The Hazelcast member of a process: how it is configured and started. {@link VertxMember} is how it is found and
- * stopped. It holds texts for the directory and for meetings, and serves members alone: its port answers no clients, no
- * REST and no management calls, it deserializes no Java objects but Hazelcast's own errors, and Vert.x's event bus does
- * not use it.
+ * stopped. It holds texts for the directory and for meetings, and serves members alone. Its port answers no clients, no
+ * REST and no management calls. It makes no object of a class that another member names ({@link MemberClassLoader},
+ * {@link MemberSerialization}). Vert.x's event bus does not use it.
  */
 public final class HazelcastMember {
 
@@ -88,6 +82,24 @@ public final class HazelcastMember {
           }
 
           @Override
+          public InternalSerializationService createSerializationService() {
+            return MemberSerialization.restrict(super.createSerializationService());
+          }
+
+          @Override
+          public InternalSerializationService createCompatibilitySerializationService() {
+            return MemberSerialization.restrict(super.createCompatibilitySerializationService());
+          }
+
+          @Override
+          @SuppressWarnings("unchecked")
+          public <T> T createService(Class<T> type, Object... parameters) {
+            return ClusterWideConfigurationService.class.isAssignableFrom(type)
+                ? (T) MemberSerialization.ignoringConfigurations((NodeEngine) parameters[0])
+                : super.createService(type, parameters);
+          }
+
+          @Override
           public void afterShutdown() {
             connections.close();
             super.afterShutdown();
@@ -132,7 +144,7 @@ public final class HazelcastMember {
     config.getMetricsConfig().setEnabled(false);
     config.getJetConfig().setEnabled(false);
     config.getManagementCenterConfig().setScriptingEnabled(false).setConsoleEnabled(false).setDataAccessEnabled(false);
-    config.getSerializationConfig().setJavaSerializationFilterConfig(errorsOnly());
+    config.setClassLoader(new MemberClassLoader(HazelcastInstance.class.getClassLoader()));
     // Of an application's own clustered Vertx, some of whose entries this member may hold: as that one has it.
     config.getMultiMapConfig("__vertx.subs").setBackupCount(1)
         .setValueCollectionType(MultiMapConfig.ValueCollectionType.SET);
@@ -162,24 +174,6 @@ public final class HazelcastMember {
     config.setProperty("hazelcast.io.thread.count", "1");
     config.setProperty("hazelcast.event.thread.count", "1");
     return config;
-  }
-
-  /**
-   * Members answer an operation that fails with the error as a serialized Java object. Nothing else is ever sent as one
-   * here, so nothing else is read.
-   */
-  private static JavaSerializationFilterConfig errorsOnly() {
-    ClassFilter allowed = new ClassFilter();
-    allowed.addPrefixes("com.hazelcast.");
-    allowed.addPackages("java.lang");
-    allowed.addClasses(StackTraceElement[].class.getName(), ArrayList.class.getName(),
-        "java.util.Collections$EmptyList", "java.util.Collections$UnmodifiableList",
-        "java.util.Collections$UnmodifiableCollection", UUID.class.getName(),
-        TimeoutException.class.getName(), ExecutionException.class.getName(), CancellationException.class.getName(),
-        CompletionException.class.getName(), IOException.class.getName(), EOFException.class.getName());
-    ClassFilter refused = new ClassFilter();
-    refused.addPrefixes("com.hazelcast.jet.", "com.hazelcast.sql.", "com.hazelcast.org.", "com.hazelcast.shaded.");
-    return new JavaSerializationFilterConfig().setDefaultsDisabled(true).setWhitelist(allowed).setBlacklist(refused);
   }
 
   private static void network(AdvancedNetworkConfig network, ClusterConfig cluster, String address,

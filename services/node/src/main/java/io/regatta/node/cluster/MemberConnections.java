@@ -65,6 +65,7 @@ final class MemberConnections implements AutoCloseable {
     this.executor = new ScheduledThreadPoolExecutor(1, task -> {
       Thread thread = new Thread(task, "regatta-member-tls");
       thread.setDaemon(true);
+      thread.setContextClassLoader(MemberConnections.class.getClassLoader()); // one of Hazelcast's threads may start it
       return thread;
     });
     executor.setRemoveOnCancelPolicy(true);

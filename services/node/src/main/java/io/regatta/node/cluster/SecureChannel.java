@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.cert.Certificate;
+import java.util.Arrays;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.HandshakeStatus;
@@ -24,7 +25,8 @@ import javax.net.ssl.SSLException;
  * byte before that. No thread is blocked: whatever has arrived is taken as far as it goes, and TLS's long computations
  * run on the thread of {@link MemberConnections}.
  *
- * <p>A connection is admitted when the first byte of Hazelcast's protocol arrives in it. Until then it has little time.
+ * <p>A connection is admitted when the bytes arrive in it with which Hazelcast's members begin. Until then it has
+ * little time.
  * If it is refused before, the other side gets TLS's alert or the proof's answer, and then the end of the stream; it is
  * closed when the other side closes, or the time is up.
  *
@@ -222,11 +224,24 @@ final class SecureChannel {
       return false;
     }
     if (!admitted) {
+      if (!channel.isClientMode() && !beginsAsMember(from)) {
+        return false;
+      }
       admitted = true;
       connections.admitted(this);
     }
     copy(from, next);
     return from.hasRemaining();
+  }
+
+  /** Returns true once the bytes of a member have come; false while there are too few to know. */
+  private static boolean beginsAsMember(ByteBuffer from) throws ConnectionRefused {
+    byte[] begin = new byte[Math.min(from.remaining(), SeedProtocol.MEMBER.length)];
+    from.get(from.position(), begin);
+    if (!Arrays.equals(begin, Arrays.copyOf(SeedProtocol.MEMBER, begin.length))) {
+      throw new ConnectionRefused("it does not speak the protocol of Hazelcast's members", new byte[0]);
+    }
+    return begin.length == SeedProtocol.MEMBER.length;
   }
 
   private HandlerStatus decrypt(ByteBuffer network) throws IOException {

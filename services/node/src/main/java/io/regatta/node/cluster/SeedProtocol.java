@@ -1,6 +1,7 @@
 package io.regatta.node.cluster;
 
 import io.regatta.node.address.HostPort;
+import io.regatta.protocol.security.PeerSecurity;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
@@ -28,27 +29,47 @@ enum SeedProtocol {
   SILENT;
 
   private static final int MILLIS = 1000;
-  private static final byte[] MEMBER = "HZC".getBytes(StandardCharsets.US_ASCII);
+  /** Bytes with which a member of Hazelcast begins. */
+  static final byte[] MEMBER = "HZC".getBytes(StandardCharsets.US_ASCII);
   /** Beginning of Hazelcast's answer to a protocol that a port does not admit. */
   private static final byte[] OTHER_HAZELCAST = "HZX".getBytes(StandardCharsets.US_ASCII);
   private static final byte TLS_ALERT = 0x15;
 
-  /** Asks a port. Blocks for four seconds at most. */
-  static SeedProtocol of(HostPort at) {
-    byte[] answer = new byte[MEMBER.length];
-    int read = 0;
-    try (Socket socket = connect(at)) {
-      socket.getOutputStream().write(MEMBER);
-      InputStream in = socket.getInputStream();
-      read = in.readNBytes(answer, 0, answer.length);
-    } catch (IOException e) {
-      // judged by what has come
+  /**
+   * Asks a port. Blocks for six seconds at most.
+   *
+   * @param security if this process proves a token, the port is asked for that first: a seed with the same token does
+   *     not take the question for a stranger's, which it would log
+   */
+  static SeedProtocol of(HostPort at, PeerSecurity security) {
+    if (!security.tokens().isNone()) {
+      byte[] proof = answer(at, new MemberProof(security, true, new byte[0]).opening());
+      if (Arrays.equals(proof, MemberProof.HELLO) || Arrays.equals(proof, MemberProof.REFUSAL)) {
+        return PROVES;
+      }
     }
-    if (read == answer.length) {
+    byte[] answer = answer(at, MEMBER);
+    if (answer.length == MEMBER.length) {
       return Arrays.equals(answer, MEMBER) ? HAZELCAST : Arrays.equals(answer, MemberProof.REFUSAL) ? PROVES
           : Arrays.equals(answer, OTHER_HAZELCAST) || answer[0] != TLS_ALERT ? OTHER : TLS;
     }
-    return speaksTls(at) ? TLS : read > 0 ? OTHER : SILENT;
+    return speaksTls(at) ? TLS : answer.length > 0 ? OTHER : SILENT;
+  }
+
+  /** Returns the first bytes that a port answers; fewer than of a protocol's beginning if there are no more. */
+  private static byte[] answer(HostPort at, byte[] question) {
+    byte[] answer = new byte[MEMBER.length];
+    int read = 0;
+    try (Socket socket = connect(at)) {
+      socket.getOutputStream().write(question);
+      InputStream in = socket.getInputStream();
+      for (int more = in.read(answer); more > 0; more = in.read(answer, read, answer.length - read)) {
+        read += more;
+      }
+    } catch (IOException e) {
+      // judged by what has come
+    }
+    return Arrays.copyOf(answer, read);
   }
 
   private static Socket connect(HostPort at) throws IOException {

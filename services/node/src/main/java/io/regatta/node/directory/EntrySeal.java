@@ -12,27 +12,35 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * Keeps forged entries out of a directory that others can write to. Each entry of a process with a token ends with a
+ * Keeps forged entries out of a shared map that others can write to. Each entry of a process with a token ends with a
  * line {@code TOKEN_ID.MEMBER.CODE}, and readers with a token accept no other. The code is HMAC-SHA256 over key, member
  * and text, so that an entry counts under its own key alone. The member is the Hazelcast member that wrote the entry:
  * each start of a process has another one, so readers can tell the entry of an ended process from that of a running
- * one. Without a token nothing is added and nothing checked. Any thread.
+ * one. Of a map whose entries outlive their writers it is empty. Without a token nothing is added and nothing checked.
+ * Any thread.
  */
-final class EntrySeal {
+public final class EntrySeal {
 
-  private static final String LABEL = "regatta directory entry";
   private static final char LINE = '\n';
   private static final char DOT = '.';
   private static final Base64.Encoder TEXT = Base64.getUrlEncoder().withoutPadding();
 
   private final PeerSecurity security;
+  private final String label;
   private final long graceMillis;
   /** Tokens with which this process has sealed, by id: entries of its own count under each of them. */
   private final Map<String, Token> used = new ConcurrentHashMap<>();
 
-  /** @param graceMillis time for which seals are accepted after their token has expired: that of a lease */
-  EntrySeal(PeerSecurity security, long graceMillis) {
+  /**
+   * Creates the seals of one process in one map.
+   *
+   * @param entry what is sealed, e.g. {@code directory entry}: the seal of another kind does not count
+   * @param graceMillis time for which seals are accepted after their token has expired: until then their writers seal
+   *     them anew
+   */
+  public EntrySeal(PeerSecurity security, String entry, long graceMillis) {
     this.security = security;
+    this.label = "regatta " + entry;
     this.graceMillis = graceMillis;
   }
 
@@ -41,10 +49,10 @@ final class EntrySeal {
    *
    * @param member UUID of the Hazelcast member that sealed it; empty: there was none, or the entry has no seal
    */
-  record Opened(String text, String member) {}
+  public record Opened(String text, String member) {}
 
   /** Returns true if entries are sealed, because there is a token. */
-  boolean seals() {
+  public boolean seals() {
     return !security.tokens().isNone();
   }
 
@@ -53,7 +61,7 @@ final class EntrySeal {
    *
    * @param member UUID of this process's Hazelcast member; empty if it has none
    */
-  String seal(String key, String text, String member) {
+  public String seal(String key, String text, String member) {
     Token token = security.token();
     if (!token.isNone()) {
       used.put(token.id(), token);
@@ -63,14 +71,14 @@ final class EntrySeal {
 
   /**
    * Returns the content of an entry; empty if there is a token, and the entry is not sealed with one that this process
-   * takes. An expired token counts for the time of a lease: so long a process may need to write its entry anew.
+   * takes. An expired token counts for the time of grace: so long a process may need to write its entry anew.
    */
-  Optional<Opened> open(String key, String entry) {
+  public Optional<Opened> open(String key, String entry) {
     return open(key, entry, id -> security.tokens().memberOfId(id, SystemClock.get().epochMillis() - graceMillis));
   }
 
   /** As {@link #open}, also for entries sealed with a token that this process has shown before and no longer takes. */
-  Optional<Opened> openOwn(String key, String entry) {
+  public Optional<Opened> openOwn(String key, String entry) {
     return open(key, entry, id -> Optional.ofNullable(used.get(id)));
   }
 
@@ -91,8 +99,8 @@ final class EntrySeal {
         .map(token -> opened);
   }
 
-  private static String code(Token token, String key, String member, String text) {
-    return TEXT.encodeToString(Macs.of(token.derive(LABEL),
+  private String code(Token token, String key, String member, String text) {
+    return TEXT.encodeToString(Macs.of(token.derive(label),
         (key + LINE + member + LINE + text).getBytes(StandardCharsets.UTF_8)));
   }
 }

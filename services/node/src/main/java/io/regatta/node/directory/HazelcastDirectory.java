@@ -1,9 +1,7 @@
 package io.regatta.node.directory;
 
-import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.OperationTimeoutException;
-import com.hazelcast.map.IMap;
 import com.hazelcast.nio.serialization.HazelcastSerializationException;
 import com.hazelcast.partition.NoDataMemberInClusterException;
 import com.hazelcast.spi.exception.RetryableHazelcastException;
@@ -19,6 +17,7 @@ import io.regatta.core.loop.Deadline;
 import io.regatta.core.loop.Stopwatch;
 import io.regatta.node.address.SeedProbe;
 import io.regatta.node.admin.Waits;
+import io.regatta.node.member.MemberCalls;
 import io.regatta.node.member.VertxMember;
 import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.security.PeerSecurity;
@@ -46,8 +45,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A directory in the shared map {@value #MAP}: one small JSON text per instance with a time to live, renewed by its
  * owner three times per lease, and sealed where there is a token ({@link EntrySeal}). On a Vertx with a Hazelcast
- * member the map is the cluster's; on any other Vertx it is the JVM's, so that services of one JVM find each other
- * without a cluster. Any thread.
+ * member the map is the cluster's, and is called on threads {@code regatta-directory}. On any other Vertx it is the
+ * JVM's, so that services of one JVM find each other without a cluster. Any thread.
  */
 public final class HazelcastDirectory extends WaitingDirectory {
 
@@ -65,6 +64,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
   private final Clock clock = SystemClock.get();
   private final long leaseMillis;
   private final EntrySeal seal;
+  /** Calls into Hazelcast, which may take long; null: there are none. */
+  private final MemberCalls calls;
   private final Supplier<Future<AsyncMap<String, String>>> store;
   private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
   /** Entries of members that have left, by key, and since when they have been seen. */
@@ -85,19 +86,21 @@ public final class HazelcastDirectory extends WaitingDirectory {
    * @param security tokens with which entries are sealed; see {@link EntrySeal}
    */
   public HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds, PeerSecurity security) {
-    this(vertx, waits, leaseSeconds, security, () -> VertxMember.asyncMap(vertx, MAP));
+    this(vertx, waits, leaseSeconds, security, new MemberCalls(vertx, "regatta-directory"), null);
   }
 
   HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds, Supplier<Future<AsyncMap<String, String>>> store) {
-    this(vertx, waits, leaseSeconds, PeerSecurity.NONE, store);
+    this(vertx, waits, leaseSeconds, PeerSecurity.NONE, null, store);
   }
 
-  private HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds, PeerSecurity security,
+  /** @param store of a test; null: the map under the Vertx, called on these threads */
+  private HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds, PeerSecurity security, MemberCalls calls,
       Supplier<Future<AsyncMap<String, String>>> store) {
     super(vertx, waits);
     this.leaseMillis = leaseSeconds * 1000L;
-    this.seal = new EntrySeal(security, leaseMillis);
-    this.store = store;
+    this.seal = new EntrySeal(security, "directory entry", leaseMillis);
+    this.calls = calls;
+    this.store = store != null ? store : () -> VertxMember.asyncMap(vertx, MAP, calls);
   }
 
   @Override
@@ -341,7 +344,11 @@ public final class HazelcastDirectory extends WaitingDirectory {
     Future<Void> ended = endWaits(); // first: what registers meanwhile sees it, or is seen here
     List<Future<Void>> all = new ArrayList<>();
     leases.forEach(lease -> all.add(lease.close()));
-    return ended.compose(v -> Future.join(all).mapEmpty());
+    return ended.compose(v -> Future.join(all)).<Void>mapEmpty().onComplete(removed -> {
+      if (calls != null) {
+        calls.close();
+      }
+    });
   }
 
   private Future<AsyncMap<String, String>> map() {
@@ -463,43 +470,14 @@ public final class HazelcastDirectory extends WaitingDirectory {
      */
     private Future<Boolean> prolong(AsyncMap<String, String> map) {
       String now = sealed();
-      Optional<HazelcastInstance> hazelcast = VertxMember.under(vertx);
-      Future<Boolean> prolonged = hazelcast.isEmpty() ? map.replaceIfPresent(key, now, now, leaseMillis)
-          : vertx.executeBlocking(() -> {
-            IMap<String, String> entries = hazelcast.get().getMap(MAP);
-            return entries.setTtl(key, leaseMillis, TimeUnit.MILLISECONDS) && now.equals(entries.get(key));
-          }, false);
-      return prolonged.compose(same -> same ? Future.succeededFuture(true) : map.get(key).compose(held ->
-          held != null && isOwn(held) ? replace(map, held) : Future.succeededFuture(false)));
+      return map.replaceIfPresent(key, now, now, leaseMillis).compose(same -> same ? Future.succeededFuture(true)
+          : map.get(key).compose(held -> held != null && isOwn(held) ? replace(map, held)
+              : Future.succeededFuture(false)));
     }
 
-    /**
-     * Writes this entry, sealed with the token of now, in place of exactly that text, and returns whether it stood
-     * there. Hazelcast's own replace takes no time to live. An entry would last for ever if its owner were killed
-     * between that call and one that sets the time, so the two writes are one under a lock of the key, which itself
-     * ends after a lease.
-     */
+    /** Writes this entry, sealed with the token of now, in place of that text; returns whether it stood there. */
     private Future<Boolean> replace(AsyncMap<String, String> map, String held) {
-      String now = sealed();
-      Optional<HazelcastInstance> hazelcast = VertxMember.under(vertx);
-      if (hazelcast.isEmpty()) {
-        return map.replaceIfPresent(key, held, now, leaseMillis);
-      }
-      return vertx.executeBlocking(() -> {
-        IMap<String, String> entries = hazelcast.get().getMap(MAP);
-        if (!entries.tryLock(key, leaseMillis, TimeUnit.MILLISECONDS, leaseMillis, TimeUnit.MILLISECONDS)) {
-          return false;
-        }
-        try {
-          boolean there = held.equals(entries.get(key));
-          if (there) {
-            entries.set(key, now, leaseMillis, TimeUnit.MILLISECONDS);
-          }
-          return there;
-        } finally {
-          entries.unlock(key);
-        }
-      }, false);
+      return map.replaceIfPresent(key, held, sealed(), leaseMillis);
     }
 
     /** Returns what stands in the map, sealed with the token of now, which may have been replaced. */

@@ -11,8 +11,6 @@ import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.shareddata.AsyncMap;
 import io.vertx.core.shareddata.Shareable;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
-import io.vertx.spi.cluster.hazelcast.impl.ConversionUtils;
-import io.vertx.spi.cluster.hazelcast.impl.HazelcastAsyncMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -121,10 +119,14 @@ public final class VertxMember {
         .orElseGet(() -> vertx.sharedData().getLocalMap(name));
   }
 
-  /** As {@link #sharedMap}, with calls that do not block. */
-  public static Future<AsyncMap<String, String>> asyncMap(Vertx vertx, String name) {
-    return under(vertx).map(hazelcast -> vertx.<AsyncMap<String, String>>executeBlocking(() -> // the first use blocks
-            new HazelcastAsyncMap<>((VertxInternal) vertx, new ConversionUtils(), hazelcast.getMap(name)), false))
+  /**
+   * As {@link #sharedMap}, with calls that do not block.
+   *
+   * @param calls threads on which those into Hazelcast block
+   */
+  public static Future<AsyncMap<String, String>> asyncMap(Vertx vertx, String name, MemberCalls calls) {
+    return under(vertx).map(hazelcast -> calls.<AsyncMap<String, String>>call(() -> // the first use blocks
+            new MemberMap(hazelcast.getMap(name), calls)))
         .orElseGet(() -> vertx.sharedData().getAsyncMap(name));
   }
 }

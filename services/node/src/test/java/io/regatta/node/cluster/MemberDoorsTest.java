@@ -11,9 +11,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.hazelcast.client.HazelcastClient;
 import com.hazelcast.client.config.ClientConfig;
+import com.hazelcast.cluster.Member;
 import com.hazelcast.config.Config;
+import com.hazelcast.config.QueueConfig;
 import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.internal.serialization.impl.HeapData;
+import com.hazelcast.jet.impl.execution.init.CustomClassLoadedObject;
+import com.hazelcast.map.EntryProcessor;
+import com.hazelcast.map.IMap;
+import com.hazelcast.nio.ObjectDataInput;
+import com.hazelcast.nio.ObjectDataOutput;
+import com.hazelcast.nio.serialization.DataSerializable;
+import com.hazelcast.nio.serialization.HazelcastSerializationException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
@@ -23,8 +33,11 @@ import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.node.member.VertxMember;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.protocol.testing.SecretFiles;
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
 import java.io.Serializable;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -33,6 +46,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -45,6 +59,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MemberDoorsTest {
 
   private static final String TOKEN = "a-token-of-this-test-alone";
+  private static final String STRANGER = "a-stranger";
 
   @TempDir
   Path dir;
@@ -60,7 +75,49 @@ class MemberDoorsTest {
 
     private void readObject(ObjectInputStream in) throws IOException, ClassNotFoundException {
       in.defaultReadObject();
-      READ.incrementAndGet();
+      count(READ);
+    }
+  }
+
+  /** Counts how often it has been made: Hazelcast's own serialization names its class. */
+  static final class NamedGadget implements EntryProcessor<String, String, String>, DataSerializable {
+    private static final AtomicInteger MADE = new AtomicInteger();
+
+    NamedGadget() {
+      count(MADE);
+    }
+
+    @Override
+    public String process(Map.Entry<String, String> entry) {
+      return "executed";
+    }
+
+    @Override
+    public void writeData(ObjectDataOutput out) {}
+
+    @Override
+    public void readData(ObjectDataInput in) {}
+  }
+
+  /** Counts how often it has been made: compact serialization names its class in a schema. */
+  static final class CompactGadget {
+    private static final AtomicInteger MADE = new AtomicInteger();
+    private final int number;
+
+    CompactGadget() {
+      count(MADE);
+      number = 1;
+    }
+
+    int number() {
+      return number;
+    }
+  }
+
+  /** Counts what threads of others than the stranger do: its own member makes what it likes. */
+  private static void count(AtomicInteger done) {
+    if (!Thread.currentThread().getName().contains(STRANGER)) {
+      done.incrementAndGet();
     }
   }
 
@@ -86,7 +143,7 @@ class MemberDoorsTest {
 
   /** A stock member that has been told everything but the token. */
   private HazelcastInstance rogue() {
-    Config config = new Config().setClusterName(cluster);
+    Config config = new Config(STRANGER).setClusterName(cluster);
     config.getNetworkConfig().setPort(FreePorts.one()).getInterfaces().setEnabled(true).addInterface("127.0.0.1");
     config.getNetworkConfig().getJoin().getMulticastConfig().setEnabled(false);
     config.getNetworkConfig().getJoin().getAutoDetectionConfig().setEnabled(false);
@@ -196,9 +253,60 @@ class MemberDoorsTest {
     stranger.getMap(HazelcastDirectory.MAP).put("parameter-server/gadget", new Gadget());
     stranger.getMap(HazelcastDirectory.MAP).put("parameter-server/number", 1);
     stranger.getMap(HazelcastDirectory.MAP).put("parameter-server/text", "no JSON");
+    stranger.getMap(HazelcastDirectory.MAP).put("parameter-server/jet", asJetWritesIt(new Gadget()));
+    stranger.getMap(HazelcastDirectory.MAP).put("parameter-server/named", new NamedGadget());
+    stranger.getMap(HazelcastDirectory.MAP).put("parameter-server/compact", new CompactGadget());
     Gadget.READ.set(0);
+    NamedGadget.MADE.set(0);
+    CompactGadget.MADE.set(0);
     assertThat(get(node.directory().list("parameter-server"))).extracting(Instance::id).containsExactly("ps");
-    assertThat(Gadget.READ).hasValue(0);
+    assertThat(List.of(Gadget.READ, NamedGadget.MADE, CompactGadget.MADE)).extracting(AtomicInteger::get)
+        .containsExactly(0, 0, 0);
+  }
+
+  /** A Java object as a serializer of Jet's reads it: partition hash, number of the serializer, Java's format. */
+  private static Object asJetWritesIt(Serializable object) throws IOException {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    DataOutputStream out = new DataOutputStream(bytes);
+    out.writeInt(0);
+    out.writeInt(new CustomClassLoadedObject.Serializer().getTypeId());
+    out.writeBoolean(true);
+    try (ObjectOutputStream objects = new ObjectOutputStream(out)) {
+      objects.writeObject(object);
+    }
+    return new HeapData(bytes.toByteArray());
+  }
+
+  /** It has the token, so it may end the cluster and the job; it cannot have another process make objects. */
+  @Test
+  void aMemberWithTheTokenCannotHaveAnotherOneMakeAnObject() throws Exception {
+    Node node = start(port, TOKEN);
+    HazelcastInstance own = VertxMember.under(node.vertx()).orElseThrow();
+    HazelcastInstance member = VertxMember.under(start(0, TOKEN).vertx()).orElseThrow();
+    IMap<String, Object> map = member.getMap(HazelcastDirectory.MAP);
+    String key = keyOf(member, own.getCluster().getLocalMember().getUuid());
+    map.set(key, "a text");
+    NamedGadget gadget = new NamedGadget();
+    NamedGadget.MADE.set(0);
+    assertThatThrownBy(() -> member.<String, String>getMap(HazelcastDirectory.MAP).executeOnKey(key, gadget))
+        .isInstanceOf(HazelcastSerializationException.class).hasMessageContaining(NamedGadget.class.getName());
+    map.set(key, gadget);
+    assertThatThrownBy(() -> own.getMap(HazelcastDirectory.MAP).get(key))
+        .isInstanceOf(HazelcastSerializationException.class).hasMessageContaining(NamedGadget.class.getName());
+    member.getConfig().addQueueConfig(new QueueConfig("ordered")
+        .setPriorityComparatorClassName(NamedGadget.class.getName()));
+    assertThat(List.of(own, member)).allMatch(any -> any.getQueue("ordered").offer("a text"));
+    assertThat(NamedGadget.MADE).hasValue(0);
+  }
+
+  /** A key that a member holds, so that operations on it are sent there; the partitions may still be on their way. */
+  private static String keyOf(HazelcastInstance from, UUID holder) {
+    for (int i = 0;; i = (i + 1) % 10_000) {
+      Member owner = from.getPartitionService().getPartition("parameter-server/" + i).getOwner();
+      if (owner != null && owner.getUuid().equals(holder)) {
+        return "parameter-server/" + i;
+      }
+    }
   }
 
   @Test

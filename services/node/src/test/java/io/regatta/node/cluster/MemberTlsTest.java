@@ -151,6 +151,27 @@ class MemberTlsTest {
     assertThat(log.list).isEmpty();
   }
 
+  /** It asks the seed's port before, to say what does not fit. */
+  @Test
+  void aSeedTakesNoMemberWithItsTokenForAStranger() throws IOException {
+    start(port, null, TOKEN);
+    start(0, null, TOKEN);
+    assertThat(log.list).isEmpty();
+  }
+
+  /** Without TLS and token anybody may become a member, and still nobody keeps a connection for one byte. */
+  @Test
+  void whoDoesNotBeginAsAMemberIsNotAdmitted() throws IOException {
+    start(port, null, "");
+    Socket slow = connect();
+    Socket other = connect();
+    slow.getOutputStream().write('H');
+    other.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+    assertClosed(other);
+    assertClosed(slow);
+    assertThat(lines()).hasSize(2).first().asString().contains("does not speak the protocol of Hazelcast's members");
+  }
+
   /** A relay that keeps what passes, between a member under its published address and those that call it. */
   private final class Relay implements AutoCloseable {
     private final ServerSocket listening = new ServerSocket();

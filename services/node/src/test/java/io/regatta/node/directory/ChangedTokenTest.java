@@ -14,6 +14,7 @@ import io.regatta.node.admin.Waits;
 import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.cluster.ClusteredVertx;
 import io.regatta.node.directory.Directory.Instance;
+import io.regatta.node.member.MemberCalls;
 import io.regatta.node.member.VertxMember;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.protocol.security.ConnectionLimits;
@@ -97,7 +98,8 @@ class ChangedTokenTest {
   }
 
   private AsyncMap<String, String> map() {
-    return get(VertxMember.asyncMap(vertx, HazelcastDirectory.MAP));
+    return get(VertxMember.asyncMap(vertx, HazelcastDirectory.MAP,
+        new MemberCalls(vertx, "a-test")));
   }
 
   private void pause() {

@@ -8,6 +8,7 @@ import static io.regatta.node.testing.Nodes.poll;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.map.IMap;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
@@ -24,12 +25,14 @@ import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
 import io.vertx.core.net.NetServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -90,6 +93,26 @@ class HazelcastDirectoryTest {
     }
     assertThat(get(get(trainer).directory().await("parameter-server", 2, Duration.ofSeconds(10), "trainer 0")))
         .extracting(Instance::index).containsExactly(0, 1);
+  }
+
+  /** Each of these calls waits for a lock in the cluster; there are as many as Vert.x has threads for blocking work. */
+  @Test
+  void callsThatHangDoNotHoldUpOtherBlockingWork() {
+    Node node = get(start(seedPort, "rendezvous"));
+    HazelcastInstance hazelcast = VertxMember.under(node.vertx()).orElseThrow();
+    IMap<String, String> entries = hazelcast.getMap(HazelcastDirectory.MAP);
+    List<Integer> places = IntStream.range(0, VertxOptions.DEFAULT_WORKER_POOL_SIZE).boxed().toList();
+    places.forEach(place -> entries.lock("parameter-server/" + place));
+    List<Future<Registration>> registered = places.stream().map(place -> node.directory().registerSole(
+        instance("parameter-server", "ps-" + place, place, 1001 + place), holder -> Future.succeededFuture(true),
+        "end one")).toList();
+    try {
+      assertThat(get(node.vertx().executeBlocking(() -> "done"))).isEqualTo("done");
+      assertThat(registered).noneMatch(Future::isComplete);
+    } finally {
+      places.forEach(place -> entries.unlock("parameter-server/" + place));
+    }
+    get(Future.join(registered));
   }
 
   @Test

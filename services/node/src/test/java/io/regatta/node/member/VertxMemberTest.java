@@ -101,7 +101,8 @@ class VertxMemberTest {
     Vertx other = Vertx.vertx();
     VertxMember.attach(other, watched);
     Promise<Thread> caller = Promise.promise();
-    other.runOnContext(v -> VertxMember.asyncMap(other, "a-map").map(Thread.currentThread()).onComplete(caller));
+    other.runOnContext(v -> VertxMember.asyncMap(other, "a-map",
+        new MemberCalls(other, "a-test")).map(Thread.currentThread()).onComplete(caller));
     Thread loop = get(caller.future());
     assertThat(maker.get()).isNotNull().isNotSameAs(loop);
     get(other.close());

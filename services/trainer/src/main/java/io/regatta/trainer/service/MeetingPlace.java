@@ -55,7 +55,7 @@ record MeetingPlace(Rendezvous rendezvous, Store store, String host) {
           yield Future.failedFuture(new InvalidInput("job " + job.job() + ": collective.store is hazelcast, and this process is no member "
               + "of a Hazelcast cluster; set node.cluster.directory: hazelcast, and seeds, or give file:DIRECTORY or http://HOST:PORT"));
         }
-        Store map = new HazelcastStore(node.vertx());
+        Store map = new HazelcastStore(node.vertx(), node.security());
         yield Future.succeededFuture(over(node, job, map, map.under(job.job()), node.host()));
       }
     };

@@ -1,4 +1,4 @@
-package io.regatta.protocol.security;
+package io.regatta.protocol.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -34,6 +34,20 @@ class SecretFileTest {
     Path file = SecretFiles.write(dir.resolve("token"), "secret");
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
     assertThat(SecretFile.read("node.token_file", file)).asString().isEqualTo("secret");
+  }
+
+  /** In an image without a name for its user Java calls that {@code ?}, and the file's owner by a number. */
+  @Test
+  void refuses_a_file_of_this_user_in_an_image_without_its_name() throws Exception {
+    Path file = SecretFiles.write(dir.resolve("token"), "secret");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--r-----"));
+    String name = System.setProperty("user.name", "?");
+    try {
+      assertThatThrownBy(() -> SecretFile.read("node.token_file", file)).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("r--r-----");
+    } finally {
+      System.setProperty("user.name", name);
+    }
   }
 
   /** A Secret of Kubernetes belongs to root, and is lent through the group of the pod. */

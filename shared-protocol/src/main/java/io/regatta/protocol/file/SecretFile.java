@@ -1,4 +1,4 @@
-package io.regatta.protocol.security;
+package io.regatta.protocol.file;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;
@@ -6,7 +6,6 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileOwnerAttributeView;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
@@ -47,8 +46,7 @@ public final class SecretFile {
       return;
     }
     Set<PosixFilePermission> all = Files.getPosixFilePermissions(file); // of the file itself, where this is a link
-    String owner = Files.getFileAttributeView(file, FileOwnerAttributeView.class).getOwner().getName();
-    if (isTooOpen(all, owner.equals(System.getProperty("user.name")))) {
+    if (isTooOpen(all, FileOwner.isOwn(file))) {
       throw new InvalidInput(setting + " " + file.toAbsolutePath() + " has the mode "
           + PosixFilePermissions.toString(all)
           + ", which lets other users of this machine at a secret: chmod 600 " + file.toAbsolutePath());

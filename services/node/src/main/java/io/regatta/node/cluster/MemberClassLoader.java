@@ -1,0 +1,63 @@
+package io.regatta.node.cluster;
+
+import com.hazelcast.nio.serialization.HazelcastSerializationException;
+import java.net.URL;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.Set;
+
+/**
+ * The class loader of a Hazelcast member's configuration. Hazelcast takes classes from it whose names come from another
+ * member: those of {@code DataSerializable}, compact and Java objects, and those that a configuration names. Members
+ * here exchange texts, numbers and Hazelcast's own operations, which have numbers instead of names. Only the errors
+ * with which operations fail are Java objects, so this class loader admits errors and their parts. Thread-safe.
+ *
+ * <p>For any other class it throws an unchecked exception: after {@link ClassNotFoundException} Hazelcast would ask the
+ * class loader of the thread.
+ */
+final class MemberClassLoader extends ClassLoader {
+
+  static {
+    registerAsParallelCapable();
+  }
+
+  private static final String HAZELCAST = "com.hazelcast.";
+  private static final String LANG = "java.lang.";
+  /** A member that starts looks for this class, to know whether there is an API of caches. It cannot be made. */
+  private static final String PROBE = "javax.cache.Caching";
+  /** Parts of errors, and the errors of {@code java.util} and {@code java.io} that Hazelcast sends. */
+  private static final Set<String> OTHERS = Set.of("java.lang.Throwable", "java.lang.StackTraceElement",
+      "java.util.ArrayList", "java.util.Collections$EmptyList", "java.util.Collections$UnmodifiableList",
+      "java.util.Collections$UnmodifiableCollection", "java.util.UUID", "java.util.concurrent.TimeoutException",
+      "java.util.concurrent.ExecutionException", "java.util.concurrent.CancellationException",
+      "java.util.concurrent.CompletionException", "java.io.IOException", "java.io.EOFException");
+
+  /** @param parent has Hazelcast's classes */
+  MemberClassLoader(ClassLoader parent) {
+    super(parent);
+  }
+
+  @Override
+  protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+    if (!admits(name)) {
+      throw new HazelcastSerializationException("class " + name + " is refused: members of Regatta exchange texts and "
+          + "numbers; who writes to the Hazelcast cluster?");
+    }
+    return super.loadClass(name, resolve);
+  }
+
+  private static boolean admits(String name) {
+    return OTHERS.contains(name) || name.equals(PROBE) || isError(name)
+        && (name.startsWith(HAZELCAST) || name.startsWith(LANG) && name.indexOf('.', LANG.length()) < 0);
+  }
+
+  private static boolean isError(String name) {
+    return name.endsWith("Exception") || name.endsWith("Error");
+  }
+
+  /** Returns nothing: Hazelcast finds its own services through the class loader of its classes. */
+  @Override
+  public Enumeration<URL> getResources(String name) {
+    return Collections.emptyEnumeration();
+  }
+}
