@@ -9,226 +9,237 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.classic.spi.ThrowableProxyUtil;
-import ch.qos.logback.core.AppenderBase;
 import io.netty.handler.codec.http2.Http2FrameTypes;
-import io.netty.util.internal.PlatformDependent;
-import io.regatta.collective.CollectiveOptions;
-import io.regatta.collective.CollectivePort;
+import io.regatta.fleet.AttackedJob.Legitimate;
+import io.regatta.fleet.AttackedJob.LogBytes;
+import io.regatta.fleet.AttackedJob.Memory;
 import io.regatta.node.Node;
-import io.regatta.node.address.HostPort;
+import io.regatta.node.NodeConfig;
+import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
-import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.security.Token;
+import io.regatta.protocol.testing.Certificates;
+import io.regatta.protocol.testing.Certificates.Pem;
 import io.regatta.protocol.testing.HostileClient;
-import io.regatta.protocol.testing.SecretFiles;
-import io.regatta.trainer.Progress;
-import io.regatta.trainer.TrainingProgram;
-import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.serve.PredictorConfig;
-import io.regatta.trainer.serve.PredictorVerticle;
-import io.vertx.core.Vertx;
-import io.vertx.core.json.JsonObject;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
+import net.jqwik.api.sessions.JqwikSession;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.slf4j.LoggerFactory;
 
 /**
  * Attacks without the token on every port of a running job: all connections are closed in time, memory and log stay
  * within their budgets, calls with the token succeed meanwhile, and the job, whose streams were silent, ends with
  * success.
  */
-@Timeout(value = 3, unit = TimeUnit.MINUTES)
+@Timeout(value = 30, unit = TimeUnit.MINUTES) // for the long version
 class AttackTest {
-  private static final int AUTHENTICATE_MILLIS = 500;
-  /** Of each kind in all; docs/security.md says how to try more. */
-  private static final int CONNECTIONS_OF_A_KIND = Integer.getInteger("attack.connections", 100);
-  private static final int MUTATED_FRAMES = Integer.getInteger("attack.frames", 20_000);
-  private static final int FRAMES_OF_A_CONNECTION = 50;
-  private static final int CONNECTIONS_AT_A_TIME = 4000;
+  /** Of each kind in all, after one of each to each port; docs/security.md says how to try more. */
+  private static final int CONNECTIONS_OF_A_KIND = Integer.getInteger("attack.connections", 0);
+  private static final int MEMBER_CONNECTIONS_OF_A_KIND = Integer.getInteger("attack.member_connections", 2);
+  private static final int MUTATED_FRAMES = Integer.getInteger("attack.frames", 10_000);
+  /** Sent before memory is measured: classes are loaded, buffers of pools and caches of threads are made. */
+  private static final int WARMING_FRAMES = Math.max(MUTATED_FRAMES / 10, 5_000);
   private static final int FLOODS_OF_A_PORT = 2;
   private static final int FLOOD_FRAMES = 100_000;
   private static final int MOST_LOG_BYTES = 64 << 10;
   private static final int MOST_LOG_BYTES_OF_MUTATED = 1 << 20;
   private static final int MOST_GROWTH_BYTES = 20 << 20;
-  private static final String TOKEN = "the-token-of-an-attacked-job";
+  /** Before anything has been called: each event loop takes some chunks of 4 MB from the system, and keeps them. */
+  private static final int MOST_FIRST_GROWTH_BYTES = 128 << 20;
+  private static final String TOKEN = AttackedJob.TOKEN;
   private static final String CHECK = "/grpc.health.v1.Health/Check";
   private static final String WATCH = "/grpc.health.v1.Health/Watch";
   private static final String GROUPS = "/regatta.Rendezvous/Groups";
 
   private final Random random = new Random(7);
 
-  @Test
-  void a_job_trains_on_while_strangers_attack_each_of_its_ports(@TempDir Path dir) throws Exception {
+  @TempDir
+  Path dir;
+
+  @BeforeAll
+  static void needsProc() {
     assumeTrue(Files.exists(Path.of("/proc/self/net/tcp")), "no list of ports here");
-    Path model = dir.resolve("model");
-    LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "mode=sync", "output=" + model, "max_steps=2"))
-        .withoutHazelcast()
-        .withProgress(Progress.none()));
-    Set<Integer> before = listening();
-    CountDownLatch trained = new CountDownLatch(2);
-    CountDownLatch attacked = new CountDownLatch(1);
-    TrainingProgram program = worker -> {
-      new LineProgram().run(worker);
-      trained.countDown();
-      attacked.await();
-      worker.barrier();
-    };
-    JobConfig job = JobConfig.of(new JsonObject().put("job", "line").put("trainers", 2).put("servers", 2)
-        .put("aggregator", true)
-        .put("batch_size", 8).put("compute_threads", 1));
-    Path token = SecretFiles.write(dir.resolve("token"), TOKEN);
-    Place place = Place.load(null, List.of(), List.of("node.token_file=" + token, "node.connections.authenticate_ms="
-        + AUTHENTICATE_MILLIS, "node.admin.enabled=true", "rendezvous.http.gloo_port=0",
-        "parameter_server.stream.transport=grpc",
-        "gradient_aggregator.stream.transport=grpc", "trainer.stream.transport=grpc"), new JsonObject());
-    LocalCluster cluster = LocalCluster.start(LocalCluster.Options.of(job, place).withProgram(program)
-        .withoutHazelcast()
-        .withProgress(Progress.none()));
-    try {
-      assertThat(trained.await(JavaProcess.SECONDS, TimeUnit.SECONDS)).isTrue();
-      Node node = Blocking.get(cluster.nodeReady());
-      CollectivePort rank = Blocking.get(CollectivePort.listen(node, CollectiveOptions.defaults()));
-      Blocking.get(node.deploy(new PredictorVerticle(node, new PredictorConfig(model.toString(), "", 1000, 0, 1 << 20),
-          null)));
-      Set<Integer> ports = new TreeSet<>(listening());
-      ports.removeAll(before);
-      assertThat(ports).as("rendezvous, key-value server, server, shard, aggregator, rank, predictor, admin")
-          .hasSizeGreaterThan(7);
-      try (LogBytes log = new LogBytes(); Legitimate calls = new Legitimate(node)) {
-        long memory = usedBytes();
-        long slowBegin = System.nanoTime();
-        slow(ports);
-        System.out.printf("slow connections, %d of each kind: %d ports in %d ms, %d calls meanwhile, %d bytes of log%n",
-            CONNECTIONS_OF_A_KIND, ports.size(), TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - slowBegin),
-            calls.count(), log.bytes());
-        assertThat(calls.count()).as("calls while others are slow").isPositive();
-        for (Map.Entry<String, byte[]> attack : attacks().entrySet()) {
-          long logged = log.bytes();
-          long begin = System.nanoTime();
-          long made = calls.count();
-          flood(ports, attack.getValue());
-          System.out.printf("%s: %d ports in %d ms, %d calls meanwhile, %d bytes of log%n", attack.getKey(),
-              ports.size(),
-              TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin), calls.count() - made, log.bytes() - logged);
-        }
-        long growth = usedBytes() - memory;
-        System.out.printf("in all: %d calls, the slowest in %d ms; memory grew by %d bytes, the log by %d%n",
-            calls.count(),
-            calls.slowestMillis(), growth, log.bytes());
-        assertThat(log.bytes()).as("log").isLessThan(MOST_LOG_BYTES);
-        assertThat(log.text()).contains(" similar lines before)");
-        long made = calls.count();
+  }
+
+  @Test
+  void a_job_trains_on_while_strangers_attack_each_of_its_ports() throws Exception {
+    try (AttackedJob job = AttackedJob.startRecorded(dir)) {
+      assertThat(job.ports()).as("rendezvous, key-value server, server, shard, aggregator, rank, predictor, admin")
+          .hasSize(8);
+      try (LogBytes log = new LogBytes(); Legitimate calls = new Legitimate(job.node())) {
+        Memory before = Memory.now();
+        slow(calls, log, slow -> slow.open(job.ports(), SlowClients.http(), 1, HostileClient::connect)
+            + slow.open(List.of(job.memberPort()), SlowClients.members(), MEMBER_CONNECTIONS_OF_A_KIND,
+                HostileClient::connect));
+        aMemberJoins(job);
         long logged = log.bytes();
         long begin = System.nanoTime();
-        mutated(new ArrayList<>(ports));
-        growth = usedBytes() - memory;
-        System.out.printf("%d mutated frames: %d ms, %d calls meanwhile, memory grew by %d bytes in all, the log by "
-            + "%d%n", MUTATED_FRAMES,
-            TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin), calls.count() - made, growth,
-            log.bytes() - logged);
-        assertThat(growth).as("memory").isLessThan(MOST_GROWTH_BYTES);
-        assertThat(log.bytes() - logged).as("log").isLessThan(MOST_LOG_BYTES_OF_MUTATED);
+        long made = calls.count();
+        floods(job.ports());
+        System.out.printf("floods: %d ports in %d ms, %d calls meanwhile, %d bytes of log%n", job.ports().size(),
+            TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin), calls.count() - made, log.bytes() - logged);
+        Memory after = Memory.now();
+        System.out.printf("in all: %d calls, the slowest in %d ms; %s, %d bytes of log%n", calls.count(),
+            calls.slowestMillis(), after.growth(before), log.bytes());
+        assertThat(after.since(before)).as("memory").isLessThan(MOST_FIRST_GROWTH_BYTES);
+        assertThat(log.bytes()).as("log").isLessThan(MOST_LOG_BYTES);
+        assertThat(log.text()).contains(" similar lines before)");
+        manySlow(job, calls, log, HostileClient::connect);
+        assertThat(job.finish()).hasSize(2);
+        JqwikSession.run(() -> mutated(job, calls, log)); // has the token, and may end a job with it
       }
-      attacked.countDown();
-      assertThat(Blocking.get(cluster.results())).hasSize(2);
-      Blocking.get(rank.close());
-    } finally {
-      attacked.countDown();
-      Blocking.get(cluster.close());
     }
   }
 
-  /** Some hundred connections to each port that say nothing, little, or nothing with the token. */
-  private static void slow(Set<Integer> ports) throws IOException {
-    List<byte[]> kinds = List.of(new byte[0], "P".getBytes(US_ASCII), new byte[] {22, 3, 1, 2, 0, 1, 0},
-        "GET /health HTTP/1.1\r\nHost: a\r\nX-".getBytes(US_ASCII),
-        "POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nsome".getBytes(US_ASCII), hello(),
-        join(hello(), call(1, GROUPS)), join(hello(), call(1, CHECK)),
-        join(hello(), call(1, CHECK), frame(Http2FrameTypes.DATA, 0, 1, new byte[] {0, 0, 0, 1, 0, 1})),
-        join(hello(), frame(Http2FrameTypes.HEADERS, 0, 1, new byte[] {(byte) 0x83})));
-    List<HostileClient> clients = new ArrayList<>();
+  @Test
+  void slow_clients_are_closed_in_time_over_tls_too() throws Exception {
+    Pem pem = new Certificates(dir).issue("ca", "node");
+    try (AttackedJob job = AttackedJob.start(dir, "node.tls.certificate=" + pem.certificate(), "node.tls.key="
+        + pem.key(), "node.tls.ca=" + pem.ca(), "node.tls.mutual=false", "node.tls.verify_host=false")) {
+      try (LogBytes log = new LogBytes(); Legitimate calls = new Legitimate(job.node())) {
+        Memory before = Memory.now();
+        List<Integer> some = job.ports().stream().limit(3).toList(); // handshakes cost, and TLS is the same everywhere
+        slow(calls, log, slow -> slow.open(some, SlowClients.http(), 1, tls("TLSv1.3"))
+            + slow.open(job.ports(), SlowClients.withinTls(), 1, tls("TLSv1.3"))
+            + slow.open(job.ports(), SlowClients.withinTls(), 1, tls("TLSv1.2"))
+            + slow.open(job.ports(), SlowClients.handshakes(), 1, HostileClient::connect));
+        Memory after = Memory.now();
+        System.out.printf("over TLS: %d calls, the slowest in %d ms; %s, %d bytes of log%n", calls.count(),
+            calls.slowestMillis(), after.growth(before), log.bytes());
+        assertThat(after.since(before)).as("memory").isLessThan(MOST_FIRST_GROWTH_BYTES);
+        assertThat(log.bytes()).as("log").isLessThan(MOST_LOG_BYTES);
+        manySlow(job, calls, log, tls("TLSv1.3"));
+      }
+      assertThat(job.finish()).hasSize(2);
+    }
+  }
+
+  /** Opens slow connections. */
+  @FunctionalInterface
+  private interface Opening {
+    int open(SlowClients slow) throws IOException;
+  }
+
+  /** Many connections of each kind, if the property says how many; memory grows no more. */
+  private static void manySlow(AttackedJob job, Legitimate calls, LogBytes log, SlowClients.Connector connector)
+      throws IOException {
+    int each = CONNECTIONS_OF_A_KIND / job.ports().size();
+    if (each == 0) {
+      return;
+    }
+    Memory before = Memory.now();
+    long logged = log.bytes();
+    slow(calls, log, slow -> slow.open(job.ports(), SlowClients.http(), each, connector)
+        + slow.open(job.ports(), SlowClients.handshakes(), each, HostileClient::connect));
+    Memory after = Memory.now();
+    System.out.println("many slow connections: " + after.growth(before));
+    assertThat(after.since(before)).as("memory").isLessThan(MOST_GROWTH_BYTES);
+    assertThat(log.bytes() - logged).as("log").isLessThan(MOST_LOG_BYTES_OF_MUTATED);
+  }
+
+  private static SlowClients.Connector tls(String protocol) {
+    return port -> HostileClient.connectTls(port, protocol);
+  }
+
+  /** Slow connections, until the server has closed them all; calls succeed meanwhile. */
+  private static void slow(Legitimate calls, LogBytes log, Opening opening) throws IOException {
+    long begin = System.nanoTime();
+    long made = calls.count();
+    long logged = log.bytes();
+    try (SlowClients slow = new SlowClients()) {
+      int connections = opening.open(slow);
+      slow.awaitEnds();
+      System.out.printf("%d slow connections: %d ms, %d calls meanwhile, %d bytes of log%n", connections,
+          TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin), calls.count() - made, log.bytes() - logged);
+    }
+    assertThat(calls.count()).as("calls while others are slow").isGreaterThan(made);
+  }
+
+  /** The attack on Hazelcast's port keeps no member of the job out, and none of the attackers became one. */
+  private void aMemberJoins(AttackedJob job) throws Exception {
+    ClusterConfig cluster = ClusterConfig.of("regatta", List.of(TrafficRecorder.HOST + ":" + job.memberPort()), 0);
+    Node node = Blocking.get(Node.start(NodeConfig.defaults().withCluster(cluster)
+        .withTokenFile(dir.resolve("token").toString()), "client"));
     try {
-      for (byte[] kind : kinds) {
-        for (int port : ports) {
-          for (int i = 0; i < Math.max(1, CONNECTIONS_OF_A_KIND / ports.size()); i++) {
-            HostileClient client = HostileClient.connect(port);
-            client.send(kind);
-            clients.add(client);
-          }
-        }
-        if (clients.size() >= CONNECTIONS_AT_A_TIME) {
-          end(clients);
-        }
-      }
-      end(clients);
+      assertThat(Blocking.get(node.directory().list(Directory.RENDEZVOUS))).hasSize(1);
     } finally {
-      for (HostileClient client : clients) {
-        client.close();
-      }
+      Blocking.get(node.close());
     }
   }
 
-  private static void end(List<HostileClient> clients) throws IOException {
-    for (HostileClient client : clients) {
-      client.awaitEnd();
-      client.close();
+  /** Recorded calls with the token, of which much is changed: connections authenticate as often as not. */
+  private void mutated(AttackedJob job, Legitimate calls, LogBytes log) throws Exception {
+    List<List<byte[]>> recordings = new ArrayList<>();
+    for (byte[] connection : job.recorded()) {
+      recordings.add(TrafficRecorder.frames(connection));
     }
-    clients.clear();
+    assertThat(recordings).as("recorded connections").hasSizeGreaterThan(4);
+    for (String request : requests()) {
+      List<String> answers = new ArrayList<>();
+      for (int port : job.ports()) {
+        answers.add(answer(port, request));
+      }
+      assertThat(answers).as(request).anyMatch(answer -> answer.matches("(?s)HTTP/1[.][01] 200.*"));
+      recordings.add(List.of(request.getBytes(US_ASCII)));
+    }
+    MutatedTraffic traffic = new MutatedTraffic(recordings);
+    List<Integer> ports = new ArrayList<>(job.ports());
+    ports.add(job.memberPort());
+    send(traffic, ports, WARMING_FRAMES);
+    Memory before = Memory.now();
+    long made = calls.count();
+    long logged = log.bytes();
+    long begin = System.nanoTime();
+    int sent = send(traffic, ports, MUTATED_FRAMES);
+    Memory after = Memory.now();
+    System.out.printf("%d mutated frames and requests of %d recorded connections: %d ms, %d calls meanwhile, %s, "
+        + "%d bytes of log, %d connections closed late%n", sent, recordings.size(), TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin),
+        calls.count() - made, after.growth(before), log.bytes() - logged, traffic.stayedOpen());
+    assertThat(after.since(before)).as("memory").isLessThan(MOST_GROWTH_BYTES);
+    assertThat(log.bytes() - logged).as("log").isLessThan(MOST_LOG_BYTES_OF_MUTATED);
   }
 
-  /** Valid frames, with the token, of which some bytes are others: the connection authenticates as often as not. */
-  private void mutated(List<Integer> ports) throws IOException {
-    byte[] body = new byte[] {0, 0, 0, 0, 4, 10, 2, 'g', '1'};
-    List<String> paths = List.of(GROUPS, CHECK, "/regatta.Rendezvous/Watch", "/regatta.ParameterServer/ShardMap",
-        "/regatta.ParameterShard/Exchange",
-        "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo");
-    for (int sent = 0; sent < MUTATED_FRAMES; sent += FRAMES_OF_A_CONNECTION) {
-      byte[][] frames = new byte[FRAMES_OF_A_CONNECTION][];
-      for (int i = 0; i < frames.length; i += 2) {
-        frames[i] = mutated(call(1 + i, paths.get(random.nextInt(paths.size())), Token.HEADER, "Bearer " + TOKEN));
-        frames[i + 1] = mutated(frame(Http2FrameTypes.DATA, 1, 1 + i, body));
-      }
-      try (HostileClient client = HostileClient.connect(ports.get(random.nextInt(ports.size())))) {
-        client.send(hello());
-        client.send(frames);
-      }
+  private int send(MutatedTraffic traffic, List<Integer> ports, int frames) throws IOException {
+    int sent = 0;
+    while (sent < frames) {
+      sent += traffic.send(ports.get(random.nextInt(ports.size())), random);
     }
+    return sent;
   }
 
-  private byte[] mutated(byte[] valid) {
-    byte[] bytes = valid.clone();
-    for (int i = random.nextInt(3); i > 0; i--) { // the first byte of a length would make it a frame without end
-      bytes[1 + random.nextInt(bytes.length - 1)] = (byte) random.nextInt();
+  /** Requests of HTTP/1.1, each of which some port answers. */
+  private static List<String> requests() {
+    String head = " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n" + Token.HEADER + ": Bearer " + TOKEN + "\r\n";
+    String line = "1\t" + "0.5\t".repeat(13) + "68fd1e64\t".repeat(26).strip() + "\n";
+    return List.of("GET /health" + head + "\r\n", "GET /metrics" + head + "\r\n", "GET /why" + head + "\r\n",
+        "GET /model" + head + "\r\n",
+        "POST /predict" + head + "Content-Length: " + line.length() + "\r\n\r\n" + line,
+        "PUT /job_worker/0" + head + "Content-Length: 5\r\n\r\nvalue", "GET /job_worker/0" + head + "\r\n",
+        "DELETE /job_worker/0" + head + "\r\n");
+  }
+
+  private static String answer(int port, String request) throws IOException {
+    try (HostileClient client = HostileClient.connect(port)) {
+      client.send(request.getBytes(US_ASCII));
+      return new String(client.awaitEnd(), US_ASCII);
     }
-    return random.nextInt(50) == 0 ? Arrays.copyOf(bytes, random.nextInt(bytes.length)) : bytes;
   }
 
   private Map<String, byte[]> attacks() throws IOException {
@@ -276,135 +287,28 @@ class AttackTest {
     return packed.toByteArray();
   }
 
-  /** On some connections to each port at once, until the server has closed them all. */
-  private static void flood(Set<Integer> ports, byte[] bytes) throws Exception {
+  /** All attacks on some connections to each port at once, until the server has closed them all. */
+  private void floods(Set<Integer> ports) throws Exception {
     ExecutorService senders = Executors.newCachedThreadPool();
     try {
-      List<Callable<byte[]>> floods = new ArrayList<>();
-      for (int i = 0; i < FLOODS_OF_A_PORT; i++) {
+      Map<String, Future<byte[]>> floods = new LinkedHashMap<>();
+      for (Map.Entry<String, byte[]> attack : attacks().entrySet()) {
         for (int port : ports) {
-          floods.add(() -> {
-            try (HostileClient client = HostileClient.connect(port)) {
-              client.send(bytes);
-              return client.awaitEnd();
-            }
-          });
+          for (int i = 0; i < FLOODS_OF_A_PORT; i++) {
+            floods.put(attack.getKey() + ", port " + port + ", connection " + i, senders.submit(() -> {
+              try (HostileClient client = HostileClient.connect(port)) {
+                client.send(attack.getValue());
+                return client.awaitEnd();
+              }
+            }));
+          }
         }
       }
-      for (Future<byte[]> flood : senders.invokeAll(floods)) {
-        flood.get(); // throws if the connection stays open
+      for (Map.Entry<String, Future<byte[]>> flood : floods.entrySet()) {
+        assertThat(flood.getValue()).as("closed: %s", flood.getKey()).succeedsWithin(1, TimeUnit.MINUTES);
       }
     } finally {
       senders.shutdownNow();
-    }
-  }
-
-  private static long usedBytes() {
-    System.gc();
-    return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory() + Math.max(0,
-        PlatformDependent.usedDirectMemory());
-  }
-
-  /** Ports on which this process listens. */
-  private static Set<Integer> listening() throws IOException {
-    Set<String> own = new TreeSet<>();
-    try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
-      for (Path file : files.toList()) {
-        try {
-          own.add(Files.readSymbolicLink(file).toString());
-        } catch (IOException gone) {
-          continue;
-        }
-      }
-    }
-    Set<Integer> ports = new TreeSet<>();
-    for (String table : List.of("/proc/self/net/tcp", "/proc/self/net/tcp6")) {
-      if (Files.exists(Path.of(table))) {
-        for (String line : Files.readAllLines(Path.of(table))) {
-          String[] parts = line.strip().split("\\s+");
-          if (parts.length > 9 && parts[3].equals("0A") && own.contains("socket:[" + parts[9] + "]")) {
-            ports.add(Integer.parseInt(parts[1].substring(parts[1].lastIndexOf(':') + 1), 16));
-          }
-        }
-      }
-    }
-    return ports;
-  }
-
-  /** Calls with the token, one after the other, from a thread of its own. */
-  private static final class Legitimate implements AutoCloseable {
-    private final Vertx vertx = Vertx.vertx();
-    private final AtomicBoolean over = new AtomicBoolean();
-    private final AtomicLong count = new AtomicLong();
-    private final AtomicLong slowestNanos = new AtomicLong();
-    private final CompletableFuture<Void> calling;
-
-    Legitimate(Node node) {
-      HostPort endpoint = HostPort.parse(Blocking.get(node.directory().list(Directory.RENDEZVOUS)).get(0).endpoint(),
-          "endpoint");
-      calling = CompletableFuture.runAsync(() -> {
-        while (!over.get()) { // a connection each time: new ones are let in as well
-          RendezvousClient client = new RendezvousClient(node.network(), endpoint.host(), endpoint.port());
-          for (int i = 0; i < 10; i++) {
-            long begin = System.nanoTime();
-            Blocking.get(client.groups());
-            slowestNanos.accumulateAndGet(System.nanoTime() - begin, Math::max);
-            count.incrementAndGet();
-          }
-          Blocking.get(client.close());
-        }
-      });
-    }
-
-    long count() {
-      if (calling.isDone()) {
-        calling.join(); // throws what it failed with
-      }
-      return count.get();
-    }
-
-    long slowestMillis() {
-      return TimeUnit.NANOSECONDS.toMillis(slowestNanos.get());
-    }
-
-    @Override
-    public void close() {
-      over.set(true);
-      calling.join();
-      Blocking.get(vertx.close());
-    }
-  }
-
-  /** What is logged while this is open. */
-  private static final class LogBytes extends AppenderBase<ILoggingEvent> implements AutoCloseable {
-    private static final int HEAD_BYTES = 40;
-    private final Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
-    private final StringBuffer text = new StringBuffer();
-
-    LogBytes() {
-      start();
-      root.addAppender(this);
-    }
-
-    @Override
-    protected void append(ILoggingEvent event) {
-      text.append(" ".repeat(HEAD_BYTES)).append(event.getFormattedMessage()).append('\n');
-      if (event.getThrowableProxy() != null) {
-        text.append(ThrowableProxyUtil.asString(event.getThrowableProxy()));
-      }
-    }
-
-    long bytes() {
-      return text.length();
-    }
-
-    String text() {
-      return text.toString();
-    }
-
-    @Override
-    public void close() {
-      root.detachAppender(this);
     }
   }
 }
