@@ -1,19 +1,10 @@
 package io.regatta.fleet;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.classic.spi.ThrowableProxyUtil;
-import ch.qos.logback.core.AppenderBase;
-import io.netty.util.internal.PlatformDependent;
 import io.regatta.collective.CollectiveOptions;
 import io.regatta.collective.CollectivePort;
 import io.regatta.node.Node;
-import io.regatta.node.address.HostPort;
-import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.testing.FreePorts;
-import io.regatta.protocol.RendezvousClient;
-import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.testing.SecretFiles;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
@@ -21,27 +12,17 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.serve.PredictorConfig;
 import io.regatta.trainer.serve.PredictorVerticle;
-import io.vertx.core.Vertx;
-import io.vertx.core.VertxOptions;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.lang.management.BufferPoolMXBean;
-import java.lang.management.ManagementFactory;
-import java.lang.management.MemoryPoolMXBean;
-import java.lang.management.MemoryType;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
-import org.slf4j.LoggerFactory;
 
 /**
  * A job with a token in this process that has trained, keeps its silent streams open, and waits for the end of an
@@ -52,7 +33,7 @@ final class AttackedJob implements AutoCloseable {
 
   static final String TOKEN = "the-token-of-an-attacked-job";
   /** Longer in the long version, whose TLS handshakes keep all cores busy, also with those of the job's own calls. */
-  private static final int AUTHENTICATE_MILLIS = Integer.getInteger("attack.authenticate_ms", 2000);
+  private static final int AUTHENTICATE_MILLIS = Integer.getInteger("attack.authenticate_ms", 3000);
 
   private final CountDownLatch attacked = new CountDownLatch(1);
   private final TrafficRecorder recorder;
@@ -60,7 +41,10 @@ final class AttackedJob implements AutoCloseable {
   private final Node node;
   private final CollectivePort rank;
   private final Set<Integer> ports;
+  private final boolean hasMember;
   private final int memberPort;
+  private final int rendezvousPort;
+  private final int serverPort;
 
   /** Starts a job in a Hazelcast cluster, whose calls are recorded, and a predictor; waits until it has trained. */
   static AttackedJob startRecorded(Path dir) throws Exception {
@@ -119,7 +103,10 @@ final class AttackedJob implements AutoCloseable {
         PredictorConfig predictor = new PredictorConfig(model.toString(), "", 1000, 0, 1 << 20);
         Blocking.get(node.deploy(new PredictorVerticle(node, predictor, null)));
       }
+      hasMember = model != null;
       memberPort = member;
+      rendezvousPort = rendezvous;
+      serverPort = server;
       ports = new TreeSet<>(listening());
       ports.removeAll(before);
       ports.remove(memberPort);
@@ -143,9 +130,22 @@ final class AttackedJob implements AutoCloseable {
     return ports;
   }
 
+  boolean hasMember() {
+    return hasMember;
+  }
+
   /** Returns Hazelcast's port. */
   int memberPort() {
     return memberPort;
+  }
+
+  int rendezvousPort() {
+    return rendezvousPort;
+  }
+
+  /** Returns the control port of the parameter server. */
+  int serverPort() {
+    return serverPort;
   }
 
   /** Returns what the job's clients have sent, by connection. */
@@ -165,34 +165,6 @@ final class AttackedJob implements AutoCloseable {
     Blocking.get(rank.close());
     Blocking.get(cluster.close());
     recorder.close();
-  }
-
-  /** Memory of this process: live objects, direct buffers, and what the JVM keeps for classes and compiled code. */
-  record Memory(long heap, long direct, long code) {
-
-    /** Measures after garbage collections. */
-    static Memory now() {
-      System.gc(); // ends buffers and references,
-      System.gc(); // and what they held
-      long direct = Math.max(0, PlatformDependent.usedDirectMemory());
-      for (BufferPoolMXBean pool : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
-        direct += pool.getMemoryUsed();
-      }
-      long code = 0;
-      for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
-        code += pool.getType() == MemoryType.NON_HEAP ? pool.getUsage().getUsed() : 0;
-      }
-      return new Memory(ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed(), direct, code);
-    }
-
-    long since(Memory earlier) {
-      return heap - earlier.heap + direct - earlier.direct;
-    }
-
-    String growth(Memory earlier) {
-      return String.format("heap %+d kB, direct %+d kB, classes and code %+d kB", heap - earlier.heap >> 10,
-          direct - earlier.direct >> 10, code - earlier.code >> 10);
-    }
   }
 
   /** Ports on which this process listens, but those of a recorder. */
@@ -220,94 +192,5 @@ final class AttackedJob implements AutoCloseable {
       }
     }
     return ports;
-  }
-
-  /** Calls with the token, one after the other, from a thread of its own. */
-  static final class Legitimate implements AutoCloseable {
-    /** A Vertx keeps what clients that were closed have had, some kB each, until it is closed itself. */
-    private static final int CLIENTS_OF_A_VERTX = 20;
-    private final AtomicBoolean over = new AtomicBoolean();
-    private final AtomicLong count = new AtomicLong();
-    private final AtomicLong slowestNanos = new AtomicLong();
-    private final CompletableFuture<Void> calling;
-
-    Legitimate(Node node) {
-      HostPort endpoint = HostPort.parse(Blocking.get(node.directory().list(Directory.RENDEZVOUS)).get(0).endpoint(),
-          "endpoint");
-      calling = CompletableFuture.runAsync(() -> {
-        while (!over.get()) {
-          Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(1)
-              .setInternalBlockingPoolSize(1));
-          try {
-            for (int i = 0; i < CLIENTS_OF_A_VERTX && !over.get(); i++) {
-              call(new RendezvousClient(new VertxNetwork(vertx, node.control()), "127.0.0.1", endpoint.port()));
-            }
-          } finally {
-            Blocking.get(vertx.close());
-          }
-        }
-      });
-    }
-
-    /** A connection each time: new ones are let in as well. */
-    private void call(RendezvousClient client) {
-      for (int i = 0; i < 10; i++) {
-        long begin = System.nanoTime();
-        Blocking.get(client.groups());
-        slowestNanos.accumulateAndGet(System.nanoTime() - begin, Math::max);
-        count.incrementAndGet();
-      }
-      Blocking.get(client.close());
-    }
-
-    long count() {
-      if (calling.isCompletedExceptionally()) {
-        throw new AssertionError("a call of the job has failed", calling.handle((done, failure) -> failure).join());
-      }
-      return count.get();
-    }
-
-    long slowestMillis() {
-      return TimeUnit.NANOSECONDS.toMillis(slowestNanos.get());
-    }
-
-    @Override
-    public void close() {
-      over.set(true);
-      calling.exceptionally(counted -> null).join();
-    }
-  }
-
-  /** What is logged while this is open. */
-  static final class LogBytes extends AppenderBase<ILoggingEvent> implements AutoCloseable {
-    private static final int HEAD_BYTES = 40;
-    private final Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
-    private final StringBuffer text = new StringBuffer();
-
-    LogBytes() {
-      start();
-      root.addAppender(this);
-    }
-
-    @Override
-    protected void append(ILoggingEvent event) {
-      text.append(" ".repeat(HEAD_BYTES)).append(event.getFormattedMessage()).append('\n');
-      if (event.getThrowableProxy() != null) {
-        text.append(ThrowableProxyUtil.asString(event.getThrowableProxy()));
-      }
-    }
-
-    long bytes() {
-      return text.length();
-    }
-
-    String text() {
-      return text.toString();
-    }
-
-    @Override
-    public void close() {
-      root.detachAppender(this);
-    }
   }
 }

@@ -189,7 +189,7 @@ public final class HostileClient implements Closeable {
   /** Sends bytes; returns false if the server has closed the connection. */
   public boolean send(byte[]... parts) {
     try {
-      socket.getOutputStream().write(join(parts));
+      socket.getOutputStream().write(parts.length == 1 ? parts[0] : join(parts));
       return true;
     } catch (IOException closed) {
       return false;
