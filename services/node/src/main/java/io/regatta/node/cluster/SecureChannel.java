@@ -112,10 +112,15 @@ final class SecureChannel {
     return refused;
   }
 
-  /** Closes the connection, not gracefully. Not on a thread of Hazelcast's network. */
+  /**
+   * Closes the connection, not gracefully. Not on a thread of Hazelcast's network. The socket ends once the threads that
+   * read and write have let go of it, which they do when they are awake: on their own up to 5 s later.
+   */
   void close(String why) {
     if (channel.attributeMap().get(ServerConnection.class) instanceof ServerConnection connection) {
       connection.close(why, null);
+      channel.inboundPipeline().wakeup();
+      channel.outboundPipeline().wakeup();
     }
   }
 

@@ -64,7 +64,7 @@ import org.slf4j.LoggerFactory;
 class MemberTlsTest {
 
   private static final String TOKEN = "a-token-of-this-test-alone";
-  private static final int SOON_MILLIS = MemberConnections.ADMISSION_MILLIS + 5000;
+  private static final int SOON_MILLIS = MemberConnections.ADMISSION_MILLIS + 3000;
   private static final Map<String, Pem> ISSUED = new ConcurrentHashMap<>();
   private static Certificates certificates;
   private static Pem pem;
