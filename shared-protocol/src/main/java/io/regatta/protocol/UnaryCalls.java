@@ -215,8 +215,8 @@ final class UnaryCalls implements Calls {
   }
 
   /**
-   * Returns true if a peer has not seen a request, and never will: it gave up the connection while the first call was on
-   * its way, as a server does that has waited for it too long.
+   * Returns true if a peer has not seen a request, and never will. It has given up the connection while the first call
+   * was on its way, as a server does that has waited too long for it.
    */
   boolean isUnseen(GrpcClientRequest<?, ?> request) {
     return unseen.contains(request.connection());

@@ -13,12 +13,12 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.LoggerFactory;
 
 /**
- * Measures what attacks cost the process of a job, and prints a row of a table for each: the job's own calls meanwhile,
- * which must succeed, memory that stays, and what is logged. Owned by the test's thread.
+ * Measures what attacks cost the process of a job, and prints a row of a table for each. The row holds the job's own
+ * calls meanwhile, which must succeed, memory that stays, and bytes of the log. Owned by the test's thread.
  */
 final class AttackCosts implements AutoCloseable {
 
-  /** What a flood or slow clients may add to the log; 25 kB of empty messages once made 6 MB of it. */
+  /** Budget of log for a flood or slow clients; 25 kB of empty messages once made 6 MB of it. */
   static final int LOG_BYTES = 64 << 10;
   static final int MUTATED_LOG_BYTES = 1 << 20;
   static final int MEMORY_BYTES = 20 << 20;

@@ -46,11 +46,11 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 30, unit = TimeUnit.MINUTES) // for the long version
 class AttackTest {
-  /** Of each kind in all, after one of each to each port; docs/security.md says how to try more. */
+  /** Connections of each kind in all, after one of each to each port; load-tests/attack.sh opens more. */
   private static final int CONNECTIONS_OF_A_KIND = Integer.getInteger("attack.connections", 0);
   private static final int MEMBER_CONNECTIONS_OF_A_KIND = Integer.getInteger("attack.member_connections", 2);
   private static final int MUTATED_FRAMES = Integer.getInteger("attack.frames", 10_000);
-  /** Sent before memory is measured: classes are loaded, buffers of pools and caches of threads are made. */
+  /** Frames before memory is measured: classes are loaded, buffers of pools and caches of threads are made. */
   private static final int WARMING_FRAMES = Math.max(MUTATED_FRAMES / 10, 5_000);
   /** Whether each kind of flood is measured on its own, once all of them have come together. */
   private static final boolean EACH_FLOOD = Boolean.getBoolean("attack.each_flood");
@@ -89,7 +89,8 @@ class AttackTest {
                 HostileClient::connect)));
         aMemberJoins(job);
         Map<String, byte[]> floods = floods();
-        costs.measure("all floods together", AttackCosts.poolsBytes(), AttackCosts.LOG_BYTES, () -> flood(ports, floods));
+        costs.measure("all floods together", AttackCosts.poolsBytes(), AttackCosts.LOG_BYTES,
+            () -> flood(ports, floods));
         assertThat(costs.log()).contains(" similar lines before)");
         if (EACH_FLOOD) {
           for (Map.Entry<String, byte[]> flood : floods.entrySet()) {

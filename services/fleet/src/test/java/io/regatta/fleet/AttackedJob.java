@@ -25,9 +25,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A job with a token in this process that has trained, keeps its silent streams open, and waits for the end of an
- * attack: a rendezvous, its key-value server, a server of two shards, an aggregator, a rank, and the admin port. Owned
- * by the test's thread.
+ * A job with a token in this process. It has trained, keeps its silent streams open, and waits until an attack is over.
+ * It has a rendezvous, the rendezvous's key-value server, a server of two shards, an aggregator, a rank, and the admin
+ * port. Owned by the test's thread.
  */
 final class AttackedJob implements AutoCloseable {
 

@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /**
- * Calls with the job's token to its rendezvous and its parameter server, one after the other on a thread of their own:
- * over connections that were there before, and over new ones. A call is repeated where the job's own processes repeat
+ * Calls with the job's token to its rendezvous and its parameter server, one after the other on a thread of their own.
+ * They use connections that were there before, and new ones. A call is repeated where the job's own processes repeat
  * it: if it has got no connection. Thread-safe.
  */
 final class LegitimateCalls implements AutoCloseable {

@@ -14,8 +14,8 @@ import net.jqwik.api.RandomGenerator;
 import net.jqwik.api.Tuple;
 
 /**
- * Recorded connections, of which frames and requests are changed at random: a part of each is sent as it was, and from
- * some frame on most are mutated, so that changes reach what valid calls have opened before. Owned by one thread.
+ * Recorded connections, of which frames and requests are changed at random. A part of each is sent as it was. From some
+ * frame on most are mutated, so that changes reach what valid calls have opened before. Owned by one thread.
  */
 final class MutatedTraffic {
 

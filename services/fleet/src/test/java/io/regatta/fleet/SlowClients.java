@@ -45,7 +45,7 @@ final class SlowClients implements AutoCloseable {
         TimeUnit.MILLISECONDS);
   }
 
-  /** What a client does in a tick; returns false if the server has closed the connection. */
+  /** The work of a client in a tick; returns false if the server has closed the connection. */
   @FunctionalInterface
   private interface Tick {
     boolean send(HostileClient client, int tick);

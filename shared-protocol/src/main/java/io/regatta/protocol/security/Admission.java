@@ -97,7 +97,7 @@ final class Admission extends ChannelDuplexHandler {
     }
   }
 
-  /** Nothing more is read of a connection that ends; decoders ask for more of it, whatever its settings say. */
+  /** Reads no more of a connection that ends; decoders ask for more of it, whatever its settings say. */
   @Override
   public void read(ChannelHandlerContext context) {
     if (!ended) {

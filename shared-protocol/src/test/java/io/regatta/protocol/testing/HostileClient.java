@@ -196,7 +196,7 @@ public final class HostileClient implements Closeable {
     }
   }
 
-  /** Sends no more, and goes on reading; returns false if the server has closed the connection. */
+  /** Sends no more, but still reads; returns false if the server has closed the connection. */
   public boolean halfClose() {
     try {
       socket.shutdownOutput();

@@ -113,8 +113,8 @@ final class SecureChannel {
   }
 
   /**
-   * Closes the connection, not gracefully. Not on a thread of Hazelcast's network. The socket ends once the threads that
-   * read and write have let go of it, which they do when they are awake: on their own up to 5 s later.
+   * Closes the connection, not gracefully. Not on a thread of Hazelcast's network. The socket ends once the threads
+   * that read and write have let go of it. They are woken for it; on their own they wake up to 5 s later.
    */
   void close(String why) {
     if (channel.attributeMap().get(ServerConnection.class) instanceof ServerConnection connection) {

@@ -159,8 +159,8 @@ class ReplayedEntriesTest {
     Node reader = start(cluster, port, 0);
     get(reader.directory().register(instance("parameter-server", "true", 0, 1001)));
     String own = map.get("parameter-server/true");
-    List<String> forged = List.of(own.replace("1001", "1002"), own + own, "{\"service\":".repeat(5000), "[".repeat(10_000),
-        "\u0000\n".repeat(1000), "");
+    List<String> forged = List.of(own.replace("1001", "1002"), own + own, "{\"service\":".repeat(5000),
+        "[".repeat(10_000), "\u0000\n".repeat(1000), "");
     Map<String, String> flood = new HashMap<>();
     for (int i = 0; i < FORGED_ENTRIES; i++) {
       flood.put("parameter-server/" + "forged\n".repeat(i % 100) + i, forged.get(i % forged.size()));
