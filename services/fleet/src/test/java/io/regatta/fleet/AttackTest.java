@@ -145,7 +145,7 @@ class AttackTest {
     int each = CONNECTIONS_OF_A_KIND / job.ports().size();
     if (each > 0) {
       costs.measure("slow clients, " + CONNECTIONS_OF_A_KIND + " of each kind", AttackCosts.MEMORY_BYTES,
-          AttackCosts.MUTATED_LOG_BYTES, slow(slow -> slow.open(job.ports(), SlowClients.http(), each, connector)
+          AttackCosts.LOG_BYTES, slow(slow -> slow.open(job.ports(), SlowClients.http(), each, connector)
               + slow.open(job.ports(), SlowClients.handshakes(), each, HostileClient::connect)
               + (job.hasMember() ? slow.open(List.of(job.memberPort()), SlowClients.members(), CONNECTIONS_OF_A_KIND,
               HostileClient::connect) : 0)));
