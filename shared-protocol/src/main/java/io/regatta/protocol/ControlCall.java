@@ -13,7 +13,7 @@ import io.vertx.grpc.common.ServiceMethod;
 
 /**
  * One call of {@link UnaryCalls}. Owned by their context. Whatever way it ends (status, reset, broken connection, no
- * connection), the promise is completed.
+ * connection), the promise is completed. A call that the peer says it has not seen is repeated once.
  */
 final class ControlCall<Q, A> {
   private final UnaryCalls calls;
@@ -22,6 +22,7 @@ final class ControlCall<Q, A> {
   private final Promise<Void> ended;
   private GrpcClientRequest<Q, A> request;
   private boolean greetedAgain;
+  private boolean repeated;
   private boolean cancelled;
 
   ControlCall(UnaryCalls calls, ServiceMethod<A, Q> method, Handler<A> each, Promise<Void> ended) {
@@ -43,15 +44,16 @@ final class ControlCall<Q, A> {
           r.cancel();
           return;
         }
-        r.exceptionHandler(this::lost);
-        r.response().onSuccess(answer -> answered(answer, message)).onFailure(this::lost);
-        r.end(message).onFailure(this::lost);
+        Handler<Throwable> lost = cause -> lost(r, message, cause);
+        r.exceptionHandler(lost);
+        r.response().onSuccess(answer -> answered(answer, message, lost)).onFailure(lost);
+        r.end(message).onFailure(lost);
       });
     }
     return ended.future();
   }
 
-  private void answered(GrpcClientResponse<Q, A> answer, Q message) {
+  private void answered(GrpcClientResponse<Q, A> answer, Q message, Handler<Throwable> lost) {
     String encoding = answer.headers().get("grpc-encoding");
     if (encoding != null && !encoding.equalsIgnoreCase("identity")) { // the library's limit counts compressed bytes
       ended.tryFail(new InvalidInput(calls.peer() + " answered " + method.methodName() + " in grpc-encoding " + encoding
@@ -60,8 +62,8 @@ final class ControlCall<Q, A> {
       return;
     }
     answer.handler(each);
-    answer.exceptionHandler(this::lost);
-    answer.errorHandler(error -> lost(new IllegalStateException("the call was reset, " + error)));
+    answer.exceptionHandler(lost);
+    answer.errorHandler(error -> lost.handle(new IllegalStateException("the call was reset, " + error)));
     answer.endHandler(v -> {
       if (answer.status() == GrpcStatus.OK) {
         ended.tryComplete();
@@ -86,7 +88,17 @@ final class ControlCall<Q, A> {
         : ErrorMapping.decode(message), calls.peer());
   }
 
-  private void lost(Throwable cause) {
+  /** Repeats a call once, over another connection, if the peer has not seen it. */
+  private void lost(GrpcClientRequest<Q, A> lost, Q message, Throwable cause) {
+    if (lost != request) {
+      return; // it has been repeated since
+    }
+    if (!repeated && calls.isUnseen(lost)) {
+      repeated = true;
+      request = null;
+      start(message);
+      return;
+    }
     ended.tryFail(calls.lost(method, cause.getMessage() == null ? cause.toString() : cause.getMessage(), cause));
   }
 

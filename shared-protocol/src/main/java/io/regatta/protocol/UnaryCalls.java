@@ -56,6 +56,8 @@ final class UnaryCalls implements Calls {
   /** Those with calls under way, and the newest, which takes the next call. */
   private final Set<Client> clients = new HashSet<>();
   private Client newest;
+  /** Open connections that the peer has given up, by GOAWAY, before it saw a call. */
+  private final Set<HttpConnection> unseen = new HashSet<>();
   /** Of the newest connection. */
   private Liveness liveness;
 
@@ -212,6 +214,14 @@ final class UnaryCalls implements Calls {
     return true;
   }
 
+  /**
+   * Returns true if a peer has not seen a request, and never will. It has given up the connection while the first call
+   * was on its way, as a server does that has waited too long for it.
+   */
+  boolean isUnseen(GrpcClientRequest<?, ?> request) {
+    return unseen.contains(request.connection());
+  }
+
   private CallAuthorization watch(Client by, HttpConnection c) {
     CallAuthorization known = by.connections.get(c);
     if (known != null) {
@@ -220,9 +230,15 @@ final class UnaryCalls implements Calls {
     CallAuthorization authorization = new CallAuthorization(options.security(), peer);
     by.connections.put(c, authorization);
     Liveness watch = Liveness.watch(vertx, c, peer, options);
+    c.goAwayHandler(end -> {
+      if (end.getLastStreamId() == 0) {
+        unseen.add(c);
+      }
+    });
     c.closeHandler(v -> {
       watch.stop();
       by.connections.remove(c);
+      unseen.remove(c);
       by.closeIfReplaced();
     });
     liveness = watch;

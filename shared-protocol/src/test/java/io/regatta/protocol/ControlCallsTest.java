@@ -28,11 +28,13 @@ import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.Transport;
 import io.vertx.core.Context;
 import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.VertxInternal;
 import java.net.InetSocketAddress;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -179,6 +181,44 @@ class ControlCallsTest {
     server.awaitTermination(20, TimeUnit.SECONDS);
     assertThatThrownBy(() -> get(client.add("job", "key", 1))).isInstanceOf(PeerLost.class).hasMessageContaining(peer)
         .hasMessageContaining("Add");
+  }
+
+  /** As a server does with a connection that has not authenticated in time, while its first call is on its way. */
+  @Test
+  void repeats_a_call_once_when_the_peer_ends_the_connection_before_it_sees_one() throws Exception {
+    AtomicInteger unseen = new AtomicInteger(1);
+    AtomicInteger requests = new AtomicInteger();
+    int port = get(loop.vertx.createHttpServer().requestHandler(request -> {
+      requests.incrementAndGet();
+      if (unseen.getAndDecrement() > 0) {
+        request.connection().goAway(0, 0);
+        return;
+      }
+      byte[] answer = AddReply.newBuilder().setValue(42).build().toByteArray();
+      request.response().putHeader("content-type", "application/grpc").putTrailer("grpc-status", "0").setChunked(true)
+          .end(Buffer.buffer().appendByte((byte) 0).appendInt(answer.length).appendBytes(answer));
+    }).listen(0, "127.0.0.1")).actualPort();
+    RendezvousClient client = new RendezvousClient(new VertxNetwork(loop.vertx), "127.0.0.1", port);
+    assertThat(get(client.add("job", "key", 2))).isEqualTo(42);
+    assertThat(requests).hasValue(2);
+    unseen.set(2);
+    RendezvousClient other = new RendezvousClient(new VertxNetwork(loop.vertx), "127.0.0.1", port);
+    assertThatThrownBy(() -> get(other.add("job", "key", 2))).isInstanceOf(PeerLost.class);
+    assertThat(requests).as("repeated once").hasValue(4);
+  }
+
+  /** A peer that ends a connection after it has seen the call may have carried it out. */
+  @Test
+  void does_not_repeat_a_call_when_the_peer_has_seen_it() throws Exception {
+    AtomicInteger requests = new AtomicInteger();
+    int port = get(loop.vertx.createHttpServer().requestHandler(request -> {
+      requests.incrementAndGet();
+      request.connection().goAway(0, 1);
+      request.connection().close();
+    }).listen(0, "127.0.0.1")).actualPort();
+    RendezvousClient client = new RendezvousClient(new VertxNetwork(loop.vertx), "127.0.0.1", port);
+    assertThatThrownBy(() -> get(client.add("job", "key", 2))).isInstanceOf(PeerLost.class);
+    assertThat(requests).hasValue(1);
   }
 
   @Test

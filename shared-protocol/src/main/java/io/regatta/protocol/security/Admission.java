@@ -2,8 +2,8 @@ package io.regatta.protocol.security;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.AttributeKey;
@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
  * First handler of its channel, and gone from there once it has authenticated. Owned by the connection's event loop,
  * except where a method says otherwise.
  */
-final class Admission extends ChannelInboundHandlerAdapter {
+final class Admission extends ChannelDuplexHandler {
   private static final AttributeKey<Admission> KEY = AttributeKey.valueOf(Admission.class, "admission");
   /** Name of Vert.x's idle time-out in a pipeline. */
   private static final String IDLE = "idle";
@@ -91,6 +91,14 @@ final class Admission extends ChannelInboundHandlerAdapter {
     context.fireChannelRead(message); // before the check: the call that authenticates may be in it
     if (!admitted && bytes > ConnectionLimits.UNAUTHENTICATED_BYTES) {
       exceeded("sent more than " + ConnectionLimits.UNAUTHENTICATED_BYTES + " bytes");
+    }
+  }
+
+  /** Reads no more of a connection that ends; decoders ask for more of it, whatever its settings say. */
+  @Override
+  public void read(ChannelHandlerContext context) {
+    if (!ended) {
+      context.read();
     }
   }
 
@@ -188,13 +196,13 @@ final class Admission extends ChannelInboundHandlerAdapter {
   private void exceeded(String what) {
     if (!ended) {
       limiter.exceeded(this, what);
-      channel.config().setAutoRead(false);
       end();
     }
   }
 
   private void end() {
     ended = true;
+    channel.config().setAutoRead(false);
     stopWaiting();
     channel.eventLoop().schedule(this::cutNow, CLOSE_SECONDS, TimeUnit.SECONDS);
   }

@@ -245,6 +245,25 @@ class ConnectionLimitsTest {
     }
   }
 
+  /** Else each such connection would keep a loop busy at the rate of the network until it is cut. */
+  @Test
+  void no_more_is_read_of_a_connection_that_has_sent_too_much() throws Exception {
+    int port = serve(PATIENT);
+    byte[] post = ("POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: " + (1 << 30) + "\r\n\r\n").getBytes(US_ASCII);
+    byte[] giant = {0x7f, -1, -1, -1};
+    for (byte[] first : List.of(post, giant)) {
+      try (HostileClient flood = HostileClient.connect(port)) {
+        flood.send(first);
+        int sent = 0;
+        while (sent < 64 && flood.send(new byte[1 << 20])) {
+          sent++;
+        }
+        assertThat(sent).as("MiB that fit into buffers on the way").isLessThan(16);
+        flood.awaitEnd();
+      }
+    }
+  }
+
   @Test
   void so_many_calls_without_the_token_are_answered_and_no_more() throws Exception {
     int port = serve(PATIENT);

@@ -16,11 +16,19 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.cert.X509Certificate;
 import java.util.function.BiConsumer;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
  * A client that sends bytes which no client of ours would, over a plain socket, and sees how the server ends the
- * connection. Owned by one thread.
+ * connection. Owned by one thread; another one may send while it reads.
  */
 public final class HostileClient implements Closeable {
   /** GOAWAY without an error, or none at all. */
@@ -47,6 +55,82 @@ public final class HostileClient implements Closeable {
   /** The same from another address of the loopback interface. */
   public static HostileClient connect(int port, String from) throws IOException {
     return new HostileClient(new Socket(InetAddress.getByName("127.0.0.1"), port, InetAddress.getByName(from), 0));
+  }
+
+  /**
+   * Connects to a port that speaks TLS, and ends the handshake; it trusts every server and shows no certificate.
+   *
+   * @param protocol {@code TLSv1.3} or {@code TLSv1.2}
+   */
+  public static HostileClient connectTls(int port, String protocol) throws IOException {
+    Socket plain = new Socket(InetAddress.getByName("127.0.0.1"), port);
+    try {
+      plain.setSoTimeout(WAIT_MILLIS);
+      SSLSocket tls = (SSLSocket) trustAll().getSocketFactory().createSocket(plain, "127.0.0.1", port, true);
+      tls.setEnabledProtocols(new String[] {protocol});
+      SSLParameters parameters = tls.getSSLParameters();
+      parameters.setApplicationProtocols(new String[] {"h2", "http/1.1"});
+      tls.setSSLParameters(parameters);
+      tls.startHandshake();
+      return new HostileClient(tls);
+    } catch (IOException e) {
+      plain.close();
+      throw e;
+    }
+  }
+
+  /** Returns the first message of a TLS client, as it is sent. */
+  public static byte[] clientHello() throws IOException {
+    SSLEngine engine = trustAll().createSSLEngine();
+    engine.setUseClientMode(true);
+    ByteBuffer hello = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
+    engine.wrap(ByteBuffer.allocate(0), hello);
+    byte[] bytes = new byte[hello.flip().remaining()];
+    hello.get(bytes);
+    return bytes;
+  }
+
+  private static SSLContext trustAll() {
+    return TrustAll.CONTEXT;
+  }
+
+  /** Made once, for it takes a while. */
+  private static final class TrustAll {
+    private static final SSLContext CONTEXT = make();
+
+    private static SSLContext make() {
+      try {
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, new TrustManager[] {new X509ExtendedTrustManager() {
+          @Override
+          public void checkClientTrusted(X509Certificate[] chain, String type) {}
+
+          @Override
+          public void checkServerTrusted(X509Certificate[] chain, String type) {}
+
+          @Override
+          public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket) {}
+
+          @Override
+          public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket) {}
+
+          @Override
+          public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine) {}
+
+          @Override
+          public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine) {}
+
+          @Override
+          public X509Certificate[] getAcceptedIssuers() {
+            return new X509Certificate[0];
+          }
+        }}, null);
+        context.getClientSessionContext().setSessionCacheSize(1); // by default it keeps the sessions of 20,480 connections
+        return context;
+      } catch (GeneralSecurityException e) {
+        throw new IllegalStateException(e);
+      }
+    }
   }
 
   /** Returns HTTP/2's preface and empty SETTINGS. */
@@ -106,7 +190,27 @@ public final class HostileClient implements Closeable {
   /** Sends bytes; returns false if the server has closed the connection. */
   public boolean send(byte[]... parts) {
     try {
-      socket.getOutputStream().write(join(parts));
+      socket.getOutputStream().write(parts.length == 1 ? parts[0] : join(parts));
+      return true;
+    } catch (IOException closed) {
+      return false;
+    }
+  }
+
+  /** Sends no more, but still reads; returns false if the server has closed the connection. */
+  public boolean halfClose() {
+    try {
+      socket.shutdownOutput();
+      return true;
+    } catch (IOException closed) {
+      return false;
+    }
+  }
+
+  /** Asks for new keys of a TLS connection: KeyUpdate in TLS 1.3, another handshake in TLS 1.2. */
+  public boolean renewKeys() {
+    try {
+      ((SSLSocket) socket).startHandshake();
       return true;
     } catch (IOException closed) {
       return false;

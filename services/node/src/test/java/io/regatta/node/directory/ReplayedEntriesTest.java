@@ -23,7 +23,9 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -44,6 +46,7 @@ class ReplayedEntriesTest {
 
   private static final String TOKEN = "a-token-of-this-test-alone";
   private static final int LEASE_SECONDS = 2;
+  private static final int FORGED_ENTRIES = 600;
   private static final Function<Instance, Future<Boolean>> NOBODY =
       holder -> Future.failedFuture(new ConnectException("refused"));
 
@@ -149,6 +152,25 @@ class ReplayedEntriesTest {
       assertThat(holder.lost().isComplete()).isFalse();
     }
     assertThat(get(node.directory().list("parameter-server"))).extracting(Instance::id).containsExactly("holder");
+  }
+
+  @Test
+  void listsTheTrueEntryAndLogsLittle_whenAMemberForgesThousands() throws Exception {
+    Node reader = start(cluster, port, 0);
+    get(reader.directory().register(instance("parameter-server", "true", 0, 1001)));
+    String own = map.get("parameter-server/true");
+    List<String> forged = List.of(own.replace("1001", "1002"), own + own, "{\"service\":".repeat(5000),
+        "[".repeat(10_000), "\u0000\n".repeat(1000), "");
+    Map<String, String> flood = new HashMap<>();
+    for (int i = 0; i < FORGED_ENTRIES; i++) {
+      flood.put("parameter-server/" + "forged\n".repeat(i % 100) + i, forged.get(i % forged.size()));
+    }
+    map.putAll(flood);
+    for (int i = 0; i < 3; i++) {
+      assertThat(get(reader.directory().list("parameter-server"))).extracting(Instance::id).containsExactly("true");
+    }
+    assertThat(lines()).hasSizeBetween(1, 10).allSatisfy(line -> assertThat(line).hasSizeLessThan(1000)
+        .doesNotContain("\n"));
   }
 
   private List<String> lines() {

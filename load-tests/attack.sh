@@ -1,0 +1,27 @@
+#!/bin/sh
+# Attacks each port of a running job: slow clients of some thirty kinds over TCP and TLS, floods, and mutated frames and requests of the
+# job's own calls. Prints a table: what came, in which time, how many calls of the job succeeded meanwhile and the slowest of them, memory that
+# stays, and bytes of the log. Fails if a connection stays open, a call fails, or a budget is exceeded.
+#   load-tests/attack.sh [CONNECTIONS [FRAMES]]   (default: 1000 of each kind, and 1000000; about fifteen minutes)
+# Needs a JDK, and leave to open 8192 files (ulimit -n).
+set -eu
+
+connections=${1:-1000}
+frames=${2:-1000000}
+cd "$(dirname "$0")/.."
+[ "$(ulimit -n)" = unlimited ] || [ "$(ulimit -n)" -ge 8192 ] || ulimit -n 8192 ||
+  { echo "attack.sh: $(ulimit -n) open files are too few: ulimit -n 8192" >&2; exit 2; }
+log=$(mktemp)
+status=0
+./mvnw -q -B -ntp test -pl services/fleet -am -Dtest=AttackTest -Dsurefire.failIfNoSpecifiedTests=false -Dsbom.phase=none \
+  "-Dattack.connections=$connections" "-Dattack.frames=$frames" -Dattack.each_flood=true -Dattack.authenticate_ms=5000 \
+  >"$log" 2>&1 </dev/null || status=$?
+echo "| attack | connections or frames | s | calls meanwhile | slowest, ms | live heap, kB | direct memory, kB | log, bytes |"
+echo "|---|---|---|---|---|---|---|---|"
+grep '^| ' "$log" || true
+if [ "$status" -ne 0 ]; then
+  echo "attack.sh: failed; see $log" >&2
+  grep -A 8 '^\[ERROR\]   AttackTest' "$log" >&2 || tail -n 20 "$log" >&2
+  exit 1
+fi
+rm -f "$log"
