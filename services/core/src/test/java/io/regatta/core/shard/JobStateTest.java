@@ -47,7 +47,7 @@ class JobStateTest {
   private static final String PLAIN = "plain";
   private static final String TRACKED = "tracked";
   /** Rows that take more than one turn to be pulled, or pushed. */
-  private static final int LARGE = 2 * Turns.FLOATS / Turns.ROW_FLOATS;
+  private static final int LARGE = 2 * TimeSlices.FLOATS / TimeSlices.ROW_FLOATS;
 
   private final LaterTurns turns = new LaterTurns();
   private long nowMillis = 1;
