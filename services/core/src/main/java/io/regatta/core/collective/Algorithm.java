@@ -2,7 +2,7 @@ package io.regatta.core.collective;
 
 import java.util.Locale;
 
-/** How a collective operation is carried out; the classes named here are the algorithms. */
+/** The algorithms of collective operations; the classes named here implement them. */
 public enum Algorithm {
   /** {@link Ring}: all-reduce, reduce-scatter, all-gather; fewest bytes, many steps. */
   RING,
@@ -23,7 +23,7 @@ public enum Algorithm {
   /** {@link Aggregated}: all-reduce by processes beside the ranks. */
   AGGREGATED;
 
-  /** As it stands in tables and messages, e.g. {@code halving-doubling}. */
+  /** Returns its name in tables and messages, for example {@code halving-doubling}. */
   public String word() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
