@@ -8,11 +8,11 @@ import java.util.Arrays;
  *
  * <p>Let g be the gradient of an element, m the momentum factor, u the velocity and v the residual. Accumulation
  * corrects for momentum; with Nesterov's form it adds g + m u to v instead of u. The k largest |v| are then sent, with
- * error feedback and momentum factor masking.
+ * error feedback and momentum factor masking. In formulas:
  *
  * <pre>
  * u = m u + g;  v = v + u              each element
- * sent = v;  v = 0;  u = 0             the k largest |v|
+ * sent = v;  v = 0;  u = 0             the k largest |v|.
  * </pre>
  *
  * <p>The receiver of the ranks' sums makes plain SGD steps with them: momentum is included. A gradient that is sent
