@@ -142,7 +142,7 @@ class OptimizerTest {
     assertThat(w[0]).isNaN();
   }
 
-  /** What makes a result independent of blocks, shards and of where the weights lie. */
+  /** This makes a result independent of blocks, of shards, and of where the weights lie. */
   @Property(tries = 300)
   void aRangeOfASlabMovesBitForBitLikeAWholeVector(@ForAll Kind kind, @ForAll boolean nesterov,
       @ForAll boolean regularized, @ForAll @IntRange(min = 0, max = 70) int n, @ForAll @IntRange(max = 40) int gap,

@@ -224,7 +224,7 @@ class ChangeLogTest {
     assertThat(turns.runAll()).isBetween((int) (0.9 * floats / TimeSlices.FLOATS), (int) (1.5 * floats / TimeSlices.FLOATS));
   }
 
-  /** Who fails to get an answer is told of the same rows when it asks again. */
+  /** A reader that fails to get an answer gets the same rows when it asks again. */
   @Test
   void changesAreForgottenWhenTheyHaveBeenTold_notWhenTheirAnswerBegins() {
     LaterTurns turns = new LaterTurns();

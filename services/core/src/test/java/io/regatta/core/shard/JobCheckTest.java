@@ -14,7 +14,7 @@ import io.regatta.core.testing.TestClock;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a job must be for a shard to take it; nothing is left of one that is refused. */
+/** Tests of the conditions on which a shard takes a job; nothing is left of one that is refused. */
 class JobCheckTest {
 
   private static final int MOST = 1 << 16;

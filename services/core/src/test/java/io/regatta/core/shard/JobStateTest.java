@@ -41,7 +41,10 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** What one job on a shard owes to whom: dates, turns, refusals when it is broken, and ends of what waits. */
+/**
+ * Tests of what one job on a shard owes: dates, time slices, refusals when it is broken, and ends of requests that
+ * wait.
+ */
 class JobStateTest {
 
   private static final String PLAIN = "plain";
@@ -91,7 +94,7 @@ class JobStateTest {
     return answer;
   }
 
-  /** Asks for so many rows that nothing is left of the turn, and more is to be done in later ones. */
+  /** Asks for {@link #LARGE} rows, which use up the time slice and leave work for later ones. */
   private static void useUpTheTurn(ParameterShard shard) {
     assertThat(pull(shard, 0, 0, PLAIN, LARGE).value).isNull();
   }

@@ -413,7 +413,7 @@ class PushTurnsTest {
     }
   }
 
-  /** Of its own trainer it waits for the pushes before it, and not for those behind. */
+  /** The pull waits for earlier pushes of its own trainer, and not for later ones. */
   @Test
   void aPullIsNotKeptByPushesThatComeBehindIt() {
     ParameterShard shard = shard(Mode.ASYNC, 1, true, 64);
@@ -429,7 +429,7 @@ class PushTurnsTest {
     turns.runAll();
   }
 
-  /** The pull is begun before small pushes that came behind it, though one turn had room for all of them. */
+  /** The pull is begun before small pushes that came after it, though one time slice had room for all of them. */
   @Test
   void aPullIsBegunBeforePushesThatComeBehindIt() {
     ParameterShard shard = shard(Mode.ASYNC, 1, true, 64);
@@ -510,7 +510,7 @@ class PushTurnsTest {
     assertThat(needed).as("turns for both").contains(1);
   }
 
-  /** What has begun takes no place of its own: its end is never refused for want of room. */
+  /** A push that has begun takes no place of its own: its end is never refused because there is no room. */
   @Test
   void aPushThatHasBegunCanEnd() {
     ParameterShard shard = shard(Mode.ASYNC, 1, true, 1);
