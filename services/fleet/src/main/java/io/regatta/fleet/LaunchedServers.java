@@ -62,10 +62,10 @@ final class LaunchedServers implements ServerUse {
     RendezvousClient members = meeting == null ? null
         : new RendezvousClient(node.network(), meeting.host(), meeting.port());
     Supplier<Future<String>> holders = () -> Future.all(controls.stream().map(control -> control.status("")).toList())
-        .map(all -> AllLeft.holders(all.<StatusReply>list()))
+        .map(all -> DepartureWatch.holders(all.<StatusReply>list()))
         .compose(held -> !held.isEmpty() || members == null ? Future.succeededFuture(held) : members.groups().map(
             LaunchedServers::members));
-    return new AllLeft(VertxLoop.current(node.vertx()), holders, who -> told.accept("waits for " + who)).await();
+    return new DepartureWatch(VertxLoop.current(node.vertx()), holders, who -> told.accept("waits for " + who)).await();
   }
 
   /** Who has left the servers, but not the rendezvous yet; empty: nobody. */

@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
  * Waits, for as long as it takes, until no trainer holds a job at some services any more: each leaves, or is declared lost by the
  * rendezvous. Used once; runs on its owner's loop.
  */
-final class AllLeft {
+final class DepartureWatch {
 
   /**
    * How often services are asked, ms. Those who leave together do so within moments; then who is waited for is worth a line.
@@ -47,11 +47,11 @@ final class AllLeft {
    * @param holders asks the services who holds a job there, in words; empty: nobody
    * @param waits gets those words when that is so for longer than a moment, and when they change
    */
-  AllLeft(Loop loop, Supplier<Future<String>> holders, Consumer<String> waits) {
+  DepartureWatch(Loop loop, Supplier<Future<String>> holders, Consumer<String> waits) {
     this(loop, holders, waits, PACE);
   }
 
-  AllLeft(Loop loop, Supplier<Future<String>> holders, Consumer<String> waits, Pace pace) {
+  DepartureWatch(Loop loop, Supplier<Future<String>> holders, Consumer<String> waits, Pace pace) {
     this.loop = loop;
     this.holders = holders;
     this.waits = waits;
