@@ -182,7 +182,7 @@ public final class DenseMemory implements DenseValues {
     }
   }
 
-  /** Reads {@code n} elements from the bytes. */
+  /** Writes {@code n} elements, which it reads from the bytes. */
   void write(int at, int n, ByteBuffer elements) {
     if (array != null) {
       LittleEndian.get(elements, array, at, n);

@@ -13,7 +13,7 @@ import java.util.List;
  *
  * <p>The rule: a variable has at most {@code shards} parts of equal size (the last one shorter). None is below {@code
  * minBlock} elements unless the variable itself is. A variable of two or more dimensions is cut between rows only; a
- * row is an index of the first dimension.
+ * row is everything after the first dimension.
  */
 public final class DensePartition {
 
