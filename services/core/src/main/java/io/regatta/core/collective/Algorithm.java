@@ -8,7 +8,10 @@ public enum Algorithm {
   RING,
   /** {@link Halving}: all-reduce by recursive halving and doubling; as few bytes, few steps, no pipeline. */
   HALVING_DOUBLING,
-  /** {@link Exchange}: all-reduce by recursive doubling of the whole vector; fewest steps. Two ranks: one exchange. */
+  /**
+   * {@link RecursiveDoubling}: all-reduce by recursive doubling of the whole vector; fewest steps. Two ranks exchange
+   * once.
+   */
   EXCHANGE,
   /** {@link Hierarchy}: all-reduce within each host first, then between the hosts. */
   HIERARCHICAL,

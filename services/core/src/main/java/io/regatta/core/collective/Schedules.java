@@ -85,7 +85,7 @@ public final class Schedules {
   private static void allReduce(Schedule to, Algorithm algorithm, int size, int rank, int most, int[] hostOf) {
     int ranks = hostOf.length;
     switch (algorithm) {
-      case EXCHANGE -> Exchange.allReduce(to, size, ranks, rank, most);
+      case EXCHANGE -> RecursiveDoubling.allReduce(to, size, ranks, rank, most);
       case HALVING_DOUBLING -> Halving.allReduce(to, size, ranks, rank, most);
       case HIERARCHICAL -> Hierarchy.allReduce(to, size, hostOf, rank, most);
       case CENTRAL -> Hierarchy.allReduce(to, size, new int[ranks], rank, most);

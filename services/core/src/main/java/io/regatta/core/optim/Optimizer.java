@@ -42,11 +42,11 @@ public interface Optimizer {
   /** Returns the optimizer for a spec. The caller must apply its learning rate and {@code clipNorm}. */
   static Optimizer of(OptimizerSpec spec) {
     return switch (spec.kind()) {
-      case SGD -> new Sgd(Regularization.of(spec));
-      case MOMENTUM -> new Momentum(Regularization.of(spec), spec.momentum(), spec.nesterov());
-      case ADAGRAD -> new Adagrad(Regularization.of(spec), spec.epsilon(), spec.initialAccumulator());
-      case ADAM -> new Adam(Regularization.of(spec), spec.beta1(), spec.beta2(), spec.epsilon());
-      case FTRL -> new Ftrl(Regularization.of(spec), spec.beta(), spec.l1(), spec.l2(), spec.initialAccumulator());
+      case SGD -> new SgdRule(Regularization.of(spec));
+      case MOMENTUM -> new MomentumRule(Regularization.of(spec), spec.momentum(), spec.nesterov());
+      case ADAGRAD -> new AdagradRule(Regularization.of(spec), spec.epsilon(), spec.initialAccumulator());
+      case ADAM -> new AdamRule(Regularization.of(spec), spec.beta1(), spec.beta2(), spec.epsilon());
+      case FTRL -> new FtrlRule(Regularization.of(spec), spec.beta(), spec.l1(), spec.l2(), spec.initialAccumulator());
     };
   }
 }

@@ -145,7 +145,7 @@ public final class ParameterShard {
    * {@code StaleGeneration}.
    */
   public long register(JobSpec job, TrainerId trainer, long step) {
-    JobCheck.check(job, index);
+    JobSpecCheck.check(job, index);
     if (step < 0 || step > MAX_STEP) {
       throw new InvalidInput("registration of trainer " + trainer.rank() + " of job '" + job.job() + "' with step " + step
           + "; steps count from 0");
@@ -530,7 +530,7 @@ public final class ParameterShard {
    * @throws InvalidInput if no job can have it
    */
   public static void checkName(String job) {
-    JobCheck.name(job);
+    JobSpecCheck.name(job);
   }
 
   private JobState job(String name) {

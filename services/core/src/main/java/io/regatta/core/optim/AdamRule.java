@@ -7,7 +7,7 @@ package io.regatta.core.optim;
  * Two slots: m, v. Rows of a sparse table change only when they have a gradient ("lazy"), while t counts the updates of
  * the whole table.
  */
-record Adam(Regularization regularization, float beta1, float beta2, float epsilon) implements Optimizer {
+record AdamRule(Regularization regularization, float beta1, float beta2, float epsilon) implements Optimizer {
 
   @Override
   public int slots() {

@@ -10,9 +10,9 @@ package io.regatta.core.collective;
  * partners add the same two vectors, so all ranks end with the same bits. This requires that elements are sent as they
  * are: with a narrower wire the partners would not add the same. Pure functions.
  */
-final class Exchange {
+final class RecursiveDoubling {
 
-  private Exchange() {}
+  private RecursiveDoubling() {}
 
   static void allReduce(Schedule to, int size, int ranks, int me, int most) {
     Blocks blocks = new Blocks(size, 1, most);

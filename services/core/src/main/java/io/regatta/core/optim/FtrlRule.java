@@ -16,7 +16,7 @@ package io.regatta.core.optim;
  * is recognised by z = 0 beside a weight other than 0 (z = 0 gives 0). Its z is first set to the value that gives that
  * weight, so that training resumes from it.
  */
-record Ftrl(Regularization regularization, float beta, float l1, float l2, float initialAccumulator)
+record FtrlRule(Regularization regularization, float beta, float l1, float l2, float initialAccumulator)
     implements Optimizer {
 
   private static final int Z = 0;

@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Tests of the conditions on which a shard takes a job; nothing is left of one that is refused. */
-class JobCheckTest {
+class JobSpecCheckTest {
 
   private static final int MOST = 1 << 16;
   private static final ModelSpec MODEL = new ModelSpec(1, List.of(), OptimizerSpec.sgd(1), List.of());

@@ -7,7 +7,7 @@ package io.regatta.core.optim;
  * learning", 2013). The rate is outside the velocity, as in Paddle and PyTorch; MXNet keeps it inside, which is the
  * same only at a constant rate.
  */
-record Momentum(Regularization regularization, float momentum, boolean nesterov) implements Optimizer {
+record MomentumRule(Regularization regularization, float momentum, boolean nesterov) implements Optimizer {
 
   @Override
   public int slots() {
