@@ -17,37 +17,37 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Compares models and snapshots with their manifests, byte by byte, each directory once. Used by one thread, which it
- * blocks.
+ * A comparison of models and snapshots with their manifests, byte by byte, each directory once. Used by one thread,
+ * which it blocks.
  */
 final class CheckpointCheck {
 
   private final Consumer<String> whole;
   private final Consumer<InvalidInput> damage;
-  /** What is wrong with a directory's own files; empty: nothing. */
+  /** Damage of each directory's own files; empty: none. */
   private final Map<Path, String> known = new HashMap<>();
   private int damaged;
 
   /**
-   * Nothing is read yet.
+   * Creates a check that has read nothing.
    *
-   * @param whole hears of each that is, in words
-   * @param damage hears of each that is not
+   * @param whole receives a line for each that is whole
+   * @param damage receives an error for each that is not
    */
   CheckpointCheck(Consumer<String> whole, Consumer<InvalidInput> damage) {
     this.whole = whole;
     this.damage = damage;
   }
 
-  /** How many were not whole. */
+  /** Returns the number of those that were not whole. */
   int damaged() {
     return damaged;
   }
 
   /**
-   * Verifies what is in a directory and in those within it.
+   * Verifies the models and snapshots in a directory and in those within it.
    *
-   * @throws InvalidInput if that is nothing
+   * @throws InvalidInput if there are none
    */
   void all(Path dir) throws IOException {
     if (!Files.isDirectory(dir)) {
@@ -71,7 +71,10 @@ final class CheckpointCheck {
     }
   }
 
-  /** Other programs call files so, too. What cannot be read may be ours, and damaged. */
+  /**
+   * Returns true if the manifest is one of Regatta's: other programs use its file name, too. One that cannot be read
+   * may be ours, and damaged.
+   */
   private static boolean isOurs(Path dir) {
     try {
       return ManifestFile.read(dir).containsKey("files");
@@ -90,7 +93,7 @@ final class CheckpointCheck {
     }
   }
 
-  /** Of it, and of what it is relative to; empty: none. */
+  /** Returns the damage of a directory, and of those that it is relative to; empty: none. */
   private String trouble(Path dir) throws IOException {
     try {
       if (!Snapshots.isSnapshot(dir)) {

@@ -20,7 +20,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** What can be done with snapshots without a cluster. Each command runs on the main thread, which it blocks. */
+/** The command for work on snapshots without a cluster. Each subcommand runs on the main thread, which it blocks. */
 @Command(name = "checkpoint", mixinStandardHelpOptions = true,
     description = "Looks at snapshots, checks them, and makes other files of them.",
     subcommands = {CheckpointCommand.Inspect.class, CheckpointCommand.Verify.class, CheckpointCommand.Reshard.class,
@@ -35,7 +35,7 @@ final class CheckpointCommand implements Runnable {
     throw new ParameterException(spec.commandLine(), "a command is missing: inspect, verify, reshard, merge or export");
   }
 
-  /** What touches files, in words if it fails. */
+  /** An operation on files that may fail. */
   @FunctionalInterface
   private interface OnFiles {
     void run() throws IOException;
@@ -50,7 +50,7 @@ final class CheckpointCommand implements Runnable {
     }
   }
 
-  /** A line that says what lies there now. */
+  /** Prints a line about the files in a directory that was written. */
   private static void written(CommandSpec spec, Path to) {
     long bytes = 0;
     int files = 0;
@@ -61,7 +61,7 @@ final class CheckpointCommand implements Runnable {
     Regatta.say(spec.commandLine().getOut(), to + ": " + files + " file" + (files == 1 ? ", " : "s, ") + bytes + " bytes");
   }
 
-  /** What becomes what. */
+  /** The arguments of a rewrite: source and target. */
   static final class Rewritten {
 
     @Parameters(index = "0", paramLabel = "DIR", description = "a snapshot (what a delta is relative to lies beside it), or a "
@@ -76,7 +76,7 @@ final class CheckpointCommand implements Runnable {
     }
   }
 
-  /** {@code inspect}. */
+  /** The command {@code inspect}. */
   @Command(name = "inspect", mixinStandardHelpOptions = true,
       description = "Shows what a snapshot or model holds, from its manifest; of a directory of snapshots, a line for each.")
   static final class Inspect implements Callable<Integer> {
@@ -103,7 +103,7 @@ final class CheckpointCommand implements Runnable {
     }
   }
 
-  /** {@code verify}. */
+  /** The command {@code verify}. */
   @Command(name = "verify", mixinStandardHelpOptions = true, description = {
       "Reads every byte of the models and snapshots in a directory and in those within it, and compares it with the "
           + "manifests, of a delta also what it is relative to. A line for each.",
@@ -125,7 +125,7 @@ final class CheckpointCommand implements Runnable {
     }
   }
 
-  /** {@code reshard}. */
+  /** The command {@code reshard}. */
   @Command(name = "reshard", mixinStandardHelpOptions = true,
       description = "Writes a snapshot over another number of shards, which hold dense parts and rows alike, a delta "
           + "with all that it is relative to as a whole one. Jobs read any number of shards; this saves reading.")

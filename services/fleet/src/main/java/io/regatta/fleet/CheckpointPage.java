@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What {@code regatta checkpoint inspect} prints. Stateless; reads manifests and the headers of files. */
+/** The output of {@code regatta checkpoint inspect}. Stateless; reads manifests and the headers of files. */
 final class CheckpointPage {
 
   private CheckpointPage() {}

@@ -4,7 +4,9 @@ import io.regatta.node.settings.Settings;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/** Where a command looks for the services of a cluster: through Hazelcast, or at fixed places. */
+/**
+ * The options that tell a command where the services of a cluster are: found through Hazelcast, or at fixed endpoints.
+ */
 final class ClusterOptions {
 
   @Option(names = "--seeds", paramLabel = "HOST:PORT,...", description = "Hazelcast members to join through")
@@ -27,7 +29,7 @@ final class ClusterOptions {
     return rendezvousEndpoint;
   }
 
-  /** What was given, as keys of the sections {@code fleet} and {@code node}. */
+  /** Adds the options that were given, as keys of the sections {@code fleet} and {@code node}. */
   void addTo(List<Settings.Option> given) {
     SettingsOptions.add(given, "--server-endpoints", "fleet.server_endpoints", serverEndpoints);
     SettingsOptions.add(given, "--rendezvous-endpoint", "fleet.rendezvous_endpoint", rendezvousEndpoint);

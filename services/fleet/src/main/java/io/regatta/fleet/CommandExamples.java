@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine;
 
-/** What {@code --help} of each command ends with: calls to copy. A test parses them all. Stateless. */
+/** The examples to copy at the end of each command's {@code --help}. A test parses them all. Stateless. */
 final class CommandExamples {
 
   private static final Map<String, List<String>> LINES = new HashMap<>();
@@ -44,7 +44,7 @@ final class CommandExamples {
     LINES.put(command, List.of(lines));
   }
 
-  /** Adds them to what a command's help says at its end, and to its subcommands'. */
+  /** Adds the examples to the end of a command's help, and to its subcommands'. */
   static void addTo(CommandLine command) {
     List<String> examples = LINES.getOrDefault(command.getCommandSpec().qualifiedName(), List.of());
     if (!examples.isEmpty()) {

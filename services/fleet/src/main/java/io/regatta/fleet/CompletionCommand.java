@@ -10,12 +10,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Prints a script that has a shell complete Regatta's commands and options. */
+/** The command that prints a script with which a shell completes Regatta's commands and options. */
 @Command(name = "completion", mixinStandardHelpOptions = true,
     description = "Prints a script that has bash or zsh complete commands and options.")
 final class CompletionCommand implements Callable<Integer> {
 
-  /** Both take the same script, which sees where it is. */
+  /** The shells. Both take the same script, which detects in which one it runs. */
   enum Shell { BASH, ZSH }
 
   @Spec
@@ -24,10 +24,16 @@ final class CompletionCommand implements Callable<Integer> {
   @Parameters(index = "0", paramLabel = "SHELL", description = "bash or zsh")
   private Shell shell;
 
-  /** What an option or a parameter may be, as the script lists it: names of constants, which are written in lower case elsewhere. */
+  /**
+   * Lists of values of an option or a parameter in the script. They are names of constants, which are written in lower
+   * case elsewhere.
+   */
   private static final Pattern VALUES = Pattern.compile("(?m)^( *local \\w+_args=)\\((.*)\\)( # .* values)$");
 
-  /** Without it zsh puts a space behind the name of a directory, where the path should go on; bash is told by {@code compopt}. */
+  /**
+   * Addition for zsh, which otherwise puts a space after the name of a directory, where the path should continue. Bash
+   * uses {@code compopt}.
+   */
   private static final String ZSH = """
       if [ -n "$ZSH_VERSION" ]; then
         complete -F _complete_regatta -o default -o filenames regatta

@@ -3,7 +3,7 @@ package io.regatta.fleet;
 import java.util.Map;
 
 /**
- * What goes wrong on purpose in a {@link LocalCluster}. Immutable.
+ * The faults that are injected into a {@link LocalCluster}. Immutable.
  *
  * @param stepDelayMillis by rank: time added to every step of that trainer, spent on its model thread, ms
  */
@@ -17,7 +17,7 @@ public record Faults(Map<Integer, Long> stepDelayMillis) {
     return new Faults(Map.of());
   }
 
-  /** Slow trainers: milliseconds per step by rank. */
+  /** Returns slow trainers: milliseconds per step by rank. */
   public static Faults slow(Map<Integer, Long> stepDelayMillis) {
     return new Faults(stepDelayMillis);
   }

@@ -25,13 +25,13 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
- * The door to distributed training: one program, whatever this process is. Either whole,
+ * The entry to distributed training: one program, whatever the role of this process. A program uses it as a whole:
  *
  * <pre>{@code System.exit(Fleet.run(args, worker -> { ... }));}</pre>
  *
- * where the command line (or the environment, or a file) says whether the job runs alone, simulated, or as one role of
- * a cluster; or in single steps, from {@link #builder} to {@link #stopWorker}, for programs that keep their main
- * thread to themselves. What this process is comes from code, command line, environment or file; the earlier one wins.
+ * <p>The command line (or the environment, or a file) then says whether the job runs alone, simulated, or as one role
+ * of a cluster. A program that keeps its main thread to itself uses single steps, from {@link #builder} to {@link
+ * #stopWorker}. The role of this process is given by code, command line, environment or file; the earlier one wins.
  *
  * <p>A fleet belongs to the thread that made it; {@link #close} may be called from any thread.
  */
@@ -44,7 +44,7 @@ public final class Fleet implements AutoCloseable {
   private final JobConfig job;
   private final Consumer<String> ready;
   private volatile Steps steps;
-  /** Why there was nothing to join; null: there was, or nobody has tried. */
+  /** The reason why there was nothing to join; null: there was, or {@link #tryJoin} has not been called. */
   private RunEnded late;
   private volatile ServerProcess server;
 
@@ -56,8 +56,8 @@ public final class Fleet implements AutoCloseable {
   }
 
   /**
-   * Does what the command line says with this program: {@code simulate JOB}, {@code train JOB}, {@code parity JOB}, a
-   * service's role, or with a job file alone what {@code fleet.role} says. The calling thread waits.
+   * Runs this program as the command line says: {@code simulate JOB}, {@code train JOB}, {@code parity JOB}, a
+   * service's role. With a job file alone, it does what {@code fleet.role} says. The calling thread waits.
    *
    * @return exit status for {@link System#exit}: 0 done, 1 failed, 2 bad input; failures are printed as one line
    */
@@ -66,13 +66,16 @@ public final class Fleet implements AutoCloseable {
     return Regatta.execute(program, args);
   }
 
-  /** A fleet described in code; what the code leaves out comes from arguments, environment or files. */
+  /**
+   * Returns a builder of a fleet described in code; what the code leaves out comes from arguments, environment or
+   * files.
+   */
   public static FleetBuilder builder() {
     ServiceLogging.useUnlessGiven();
     return new FleetBuilder();
   }
 
-  /** As {@link #builder()} with nothing but a command line. */
+  /** Returns a fleet as {@link #builder()} does with nothing but a command line. */
   public static Fleet init(String... args) {
     return builder().args(args).init();
   }
@@ -94,7 +97,7 @@ public final class Fleet implements AutoCloseable {
     return role() == Role.PSERVER;
   }
 
-  /** True for a trainer, and for a process that runs the job alone. */
+  /** Returns true for a trainer, and for a process that runs the job alone. */
   public boolean isWorker() {
     return role() == Role.TRAINER || role() == Role.LOCAL;
   }
@@ -103,7 +106,7 @@ public final class Fleet implements AutoCloseable {
     return isWorker() && workerIndex() == 0;
   }
 
-  /** This trainer's rank; -1 if it is not a trainer, or has not joined and asked for no particular rank. */
+  /** Returns this trainer's rank; -1 if it is not a trainer, or has not joined and asked for no particular rank. */
   public int workerIndex() {
     if (steps != null) {
       return steps.worker().rank();
@@ -115,12 +118,12 @@ public final class Fleet implements AutoCloseable {
     return role() == Role.LOCAL ? 1 : job().trainers();
   }
 
-  /** What the trainers announced, by rank; known once this one has joined. */
+  /** Returns the endpoints that the trainers announced, by rank; known once this one has joined. */
   public List<String> workerEndpoints() {
     return steps == null ? List.of() : steps.worker().workerEndpoints();
   }
 
-  /** This server's index; -1 if it is not a server or takes any index. */
+  /** Returns this server's index; -1 if it is not a server or takes any index. */
   public int serverIndex() {
     return isServer() ? place.parameterServer(job).index() : -1;
   }
@@ -130,12 +133,12 @@ public final class Fleet implements AutoCloseable {
         : config.serverEndpoints().isEmpty() ? job().servers() : config.serverEndpoints().size();
   }
 
-  /** Control ports of the servers by index: as given, or as found once this trainer has joined. */
+  /** Returns the control ports of the servers by index: as given, or as found once this trainer has joined. */
   public List<String> serverEndpoints() {
     return steps == null ? config.serverEndpoints() : steps.worker().serverEndpoints();
   }
 
-  /** The job as configured. */
+  /** Returns the job as configured. */
   public JobConfig job() {
     if (job == null) {
       throw new InvalidInput("no job was given: name a job file on the command line or in Fleet.builder().job(file)");
@@ -145,8 +148,8 @@ public final class Fleet implements AutoCloseable {
 
   /**
    * Runs the program on this rank to its end, on model threads of its own, and leaves. The calling thread waits. If the
-   * run that this process belongs to ({@code run_id}) has ended with success already, the program is not run: the
-   * result is {@link RunResult#isLate late}, and the process should end with status 0.
+   * run that this process belongs to ({@code run_id}) has ended with success already, the program is not run. The
+   * result is then {@link RunResult#isLate late}, and the process should end with status 0.
    */
   public RunResult train(TrainingProgram program) {
     try {
@@ -161,7 +164,7 @@ public final class Fleet implements AutoCloseable {
   }
 
   /**
-   * As {@link #train}, for a command, which says itself that nothing is left to do.
+   * Runs the program as {@link #train} does, for a command, which itself reports that nothing is left to do.
    *
    * @throws RunEnded if the run that this process belongs to has ended with success already
    */
@@ -225,8 +228,8 @@ public final class Fleet implements AutoCloseable {
   }
 
   /**
-   * Refuses, without starting anything, what {@link #train} and {@link #runServer} refuse before they start. The program is the one that
-   * the job names.
+   * Checks everything that {@link #train} and {@link #runServer} check before they start, and starts nothing. The
+   * program is the one that the job names.
    */
   void check() {
     if (role() != Role.LOCAL) {
@@ -269,22 +272,22 @@ public final class Fleet implements AutoCloseable {
     joined("barrier").barrier();
   }
 
-  /** Combines small host values over all trainers in rank order; everybody gets the same bits. */
+  /** Combines small host values over all trainers in rank order; all get the same bits. */
   public double[] allReduce(double[] values, ReduceOp op) {
     return joined("allReduce").allReduce(values, op);
   }
 
-  /** Has rows of the sparse tables age and go, see {@link Worker#shrink}; all trainers must call it. */
+  /** Ages rows of the sparse tables and removes old ones, see {@link Worker#shrink}; all trainers must call it. */
   public Shrunk shrink(FleetTrainer trainer, boolean endOfDay) {
     return joined("shrink").shrink(trainer, endOfDay);
   }
 
-  /** Saves all parameters in {@code dir}; all trainers must call it, the lowest one there is writes. */
+  /** Saves all parameters in {@code dir}; all trainers must call it, and the one with the lowest rank writes. */
   public Path save(FleetTrainer trainer, Path dir) {
     return joined("save").save(trainer, dir);
   }
 
-  /** What lies where, see {@link Worker#serverShardMap}; known once a trainer is initialized. */
+  /** Returns the shard map of the servers, see {@link Worker#serverShardMap}; known once a trainer is initialized. */
   public String serverShardMap() {
     return joined("serverShardMap").serverShardMap();
   }
@@ -307,7 +310,7 @@ public final class Fleet implements AutoCloseable {
     return ending.end();
   }
 
-  /** Ends whatever still runs. */
+  /** Ends everything that still runs. */
   @Override
   public void close() {
     ServerProcess running = server;

@@ -15,7 +15,10 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** What code says about this process's place in a fleet; it goes before command line, environment and files. */
+/**
+ * A builder of this process's place in a fleet in code, which takes precedence over command line, environment and
+ * files.
+ */
 public final class FleetBuilder {
 
   @Command(name = "fleet")
@@ -39,13 +42,16 @@ public final class FleetBuilder {
 
   FleetBuilder() {}
 
-  /** Variables that give this process its part in a job, in place of those of its own environment. */
+  /** Sets the variables that give this process its part in a job, in place of those of its own environment. */
   public FleetBuilder environment(Map<String, String> variables) {
     environment = Map.copyOf(variables);
     return this;
   }
 
-  /** A command line; what it says goes before environment and files, and after everything else said here. */
+  /**
+   * Sets a command line; it takes precedence over environment and files, but not over the other settings of this
+   * builder.
+   */
   public FleetBuilder args(String... commandLine) {
     args = commandLine.clone();
     return this;
@@ -56,13 +62,15 @@ public final class FleetBuilder {
     return this;
   }
 
-  /** Rank of a trainer, index of a server. */
+  /** Sets the rank of a trainer, or the index of a server. */
   public FleetBuilder id(int id) {
     fleet.put("id", id);
     return this;
   }
 
-  /** Fixed control ports of the servers by index, {@code host:port} each; goes with {@link #rendezvousEndpoint}. */
+  /**
+   * Sets fixed control ports of the servers by index, {@code host:port} each; goes with {@link #rendezvousEndpoint}.
+   */
   public FleetBuilder serverEndpoints(List<String> endpoints) {
     fleet.put("server_endpoints", new JsonArray(endpoints));
     job.put("servers", endpoints.size());
@@ -74,7 +82,7 @@ public final class FleetBuilder {
     return this;
   }
 
-  /** What this trainer announces to the others. */
+  /** Sets the endpoint that this trainer announces to the others. */
   public FleetBuilder endpoint(String endpoint) {
     fleet.put("endpoint", endpoint);
     return this;
@@ -85,19 +93,21 @@ public final class FleetBuilder {
     return this;
   }
 
-  /** The job file, unless the command line names another one. */
+  /** Sets the job file, unless the command line names another one. */
   public FleetBuilder job(Path file) {
     jobFile = file;
     return this;
   }
 
-  /** Keys of the job, nested as in its file; they go before the file's. */
+  /** Sets keys of the job, nested as in its file; they take precedence over the file's. */
   public FleetBuilder job(JsonObject keys) {
     job.mergeIn(keys, true);
     return this;
   }
 
-  /** Keys of {@code node} and of the services' sections, nested as in a file; they go before the file's. */
+  /**
+   * Sets keys of {@code node} and of the services' sections, nested as in a file; they take precedence over the file's.
+   */
   public FleetBuilder sections(JsonObject keys) {
     sections.mergeIn(keys, true);
     return this;

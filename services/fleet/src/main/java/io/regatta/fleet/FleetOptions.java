@@ -8,12 +8,12 @@ import java.util.List;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** This process's place in a fleet on a command line: short for keys of the sections {@code fleet} and {@code node}. */
+/** The options for this process's place in a fleet: short for keys of the sections {@code fleet} and {@code node}. */
 final class FleetOptions {
 
-  /** What {@code --result} is short for. */
+  /** The key that {@code --result} is short for. */
   static final String RESULT = "trainer.result";
-  /** What {@code --gpus} is short for. */
+  /** The key that {@code --gpus} is short for. */
   static final String GPUS = "trainer.gpus";
 
   @Option(names = "--role", paramLabel = "ROLE", description = "local, trainer, pserver, aggregator or rendezvous")
@@ -29,15 +29,17 @@ final class FleetOptions {
   @Mixin
   private ClusterOptions cluster;
 
-  /** Whether {@code --role} was given: then all of the part comes from options and files. */
+  /** Returns true if {@code --role} was given: then the whole part comes from options and files. */
   boolean hasRole() {
     return role != null;
   }
 
   /**
+   * Loads the settings of this process.
+   *
    * @param settings {@code -conf} and {@code --set}
    * @param readyTimeout seconds, null: as configured
-   * @param result file for the run's figures, null: as configured
+   * @param result file for the run's metrics, null: as configured
    * @param code values given by the program, nested as in a file
    */
   Place load(SettingsOptions settings, Integer readyTimeout, Path result, JsonObject code) {

@@ -72,7 +72,8 @@ final class HostedServices {
       return Future.succeededFuture();
     }
     ParameterServerControl control = new ParameterServerControl(node.network(), node.host(), serving.port());
-    Future<Void> free = new AllLeft(VertxLoop.current(node.vertx()), () -> control.status(job).map(status -> AllLeft.holders(List.of(status))),
+    Future<Void> free = new DepartureWatch(VertxLoop.current(node.vertx()),
+        () -> control.status(job).map(status -> DepartureWatch.holders(List.of(status))),
         who -> LOG.info("parameter server {} of this process stays until all have left it: {} (Ctrl-C ends it now)", serving.index(), who))
         .await()
         .onFailure(e -> LOG.warn("the server in this process does not say whether trainers still use job {}: {}", job, e.getMessage()))

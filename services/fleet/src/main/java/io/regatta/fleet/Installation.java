@@ -14,17 +14,19 @@ import java.util.Properties;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What this installation consists of and runs on, as files and resources say: no engine is started for it. Stateless. */
+/**
+ * A description of this installation and its platform from files and resources: no engine is started for it. Stateless.
+ */
 final class Installation {
 
-  /** Of the CPU's features those that decide how fast the engine's kernels and ours are. */
+  /** The features of the CPU that decide how fast the engine's kernels and ours are. */
   private static final List<String> FEATURES = List.of("sse4_2", "avx", "f16c", "fma", "avx2", "avx512f", "avx512bw", "avx512_vnni",
       "avx512_bf16", "amx_tile", "asimd", "sve", "bf16");
   private static final String UNKNOWN = "unknown";
 
   private Installation() {}
 
-  /** A line for each part. */
+  /** Returns a line for each component. */
   static List<String> lines() {
     List<String> lines = new ArrayList<>();
     lines.add(Version.text());

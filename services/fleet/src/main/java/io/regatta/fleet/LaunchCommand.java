@@ -20,8 +20,8 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * Starts the processes of a job on this machine, in the words of PaddlePaddle's launchers. Under the name {@code launch_ps} it
- * has the defaults of the older one.
+ * The command that starts the processes of a job on this machine, in the words of PaddlePaddle's launchers. Under the
+ * name {@code launch_ps} it has the defaults of the older one.
  */
 @Command(name = "launch", aliases = "launch_ps", mixinStandardHelpOptions = true,
     description = "Starts the servers and trainers of a job on this machine, watches them, and ends with them.",
@@ -129,7 +129,10 @@ final class LaunchCommand implements Callable<Integer> {
     }
   }
 
-  /** Options that were not given are what their variables say; a number goes with a list of the same from the same place. */
+  /**
+   * Sets options that were not given to the values of their variables; a number goes with a list of the same from the
+   * same place.
+   */
   private void take(LaunchVariables variables) {
     if (serverNum == null && servers == null) {
       serverNum = variables.number("--server_num", null);
@@ -171,7 +174,7 @@ final class LaunchCommand implements Callable<Integer> {
     return new LaunchedProgram(program, Stream.concat(others.stream(), arguments.stream()).toList());
   }
 
-  /** Options by their first names, as they were typed, or as the variables that stand for them say. */
+  /** Returns options by their first names, as they were typed, or as the variables that stand for them say. */
   private Map<String, String> given(LaunchVariables variables) {
     Map<String, String> given = variables.options();
     spec.commandLine().getParseResult().matchedOptions().forEach(option -> given.put(option.names()[0],
@@ -193,7 +196,7 @@ final class LaunchCommand implements Callable<Integer> {
         new LaunchedServers(launched()::client), spec.commandLine().getOut());
   }
 
-  /** By which name it was called. */
+  /** Returns the name by which the command was called. */
   private String name() {
     List<String> typed = spec.root().commandLine().getParseResult().originalArgs();
     return typed.isEmpty() ? "" : typed.get(0);

@@ -16,15 +16,16 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Variables that stand for options of {@code regatta launch} where these are not given, those of PaddlePaddle's launch. What a launcher
- * has started sees none: there they are its part in a job, and no options of a launch within. Confined to its command's thread.
+ * The environment variables of PaddlePaddle's launch, which stand for options of {@code regatta launch} that are not
+ * given. A process that a launcher has started sees none: there they are its part in a job, and not options of a launch
+ * within. Confined to its command's thread.
  */
 final class LaunchVariables {
 
   private static final String POD_IP = "POD_IP";
   private static final String OLD_PORT = "FLAGS_START_PORT";
   private static final String GLOO = "PADDLE_WITH_GLOO";
-  /** By option; of several the first that is set counts. */
+  /** Variables by option; of several variables the first that is set counts. */
   private static final Map<String, List<String>> NAMES = new LinkedHashMap<>();
 
   static {
@@ -51,6 +52,8 @@ final class LaunchVariables {
   private final List<String> unused = new ArrayList<>();
 
   /**
+   * Reads an environment.
+   *
    * @param environment variables by name
    * @param old whether the command is {@code launch_ps}, of whose options the port alone has a variable
    */
@@ -61,13 +64,13 @@ final class LaunchVariables {
     }
   }
 
-  /** What programs are told of gloo, which stands for no option. */
+  /** Returns the gloo setting for programs, which stands for no option. */
   String gloo() {
     String text = environment.getOrDefault(GLOO, "").strip();
     return text.isEmpty() ? LaunchOptions.NO_GLOO : text;
   }
 
-  /** What was given, or else what a variable says; null or blank: neither. */
+  /** Returns the given value, or else that of a variable; null or blank: neither. */
   String text(String option, String given) {
     String variable = given == null || given.isBlank() ? variable(option) : null;
     if (variable == null) {
@@ -77,7 +80,7 @@ final class LaunchVariables {
     return environment.get(variable).strip();
   }
 
-  /** The same of a whole number. */
+  /** Returns the given whole number, or else that of a variable; null: neither. */
   Integer number(String option, Integer given) {
     String text = given == null ? text(option, null) : null;
     try {
@@ -92,25 +95,25 @@ final class LaunchVariables {
     return NAMES.get(option).stream().filter(name -> !environment.getOrDefault(name, "").isBlank()).findFirst().orElse(null);
   }
 
-  /** Says so of those of these options' variables that are set. */
+  /** Notes for each of these options' variables that is set that it has no effect. */
   void withoutEffect(String why, String... options) {
     Stream.of(options).map(this::variable).filter(Objects::nonNull).forEach(name -> unused.add(name + " has no effect " + why));
   }
 
-  /** Whether the host of {@code host} or {@code host:port} is what this machine's variable names. */
+  /** Returns true if the host of {@code host} or {@code host:port} is the one that this machine's variable names. */
   boolean isOwnPlace(String place) {
     String own = environment.getOrDefault(POD_IP, "").strip();
     return !own.isEmpty() && (place.equals(own) || place.startsWith(own + ":"));
   }
 
-  /** What the variables that count say, by the options for which they stand; a copy. */
+  /** Returns the values of the variables that count, by the options for which they stand; a copy. */
   Map<String, String> options() {
     Map<String, String> options = new LinkedHashMap<>();
     taken.forEach((option, variable) -> options.put(option, environment.get(variable).strip()));
     return options;
   }
 
-  /** Which variables count, and which do not although they are set. */
+  /** Returns lines about the variables that count, and about those that do not although they are set. */
   List<String> lines() {
     List<String> lines = new ArrayList<>(unused);
     if (!taken.isEmpty()) {
@@ -120,7 +123,7 @@ final class LaunchVariables {
     return lines;
   }
 
-  /** Has words about options name the variables that stand for them. */
+  /** Returns an error whose message names the variables in place of the options for which they stand. */
   InvalidInput named(InvalidInput e) {
     String words = e.getMessage();
     for (Map.Entry<String, String> each : taken.entrySet()) {

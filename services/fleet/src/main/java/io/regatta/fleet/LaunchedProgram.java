@@ -22,14 +22,14 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Unmatched;
 
 /**
- * What a launcher is to start, and what it can see of it. Immutable.
+ * The program that a launcher starts, and the information that can be read from it. Immutable.
  *
  * @param program a job file, a jar, or one .java file
- * @param arguments its own: of a job file those of {@code regatta run}
+ * @param arguments of the program: of a job file those of {@code regatta run}
  */
 record LaunchedProgram(String program, List<String> arguments) {
 
-  /** What a job file's arguments may be, as far as it matters here. */
+  /** The arguments of a job file, as far as a launcher reads them. */
   @Command(name = "run")
   private static final class JobArguments {
     @Mixin
@@ -46,7 +46,10 @@ record LaunchedProgram(String program, List<String> arguments) {
     return Settings.isFile(program);
   }
 
-  /** What follows a job file is for {@code regatta run}, whose processes would end with "no such option", each in its log. */
+  /**
+   * Refuses options of launch after a job file: they would go to {@code regatta run}, and every process would end with
+   * "no such option" in its log.
+   */
   void refuseOptionsOf(CommandSpec launch) {
     CommandSpec run = launch.root().subcommands().get("run").getCommandSpec();
     for (String argument : isJobFile() ? arguments : List.<String>of()) {
@@ -68,19 +71,20 @@ record LaunchedProgram(String program, List<String> arguments) {
     return given;
   }
 
-  /** A client of what the program starts: with the node's settings that it gets from the environment and from what follows it. */
+  /** Returns the node settings of a client of the job, from the environment and from the program's arguments. */
   NodeConfig client() {
     SettingsOptions settings = parsed(isJobFile() ? arguments.stream() : Stream.empty()).settings; // others' options are their own
     return Place.load(settings.conf(), List.of(), settings.sectionKeys(), StatusCommand.CLIENT).node();
   }
 
-  /** What can be seen of a job whose processes are started on this machine. */
+  /** Returns what is known of a job whose processes are started on this machine. */
   LaunchedJob job() {
     return job(Path.of(program), false);
   }
 
   /**
-   * The same of one whose processes are started on others, where its settings of the node are not seen.
+   * Returns what is known of a job whose processes are started on other machines, where its settings of the node are
+   * not visible.
    *
    * @param directory of this machine in which the program's path begins; null: it is not here
    */
@@ -89,8 +93,8 @@ record LaunchedProgram(String program, List<String> arguments) {
   }
 
   /**
-   * Refuses what a process of the job would refuse before it does anything, so that it is said once. What another program than a job
-   * file makes of its arguments is its own.
+   * Refuses what a process of the job would refuse before it does anything, so that it is reported once. Other programs
+   * than job files use their arguments as they like.
    *
    * @param environment of that process
    */

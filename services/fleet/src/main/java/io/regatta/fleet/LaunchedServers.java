@@ -21,8 +21,8 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * Asks servers that a launcher has started, and the rendezvous if it is beside one of them, who holds a job there, as a client with the
- * security of its job. Any thread.
+ * A client that asks servers started by a launcher for the trainers that hold a job there. Any thread. It also asks the
+ * rendezvous if that is beside one of them. It has the security settings of its job.
  */
 final class LaunchedServers implements ServerUse {
 
@@ -30,7 +30,11 @@ final class LaunchedServers implements ServerUse {
 
   private final Supplier<NodeConfig> config;
 
-  /** @param config of a client of the job's services; read when servers are asked, and not before */
+  /**
+   * Creates a client.
+   *
+   * @param config of a client of the job's services; read when servers are asked, and not before
+   */
   LaunchedServers(Supplier<NodeConfig> config) {
     this.config = config;
   }
@@ -62,13 +66,13 @@ final class LaunchedServers implements ServerUse {
     RendezvousClient members = meeting == null ? null
         : new RendezvousClient(node.network(), meeting.host(), meeting.port());
     Supplier<Future<String>> holders = () -> Future.all(controls.stream().map(control -> control.status("")).toList())
-        .map(all -> AllLeft.holders(all.<StatusReply>list()))
+        .map(all -> DepartureWatch.holders(all.<StatusReply>list()))
         .compose(held -> !held.isEmpty() || members == null ? Future.succeededFuture(held) : members.groups().map(
             LaunchedServers::members));
-    return new AllLeft(VertxLoop.current(node.vertx()), holders, who -> told.accept("waits for " + who)).await();
+    return new DepartureWatch(VertxLoop.current(node.vertx()), holders, who -> told.accept("waits for " + who)).await();
   }
 
-  /** Who has left the servers, but not the rendezvous yet; empty: nobody. */
+  /** Returns the members that have left the servers, but not the rendezvous yet; empty: none. */
   private static String members(GroupsReply all) {
     return all.getGroupsList().stream().filter(group -> group.getMembersList().stream().anyMatch(member -> member.getState()
         .equals(ACTIVE))).map(group -> "members of group " + group.getGroup()).collect(Collectors.joining(", "));

@@ -27,33 +27,33 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A whole job in one JVM: a rendezvous, the job's parameter servers and trainers, and an aggregator if the job wants
- * one, talking gRPC on free loopback ports and found through the directory, as they would be as processes. Owned by
- * whoever starts it; any thread.
+ * A whole job in one JVM: a rendezvous, the job's parameter servers and trainers, and an aggregator if the job has one.
+ * They use gRPC on free loopback ports and find each other through the directory, as they would as processes. Owned by
+ * the code that starts it; any thread.
  */
 public final class LocalCluster {
 
   /**
-   * What to start.
+   * The description of a cluster to start.
    *
    * @param job the job; its servers, shards, trainers and aggregator say what is started
-   * @param program what every trainer runs; null: the class that the job names
+   * @param program that every trainer runs; null: the class that the job names
    * @param clustered true: a Vertx of its own joined through Hazelcast (one member, a free port), as processes do it;
    *     false: the same directory on a Vertx without cluster, which starts in no time
    * @param node the section {@code node}
    * @param services sections of the services
-   * @param faults what goes wrong on purpose
+   * @param faults that are injected
    * @param progress where the first trainer reports; null: a bar on a terminal, lines elsewhere
    */
   public record Options(JobConfig job, TrainingProgram program, boolean clustered, NodeConfig node,
       ServiceConfigs services, Faults faults, Progress progress) {
 
-    /** The job as it is, in a Hazelcast cluster of its own. */
+    /** Returns options for the job as it is, in a Hazelcast cluster of its own. */
     public static Options of(JobConfig job) {
       return new Options(job, null, true, NodeConfig.defaults(), ServiceConfigs.defaults(job), Faults.none(), null);
     }
 
-    /** As {@link #of(JobConfig)}, with the settings of node and services that this process was given. */
+    /** Returns options as {@link #of(JobConfig)} does, with this process's settings of node and services. */
     static Options of(JobConfig job, Place place) {
       return of(job).withNode(place.simulationNode()).withServices(place.simulation(job));
     }
@@ -82,7 +82,7 @@ public final class LocalCluster {
       return new Options(job, program, clustered, node, other, faults, progress);
     }
 
-    /** The same for another job. */
+    /** Returns the same options for another job. */
     public Options withJob(JobConfig other) {
       return new Options(other, program, clustered, node, services, faults, progress);
     }
@@ -111,7 +111,7 @@ public final class LocalCluster {
     return cluster;
   }
 
-  /** One job from start to end. Blocks; not for event loops. */
+  /** Runs one job from start to end. Blocks; not for event loops. */
   public static List<RunResult> run(Options options) {
     LocalCluster cluster = start(options);
     try {
@@ -121,12 +121,12 @@ public final class LocalCluster {
     }
   }
 
-  /** What the trainers report, by rank; fails with the first failure of any service. */
+  /** Returns the results of the trainers, by rank; fails with the first failure of any service. */
   public Future<List<RunResult>> results() {
     return results.future();
   }
 
-  /** The node that all services share, once it is there. */
+  /** Returns the node that all services share, once it has started. */
   public Future<Node> nodeReady() {
     return services.map(Services::node);
   }
@@ -147,7 +147,8 @@ public final class LocalCluster {
   }
 
   /**
-   * Rendezvous, then servers, then trainers: any order works, but this one spares the log the lines of those who wait.
+   * Deploys rendezvous, then servers, then trainers: any order works, but this one keeps lines about waits out of the
+   * log.
    */
   private void deploy(Services s) {
     JobConfig job = options.job();
@@ -219,7 +220,7 @@ public final class LocalCluster {
     return closed.future();
   }
 
-  /** Callbacks in place of a chain: a future of a Vertx that has closed never completes. */
+  /** Closes everything by callbacks in place of a chain: a future of a Vertx that has closed never completes. */
   private void closeAll(Services s) {
     s.node().endWaits();
     undeploy(s.vertx(), s.trainers()).onComplete(trainersEnded ->
@@ -233,7 +234,7 @@ public final class LocalCluster {
             })));
   }
 
-  /** Those that still start are not waited for: they fail when the node ends their waits. */
+  /** Undeploys verticles. Those that still start are not waited for: they fail when the node ends their waits. */
   private static Future<Void> undeploy(Vertx vertx, List<Future<String>> deployments) {
     return Future.join(deployments.stream().filter(Future::succeeded)
         .map(deployment -> vertx.undeploy(deployment.result())).toList()).mapEmpty();

@@ -25,23 +25,24 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Whether distribution changes what a job computes. Trains the job over and over for a few hundred steps, with one
- * compute thread and ordered reading: alone, with one trainer, with several whose batches together are the lone one's,
- * and on different numbers of shards; and compares hashes of the parameters, or the distance ‖Δ‖₂ / ‖w‖₂ of the saved
- * models. A dense net of its own is compared with stock DJL. Runs on the calling thread, which waits.
+ * A check that distribution does not change what a job computes. Runs on the calling thread, which waits. It trains the
+ * job repeatedly for a few hundred steps, with one compute thread and ordered reading. The runs are alone, with one
+ * trainer, with several whose batches together are the lone one's, and on different numbers of shards. It compares
+ * hashes of the parameters, or the distance ‖Δ‖₂ / ‖w‖₂ of the saved models. A dense net of its own is compared with
+ * stock DJL.
  *
- * <p>What the comparison presumes: the program's loss is the mean over the batch, it has no dropout and no batch
- * normalisation, and reads by position ({@code Worker.shard}).
+ * <p>The comparison requires that the program's loss is the mean over the batch, that it has no dropout and no batch
+ * normalisation, and that it reads by position ({@code Worker.shard}).
  */
 public final class Parity {
 
   /**
    * One comparison.
    *
-   * @param what what was compared
+   * @param what was compared
    * @param distance ‖Δ‖₂ / ‖w‖₂, 0 if the bits are equal
    * @param limit the distance allowed; infinite: only reported
-   * @param bits whether equal bits are demanded, and found
+   * @param bits whether equal bits are required, and found
    * @param skipped why it was not made; empty if it was
    */
   public record Check(String what, double distance, double limit, boolean bits, String skipped) {
@@ -50,12 +51,14 @@ public final class Parity {
       this(what, distance, limit, bits, "");
     }
 
-    /** One that this job does not allow. */
+    /** Returns a comparison that this job does not allow. */
     static Check skip(String what, String why) {
       return new Check(what, 0, Double.POSITIVE_INFINITY, false, why);
     }
 
-    /** Whether nothing speaks against the job; of what is only reported, whether there is a figure. */
+    /**
+     * Returns true if the distance is within the limit; for a comparison that is only reported, if there is a distance.
+     */
     public boolean passed() {
       return distance <= limit;
     }
@@ -80,8 +83,8 @@ public final class Parity {
   static final double SAME_BATCH = 1e-4;
 
   /**
-   * What a job makes of its own rounding is measured by a control run, whose learning rates are off by four
-   * millionths. Where that alone moves the parameters farther than this, nothing can be said of {@link #SAME_BATCH}, and
+   * Largest effect of rounding that a job may have. It is measured by a control run, whose learning rates differ by
+   * four millionths. If that alone moves the parameters farther than this, {@link #SAME_BATCH} proves nothing, and
    * fewer steps are compared.
    */
   private static final double QUIET = SAME_BATCH / 10;
@@ -99,7 +102,7 @@ public final class Parity {
   private final TrainingProgram program;
   private final LocalCluster.Options options;
   private final List<Check> checks = new ArrayList<>();
-  /** Of the runs to come. */
+  /** Number of steps of the runs that follow. */
   private long steps;
   private final Promise<Void> ended = Promise.promise();
   private Consumer<Check> report = check -> {};
@@ -108,6 +111,8 @@ public final class Parity {
   private volatile boolean stopped;
 
   /**
+   * Creates a check.
+   *
    * @param variants gives the job with some keys, nested as in its file, set to other values; its {@code max_steps}
    *     limits the runs, 200 if it is 0
    * @param program null: the class that the job names
@@ -116,7 +121,11 @@ public final class Parity {
     this(variants, program, LocalCluster.Options::of);
   }
 
-  /** @param options node and services of the runs, for the job as it is */
+  /**
+   * Creates a check with other options.
+   *
+   * @param options node and services of the runs, for the job as it is
+   */
   Parity(Function<JsonObject, JobConfig> variants, TrainingProgram program,
       Function<JobConfig, LocalCluster.Options> options) {
     this.variants = variants;
@@ -126,7 +135,7 @@ public final class Parity {
     steps = stepsWanted();
   }
 
-  /** Makes all comparisons, and hands each to {@code report} as it is made. */
+  /** Makes all comparisons, and passes each to {@code eachCheck} as it is made. */
   public List<Check> run(Consumer<Check> eachCheck) {
     report = eachCheck;
     ProgramLoader.check(job, program);
@@ -139,7 +148,7 @@ public final class Parity {
     return List.copyOf(checks);
   }
 
-  /** Ends a comparison under way, from any thread; the future completes when {@link #run} has cleaned up. */
+  /** Ends a running comparison, from any thread; the future completes when {@link #run} has cleaned up. */
   public Future<Void> stop() {
     stopped = true;
     LocalCluster running = cluster;
@@ -186,7 +195,10 @@ public final class Parity {
     }
   }
 
-  /** A mode that follows no order: with rates that it cannot bear it may diverge, which is said and is no drift. */
+  /**
+   * Compares a mode that follows no order: with learning rates that are too high for it, it may diverge, which is
+   * reported and is no drift.
+   */
   private void reported(ScratchDirectory scratch, Mode mode, int trainers, Trained whole) {
     String what = trainers + " trainers, " + name(mode) + ", to alone with the batches together";
     Trained several;
@@ -200,9 +212,10 @@ public final class Parity {
   }
 
   /**
-   * Several trainers against one with all their batches. Adam divides by the root of small second moments, which
-   * magnifies the last bit: its distance is reported only. A job with large learning rates magnifies it too, step by
-   * step: it is judged by as many steps as leave the control run quiet, and the distance at the end is reported.
+   * Compares several trainers with one that has all their batches. Adam divides by the root of small second moments,
+   * which magnifies the last bit: its distance is reported only. A job with large learning rates magnifies it too, step
+   * by step. It is judged by the number of steps that leaves the control run quiet, and the distance at the end is
+   * reported.
    */
   private void sameBatches(ScratchDirectory scratch, int trainers, Trained whole, Trained several) {
     String what = trainers + " trainers, sync = alone with the batches together";
@@ -249,7 +262,7 @@ public final class Parity {
   }
 
   /**
-   * NaN, which passes no limit, where the program saved nothing to compare.
+   * Returns the distance; NaN, which passes no limit, if the program saved nothing to compare.
    *
    * @param sameRows infinite if one has rows that the other has not
    */
@@ -272,7 +285,7 @@ public final class Parity {
         Progress.none()));
   }
 
-  /** The control of {@link #SAME_BATCH}: alone, with learning rates that differ by four millionths. */
+  /** Runs the control of {@link #SAME_BATCH}: alone, with learning rates that differ by four millionths. */
   private Trained nudged(ScratchDirectory scratch, int batches) {
     JsonObject rates = new JsonObject().put("optimizer", nudged(job.optimizer()));
     if (!job.sparseOptimizer().equals(job.optimizer())) { // else it is taken from there

@@ -31,10 +31,10 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * This process's place in a fleet, and the settings of whatever services it runs: all sections, from file, environment,
- * system properties, command line and code. What role, endpoints and job decide (index, ports, numbers) is put into a
- * service's section; a section that says otherwise is refused. Names are checked at once, values when they are asked
- * for: a shared file may say things that hold for other processes only. Immutable.
+ * This process's place in a fleet, and the settings of the services that it runs. Immutable. It holds all sections,
+ * from file, environment, system properties, command line and code. Role, endpoints and job decide index, ports and
+ * numbers in a service's section; a section that says otherwise is refused. Names are checked at once, values when they
+ * are requested: a shared file may have values that hold for other processes only.
  */
 final class Place {
 
@@ -49,6 +49,8 @@ final class Place {
   }
 
   /**
+   * Loads the settings.
+   *
    * @param conf a file of sections, or null
    * @param options options of the command line that stand for keys
    * @param overrides {@code key=value} each
@@ -63,8 +65,8 @@ final class Place {
   }
 
   /**
-   * Refuses a section {@code node} that no process could be started with, among them a token on a command line, before it stands on
-   * those of others.
+   * Refuses a section {@code node} with which no process could be started, before it is passed on the command lines of
+   * others. A token on a command line is refused, too.
    *
    * @param conf a file of sections, or null
    * @param overrides {@code key=value} each
@@ -74,7 +76,7 @@ final class Place {
         .bindSection(Sections.NODE, NodeConfig.class, List.of());
   }
 
-  /** All sections. */
+  /** Returns the schema of all sections. */
   static Schema sections() {
     Map<String, Class<? extends Record>> sections = new LinkedHashMap<>();
     sections.put(Sections.FLEET, FleetConfig.class);
@@ -91,16 +93,17 @@ final class Place {
     return fleet;
   }
 
-  /** The section {@code node}, with the fleet's fixed endpoints if it has any. */
+  /** Returns the section {@code node}, with the fleet's fixed endpoints if it has any. */
   NodeConfig node() {
     return node;
   }
 
   /**
-   * The same for a trainer of this job. Trainers that meet over a store may have nobody else to hold the directory.
+   * Returns the section {@code node} for a trainer of this job. For trainers that rendezvous through a store, there may
+   * be no other process that holds the directory.
    *
    * @param otherwise see {@link NodeConfig#requireOthers}
-   * @throws InvalidInput if it could meet nobody
+   * @throws InvalidInput if it could find no other process
    */
   NodeConfig trainerNode(JobConfig job, String otherwise) {
     if (!job.isOverStore() || job.collective().meeting().kind() == MeetingStore.Kind.HAZELCAST) {
@@ -111,30 +114,36 @@ final class Place {
         ? node.withCluster(cluster.holding(cluster.seeds(), cluster.port())) : node;
   }
 
-  /** The job of the section {@code trainer}, which a file shared with trainer processes holds; null if there is none. */
+  /**
+   * Returns the job of the section {@code trainer}, which a file shared with trainer processes holds; null if there is
+   * none.
+   */
   JobConfig job() {
     return effective.given(Sections.TRAINER + ".job.job")
         ? effective.bindSection(Sections.TRAINER, TrainerConfig.class, List.of()).job() : null;
   }
 
-  /** Whether this process, a trainer, hosts services of its job. */
+  /** Returns true if this process, a trainer, hosts services of its job. */
   private boolean hosts() {
     return fleet.isHost() && node.cluster().directory() == DirectoryKind.HAZELCAST;
   }
 
-  /** The job as this process takes part in it: with a server in each trainer's process, it has as many. */
+  /**
+   * Returns the job as this process takes part in it: with a server in each trainer's process, it has as many servers
+   * as trainers.
+   */
   JobConfig partIn(JobConfig job) {
     return job == null || !hosts() || job.servers() == 0 ? job
         : Settings.bind(Settings.toJson(job).put("servers", job.trainers()), JobConfig.class);
   }
 
-  /** Services of the job that this trainer's process hosts. */
+  /** Returns the services of the job that this trainer's process hosts. */
   HostedServices hosted(JobConfig job) {
     boolean first = !job.isOverStore() && (fleet.hostsRendezvous() || hosts() && fleet.id() == 0);
     return new HostedServices(first ? rendezvous() : null, hosts() && job.servers() > 0 ? parameterServer(job) : null, job.job());
   }
 
-  /** Whether the number of the job's trainers was given, with or without a job. */
+  /** Returns true if the number of the job's trainers was given, with or without a job. */
   boolean knowsTrainers() {
     return effective.given("trainers");
   }
@@ -144,7 +153,11 @@ final class Place {
         ? List.of() : List.of(port("fleet.rendezvous_endpoint", fleet.rendezvousEndpoint())));
   }
 
-  /** @param job what the servers are for; null if this process was given none */
+  /**
+   * Returns the section {@code parameter_server} of this process.
+   *
+   * @param job of the servers; null if this process was given none
+   */
   ParameterServerConfig parameterServer(JobConfig job) {
     if (job != null && job.servers() == 0) {
       throw new InvalidInput("job " + job.job() + " is collective, and has no parameter servers: start its rendezvous and its "
@@ -190,25 +203,28 @@ final class Place {
     return effective.bindSection(Sections.TRAINER, TrainerConfig.class, dictated);
   }
 
-  /** What {@code trainer.gpus} gives to a trainer that is alone. */
+  /** Returns the GPUs that {@code trainer.gpus} gives to a trainer that is alone. */
   GpuAssignment gpus(JobConfig job) {
     String gpus = effective.text(FleetOptions.GPUS);
     return gpus == null || gpus.isBlank() || gpus.equals("[]") ? GpuAssignment.NONE : new GpuAssignment(trainer(job).gpus());
   }
 
-  /** What {@code trainer.result} names, seen to be writable; null for nothing. */
+  /** Returns the file that {@code trainer.result} names, checked to be writable; null for none. */
   ResultFile resultFile() {
     String file = effective.text(Sections.TRAINER + ".result");
     return file == null || file.isBlank() ? null : ResultFile.at(Path.of(file));
   }
 
-  /** The section {@code node} for a whole job in one process, whose services find each other on any ports. */
+  /** Returns the section {@code node} for a whole job in one process, whose services find each other on any ports. */
   NodeConfig simulationNode() {
     return effective.bindSection(Sections.NODE, NodeConfig.class,
         List.of(new Dictated("cluster", new JsonObject().put("directory", "hazelcast"), "a whole job in one process")));
   }
 
-  /** Settings of the services of a whole job in one process, which gives each server and trainer its own number. */
+  /**
+   * Returns the settings of the services of a whole job in one process, which gives each server and trainer its own
+   * number.
+   */
   ServiceConfigs simulation(JobConfig job) {
     String whole = "a whole job in one process";
     RendezvousConfig rendezvous = effective.bindSection(Sections.RENDEZVOUS, RendezvousConfig.class, List.of());
@@ -226,12 +242,15 @@ final class Place {
         Stream.concat(job(job).stream(), Stream.of(new Dictated("rank", -1, whole))).toList()));
   }
 
-  /** Of a collective job, which starts none, the settings are those of one. */
+  /** Returns the number of servers that the job dictates; 1 for a collective job, which starts none. */
   private static Dictated servers(JobConfig job) {
     return new Dictated("servers", Math.max(1, job.servers()), "the job");
   }
 
-  /** A job that does not say how many of them are for sparse tables leaves that to the servers. */
+  /**
+   * Returns the shards that the job dictates. If it does not say how many of them are for sparse tables, the servers
+   * decide.
+   */
   private static List<Dictated> shards(JobConfig job) {
     Dictated shards = new Dictated("shards", job.shards(), "the job");
     return job.sparseShards() < 0 ? List.of(shards)
@@ -242,7 +261,7 @@ final class Place {
     return job.equals(job()) ? List.of() : List.of(new Dictated("job", Settings.toJson(job), "the job"));
   }
 
-  /** The port of a fixed endpoint. */
+  /** Returns the port of a fixed endpoint. */
   private static Dictated port(String key, String endpoint) {
     return new Dictated("port", HostPort.parse(endpoint, key).port(), key);
   }

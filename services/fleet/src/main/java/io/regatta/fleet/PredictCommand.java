@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Has a saved model predict the lines of files. Owned by the main thread. */
+/** The command that predicts the lines of files with a saved model. Owned by the main thread. */
 @Command(name = "predict", mixinStandardHelpOptions = true,
     description = "Predicts the examples in files of the format that the model was trained on; prints a number for each.")
 final class PredictCommand implements Callable<Integer> {
@@ -64,7 +64,7 @@ final class PredictCommand implements Callable<Integer> {
     return Regatta.DONE;
   }
 
-  /** What can be read once only, in a file. */
+  /** Copies standard input, which can be read only once, to a file. */
   private static Path standardInput() {
     try {
       Path file = Files.createTempFile("regatta-predict", ".txt");

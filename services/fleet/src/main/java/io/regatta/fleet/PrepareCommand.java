@@ -28,7 +28,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** What is done to data before training. Owned by the main thread. */
+/** The commands that prepare data before training. Owned by the main thread. */
 @Command(name = "prepare", mixinStandardHelpOptions = true,
     description = "Cuts data into parts, makes dictionaries, normalises and hashes, generates data.")
 final class PrepareCommand implements Runnable {
@@ -41,7 +41,7 @@ final class PrepareCommand implements Runnable {
     throw new ParameterException(spec.commandLine(), "say what to prepare: split, dictionary, criteo or generate");
   }
 
-  /** Where parts go. */
+  /** The options for output in parts. */
   static final class Parts {
 
     @Parameters(arity = "1..*", paramLabel = "FILE", description = "text files, in this order; also packed (.gz), or URIs (s3:)")

@@ -28,8 +28,8 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
 /**
- * A parameter server. With an option of PaddlePaddle's v2 it is one of fixed endpoints, which learns from the trainers which of
- * how many it is; otherwise all arguments go to the service's own main.
+ * The command of a parameter server. With an option of PaddlePaddle's v2 it has a fixed endpoint, and learns its index
+ * from the trainers. Otherwise all arguments go to the service's own main.
  */
 @Command(mixinStandardHelpOptions = true, description = ParameterServerMain.DESCRIPTION,
     footer = {"", "In a cluster: -conf FILE, --set KEY=VALUE, --seeds HOST:PORT, --ready-timeout SECONDS, --show-config.",
@@ -68,7 +68,7 @@ final class PserverCommand implements Callable<Integer> {
   @Unmatched
   private List<String> arguments = new ArrayList<>();
 
-  /** What may be given beside those options. */
+  /** The options that may be given beside those of v2. */
   @Command(name = "pserver")
   private static final class Others {
     @Mixin
@@ -108,7 +108,7 @@ final class PserverCommand implements Callable<Integer> {
     return Place.load(others.settings.conf(), given, others.settings.sectionKeys(), Fleet.role(Role.PSERVER));
   }
 
-  /** The directory holds this server alone until a trainer tells more. */
+  /** Returns the settings of a node whose directory holds this server alone until a trainer announces more. */
   private static NodeConfig node(NodeConfig given, int port) {
     String host = !given.host().isBlank() ? given.host()
         : PublishedAddress.choose(given.cluster().address(), List.of()).address();
@@ -116,7 +116,11 @@ final class PserverCommand implements Callable<Integer> {
         new HostPort(host, port).toString())));
   }
 
-  /** @param value null: 1, which is v2's default */
+  /**
+   * Returns the value of an option that has a lower limit.
+   *
+   * @param value null: 1, which is v2's default
+   */
   private static int atLeast(String option, Integer value, int least) {
     int number = value == null ? 1 : value;
     if (number < least) {

@@ -20,9 +20,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 
 /**
- * The command line. Owned by the main thread. Exit status: 0 done, 1 the run failed, 2 bad input, 130 after Ctrl-C,
- * 143 after SIGTERM.
- * Every failure is one line on standard error that begins with {@code regatta:}.
+ * The command line. Owned by the main thread. Exit status: 0 done, 1 the run failed, 2 bad input, 130 after Ctrl-C, 143
+ * after SIGTERM. Every failure is one line on standard error that begins with {@code regatta:}.
  */
 @Command(name = "regatta", mixinStandardHelpOptions = true, versionProvider = Version.class,
     description = "Distributed training of DJL models on the JVM.",
@@ -36,7 +35,7 @@ public final class Regatta implements Runnable {
   static final int FAILED = 1;
   static final int BAD_INPUT = 2;
 
-  /** What every trainer runs; null: the class that the job names. */
+  /** The program that every trainer runs; null: the class that the job names. */
   private final TrainingProgram program;
 
   @CommandLine.Spec
@@ -54,7 +53,7 @@ public final class Regatta implements Runnable {
   /**
    * Runs one command to its end on the calling thread.
    *
-   * @param program what trainers run; null: the class that the job names
+   * @param program that trainers run; null: the class that the job names
    * @return exit status
    */
   static int execute(TrainingProgram program, String... args) {
@@ -73,7 +72,7 @@ public final class Regatta implements Runnable {
     return commandLine.execute(withRun(args));
   }
 
-  /** All commands, with what their help ends with. */
+  /** Returns all commands, with the examples at the end of their help. */
   static CommandLine commandLine(TrainingProgram program) {
     CommandLine commandLine = new CommandLine(new Regatta(program));
     ServiceCommand.addAll(commandLine);
@@ -84,7 +83,7 @@ public final class Regatta implements Runnable {
         .setExecutionExceptionHandler((e, failed, parsed) -> report(e, failed.getErr()));
   }
 
-  /** A command that comes too late or is misspelt, in words; null if there is none. */
+  /** Returns the words about a command that is misspelt or comes after options; null if there is none. */
   private static String slip(CommandLine commandLine, String[] args) {
     Set<String> commands = commandLine.getSubcommands().keySet();
     if (!args[0].startsWith("-")) {
@@ -99,7 +98,7 @@ public final class Regatta implements Runnable {
     return null;
   }
 
-  /** A user's main without a command takes the part that the configuration gives it. */
+  /** Adds the command {@code run}: a user's main without a command takes the part that the configuration gives it. */
   private static String[] withRun(String[] args) {
     return Stream.concat(Stream.of("run"), Stream.of(args)).toArray(String[]::new);
   }
@@ -119,13 +118,16 @@ public final class Regatta implements Runnable {
     return BAD_INPUT;
   }
 
-  /** A line that its reader sees at once. Any thread. */
+  /** Prints a line that its reader sees at once. Any thread. */
   static void say(PrintWriter out, Object line) {
     out.println(line);
     out.flush();
   }
 
-  /** One line for what can be mended, none for what a signal has ended, which says so itself; the stack trace of anything else goes to the log. */
+  /**
+   * Reports a failure and returns the exit status: one line for an error that the user can correct, none after a
+   * signal, which reports itself. The stack trace of anything else goes to the log.
+   */
   static int report(Throwable e, PrintWriter err) {
     if (Interrupt.underway()) {
       return FAILED;

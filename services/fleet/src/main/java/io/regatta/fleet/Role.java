@@ -1,6 +1,6 @@
 package io.regatta.fleet;
 
-/** What a process does in a job. Configuration names are the lower-case forms. */
+/** The roles of a process in a job. Configuration names are the lower-case forms. */
 public enum Role {
   /** The whole job in this process, tables included, without any service. */
   LOCAL,

@@ -5,14 +5,14 @@ import java.io.PrintWriter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the environment says about a process's part in a job, for its user. Stateless. */
+/** The lines for the user about a process's part in a job that its environment gives. Stateless. */
 final class RoleLines {
 
   private static final Logger LOG = LoggerFactory.getLogger(RoleLines.class);
 
   private RoleLines() {}
 
-  /** Whose variables were taken, and what one should know; nothing if there are none. */
+  /** Prints the origin of the variables that were taken, and notes about them; nothing if there are none. */
   static void say(RoleEnvironment role, PrintWriter out) {
     if (role.isGiven()) {
       Regatta.say(out, "part in the job from the environment, " + role.source() + "; regatta env shows what each variable "
@@ -21,7 +21,7 @@ final class RoleLines {
     role.notes().forEach(note -> Regatta.say(out, note));
   }
 
-  /** The same in the log, for a program that starts Regatta itself. */
+  /** Writes the same to the log, for a program that starts Regatta itself. */
   static void log(RoleEnvironment role) {
     if (role.isGiven()) {
       LOG.info("part in the job from the environment, {}", role.source());
@@ -29,7 +29,7 @@ final class RoleLines {
     role.notes().forEach(LOG::warn);
   }
 
-  /** Every variable that is set, and what it led to. */
+  /** Prints every variable that is set, and its effect. */
   static void table(RoleEnvironment role, PrintWriter out) {
     if (role.readings().isEmpty()) {
       Regatta.say(out, "No variable of a launcher or scheduler is set: parts in a job come from options and files alone.");

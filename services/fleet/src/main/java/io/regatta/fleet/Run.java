@@ -3,10 +3,10 @@ package io.regatta.fleet;
 import io.regatta.trainer.result.RunResult;
 import io.vertx.core.Future;
 
-/** A program under way on this rank, on model threads of its own. Any thread. */
+/** A program that runs on this rank, on model threads of its own. Any thread. */
 interface Run {
 
-  /** What the run reports at its end, or what ended it. */
+  /** Returns the result of the run at its end, or the failure that ended it. */
   Future<RunResult> result();
 
   /** Stops it if it still runs, and frees everything. A later call returns the same outcome. */

@@ -50,15 +50,15 @@ final class ServerProcess {
   }
 
   /**
-   * Settings are checked before anything starts.
+   * Starts a service, after its settings have been checked.
    *
-   * @param ready gets one line when the service serves
+   * @param ready receives one line when the service serves
    */
   static ServerProcess start(Place place, JobConfig job, Consumer<String> ready) {
     return new ServerProcess(place.node(), service(place.fleet().role()), check(place, job), ready);
   }
 
-  /** Checks the settings alone; returns what makes the service. */
+  /** Checks the settings only; returns a factory of the service. */
   static Function<Node, Deployable> check(Place place, JobConfig job) {
     service(place.fleet().role());
     Function<Node, Deployable> verticle = verticle(place, job);
@@ -69,7 +69,7 @@ final class ServerProcess {
   }
 
   /**
-   * A parameter server at a fixed port that is told by trainers which of the servers it is, with a rendezvous at its port.
+   * Starts a parameter server at a fixed port to which trainers announce its index, with a rendezvous at its port.
    *
    * @param trainers of each job that it takes; 0: any number
    */
@@ -89,7 +89,8 @@ final class ServerProcess {
   }
 
   /**
-   * Completes when the service was closed or has done its work, fails when it could not start, or its job has failed.
+   * Returns a future that completes when the service was closed or has done its work; fails if it could not start, or
+   * its job has failed.
    */
   Future<Void> ended() {
     return ended.future();

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Option;
 
-/** Where a command's settings come from beside the job file: {@code -conf} and {@code --set}, for job and services. */
+/** The options {@code -conf} and {@code --set} for settings of job and services beside the job file. */
 final class SettingsOptions {
 
   @Option(names = {"-conf", "--conf"}, paramLabel = "FILE", description = "configuration of this process and its "
@@ -30,55 +30,59 @@ final class SettingsOptions {
   }
 
   /**
-   * Has the command's part in a job, where nothing else says so, come from variables of launchers and schedulers.
+   * Takes the command's part in a job, unless it is given otherwise, from variables of launchers and schedulers.
    *
    * @param variables of this process, or of one that is to be started, by name
-   * @return what they say
+   * @return the part that they give
    */
   RoleEnvironment takeRole(Map<String, String> variables) {
     readFrom(variables);
     return take(RoleEnvironment.read(variables));
   }
 
-  /** The same with what has been read already. */
+  /** Takes a part that has been read already. */
   RoleEnvironment take(RoleEnvironment read) {
     role = read;
     return role;
   }
 
-  /** Has keys, but not the command's part, come from these variables instead of this process's. */
+  /** Reads keys, but not the command's part, from these variables instead of this process's. */
   void readFrom(Map<String, String> variables) {
     environment = variables;
   }
 
-  /** Keys that follow from such variables. */
+  /** Returns the keys that follow from such variables. */
   List<Settings.Option> variables() {
     return role.options();
   }
 
   /**
-   * Variables that keys of job and sections may have as well: this process's, or those of another one that were given.
+   * Returns the variables that may also set keys of job and sections: this process's, or those of another one that were
+   * given.
    */
   Map<String, String> environment() {
     return environment;
   }
 
-  /** All {@code --set}, for a command that takes no job: a key of one is unknown to it. */
+  /** Returns all {@code --set}, for a command that takes no job: a key of one is unknown to it. */
   List<String> keys() {
     return List.copyOf(keys);
   }
 
-  /** {@code --set} of keys of the job. */
+  /** Returns each {@code --set} of keys of the job. */
   List<String> jobKeys() {
     return keys.stream().filter(key -> !Sections.holds(name(key))).toList();
   }
 
-  /** {@code --set} of keys of sections. */
+  /** Returns each {@code --set} of keys of sections. */
   List<String> sectionKeys() {
     return keys.stream().filter(key -> Sections.holds(name(key))).toList();
   }
 
-  /** {@code -conf}, and {@code --set} of keys of the sections node and rendezvous, as arguments for the job's rendezvous. */
+  /**
+   * Returns {@code -conf}, and {@code --set} of keys of the sections node and rendezvous, as arguments for the job's
+   * rendezvous.
+   */
   List<String> rendezvousArguments() {
     List<String> arguments = new ArrayList<>();
     if (conf != null) {
@@ -93,7 +97,7 @@ final class SettingsOptions {
     return key.equals(section) || key.startsWith(section + ".");
   }
 
-  /** An option that is short for a key; value null: it was not given. */
+  /** Adds an option that is short for a key; value null: it was not given. */
   static void add(List<Settings.Option> given, String option, String key, Object value) {
     if (value != null) {
       given.add(new Settings.Option(option, key, value.toString()));

@@ -27,7 +27,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** Runs a whole job in this JVM: over gRPC between services found through Hazelcast, or without any service. */
+/**
+ * The command that runs a whole job in this JVM: over gRPC between services found through Hazelcast, or without any
+ * service.
+ */
 @Command(name = "simulate", mixinStandardHelpOptions = true,
     description = "Runs a job's rendezvous, servers and trainers in one JVM.")
 final class SimulateCommand implements Callable<Integer> {
@@ -88,7 +91,7 @@ final class SimulateCommand implements Callable<Integer> {
     return Regatta.DONE;
   }
 
-  /** What can be known beforehand has been. */
+  /** Announces the start, after all checks that are possible before it. */
   private void starting(String parts, JobConfig config) {
     Regatta.say(spec.commandLine().getOut(), "starting " + parts + ", mode " + mode(config));
   }
@@ -119,7 +122,7 @@ final class SimulateCommand implements Callable<Integer> {
     return config.mode().name().toLowerCase(Locale.ROOT);
   }
 
-  /** Milliseconds by rank. */
+  /** Returns the delay of each rank, ms. */
   private Map<Integer, Long> delays(JobConfig config) {
     Map<Integer, Long> delays = new TreeMap<>();
     for (String each : slow) {
@@ -149,7 +152,7 @@ final class SimulateCommand implements Callable<Integer> {
   }
 
   /**
-   * Settings of a whole job in one process.
+   * Returns the settings of a whole job in one process.
    *
    * @param readyTimeout seconds, null: as configured
    * @param cluster its Hazelcast address, null: as configured

@@ -34,7 +34,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Asks every server of a running cluster, found through the directory, what its shards do. */
+/** The command that asks every server of a running cluster, found through the directory, what its shards do. */
 @Command(name = "status", mixinStandardHelpOptions = true,
     description = "Shows, per server and shard of a running cluster, the jobs, each trainer's state and last step.")
 final class StatusCommand implements Callable<Integer> {
@@ -44,7 +44,10 @@ final class StatusCommand implements Callable<Integer> {
   /** How long one service may take to answer. */
   private static final int ANSWER_SECONDS = 5;
 
-  /** Nobody comes to a client, which may run beside a service whose variables it shares. */
+  /**
+   * Settings of a client, to which no other process connects, and which may run beside a service whose variables it
+   * shares.
+   */
   static final JsonObject CLIENT = new JsonObject().put("node", new JsonObject()
       .put("admin", new JsonObject().put("enabled", false)).put("cluster", new JsonObject().put("port", 0)));
 
@@ -80,7 +83,10 @@ final class StatusCommand implements Callable<Integer> {
     }
   }
 
-  /** Endpoints given here are asked as they are, be it servers or a rendezvous alone; anything else as configured. */
+  /**
+   * Returns the settings of the node. Endpoints given here are asked as they are, servers or a rendezvous alone; others
+   * come from the configuration.
+   */
   private NodeConfig config() {
     List<Settings.Option> given = new ArrayList<>();
     cluster.addSeeds(given);
@@ -96,7 +102,7 @@ final class StatusCommand implements Callable<Integer> {
     return endpoints.isEmpty() ? node : node.withCluster(ClusterConfig.fixed(endpoints));
   }
 
-  /** One that was asked, and its answer, which has come or failed. */
+  /** A service that was asked, and its answer, which has arrived or failed. */
   private record Asked<T>(Directory.Instance instance, Future<T> reply) {
 
     String silence() {
@@ -107,7 +113,7 @@ final class StatusCommand implements Callable<Integer> {
   private record Answers(List<Asked<StatusReply>> servers, List<Asked<GroupsReply>> rendezvous,
       List<Directory.Instance> aggregators) {}
 
-  /** Fails only if nobody answered: the directory lists a dead service, too, until its lease ends. */
+  /** Asks all services. Fails only if none answered: the directory lists a dead service, too, until its lease ends. */
   private Future<Answers> ask(Node node) {
     ClusterConfig where = node.config().cluster();
     boolean noServers = where.directory() == DirectoryKind.FIXED
@@ -131,7 +137,7 @@ final class StatusCommand implements Callable<Integer> {
     return node.directory().awaitAny(Directory.PARAMETER_SERVER, node.config().readyTimeout(), "status");
   }
 
-  /** One that is frozen accepts a connection, and that is all. */
+  /** Limits the time for an answer: a frozen service accepts a connection, and does nothing else. */
   private static <T> Future<T> limited(Future<T> answer) {
     return answer.timeout(ANSWER_SECONDS, TimeUnit.SECONDS).recover(e -> Future.failedFuture(
         e instanceof TimeoutException ? new PeerLost("no answer within " + ANSWER_SECONDS + " s") : e));

@@ -59,7 +59,7 @@ final class StatusPage {
     }
   }
 
-  /** Of a table to whose rows nothing has happened but births nothing is said. */
+  /** Prints the counts of a table, unless its rows have only been created. */
   private static void life(String table, TableCounts c, PrintWriter out) {
     String text = counted(c.getRestored(), "restored") + counted(c.getAdmitted(), "admitted")
         + counted(c.getNotAdmittedPulls(), "pulled and not admitted")

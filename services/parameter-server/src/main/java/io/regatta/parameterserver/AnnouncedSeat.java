@@ -15,9 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The place of a server that was not told which of how many it is, as PaddlePaddle's v2 starts them: trainers know the servers
- * in order, so the first one that asks for the shards says it, and where the rendezvous is, at the first server. Whoever
- * says otherwise later is refused; the server keeps its place as long as it lives. Owned by the control port's event loop.
+ * The place of a server that does not know its index among the servers, as PaddlePaddle's v2 starts them. Trainers know
+ * the servers in order: the first one that asks for the shards announces the index and the number of servers. It also
+ * announces that the rendezvous is at the first server. A trainer that later gives another index or number is refused;
+ * the server keeps its place until it ends. Owned by the control port's event loop.
  */
 final class AnnouncedSeat {
 
@@ -29,12 +30,14 @@ final class AnnouncedSeat {
   private final int port;
   private final int trainers;
   private final Promise<ServerSeat> seat = Promise.promise();
-  /** Null: nobody has come yet. */
+  /** Null until a trainer has announced them. */
   private List<String> servers;
   private int index;
 
   /**
-   * @param clock dates the start of this server's life
+   * Creates a place that is not known yet.
+   *
+   * @param clock dates the start of this server
    * @param directory learns where servers and rendezvous are
    * @param port the control port
    * @param trainers of each job that this server takes; 0: any number
@@ -47,9 +50,9 @@ final class AnnouncedSeat {
   }
 
   /**
-   * Completes when a trainer has said it.
+   * Returns a future that completes when a trainer has announced the place.
    *
-   * @param lacks told what this server waits for
+   * @param lacks notified of what this server waits for
    */
   Future<ServerSeat> seat(Consumer<String> lacks) {
     String wait = "waits for the first trainer, which says which of the servers this is";
@@ -58,16 +61,16 @@ final class AnnouncedSeat {
     return seat.future();
   }
 
-  /** Number of all servers; 0: not known yet. */
+  /** Returns the number of all servers; 0: not known yet. */
   int servers() {
     return servers == null ? 0 : servers.size();
   }
 
   /**
-   * Somebody asks for the shards, and may say what he knows.
+   * Takes the place that a request for the shards announces, if it does, or compares it with the known one.
    *
-   * @throws Conflict if others have said otherwise, or this server was started for another number of trainers
-   * @throws InvalidInput if what he says cannot be
+   * @throws Conflict if others have announced another place, or this server was started for another number of trainers
+   * @throws InvalidInput if the place is impossible
    */
   void told(ShardMapRequest known) {
     if (known.getServersCount() == 0) {

@@ -8,12 +8,12 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Trainers of one job that have left by their own will, and whether one of them said that the run has ended with
+ * The trainers of one job that have left on their own, and whether one of them reported that the run has ended with
  * success. Owned by the event loop of its shard until the job is over there, then by that of its server.
  */
 final class Departures {
 
-  /** Takes notice of each trainer that leaves, and of whether its run has ended with success. */
+  /** A listener for each trainer that leaves, and for whether its run has ended with success. */
   interface Taker {
     void left(String job, int rank, boolean succeeded);
   }
@@ -28,14 +28,14 @@ final class Departures {
     }
   }
 
-  /** Returns true if no trainer has left by its own will. */
+  /** Returns true if no trainer has left on its own. */
   boolean isEmpty() {
     return !succeeded && withoutSuccess.isEmpty();
   }
 
   /**
-   * Returns why a job that is over has failed, by what each shard of a server has seen; empty if it has not. A trainer
-   * that succeeds has counted what the others did not train, or its job accepts that.
+   * Returns why a job that is over has failed, from the reports of all shards of a server; empty if it has not. A
+   * trainer that succeeds has counted what the others did not train, or its job accepts that.
    */
   static Optional<PeerLost> failure(String job, Collection<Departures> ofShards) {
     if (ofShards.stream().anyMatch(each -> each.succeeded)) {

@@ -13,29 +13,28 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Jobs of one server, each by its name: those that its shards hold, and those that some shards have freed and others have
- * not. A name may be used again: a shard's report counts until a job of that name begins there. Owned by the event loop
- * of the server.
+ * The jobs of one server by name: those that its shards hold, and those that only some shards have freed. A name may be
+ * used again: a shard's report counts until a job of that name begins there. Owned by the event loop of the server.
  */
 final class FreedJobs {
 
   private final int shards;
-  /** By job, then by index of the shard. */
+  /** Reports by job, then by index of the shard. */
   private final Map<String, Map<Integer, Departures>> reports = new HashMap<>();
-  /** By job, the shards that hold it. */
+  /** Shards that hold a job, by job. */
   private final Map<String, Set<Integer>> held = new HashMap<>();
   private final List<Promise<Void>> waiting = new ArrayList<>();
 
   /**
-   * Creates an empty one.
+   * Creates an empty record.
    *
-   * @param shards of the server
+   * @param shards number of shards of the server
    */
   FreedJobs(int shards) {
     this.shards = shards;
   }
 
-  /** Records that a job has begun at a shard: what that has reported of an earlier one of this name counts no longer. */
+  /** Records that a job has begun at a shard, whose report about an earlier job of this name no longer counts. */
   void begun(String job, int shard) {
     held.computeIfAbsent(job, name -> new HashSet<>()).add(shard);
     Map<Integer, Departures> ofJob = reports.get(job);
@@ -44,7 +43,7 @@ final class FreedJobs {
     }
   }
 
-  /** Records that a shard holds a job no longer. */
+  /** Records that a shard does not hold a job any more. */
   void released(String job, int shard) {
     held.computeIfPresent(job, (name, shards) -> shards.remove(shard) && shards.isEmpty() ? null : shards);
     if (held.isEmpty()) {
@@ -68,8 +67,8 @@ final class FreedJobs {
    * Records the report of a shard that has freed a job.
    *
    * @param seen empty: its trainers were all lost
-   * @return the reports of all shards, if this was the last one and a trainer has left one of them by its own will. If
-   *     all trainers were lost, the job may be begun again.
+   * @return the reports of all shards, if this was the last one and a trainer has left one of them on its own. If all
+   *     trainers were lost, the job may be started again
    */
   Optional<Collection<Departures>> add(String job, int shard, Departures seen) {
     Map<Integer, Departures> ofJob = reports.computeIfAbsent(job, name -> new TreeMap<>());

@@ -3,7 +3,7 @@ package io.regatta.parameterserver;
 import io.regatta.node.ServiceMain;
 import io.regatta.node.directory.Directory;
 
-/** {@code java -jar parameter-server.jar -conf FILE}: a parameter server in a process of its own. */
+/** The program {@code java -jar parameter-server.jar -conf FILE}: a parameter server in a process of its own. */
 public final class ParameterServerMain {
 
   public static final String DESCRIPTION = "Runs a parameter server with its shards.";
@@ -15,7 +15,7 @@ public final class ParameterServerMain {
   }
 
   /**
-   * Runs it until it ends, and then the JVM.
+   * Runs a parameter server until it ends, and then ends the JVM.
    *
    * @param command what its user typed
    */

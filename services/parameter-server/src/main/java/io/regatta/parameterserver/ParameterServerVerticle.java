@@ -36,9 +36,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A parameter server: owns its control port and, on the same event loop and at the same port, its first shard; the others
- * are verticles of their own. Started when all shards listen and the directory has the control port; stopped when they
- * do not any more.
+ * A parameter server. It owns its control port and, on the same event loop and at the same port, its first shard. The
+ * other shards are verticles of their own. Its start completes when all shards listen and the directory has the control
+ * port; its stop, when they do not any more.
  */
 public final class ParameterServerVerticle extends VerticleBase implements FiniteService {
 
@@ -49,7 +49,7 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
   private final Node node;
   private final ParameterServerConfig config;
   private final PortGuest guest;
-  /** Null: the index is configured, or given by the rendezvous. */
+  /** Null if the index is configured, or given by the rendezvous. */
   private final AnnouncedSeat announced;
   private final String id = UUID.randomUUID().toString();
   private final List<ParameterShardVerticle> others = new ArrayList<>();
@@ -64,12 +64,12 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
   private final FreedJobs freed;
   private final Promise<String> finished = Promise.promise();
 
-  /** One server on the node's host; deploy one instance. */
+  /** Creates a server on the node's host; deploy one instance. */
   public ParameterServerVerticle(Node node, ParameterServerConfig config) {
     this(node, config, null);
   }
 
-  /** The same, whose control port serves a guest as well; null: none. */
+  /** Creates a server whose control port serves a guest as well; null: none. */
   public ParameterServerVerticle(Node node, ParameterServerConfig config, PortGuest guest) {
     this(node, config, guest, null);
   }
@@ -83,8 +83,9 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
   }
 
   /**
-   * A server that is not told its index: trainers that know the servers in order tell it when they first come, and its start
-   * completes then. It needs a configured port, a directory of fixed endpoints, and a guest at whom they meet if it is the first.
+   * Creates a server that does not know its index: trainers that know the servers in order announce it when they first
+   * connect. Its start completes then. It needs a configured port and a directory of fixed endpoints. The first server
+   * also needs a guest that serves as the trainers' rendezvous.
    *
    * @param trainers of each job that it takes; 0: any number
    */
@@ -92,15 +93,15 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
     return new ParameterServerVerticle(node, config, guest, new AnnouncedSeat(node.clock(), node.directory(), config.port(), trainers));
   }
 
-  /** The control port, once started. */
+  /** Returns the control port, once started. */
   public int port() {
     return port.port();
   }
 
   /**
-   * Completes, with a line for the user, when this server has done its work: the trainers of a job have closed at all its
-   * shards. Fails then if none of them has ended its run with success. Never, unless its configuration's lifetime is
-   * that of a job.
+   * Returns a future that completes, with a line for the user, when the trainers of a job have closed at all its
+   * shards. It fails then if none of them has ended its run with success. It never completes unless the configured
+   * lifetime is that of a job.
    */
   @Override
   public Future<String> finished() {
@@ -114,7 +115,7 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
     return unused.future();
   }
 
-  /** Takes the reports of one shard to this server's event loop. */
+  /** Returns a listener that passes the reports of one shard to this server's event loop. */
   private JobListener listener(int shard) {
     Context home = context;
     return new JobListener() {
@@ -146,7 +147,7 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
         () -> finished.tryComplete(ends + "the trainers of job " + job + " have closed" + keeps)));
   }
 
-  /** The index among the servers, once started. */
+  /** Returns the index among the servers, once started. */
   public int index() {
     return seat.index();
   }
@@ -181,7 +182,7 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
         .recover(e -> undeployOthers().transform(undeployed -> stop()).transform(stopped -> Future.failedFuture(e)));
   }
 
-  /** Opens the port for control calls, the first shard's once there is one, and the guest's. */
+  /** Opens the port for control calls, the first shard's calls once there is one, and the guest's. */
   private Future<Void> listen() {
     StreamOptions options = node.streams(config.stream().options());
     GrpcCalls calls = new GrpcCalls(vertx);
@@ -202,7 +203,10 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
         });
   }
 
-  /** Before there is one, the port may be known from the life before: whoever comes tries again. */
+  /**
+   * Passes a stream to the first shard. Clients may know the port from an earlier start: before there is a shard, they
+   * must try again.
+   */
   private void toFirstShard(TensorStream stream) {
     if (first == null) {
       stream.fail(starting());
@@ -242,7 +246,10 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
     });
   }
 
-  /** After a failed start: when this verticle is not deployed, nobody undeploys those that are. */
+  /**
+   * Undeploys the other shards after a failed start: this verticle is not deployed then, so Vert.x does not undeploy
+   * them.
+   */
   private Future<Void> undeployOthers() {
     return Future.join(deployments.stream().map(d -> d.compose(vertx::undeploy)).toList()).mapEmpty();
   }
@@ -255,8 +262,9 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
   }
 
   /**
-   * Answers when the shards listen, so that one who comes early need not ask again. Once one of them stops, which is
-   * before its streams end, there is no map any more: a trainer asks here whether a shard that it lost serves.
+   * Answers when the shards listen, so that a client that connects early need not ask again. Once one of the shards
+   * stops, which is before its streams end, the call fails. Trainers ask here whether a shard that they lost still
+   * serves.
    */
   private Future<ShardMapReply> shardMap(ShardMapRequest request) {
     if (announced != null) {

@@ -15,9 +15,9 @@ import io.vertx.core.VerticleBase;
 import java.util.Map;
 
 /**
- * A shard of a server behind its first one: a {@link ShardService} on its event loop, at a port of its own. Started when
- * it listens; stopped when every stream has been told. {@link #status}, {@link #place} and
- * {@link #isServing} may be asked on any thread.
+ * A shard of a server other than its first: a {@link ShardService} on its own event loop and port. Its start completes
+ * when it listens, its stop when every stream has been notified. {@link #status}, {@link #place} and {@link #isServing}
+ * may be called on any thread.
  */
 final class ParameterShardVerticle extends VerticleBase {
 
@@ -33,9 +33,11 @@ final class ParameterShardVerticle extends VerticleBase {
   private ServicePort port;
 
   /**
+   * Creates a shard.
+   *
    * @param index global
    * @param port to listen on, 0 for any
-   * @param incarnation told to clients, so that they notice a restart
+   * @param incarnation sent to clients, so that they notice a restart
    */
   ParameterShardVerticle(Node node, ParameterServerConfig config, int index, int port, long incarnation,
       JobListener jobs) {
@@ -69,12 +71,12 @@ final class ParameterShardVerticle extends VerticleBase {
     return shard.isServing();
   }
 
-  /** Where this shard is, once started. */
+  /** Returns the address of this shard, once started. */
   Shard place() {
     return shard.place();
   }
 
-  /** What runs there; completes on this shard's event loop. */
+  /** Returns the jobs of this shard; completes on its event loop. */
   Future<ShardStatus> status(String job) {
     return shard.status(job);
   }

@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server's place among the servers: its index, and an incarnation that grows with every start, however the index was
- * got. Configured, or given by the rendezvous, which then hears of this server by heartbeats until it leaves; the
- * directory lets one in, whatever gave the index. Owned by the verticle's event loop.
+ * A server's place among the servers: its index, and an incarnation that grows with every start. Owned by the
+ * verticle's event loop. The index is configured, or given by the rendezvous, to which this server then sends
+ * heartbeats until it leaves. In both cases the directory accepts only one server for an index.
  *
  * @param group the seat at the rendezvous; null: the index is configured
  */
@@ -29,9 +29,9 @@ record ServerSeat(int index, long incarnation, Membership group) {
   private static final Logger LOG = LoggerFactory.getLogger(ServerSeat.class);
 
   /**
-   * The configured index, if there is one; else waits for the rendezvous and for the other servers.
+   * Returns a seat with the configured index, if there is one; else waits for the rendezvous and for the other servers.
    *
-   * @param lost told once if the rendezvous gives the index away: what to do about it
+   * @param lost called once if the rendezvous gives the index away, with what to do about it
    */
   static Future<ServerSeat> take(Node node, ParameterServerConfig config, String member, String endpoint,
       Consumer<String> lost) {
@@ -62,7 +62,7 @@ record ServerSeat(int index, long incarnation, Membership group) {
         + "or none of them any (parameter_server.index), or end that one");
   }
 
-  /** Another process that now listens on that port is not the one that is asked for. */
+  /** Returns whether a server answers; another process that now listens on that port does not count. */
   private static Future<Boolean> answers(Node node, Directory.Instance other) {
     ParameterServerControl control = new ParameterServerControl(node.network(), other.host(), other.controlPort());
     return control.shardMap().timeout(ANSWER_MILLIS, TimeUnit.MILLISECONDS)

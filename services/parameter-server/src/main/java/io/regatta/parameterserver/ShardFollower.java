@@ -9,9 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells a shard who of a job's group is gone. A change costs one question for each member that it names, whatever the shard holds
- * and however large the group is. Owned by
- * the shard's event loop.
+ * A follower of a job's group that notifies a shard of members that are gone. Owned by the shard's event loop. A change
+ * costs one look-up for each member that it names, whatever the shard holds and however large the group is.
  */
 final class ShardFollower implements GroupWatch.Follower {
 
@@ -26,9 +25,11 @@ final class ShardFollower implements GroupWatch.Follower {
   private final Departures.Taker closed;
 
   /**
+   * Creates a follower.
+   *
    * @param changed called when the job may have been freed
    * @param connected whether the job has a stream here
-   * @param closed told of each trainer of the job that has left
+   * @param closed notified of each trainer of the job that has left
    */
   ShardFollower(ParameterShard shard, int index, String job, Runnable changed, BooleanSupplier connected,
       Departures.Taker closed) {
@@ -67,7 +68,7 @@ final class ShardFollower implements GroupWatch.Follower {
     changed.run();
   }
 
-  /** Nobody is left in the group: who has not said so here never will. */
+  /** Declares the remaining trainers lost: the group has ended, so they will not leave on their own. */
   @Override
   public void ended(long lastIncarnation) {
     for (TrainerId t : shard.active(job)) {

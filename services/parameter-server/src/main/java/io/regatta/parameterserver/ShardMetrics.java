@@ -19,15 +19,16 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The meters of one shard: counters and staleness as requests go by, the state of each job and table as a {@link Tick} finds
- * it. Owned by the shard's event loop; the registry is read by others. {@link #close} takes them all out again.
+ * The meters of one shard. Owned by the shard's event loop; other threads read the registry. {@link #close} removes
+ * them all. Counters and staleness are recorded with each request; the state of each job and table is measured by a
+ * {@link Tick}.
  */
 public final class ShardMetrics {
 
-  /** Tables that are looked at in a turn. */
+  /** Number of tables that are measured in a time slice. */
   private static final int SLICE = 512;
 
-  /** One look at all jobs and tables, done over turns. */
+  /** One measurement of all jobs and tables, spread over time slices. */
   public final class Tick {
     private final ParameterShard from;
     private final Set<String> there;
@@ -42,7 +43,7 @@ public final class ShardMetrics {
       jobs = there.iterator();
     }
 
-    /** Goes on by a slice; returns true if there is more to do. */
+    /** Measures a further slice; returns true if there is more to do. */
     public boolean advance() {
       if (!begun) {
         begun = true;
@@ -86,7 +87,7 @@ public final class ShardMetrics {
   private final Counter bytesOut;
   private final DistributionSummary staleness;
   private final SampleFamilies families;
-  /** The last one; null before there is one. */
+  /** The last measurement; null before there is one. */
   private Tick tick;
 
   /**
@@ -147,13 +148,16 @@ public final class ShardMetrics {
     bytesOut.increment(bytes);
   }
 
-  /** Begins to renew what is shown of each job and table; that of jobs that have ended goes. The one before must have ended. */
+  /**
+   * Begins to measure each job and table again; jobs that have ended are removed. The measurement before must have
+   * ended.
+   */
   public Tick tick(ParameterShard from) {
     tick = new Tick(from);
     return tick;
   }
 
-  /** Removes what is shown of the tables of a job that has been freed, also if a look at them is under way. */
+  /** Removes the tables of a job that has been freed, even during a measurement. */
   public void forget(String job) {
     byTable.forget(job);
     if (tick != null) {

@@ -39,8 +39,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One shard as a service: owns one {@link ParameterShard} on the event loop of a context, and serves it at a port that
- * somebody else opens, and may share with other calls of the same event loop. Everything on that context, but
+ * One shard as a service: it owns one {@link ParameterShard} on the event loop of a context, and serves it. The port is
+ * opened by its caller, and may serve other calls of the same event loop, too. Everything runs on that context, except
  * {@link #status} and {@link #place}: any thread.
  */
 final class ShardService {
@@ -49,7 +49,7 @@ final class ShardService {
   private static final PeerLog JOBS = PeerLog.ofEvents(LOG);
   private static final long MEASURE_MILLIS = 1000;
   private static final long WATCH_RETRY_MILLIS = 1000;
-  /** Values hashed in one turn: 1 to 2 ms. */
+  /** Number of values hashed in one time slice: 1 to 2 ms. */
   private static final long DIGEST_SLICE = 100_000;
 
   private final Node node;
@@ -60,9 +60,9 @@ final class ShardService {
   private final ParameterServerConfig config;
   private final StreamOptions options;
   private final Map<String, GroupWatch> watches = new HashMap<>();
-  /** Streams that have a trainer, with its job. */
+  /** Streams that have a trainer, each with its job. */
   private final Map<TensorStream, String> streams = new HashMap<>();
-  /** By job, trainers that have left, and have not just been lost. */
+  /** Trainers that have left on their own, by job. */
   private final Map<String, Departures> departures = new HashMap<>();
   private final JobListener jobs;
   private final SnapshotWriter snapshots;
@@ -72,14 +72,14 @@ final class ShardService {
   private LocalStreams local;
   private Waits.Source waits;
   private Timer measurer = Timer.NONE;
-  /** Under way, or null. */
+  /** The measurement that is running, or null. */
   private ShardMetrics.Tick tick;
 
   /**
-   * Called on the context that owns the shard from here on.
+   * Creates the service, on the context that owns the shard from now on.
    *
    * @param index global
-   * @param incarnation told to clients, so that they notice a restart
+   * @param incarnation sent to clients, so that they notice a restart
    */
   ShardService(Node node, Context context, ParameterServerConfig config, int index, long incarnation,
       JobListener jobs) {
@@ -116,7 +116,7 @@ final class ShardService {
             .map(dense -> RestoreReply.newBuilder().setDense(dense).build()));
   }
 
-  /** Returns a job's name that may be known; one that is too long is refused before any message repeats it. */
+  /** Returns a job's name that is not too long; a longer one is refused before any message repeats it. */
   private static String known(String job) {
     ParameterShard.checkName(job);
     return job;
@@ -127,7 +127,7 @@ final class ShardService {
     return hosted.isServing();
   }
 
-  /** Its port is open: streams may come, by hand as well. */
+  /** Begins to serve, because its port is open; in-process streams are accepted as well. */
   void listens(int at, Map<String, Handler<TensorStream>> paths) {
     port = at;
     local = LocalStreams.serve(loop, node.host(), at, paths, options);
@@ -136,7 +136,7 @@ final class ShardService {
     hosted.serves();
   }
 
-  /** Begins a look at all tables, unless the one before is still under way. */
+  /** Begins to measure all tables, unless the measurement before is still running. */
   private void measure() {
     if (tick == null) {
       tick = metrics.tick(shard);
@@ -144,7 +144,7 @@ final class ShardService {
     }
   }
 
-  /** A look that fails is given up, and the next one begins anew. */
+  /** Continues the measurement. One that fails is given up, and the next one starts from the beginning. */
   private void measureOn() {
     boolean more = false;
     try {
@@ -166,7 +166,9 @@ final class ShardService {
         this::left), options);
   }
 
-  /** A life that is over may come late, and the watch has said so already. */
+  /**
+   * Handles a registration. The trainer's incarnation may be over already, so the watch repeats what it knows of it.
+   */
   private void came(Origin trainer) {
     GroupWatch watch = watches.get(trainer.job());
     if (watch != null) {
@@ -175,14 +177,17 @@ final class ShardService {
     jobChanged(trainer.job());
   }
 
-  /** A trainer has left; one that says so again after the job has gone says nothing of the next one of its name. */
+  /**
+   * Records that a trainer has left. A repeated call after the job has been freed must not count for the next job of
+   * its name.
+   */
   private void left(String job, int rank, boolean succeeded) {
     if (watches.containsKey(job)) {
       departures.computeIfAbsent(job, j -> new Departures()).left(rank, succeeded);
     }
   }
 
-  /** Watches the group of a job that has come, and no longer that of one that has gone. */
+  /** Watches the group of a job that has begun, and stops watching that of one that has been freed. */
   private void jobChanged(String job) {
     boolean here = shard.jobs().contains(job);
     GroupWatch watch = watches.get(job);
@@ -205,13 +210,13 @@ final class ShardService {
     }
   }
 
-  /** Where this shard is, once its port is open. */
+  /** Returns the address of this shard, once its port is open. */
   Shard place() {
     return Shard.newBuilder().setIndex(index).setHost(node.host()).setPort(port)
         .setIncarnation(incarnation).build();
   }
 
-  /** What runs here; completes on this shard's event loop. */
+  /** Returns the jobs of this shard; completes on its event loop. */
   Future<ShardStatus> status(String job) {
     return onLoop(() -> StatusMessages.of(index, shard, job, loop.clock().epochMillis()));
   }
@@ -234,7 +239,7 @@ final class ShardService {
     return promise.future().map(sum -> DigestReply.newBuilder().setDigest(sum).build());
   }
 
-  /** One slice in this turn, the rest in the next ones. */
+  /** Hashes one slice now, the rest in later time slices. */
   private void digestOn(DigestCursor cursor, Promise<Long> promise) {
     try {
       if (cursor.advance(DIGEST_SLICE)) {
@@ -248,7 +253,7 @@ final class ShardService {
   }
 
   /**
-   * Tells every stream, and ends.
+   * Notifies every stream, and stops serving.
    *
    * @return completes when no file is being written or read any more; the port can be closed at once
    */

@@ -22,8 +22,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * One stream's requests on their way to the shard: checks to whom they are addressed, counts bytes, and says which job a
- * stream has. A stream that ends is no loss: only the rendezvous declares those. Owned by the shard's event loop.
+ * The handler of one stream's requests to a shard. Owned by the shard's event loop. It checks that requests are
+ * addressed to the shard, counts bytes, and reports the job of the stream. The end of a stream is not a loss: only the
+ * rendezvous declares losses.
  */
 final class ShardStreams implements ShardStreamHandler {
 
@@ -39,12 +40,14 @@ final class ShardStreams implements ShardStreamHandler {
   private final Departures.Taker left;
 
   /**
+   * Creates the handler of one stream.
+   *
    * @param fits throws what is wrong with a job for this shard
    * @param came called when a trainer has registered, of a job that may be new
    * @param jobChanged called with a job that may be freed
-   * @param registered told the job when the stream has a trainer of it
+   * @param registered called with the job when a trainer of it asks to register, before the answer
    * @param gone called when such a stream is over
-   * @param left told of each trainer that has left
+   * @param left called with each trainer that has left
    */
   ShardStreams(int index, long incarnation, ParameterShard shard, ShardMetrics metrics, Consumer<JobSpec> fits,
       Consumer<Origin> came, Consumer<String> jobChanged, Consumer<String> registered, Runnable gone,

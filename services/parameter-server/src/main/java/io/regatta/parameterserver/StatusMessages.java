@@ -10,12 +10,18 @@ import io.regatta.protocol.parameterserver.TrainerStatus;
 import io.regatta.protocol.parameterserver.WaitedFor;
 import java.util.Locale;
 
-/** A shard's state as the message that {@code regatta status} asks for. Used on the shard's event loop. */
+/**
+ * A converter of a shard's state to the message that {@code regatta status} asks for. Used on the shard's event loop.
+ */
 final class StatusMessages {
 
   private StatusMessages() {}
 
-  /** @param job name, or empty for all */
+  /**
+   * Returns the state of a shard.
+   *
+   * @param job name, or empty for all
+   */
   static ShardStatus of(int index, ParameterShard shard, String job, long nowMillis) {
     ShardStatus.Builder status = ShardStatus.newBuilder().setShard(index);
     for (String name : shard.jobs()) {

@@ -10,8 +10,9 @@ import java.util.Set;
 import java.util.function.ToLongFunction;
 
 /**
- * What is shown of the sparse tables of one shard's jobs: one entry for each table, which scrapes read. So a look costs little for
- * each table, new ones included, and can be spread over turns. Written on the shard's event loop alone, read by any thread.
+ * The metrics of the sparse tables of one shard's jobs. Written on the shard's event loop only, read by any thread.
+ * There is one entry for each table, which scrapes read. Measuring a table, even a new one, therefore costs little, and
+ * can be spread over time slices.
  */
 final class TableMeters implements SampleFamilies.Source {
 
@@ -36,7 +37,7 @@ final class TableMeters implements SampleFamilies.Source {
       new Counter(REMOVED, "ttl", TableCounts::expired), new Counter(REMOVED, "evicted", TableCounts::evicted)};
 
   private final String shard;
-  /** By job, then by table. */
+  /** Published values by job, then by table. */
   private final PublishedValues<Shown> tables = new PublishedValues<>();
 
   TableMeters(int shard) {
@@ -47,7 +48,7 @@ final class TableMeters implements SampleFamilies.Source {
     return new Counter(new Family(name, description, true), null, count);
   }
 
-  /** Shows a table as it is now. */
+  /** Publishes the present values of a table. */
   void show(String job, String table, long rows, TableCounts counts) {
     Shown before = tables.get(job, table);
     if (before == null || before.rows != rows || !before.counts.equals(counts)) {
@@ -56,12 +57,12 @@ final class TableMeters implements SampleFamilies.Source {
     }
   }
 
-  /** Shows nothing more of a job that has been freed: one that begins anew by its name may have other tables. */
+  /** Removes a job that has been freed: one that begins under its name may have other tables. */
   void forget(String job) {
     tables.remove(job);
   }
 
-  /** Shows nothing more of jobs that are not among these. */
+  /** Removes the jobs that are not among these. */
   void retain(Set<String> there) {
     tables.retain(there);
   }

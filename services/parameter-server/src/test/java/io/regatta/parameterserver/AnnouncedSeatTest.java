@@ -17,7 +17,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What trainers may tell a server that does not know its place. */
+/** Tests of a server that does not know its place, and to which trainers announce it. */
 class AnnouncedSeatTest {
 
   private final Vertx vertx = Vertx.vertx();

@@ -52,7 +52,7 @@ class BrokenConnectionTest {
 
   private static final int STEPS = 30;
 
-  /** A proxy that cuts a connection after so many bytes in one direction; 0: never. */
+  /** A proxy that cuts a connection after {@code cutAfter} bytes in one direction; 0: never. */
   private static final class CuttingProxy {
     private final NetServer server;
     private final boolean answers;
@@ -123,7 +123,7 @@ class BrokenConnectionTest {
     return new ParameterClient(job, new TrainerId(rank, 1), List.of(link), servers::onOwner);
   }
 
-  /** Streams that cannot be opened for a while: the second and the next ones, so many. */
+  /** Returns streams that cannot be opened for a while: the second and later ones, {@code times} of them. */
   private static UnaryOperator<Supplier<Future<GrpcShardLink>>> failing(int times, Supplier<Future<GrpcShardLink>> failure) {
     AtomicInteger opened = new AtomicInteger();
     return open -> () -> {
@@ -138,7 +138,7 @@ class BrokenConnectionTest {
     get(client.push(0, 8, null, Jobs.dense(0, 0), Jobs.rows(0, 0)));
   }
 
-  /** Nothing is under way when the connection breaks: what comes next was never sent, and is sent once. */
+  /** If the connection breaks while no request is open, the next request was never sent, and is sent once. */
   @ParameterizedTest
   @ValueSource(strings = {"leave", "changed", "export", "sit out"})
   void aBreakWhileNothingIsUnderWayIsSurvivedWhateverComesNext(String next) throws Exception {

@@ -41,7 +41,7 @@ class ServersAndRendezvousTest {
 
   /** Longer than anybody here is silent. */
   private static final long LEASE_MILLIS = 60_000;
-  /** Of those whose silence is to be noticed. */
+  /** Lease of members whose silence must be noticed. */
   private static final long SHORT_LEASE_MILLIS = 5_000;
 
   @Test

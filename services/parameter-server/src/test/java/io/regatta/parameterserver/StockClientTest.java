@@ -103,7 +103,7 @@ class StockClientTest {
     }
   }
 
-  /** Of a server with a token. */
+  /** The server requires a token. */
   @Test
   void aProbeThatShowsNoTokenLearnsWhetherTheServerIsReadyAndNothingElse(@TempDir Path dir) throws Exception {
     Path token = Files.writeString(dir.resolve("token"), "the-token-of-this-job");

@@ -39,7 +39,7 @@ class TableCountersTest {
         List.of(new SparseTableSpec("t", 1, InitializerSpec.zeros(), sgd, life))));
   }
 
-  /** What is shown of the table, by name and further labels. */
+  /** Returns the counters of the table, by name and further labels. */
   private static Map<String, Double> shown(RunningServers servers) {
     Map<String, Double> shown = new TreeMap<>();
     for (String line : ((PrometheusMeterRegistry) servers.node.metrics()).scrape().split("\n")) {

@@ -15,20 +15,21 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A rank's local copy of the model in geo mode: local SGD on every step, and every {@code kSteps} steps an exchange of
- * deltas with the servers. Source: GEO-SGD as in Paddle's communicator: delta = (local - old) / trainers; old += delta;
- * push delta, the servers add it; pull what has changed; local += server - old; old = server.
+ * A rank's local copy of the model in geo mode. It runs local SGD on every step, and exchanges deltas with the servers
+ * every {@code kSteps} steps. The source is GEO-SGD as in Paddle's communicator. Before the push: delta = (local - old)
+ * / trainers; old += delta. The servers add the delta. After the pull of what has changed: local += server - old; old =
+ * server.
  *
  * <p>Gradients are checked and clipped here, as {@link ParameterClient#push} does in the other modes; deltas are not.
- * Its owner does the pushing and pulling, and lets in one thread at a time; nothing here waits.
+ * Its owner pushes and pulls, and must not use it from two threads at a time; nothing here waits.
  */
 public final class GeoState {
 
   /**
-   * What an exchange pushes.
+   * The delta that one exchange pushes.
    *
-   * @param step last local step inside
-   * @param versions that the local values were last agreed on
+   * @param step last local step that it includes
+   * @param versions at which the local values were last equal to the servers'
    */
   public record Delta(long step, long[] versions, float[] dense, List<SparseRows> sparse) {}
 
@@ -45,15 +46,16 @@ public final class GeoState {
   private long localSteps;
   private long sinceExchange;
 
-  /** An empty copy of a run that begins. */
+  /** Creates an empty copy for the start of a run. */
   public GeoState(JobSpec job, int rank, int kSteps) {
     this(job, rank, kSteps, 0);
   }
 
   /**
-   * An empty copy; {@link #renew} gives it values. Refuses optimizers other than SGD.
+   * Creates an empty copy; {@link #renew} gives it values. Refuses optimizers other than SGD.
    *
-   * @param localSteps that the rank has made in earlier lives of the run: the schedule of the learning rate continues there
+   * @param localSteps steps that the rank has made in earlier starts of the run, from which the schedule of the
+   *     learning rate continues
    */
   public GeoState(JobSpec job, int rank, int kSteps, long localSteps) {
     this.job = job;
@@ -77,12 +79,12 @@ public final class GeoState {
     }
   }
 
-  /** Whether there are values. */
+  /** Returns true if there are values. */
   public boolean started() {
     return local != null;
   }
 
-  /** A copy of the local dense values. */
+  /** Returns a copy of the local dense values. */
   public float[] dense() {
     return local.clone();
   }
@@ -90,20 +92,20 @@ public final class GeoState {
   /**
    * Copies the local rows of a table, {@code ids.length × dim}, into {@code out}.
    *
-   * @return those of the ids that are not here, in their order
+   * @return the ids whose rows are not here, in their order
    */
   public long[] copy(String table, long[] ids, float[] out) {
     return table(table).copy(ids, out);
   }
 
-  /** Takes in rows as the servers have them; those that are here already stay as they are. */
+  /** Adds rows with the servers' values; rows that are here already stay as they are. */
   public void admit(SparseRows rows) {
     table(rows.table()).admit(rows.ids(), rows.values());
   }
 
   /**
-   * One local step with the merged gradients of the rank's replicas. A NaN or infinite one must not reach the local
-   * copy, from where no later exchange could remove it: by policy it fails, or is skipped; the step counts.
+   * Makes one local step with the merged gradients of the rank's replicas. A NaN or infinite one must not reach the
+   * local copy, from where no later exchange could remove it. By policy it fails, or is skipped; a skipped step counts.
    *
    * @param dense gradient of the flat dense vector, or null
    * @param sparse gradients by table, ids distinct; their rows must be here
@@ -136,22 +138,25 @@ public final class GeoState {
     }
   }
 
-  /** Local steps taken. */
+  /** Returns the number of local steps. */
   public long steps() {
     return localSteps;
   }
 
-  /** Whether the next thing to do is an exchange. */
+  /** Returns true if the next operation must be an exchange. */
   public boolean exchangeDue() {
     return sinceExchange >= kSteps;
   }
 
-  /** Whether there are local steps that no exchange has handed in. */
+  /** Returns true if there are local steps that no exchange has flushed. */
   public boolean pending() {
     return sinceExchange > 0;
   }
 
-  /** Begins an exchange: this trainer's share of what training has changed since the last one. Push it, then pull. */
+  /**
+   * Begins an exchange: returns this trainer's part of what training has changed since the last one. Push it, then
+   * pull.
+   */
   public Delta takeDelta() {
     float[] delta = new float[local.length];
     for (int i = 0; i < delta.length; i++) {
@@ -169,7 +174,7 @@ public final class GeoState {
     return new Delta(Math.max(0, localSteps - 1), versions, delta, rows);
   }
 
-  /** Ends an exchange with the servers' dense values and their changed rows, pulled behind the delta. */
+  /** Ends an exchange with the servers' dense values and their changed rows, pulled after the push of the delta. */
   public void merge(ParameterClient.Values server) {
     versions = server.versions();
     for (int i = 0; i < local.length; i++) {
@@ -182,8 +187,8 @@ public final class GeoState {
   }
 
   /**
-   * Takes over the servers' dense values and forgets all rows, which are pulled again when they are next used: what is
-   * local beyond them (the other trainers' share of the last deltas) is dropped.
+   * Replaces the local dense values by the servers', and drops all rows, which are pulled again at their next use.
+   * Local changes beyond those values are lost: the other trainers' part of the last deltas.
    */
   public void renew(ParameterClient.Values server) {
     local = server.dense();

@@ -9,7 +9,7 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
 
 /**
- * A rank's local copy of the rows that it has used of one table: the trained value and the one last agreed on with the
+ * A rank's local copy of the rows of one table that it has used: the trained value, and the value last agreed with the
  * servers. Owned by its {@link GeoState}.
  */
 final class GeoTable {
@@ -33,7 +33,7 @@ final class GeoTable {
     index.defaultReturnValue(-1);
   }
 
-  /** Copies the local rows of those ids that are here; returns the others. */
+  /** Copies the local rows of those ids that are here; returns the other ids. */
   long[] copy(long[] ids, float[] out) {
     LongArrayList missing = new LongArrayList();
     for (int i = 0; i < ids.length; i++) {
@@ -47,7 +47,7 @@ final class GeoTable {
     return missing.toLongArray();
   }
 
-  /** Takes in rows as the servers have them; those that are here already stay as they are. */
+  /** Adds rows with the servers' values; rows that are here already stay as they are. */
   void admit(long[] ids, float[] values) {
     for (int i = 0; i < ids.length; i++) {
       int row = index.size();
@@ -59,13 +59,13 @@ final class GeoTable {
     }
   }
 
-  /** Forgets all rows; they are pulled again when they are next used. */
+  /** Drops all rows; they are pulled again at their next use. */
   void clear() {
     index.clear();
     touched.clear();
   }
 
-  /** One local step of SGD on rows that must be here; marks them for the next exchange. */
+  /** Makes one local step of SGD on rows that must be here; marks them for the next exchange. */
   void update(SparseRows gradients, long step) {
     float lr = (float) spec.optimizer().learningRate().at(step);
     for (int i = 0; i < gradients.ids().length; i++) {
@@ -80,7 +80,7 @@ final class GeoTable {
     }
   }
 
-  /** One n-th of what training has changed since the last exchange; the agreed values move along with it. */
+  /** Returns one n-th of what training has changed since the last exchange, and adds it to the agreed values. */
   SparseRows takeDelta(int trainers) {
     float[] delta = new float[deltaLength(touched.size())];
     long[] ids = touched.toLongArray();
@@ -98,7 +98,10 @@ final class GeoTable {
     return new SparseRows(spec.name(), ids, delta);
   }
 
-  /** Takes over what others have changed: the local value moves by what the servers' is away from the agreed one. */
+  /**
+   * Merges what others have changed: adds to the local value the difference between the servers' value and the agreed
+   * one.
+   */
   void merge(long[] ids, float[] server) {
     for (int i = 0; i < ids.length; i++) {
       int row = index.get(ids[i]);

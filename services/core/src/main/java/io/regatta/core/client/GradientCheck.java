@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a trainer does to whole gradients before they are cut for shards: shapes, NaN and infinity, clipping by norm.
- * Immutable; any thread.
+ * The treatment of a trainer's whole gradients before they are cut for shards: shapes, NaN and infinity, clipping by
+ * norm. Immutable; any thread.
  */
 final class GradientCheck {
 
@@ -54,7 +54,7 @@ final class GradientCheck {
     }
   }
 
-  /** Where the first NaN or infinite value is, in words, or null. */
+  /** Returns the place of the first NaN or infinite value, in words, or null. */
   String nonFinite(DenseMemory dense, List<SparseRows> sparse) {
     int bad = dense == null ? -1 : dense.nonFinite();
     if (bad >= 0) {
@@ -76,7 +76,9 @@ final class GradientCheck {
     return null;
   }
 
-  /** The dense gradient, each variable scaled to at most its optimizer's norm; a copy if there is such a norm. */
+  /**
+   * Returns the dense gradient, each variable scaled to at most its optimizer's norm; a copy if there is such a norm.
+   */
   DenseMemory clipDense(DenseMemory dense) {
     float limit = model.denseOptimizer().clipNorm();
     if (dense == null || limit == 0) {
@@ -91,7 +93,9 @@ final class GradientCheck {
     return DenseMemory.of(out);
   }
 
-  /** The sparse gradients, each table's batch scaled to at most its optimizer's norm; copies where there is one. */
+  /**
+   * Returns the sparse gradients, each table's batch scaled to at most its optimizer's norm; copies where there is one.
+   */
   List<SparseRows> clipSparse(List<SparseRows> sparse) {
     List<SparseRows> out = new ArrayList<>(sparse.size());
     for (SparseRows r : sparse) {
@@ -105,7 +109,7 @@ final class GradientCheck {
     return out;
   }
 
-  /** Counts take no part. */
+  /** Returns the clipped values; counts are neither scaled nor part of the norm. */
   private static float[] clipped(SparseRows r, float limit) {
     float[] values = r.values().clone();
     if (r.counts() == 0) {

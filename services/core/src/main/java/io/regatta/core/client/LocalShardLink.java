@@ -23,12 +23,13 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A link to a {@link ParameterShard} in the same process and on the same thread: what {@code --local} trains on. Calls
- * run on the caller's thread, which must be the shard's; what waits is completed there by the call that releases it.
+ * A link to a {@link ParameterShard} in the same process and on the same thread, on which {@code --local} trains. Calls
+ * run on the caller's thread, which must be the shard's; a call that waits is completed there by the call that releases
+ * it.
  */
 public final class LocalShardLink implements ShardLink {
 
-  /** Rows per slice of an export. */
+  /** Number of rows per slice of an export. */
   private static final int EXPORT_ROWS = 4096;
 
   private final ParameterShard shard;
@@ -74,7 +75,7 @@ public final class LocalShardLink implements ShardLink {
     return LocalShardLink.<Pulled>answer(done -> shard.pull(registered(), pull, done)).thenApply(p -> landed(pull, p));
   }
 
-  /** The values where the trainer wants them, the snapshot released. */
+  /** Copies the dense values to where the trainer requires them, and releases the snapshot. */
   private static Pulled landed(Pull pull, Pulled pulled) {
     DenseValues seen = pulled.dense();
     if (seen == null) {
@@ -119,7 +120,7 @@ public final class LocalShardLink implements ShardLink {
     return done;
   }
 
-  /** Goes on until the sink holds a slice, and again when it has taken it. */
+  /** Exports slice after slice until the sink keeps one, and resumes when it has taken it. */
   private static void export(RowCursor cursor, RowSink sink, CompletableFuture<Void> done) {
     for (SparseRows rows = cursor.next(EXPORT_ROWS); rows != null; rows = cursor.next(EXPORT_ROWS)) {
       if (rows.ids().length == 0) {

@@ -40,23 +40,28 @@ import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 /**
- * A trainer's view of all shards of its job as one: cuts dense vectors by {@link DensePartition} and sparse rows by
- * {@code SparsePartition}, talks to every {@link ShardLink}, and puts the answers together. Slicing happens on the
- * caller's (model) thread; sequence numbers and links belong to {@code owner}, a serial executor (the trainer
- * verticle's event loop; {@code Runnable::run} in local mode). One client per rank, shared by its replicas.
- * Futures fail with a {@link io.regatta.core.error.RegattaException}, or with the defect itself; the first failing shard
- * fails the whole, and what the others did stays done: a failed push ends the run, or is left to the caller to judge.
+ * A trainer's view of all shards of its job as one. It cuts dense vectors by {@link DensePartition} and sparse rows by
+ * {@code SparsePartition}, calls every {@link ShardLink}, and assembles the answers. Slicing happens on the caller's
+ * (model) thread. Sequence numbers and links belong to {@code owner}, a serial executor. It is the trainer verticle's
+ * event loop, or {@code Runnable::run} in local mode. One client per rank, shared by its replicas.
+ *
+ * <p>Futures fail with a {@link io.regatta.core.error.RegattaException}, or with the defect itself. The first failing
+ * shard fails the whole call, and what the others did is not undone. A failed push ends the run, or is left to the
+ * caller to judge.
  */
 public final class ParameterClient {
 
   /**
-   * All values of a pull. {@code versions} by shard goes back into the next push; {@code dense} is the flat vector,
-   * or null if it was not wanted, or went into direct memory; {@code sparse} one entry per wish, then (geo) one per table with changed rows;
-   * {@code clockLead} the most clocks that a shard found this trainer ahead of the slowest one.
+   * All values of a pull.
+   *
+   * @param versions by shard; the next push returns them
+   * @param dense the flat vector; null if it was not requested, or if it was written into direct memory
+   * @param sparse one entry per request, then (geo) one per table with changed rows
+   * @param clockLead the most clocks that a shard found this trainer ahead of the slowest one
    */
   public record Values(long[] versions, float[] dense, List<SparseRows> sparse, long clockLead) {}
 
-  /** What all shards said to a push: the highest staleness, whether any skipped it. */
+  /** The summary of all shards' answers to a push: the highest staleness, and whether any skipped it. */
   public record Pushed(long staleness, boolean skippedPush) {}
 
   private final JobSpec job;
@@ -65,14 +70,21 @@ public final class ParameterClient {
   private final Executor owner;
   private final DensePartition partition;
   private final GradientCheck model;
-  /** By shard; touched on the owner only. */
+  /** Sequence numbers by shard; used on the owner only. */
   private final long[] sequences;
-  /** What the shards answered to the last registration; written where the last answer completes. */
+  /** Steps with which the shards answered the last registration; written where the last answer completes. */
   private volatile List<Long> partFrom;
-  /** Calls without an answer, by shard: counted on the owner, uncounted where an answer completes, read anywhere. */
+  /**
+   * Number of calls without an answer, by shard: counted on the owner, uncounted where an answer completes, read
+   * anywhere.
+   */
   private final AtomicIntegerArray unanswered;
 
-  /** {@code shards} in the order of the shard map, one link for each of {@link JobSpec#shards}. */
+  /**
+   * Creates a client.
+   *
+   * @param shards in the order of the shard map, one link for each of {@link JobSpec#shards}
+   */
   public ParameterClient(JobSpec job, TrainerId trainer, List<? extends ShardLink> shards, Executor owner) {
     if (shards.size() != job.shards()) {
       throw new InvalidInput("job '" + job.job() + "' is cut over " + job.shards() + " shards, but there are "
@@ -93,12 +105,12 @@ public final class ParameterClient {
     return job;
   }
 
-  /** Where which block of the dense variables lies. */
+  /** Returns the partition of the dense variables' blocks over the shards. */
   public DensePartition partition() {
     return partition;
   }
 
-  /** The shards that owe this trainer an answer now, with their links' {@link ShardLink#peer}. Any thread. */
+  /** Returns the shards that owe this trainer an answer now, with their links' {@link ShardLink#peer}. Any thread. */
   public SortedMap<Integer, String> unanswered() {
     SortedMap<Integer, String> shards = new TreeMap<>();
     for (int s = 0; s < links.size(); s++) {
@@ -112,8 +124,8 @@ public final class ParameterClient {
   /**
    * Announces this trainer to all shards; or again, after {@link #sitOut}.
    *
-   * @return the step from which every shard can wait for it. They differ if a trainer has gone between a push to one
-   *     shard and the same push to another: {@link #takePartFrom} makes them alike
+   * @return the step from which every shard can wait for it. The shards' steps differ if a trainer has gone between a
+   *     push to one shard and the same push to another: {@link #takePartFrom} makes them equal
    */
   public CompletableFuture<Long> register() {
     return onOwner(() -> all(s -> links.get(s).register(job, trainer, 0)).thenApply(from -> {
@@ -123,15 +135,15 @@ public final class ParameterClient {
   }
 
   /**
-   * Has every shard wait for this trainer from this step on: the highest that any trainer's {@link #register} was
-   * answered with. Shards that said so then are not asked again.
+   * Has every shard wait for this trainer from this step on, which is the highest answer to any trainer's {@link
+   * #register}. Shards that answered with it are not asked again.
    */
   public CompletableFuture<Void> takePartFrom(long step) {
     return onOwner(() -> all(s -> partFrom.get(s) >= step
         ? CompletableFuture.completedFuture(step) : links.get(s).register(job, trainer, step)).thenApply(v -> null));
   }
 
-  /** The flat dense vector that everybody starts from; see {@link ShardLink#initialize}. */
+  /** Sets the flat dense vector that all trainers start from; see {@link ShardLink#initialize}. */
   public CompletableFuture<Void> initialize(float[] flatDense) {
     return planned(() -> {
       DenseMemory flat = DenseMemory.of(flatDense);
@@ -142,13 +154,14 @@ public final class ParameterClient {
 
   /**
    * Pushes one step's gradients (geo: deltas) to all shards; a shard without data gets an empty push, for its clock.
-   * Checks for NaN and infinity over the whole push first: by policy fails, or pushes empty, with weight 0, and reports
-   * skipped. Shards need not look again. Clips by norm next (not in geo), which takes a copy. The dense memory and the arrays are lent until the future
-   * completes, be it a failure: nothing is copied here, and direct memory is sent from where it lies.
+   * First checks the whole push for NaN and infinity, so that shards need not. By policy it fails then, or pushes
+   * nothing, with weight 0, and reports that it was skipped. Then clips by norm (not in geo), which takes a copy. The
+   * dense memory and the arrays are borrowed until the future completes or fails: they are not copied here, and direct
+   * memory is sent from where it lies.
    *
    * @param step step from 0
-   * @param weight examples behind the gradient
-   * @param versions of the {@link Values} computed on; null before the first pull
+   * @param weight number of examples that the gradient is of
+   * @param versions of the {@link Values} that the gradient was computed on; null before the first pull
    * @param flatDense gradient of the flat dense vector, or null; see {@link DenseMemory#of(float[])}
    * @param sparse gradients by table, ids distinct
    */
@@ -158,7 +171,8 @@ public final class ParameterClient {
   }
 
   /**
-   * Pushes as {@link #push(long, double, long[], DenseMemory, List)}, and tells the shards how far this trainer is.
+   * Pushes as {@link #push(long, double, long[], DenseMemory, List)}, and reports this trainer's progress to the
+   * shards.
    *
    * @param after progress once the push is applied
    */
@@ -185,26 +199,27 @@ public final class ParameterClient {
   }
 
   /**
-   * Tells all shards, behind everything pushed so far, that nobody shall wait for this trainer's steps until it
-   * registers again: what it does before it waits in a barrier. See {@link Push#SITTING_OUT}.
+   * Asks all shards, after all earlier pushes, not to wait for this trainer's steps until it registers again. A trainer
+   * does so before it waits in a barrier. See {@link Push#SITTING_OUT}.
    */
   public CompletableFuture<Void> sitOut() {
     return push(Push.SITTING_OUT, 0, null, null, List.of()).thenApply(p -> null);
   }
 
   /**
-   * Pulls the flat dense vector and/or rows for a training step; rows that do not exist are born. {@code sparse} in the
-   * answer is in the order of the wish. See {@link Pull}.
+   * Pulls the flat dense vector and/or rows for a training step; rows that do not exist are created. {@code sparse} in
+   * the answer is in the order of the request. See {@link Pull}.
    */
   public CompletableFuture<Values> pull(long minStep, boolean dense, List<SparseIds> sparse, boolean changed) {
     return pull(minStep, dense ? own() : null, sparse, changed, false);
   }
 
   /**
-   * The same, the dense vector into memory of the caller, which is lent until the future completes: an array, which then is
-   * {@link Values#dense}, or direct memory, with null there. A pull that fails may have written a part of it.
+   * Pulls as {@link #pull(long, boolean, List, boolean)} does, the dense vector into memory of the caller, borrowed
+   * until the future completes. An array then is {@link Values#dense}, which is null for direct memory. A pull that
+   * fails may have written a part of it.
    *
-   * @param into null if the dense vector is not wanted
+   * @param into null if the dense vector is not requested
    */
   public CompletableFuture<Values> pull(long minStep, DenseMemory into, List<SparseIds> sparse, boolean changed) {
     return pull(minStep, into, sparse, changed, false);
@@ -215,17 +230,17 @@ public final class ParameterClient {
   }
 
   /**
-   * Reads the values as they are now, for evaluation: waits for nobody and changes nothing. A row that does not exist
-   * is answered with the values that it would be born with.
+   * Reads the values as they are now, for evaluation: waits for no other trainer and changes nothing. A row that does
+   * not exist is answered with the values that it would be created with.
    */
   public CompletableFuture<Values> read(boolean dense, List<SparseIds> sparse) {
     return pull(0, dense ? own() : null, sparse, false, true);
   }
 
   /**
-   * Reads the dense vector of all shards but those that are lost, as {@link #read} does: for a run that has failed of
-   * their loss. Every shard is asked, so that losses become known that nobody has noticed yet. Fails if a shard fails
-   * for another reason.
+   * Reads the dense vector of all shards except lost ones, as {@link #read} does, for a run that has failed because of
+   * their loss. Every shard is asked, so that losses become known that have not been noticed yet. Fails if a shard
+   * fails for another reason.
    *
    * @param dense flat vector, into which the living shards' elements are written; those of lost shards keep their
    *     values. It belongs to this client until the future completes
@@ -274,7 +289,7 @@ public final class ParameterClient {
   }
 
   /**
-   * Takes this trainer out of all shards, behind everything it has pushed.
+   * Removes this trainer from all shards, after all its pushes.
    *
    * @param succeeded the trainer's run has ended with success
    */
@@ -282,18 +297,18 @@ public final class ParameterClient {
     return onOwner(() -> all(s -> links.get(s).leave(succeeded)).thenApply(v -> null));
   }
 
-  /** Hash of all parameters, the same for any number of shards. */
+  /** Returns the hash of all parameters, the same for any number of shards. */
   public CompletableFuture<Long> digest() {
     return onOwner(() -> all(s -> links.get(s).digest())
         .thenApply(parts -> parts.stream().mapToLong(Long::longValue).sum()));
   }
 
-  /** All rows of a table, shard after shard, in slices; {@code sink} is called on the owner. */
+  /** Exports all rows of a table, shard after shard, in slices; {@code sink} is called on the owner. */
   public CompletableFuture<Void> export(String table, RowSink sink) {
     return export(table, Set.of(), sink);
   }
 
-  /** The same, without the rows of some shards: those that are lost. */
+  /** Exports as {@link #export(String, RowSink)} does, without the rows of lost shards. */
   public CompletableFuture<Void> export(String table, Set<Integer> without, RowSink sink) {
     RowSink onOwner = slice -> sink.take(slice).whenCompleteAsync((v, e) -> {}, owner);
     return planned(() -> {
@@ -317,7 +332,7 @@ public final class ParameterClient {
     return onOwner(() -> all(s -> links.get(s).close()).thenApply(v -> null));
   }
 
-  /** One push per shard, contributors still missing. */
+  /** Cuts a push into one per shard, whose contributors are still missing. */
   private List<Push> cut(long step, long[] versions, DenseMemory dense, List<SparseRows> sparse) {
     List<SparseSlices> slices = new ArrayList<>(sparse.size());
     for (SparseRows r : sparse) {
@@ -388,9 +403,9 @@ public final class ParameterClient {
   }
 
   /**
-   * All shards' answers in shard order, or the first failure, which waits for no answer.
+   * Returns all shards' answers in shard order, or the first failure, which waits for no answer.
    *
-   * @param lent what the calls use: no longer than until the result is there; or null
+   * @param lent memory that the calls use, no longer than until the result is there; or null
    */
   private <T> CompletableFuture<List<T>> all(DenseMemory lent, IntFunction<CompletionStage<T>> call) {
     CompletableFuture<List<T>> result = new CompletableFuture<>();
@@ -416,7 +431,10 @@ public final class ParameterClient {
     return result;
   }
 
-  /** When nobody uses the lent memory any more: what the other shards' calls still need of it they have from a copy. */
+  /**
+   * Fails the result once no call uses the borrowed memory any more; calls to other shards read a copy of what they
+   * still need.
+   */
   private void fail(CompletableFuture<?> result, Throwable why, DenseMemory lent) {
     if (lent == null || links.size() == 1) {
       result.completeExceptionally(why);

@@ -12,7 +12,10 @@ import io.regatta.core.model.SparseTableSpec;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One pull of a {@link ParameterClient}: cut for the shards, and their answers put together. Then immutable. */
+/**
+ * The plan of one pull of a {@link ParameterClient}: it cuts the pull for the shards, and assembles their answers.
+ * Immutable after construction.
+ */
 final class PullPlan {
 
   private final JobSpec job;
@@ -71,7 +74,7 @@ final class PullPlan {
         answers.stream().mapToLong(Pulled::clockLead).max().orElse(0));
   }
 
-  /** The rows of the i-th wish. */
+  /** Returns the rows of the i-th request. */
   private SparseRows rows(List<Pulled> answers, int i) {
     SparseSlices s = slices.get(i);
     int dim = model.table(s.table).dim();

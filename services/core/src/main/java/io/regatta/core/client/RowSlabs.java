@@ -4,15 +4,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Rows of {@code dim} floats by number, in slabs of a fixed size: no single array holds them all, so their number is
- * limited by memory only, and growth copies nothing. Not thread-safe; one owner.
+ * A store of rows of {@code dim} floats by number, in slabs of a fixed size. Not thread-safe; one owner. No single
+ * array holds all rows, so memory alone limits their number, and growth copies nothing.
  */
 final class RowSlabs {
 
   private static final int SLAB_FLOATS = 1 << 16;
 
   private final int dim;
-  /** Rows of a slab, a power of two. */
+  /** Number of rows in a slab, a power of two. */
   private final int rows;
   private final List<float[]> slabs = new ArrayList<>();
 
@@ -31,7 +31,7 @@ final class RowSlabs {
     return row % rows * dim;
   }
 
-  /** Copies {@code values[from .. from + dim)} to a row that is there, or that is the next one after the last slab's. */
+  /** Copies {@code values[from .. from + dim)} to an existing row, or to the first row after the last slab. */
   void put(int row, float[] values, int from) {
     if (row / rows == slabs.size()) {
       slabs.add(new float[rows * dim]);

@@ -5,8 +5,9 @@ import io.regatta.core.model.SparsePartition;
 import java.util.List;
 
 /**
- * Distinct ids of one sparse table, cut by owning shard: {@code ids[shard]}, and where each stood in the uncut list. For a
- * single shard nothing is cut or copied: its part is what the caller has lent. Made on the caller's thread, then immutable.
+ * The distinct ids of one sparse table, cut by owning shard: {@code ids[shard]}, and the position of each in the uncut
+ * list. For a single shard nothing is cut or copied: its part is the caller's own array. Made on the caller's thread,
+ * then immutable.
  */
 final class SparseSlices {
 
@@ -43,7 +44,7 @@ final class SparseSlices {
     }
   }
 
-  /** One shard's part of values that lie row by row in the order of the uncut list. */
+  /** Returns one shard's part of values that lie row by row in the order of the uncut list. */
   float[] gather(float[] values, int shard, int dim) {
     if (ids.length == 1) {
       return values;
@@ -57,7 +58,7 @@ final class SparseSlices {
   }
 
   /**
-   * All rows in the order of the uncut list, from each shard's part. The result may be the only part itself.
+   * Returns all rows in the order of the uncut list, from each shard's part. The result may be the only part itself.
    *
    * @param parts by shard, checked: as long as its ids times {@code dim}
    */

@@ -1,12 +1,13 @@
 package io.regatta.core.collective;
 
 /**
- * All-reduce by aggregators, which have no vectors of their own: each rank sends its vector to them, block by block, and gets
- * the sum. Block b is aggregator {@code b mod k}'s, who reduces the ranks' blocks in rank order. Each rank sends and takes the
- * vector once, whatever the number of ranks, where a ring has it sent almost twice; an aggregator takes and sends p / k of it. As
- * the parameter servers of BytePS (Jiang et al., "A unified architecture for accelerating distributed DNN training", 2020).
+ * All-reduce by aggregators, which have no vectors of their own. Each rank sends its vector to them, block by block,
+ * and receives the sum. Block b belongs to aggregator {@code b mod k}, which reduces the ranks' blocks in rank order.
+ * Each rank sends and receives the vector once, whatever the number of ranks; in a ring it sends it almost twice. An
+ * aggregator receives and sends p / k of it. The parameter servers of BytePS do the same (Jiang et al., "A unified
+ * architecture for accelerating distributed DNN training", 2020).
  *
- * <p>Ranks are numbers 0 to p - 1, and aggregators those from p on. Pure functions.
+ * <p>Ranks are numbers 0 to p - 1, and aggregators those from p. Pure functions.
  */
 final class Aggregated {
 

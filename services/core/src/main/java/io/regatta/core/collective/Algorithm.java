@@ -2,13 +2,16 @@ package io.regatta.core.collective;
 
 import java.util.Locale;
 
-/** How a collective operation is carried out; the classes named here are the algorithms. */
+/** The algorithms of collective operations; the classes named here implement them. */
 public enum Algorithm {
   /** {@link Ring}: all-reduce, reduce-scatter, all-gather; fewest bytes, many steps. */
   RING,
   /** {@link Halving}: all-reduce by recursive halving and doubling; as few bytes, few steps, no pipeline. */
   HALVING_DOUBLING,
-  /** {@link Exchange}: all-reduce by recursive doubling of the whole vector; fewest steps. Two ranks: one exchange. */
+  /**
+   * {@link RecursiveDoubling}: all-reduce by recursive doubling of the whole vector; fewest steps. Two ranks exchange
+   * once.
+   */
   EXCHANGE,
   /** {@link Hierarchy}: all-reduce within each host first, then between the hosts. */
   HIERARCHICAL,
@@ -23,7 +26,7 @@ public enum Algorithm {
   /** {@link Aggregated}: all-reduce by processes beside the ranks. */
   AGGREGATED;
 
-  /** As it stands in tables and messages, e.g. {@code halving-doubling}. */
+  /** Returns its name in tables and messages, for example {@code halving-doubling}. */
   public String word() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }

@@ -3,14 +3,15 @@ package io.regatta.core.collective;
 import java.util.Arrays;
 
 /**
- * A vector cut into parts, one for each rank of a ring, and each part into blocks of at most so many elements: the units
- * that travel, and after which step of a rank's schedule each may be used next. An empty part has one empty block, so
- * that every rank takes part in every call. Owned by whoever makes a schedule.
+ * A vector cut into parts, one for each rank of a ring, and each part into blocks, which are sent as units. A block has
+ * at most {@code most} elements; an empty part has one empty block, so that every rank takes part in every call. For
+ * each block this keeps the step of a rank's schedule after which it may be used next. Owned by the code that makes a
+ * schedule.
  */
 final class Blocks {
   private final int[] from;
   private final int[] count;
-  /** First block of each part, and behind the last one the number of blocks. */
+  /** First block of each part, then the number of blocks. */
   private final int[] first;
   /** Index of the last step on each block. */
   private final int[] ready;
@@ -35,7 +36,7 @@ final class Blocks {
     Arrays.fill(ready, Step.NOTHING);
   }
 
-  /** The first block of a part; that of the part behind the last is the number of blocks. */
+  /** Returns the first block of a part; for the index after the last part, the number of blocks. */
   int first(int part) {
     return first[part];
   }
@@ -44,7 +45,7 @@ final class Blocks {
     to.send(peer, from[block], count[block], ready[block]);
   }
 
-  /** As {@link Step.Kind#SEND_COPIED}: the block may be written to as soon as it has been sent. */
+  /** Sends a copy, see {@link Step.Kind#SEND_COPIED}: the block may be written to as soon as it has been sent. */
   void sendCopied(Schedule to, int peer, int block) {
     ready[block] = to.sendCopied(peer, from[block], count[block], ready[block]);
   }

@@ -6,20 +6,23 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which gradients are exchanged together: Li et al., "PyTorch distributed" (2020), section 3.2, with the sizes of PaddlePaddle's
- * {@code DataParallel}. Backward yields the gradient of the last variable first, so buckets are filled from the end of the
- * flat vector: one is full, and can be exchanged, as soon as it has at least {@code bucketBytes}. The variables declared
- * first come last, when nothing is left to hide their exchange behind; they are a bucket of their own of at most
- * {@code lastBytes}. A bucket is a contiguous part of the flat vector, so gradients need no copy to be together. Immutable,
- * any thread; a pure function of its inputs, so all ranks have the same.
+ * The plan of which gradients are exchanged together. Immutable, any thread; a pure function of its inputs, so all
+ * ranks have the same. It follows Li et al., "PyTorch distributed" (2020), section 3.2, with the sizes of
+ * PaddlePaddle's {@code DataParallel}.
+ *
+ * <p>Backward yields the gradient of the last variable first, so buckets are filled from the end of the flat vector. A
+ * bucket is full, and can be exchanged, as soon as it has at least {@code bucketBytes}. The gradients of the variables
+ * declared first come last, when no computation is left to overlap with their exchange. They are a bucket of their own
+ * of at most {@code lastBytes}. A bucket is a contiguous part of the flat vector, so gradients are not copied to be
+ * together.
  *
  * @param buckets in the order in which they are full; together the flat vector, from its end to its beginning
  */
 public record BucketPlan(List<Bucket> buckets) {
 
-  /** Of PaddlePaddle and PyTorch. */
+  /** Default of PaddlePaddle and PyTorch. */
   public static final int DEFAULT_BUCKET_BYTES = 25 << 20;
-  /** Of PaddlePaddle and PyTorch. */
+  /** Default of PaddlePaddle and PyTorch. */
   public static final int DEFAULT_LAST_BYTES = 1 << 20;
 
   /**
@@ -27,11 +30,11 @@ public record BucketPlan(List<Bucket> buckets) {
    *
    * @param variable the first of its variables, whose gradient comes last
    * @param from first element in the flat vector
-   * @param to one behind the last
+   * @param to first element after it
    */
   public record Bucket(int variable, int from, int to) {
 
-    /** Number of elements. */
+    /** Returns the number of elements. */
     public int size() {
       return to - from;
     }
@@ -42,7 +45,7 @@ public record BucketPlan(List<Bucket> buckets) {
   }
 
   /**
-   * Plans.
+   * Returns the plan for these variables.
    *
    * @param variables in the order of the flat vector; at least one
    * @param bucketBytes at least 1; a variable is never cut, so buckets may be larger
@@ -76,7 +79,7 @@ public record BucketPlan(List<Bucket> buckets) {
     return (long) variable.numel() * Float.BYTES;
   }
 
-  /** The bucket that is full once this variable's gradient has come behind those of all later ones; null if none is. */
+  /** Returns the bucket that is full once this variable's gradient follows those of all later ones; null if none is. */
   public Bucket fullWith(int variable) {
     for (Bucket bucket : buckets) {
       if (bucket.variable() == variable) {

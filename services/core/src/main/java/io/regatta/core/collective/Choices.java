@@ -12,23 +12,30 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Which algorithm carries out which operation, and in what chunks, by how far apart the ranks are, how many, and the size of the
- * vector: a table that was measured, and can be measured again for all-reduce ({@code load-tests/run.sh refit}). All ranks of a group
- * must have the same. Immutable.
+ * The table that chooses the algorithm and the chunk size of each operation. Immutable. It chooses by the distance of
+ * the ranks, their number, and the size of the vector. The shipped table was measured, and can be measured again for
+ * all-reduce ({@code load-tests/run.sh refit}). All ranks of a group must have the same table.
  *
- * <p>As text a row is {@code operation reach ranks bytes algorithm chunk-bytes}: ranks this far apart ({@link Reach}), up to so many,
- * and up to so many bytes, {@code *} for any. The first row that fits counts.
+ * <p>As text a row is {@code operation reach ranks bytes algorithm chunk-bytes}, with {@code *} for any. It holds for
+ * ranks this far apart ({@link Reach}), up to that number of ranks and of bytes. The first row that fits counts.
  */
 public final class Choices {
   private static final String RESOURCE = "choices.txt";
   private static final int CELLS = 6;
   private static final Choices DEFAULTS = resource();
-  /** From so many bytes on two levels pay, if hosts have several ranks; not in the table, for it is not measured by it. */
+  /**
+   * Smallest vector, in bytes, for which two levels pay if hosts have several ranks; not in the table, which is not
+   * measured for it.
+   */
   private static final long HIERARCHICAL_BYTES = 64 << 10;
 
   private final List<Row> rows;
 
-  /** @param chunkBytes of a message, at most; as it travels; at least 1 */
+  /**
+   * An algorithm with its chunk size.
+   *
+   * @param chunkBytes largest size of a message, as it is sent; at least 1
+   */
   public record Choice(Algorithm algorithm, int chunkBytes) {
 
     public Choice {
@@ -39,7 +46,7 @@ public final class Choices {
   }
 
   /**
-   * One row: for at most so many ranks and bytes.
+   * One row of the table: the choice for at most {@code ranks} ranks and {@code bytes} bytes.
    *
    * @param reach null: any
    */
@@ -64,17 +71,17 @@ public final class Choices {
     }
   }
 
-  /** A table with these rows. */
+  /** Creates a table with these rows. */
   public Choices(List<Row> rows) {
     this.rows = List.copyOf(rows);
   }
 
-  /** The table that is shipped. */
+  /** Returns the table that is shipped. */
   public static Choices defaults() {
     return DEFAULTS;
   }
 
-  /** These rows, and those of another table where none of them fits. */
+  /** Returns a table of these rows, followed by those of another table for what none of these fits. */
   public Choices before(Choices others) {
     return new Choices(Stream.concat(rows.stream(), others.rows.stream()).toList());
   }
@@ -118,7 +125,7 @@ public final class Choices {
         .orElseThrow(() -> new IllegalArgumentException("unknown word '" + wanted + "'"));
   }
 
-  /** The table as {@link #parse} reads it. */
+  /** Returns the table as text that {@link #parse} reads. */
   public String text() {
     StringBuilder text = new StringBuilder();
     rows.forEach(row -> text.append(row.text()).append('\n'));
@@ -126,13 +133,13 @@ public final class Choices {
   }
 
   /**
-   * What to do.
+   * Returns the choice for a call.
    *
-   * @param bytes of the vector, as it travels
-   * @param wire a narrower one rules {@link Algorithm#EXCHANGE} out, see there
+   * @param bytes of the vector, as it is sent
+   * @param wire a narrower one excludes {@link Algorithm#EXCHANGE}, see there
    * @param reach of the group, the same at all ranks
-   * @param hostOf of each rank any number that is its host's: several hosts, some with several ranks, take two levels,
-   *     unless the table says {@link Algorithm#CENTRAL}
+   * @param hostOf a number for the host of each rank: several hosts, some with several ranks, take two levels, unless
+   *     the table says {@link Algorithm#CENTRAL}
    */
   public Choice choose(Operation operation, long bytes, WireType wire, Reach reach, int[] hostOf) {
     for (Row row : rows) {

@@ -1,8 +1,9 @@
 package io.regatta.core.collective;
 
 /**
- * The barrier of Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization" (1988), as Gloo's: in step k each
- * rank tells the one 2^k behind it and hears of the one 2^k before it; log2 p steps for any p. Pure functions.
+ * The barrier of Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization" (1988), as in Gloo. In step k
+ * each rank sends a message to the rank 2^k after it, and receives one from the rank 2^k before it. It takes log2 p
+ * steps for any p. Pure functions.
  */
 final class Dissemination {
 

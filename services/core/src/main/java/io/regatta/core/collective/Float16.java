@@ -1,15 +1,15 @@
 package io.regatta.core.collective;
 
 /**
- * IEEE 754 binary16 and bfloat16 from and to float32, rounded to nearest, ties to even; NaN stays NaN. Without branches that depend
- * on a value's size, for gradients lie on both sides of 2^-14, below which halves are subnormal, in no order that a processor
- * could foresee. To a half as in Dukhan's FP16 library: an addition of floats rounds. Halves of an array are looked up in a table
- * of all, 256 KB, which took a sixth of the time of computing them. Pure functions.
+ * Conversion of IEEE 754 binary16 and bfloat16 from and to float32, rounded to nearest, ties to even; NaN stays NaN.
+ * Pure functions. No branch depends on a value's size. Gradients lie on both sides of 2^-14, below which halves are
+ * subnormal, in no predictable order. The conversion to a half is that of Dukhan's FP16 library: an addition of floats
+ * rounds. Halves of an array are looked up in a table of all, 256 KB, which took a sixth of the time of computing them.
  */
 final class Float16 {
   /** The greatest finite half. */
   static final float MAX = 65_504;
-  /** By so much of a value, at most, a half differs from it. */
+  /** Largest relative difference between a value and its half. */
   static final float UNIT_ROUNDOFF = 0x1p-11f;
   private static final int MAGNITUDE = 0x7fff_ffff;
   private static final int INFINITE = 0x7f80_0000;
@@ -17,7 +17,7 @@ final class Float16 {
   private static final int LEAST_NORMAL = 127 - 14 << 23;
   private static final int HALF_INFINITE = 0x7c00 << 13;
 
-  /** Made with the first half that comes: most processes never see one. */
+  /** The table of all halves, created with the first half that is read: most processes never read one. */
   private static final class Halves {
     static final float[] VALUES = new float[1 << Short.SIZE];
 
@@ -30,7 +30,7 @@ final class Float16 {
 
   private Float16() {}
 
-  /** The bits of the nearest half. */
+  /** Returns the bits of the nearest half. */
   static short half(float value) {
     int bits = Float.floatToRawIntBits(value);
     int magnitude = bits & MAGNITUDE;
@@ -44,7 +44,10 @@ final class Float16 {
     return (short) (bits >>> 16 & 0x8000 | number & ~nan | 0x7e00 & nan);
   }
 
-  /** The value of a half; as in Giesen's "float to half" notes, both readings of the bits, of which a mask takes one. */
+  /**
+   * Returns the value of a half; as in Giesen's "float to half" notes, it computes both readings of the bits, of which
+   * a mask takes one.
+   */
   static float ofHalf(short half) {
     int magnitude = (half & 0x7fff) << 13;
     int infinite = HALF_INFINITE - 1 - magnitude >> 31; // all ones for infinity and NaN too
@@ -54,19 +57,19 @@ final class Float16 {
     return Float.intBitsToFloat((normal & ~least | subnormal & least) | (half & 0x8000) << 16);
   }
 
-  /** The bits of the nearest bfloat16. */
+  /** Returns the bits of the nearest bfloat16. */
   static short brain(float value) {
     int bits = Float.floatToRawIntBits(value);
     return (bits & MAGNITUDE) > INFINITE ? (short) (bits >>> 16 | 0x40) // rare, and so foreseen
         : (short) (bits + 0x7fff + (bits >>> 16 & 1) >>> 16);
   }
 
-  /** The value of a bfloat16. */
+  /** Returns the value of a bfloat16. */
   static float ofBrain(short brain) {
     return Float.intBitsToFloat(brain << 16);
   }
 
-  /** The first n values as they travel. */
+  /** Converts the first n values to the form in which they are sent. */
   static void narrow(WireType wire, float[] values, short[] to, int n) {
     if (wire == WireType.FLOAT16) {
       for (int i = 0; i < n; i++) {
@@ -79,7 +82,7 @@ final class Float16 {
     }
   }
 
-  /** The values of the first n that have come. */
+  /** Converts the first n values received. */
   static void widen(WireType wire, short[] from, float[] values, int n) {
     if (wire == WireType.FLOAT16) {
       float[] halves = Halves.VALUES;

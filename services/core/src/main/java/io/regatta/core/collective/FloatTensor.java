@@ -6,18 +6,21 @@ import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.nio.ShortBuffer;
 
-/** Floats in an array or in direct memory. Works on blocks that stay in the cache, see {@link ReduceOp#apply}. */
+/**
+ * A vector of floats in an array or in direct memory. Works on blocks that stay in the cache, see {@link
+ * ReduceOp#apply}.
+ */
 final class FloatTensor extends Tensor {
   /** Null for direct memory. */
   private final float[] array;
   private final ByteBuffer direct;
   private final FloatBuffer floats;
   private final WireType wire;
-  /** Null if nothing is known of it. */
+  /** Null if the memory is not of this kind. */
   private final TensorMemory memory;
-  /** In bytes. */
+  /** Offset in {@link #memory}, in bytes. */
   private final int memoryAt;
-  /** Null if nobody wants to know. */
+  /** Null if the elements are not checked. */
   private final FiniteWatch watch;
 
   FloatTensor(float[] array, ByteBuffer direct, WireType wire, TensorMemory memory, int memoryAt, FiniteWatch watch) {
@@ -174,7 +177,7 @@ final class FloatTensor extends Tensor {
   /**
    * Divides and rounds in place.
    *
-   * @param beyond what is less than this counts as within the range: it is there by the roundings on its way only
+   * @param beyond a smaller magnitude counts as within the range: only roundings on the way have put it outside
    */
   private void change(int from, int count, int divisor, boolean round, float beyond, Workspace w) {
     for (int done = 0; done < count; ) {

@@ -1,13 +1,13 @@
 package io.regatta.core.collective;
 
 /**
- * All-reduce by recursive halving and doubling (Rabenseifner, "Optimization of collective reduction operations", 2004; Gloo's
- * halving-doubling): a reduce-scatter in log2 p steps, each with half the elements of the one before, and an all-gather
- * that goes the same way back. As few bytes as a ring in 2 log2 p steps instead of 2 (p - 1).
+ * All-reduce by recursive halving and doubling (Rabenseifner, "Optimization of collective reduction operations", 2004;
+ * Gloo's halving-doubling). It is a reduce-scatter in log2 p steps, each with half the elements of the one before, and
+ * an all-gather the same way back. It sends as few bytes as a ring, in 2 log2 p steps instead of 2 (p - 1).
  *
- * <p>Where p is no power of two, the ranks beyond the largest one below it give their vectors to the first ranks before,
- * and get the result afterwards. Each element is reduced by one rank, first with the most distant partner, then with
- * nearer ones. Pure functions.
+ * <p>If p is not a power of two, the ranks from the largest power below it send their vectors to the first ranks
+ * before, and receive the result afterwards. Each element is reduced by one rank, first with the most distant partner,
+ * then with nearer ones. Pure functions.
  */
 final class Halving {
 

@@ -5,16 +5,20 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * All-reduce in two levels, for hosts with several ranks: the lowest rank of each host, its leader, reduces the vectors of
- * its host in rank order, the leaders do a {@link Ring} among themselves, and each gives the result to its host. Block by
- * block, so that the levels overlap. What Horovod and NCCL call hierarchical; with one host a central rank that reduces for
- * all, as an aggregator does. Pure functions.
+ * All-reduce in two levels, for hosts with several ranks. Horovod and NCCL call it hierarchical. Pure functions. The
+ * lowest rank of each host, its leader, reduces the vectors of its host in rank order. The leaders do a {@link Ring}
+ * among themselves, and each sends the result to its host. All is done block by block, so that the levels overlap. With
+ * one host, a central rank reduces for all, as an aggregator does.
  */
 final class Hierarchy {
 
   private Hierarchy() {}
 
-  /** @param hostOf of each rank, any number that is its host's */
+  /**
+   * Appends an all-reduce.
+   *
+   * @param hostOf a number for the host of each rank
+   */
   static void allReduce(Schedule to, int size, int[] hostOf, int me, int most) {
     TreeMap<Integer, List<Integer>> hosts = new TreeMap<>(); // by leader
     for (int r = 0; r < hostOf.length; r++) {
@@ -48,7 +52,7 @@ final class Hierarchy {
     }
   }
 
-  /** The lowest rank of a rank's host. */
+  /** Returns the lowest rank of a rank's host. */
   private static int leader(int[] hostOf, int rank) {
     int first = 0;
     while (hostOf[first] != hostOf[rank]) {
@@ -57,7 +61,10 @@ final class Hierarchy {
     return first;
   }
 
-  /** All blocks in the order in which a leader's ring wants them, or has them: from this part downwards, round. */
+  /**
+   * Returns all blocks in the order in which a leader's ring needs them, or has them: from this part downwards,
+   * cyclically.
+   */
   private static List<Integer> order(Blocks blocks, int parts, int start) {
     List<Integer> order = new ArrayList<>();
     for (int s = 0; s < parts; s++) {

@@ -4,7 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Counters in an array. */
+/** A vector of counters in an array. */
 final class LongTensor extends Tensor {
   private final long[] array;
 

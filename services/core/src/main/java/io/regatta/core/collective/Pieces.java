@@ -1,6 +1,9 @@
 package io.regatta.core.collective;
 
-/** A range of elements that goes to one peer in messages of at most so many elements, at least one. Pure functions. */
+/**
+ * A range of elements that is sent to one peer in one or more messages of at most {@code most} elements. Pure
+ * functions.
+ */
 final class Pieces {
 
   private Pieces() {}
@@ -9,7 +12,7 @@ final class Pieces {
     return Math.max(1, (int) (((long) count + most - 1) / most));
   }
 
-  /** Appends them; returns the last step. */
+  /** Appends the sends; returns the last step. */
   static int send(Schedule to, int peer, int from, int count, int most, int after) {
     Parts parts = new Parts(count, pieces(count, most));
     int last = after;
@@ -19,7 +22,9 @@ final class Pieces {
     return last;
   }
 
-  /** Appends them; returns the last step, with which all are there since one peer's messages keep their order. */
+  /**
+   * Appends the copies; returns the last step, after which all are there because one peer's messages keep their order.
+   */
   static int copy(Schedule to, int peer, int from, int count, int most, int after) {
     Parts parts = new Parts(count, pieces(count, most));
     int last = after;
@@ -29,7 +34,7 @@ final class Pieces {
     return last;
   }
 
-  /** The same for a reduction. */
+  /** Appends the reductions; returns the last step, after which all are there. */
   static int reduce(Schedule to, int peer, int from, int count, int most, int after, boolean completes) {
     Parts parts = new Parts(count, pieces(count, most));
     int last = after;

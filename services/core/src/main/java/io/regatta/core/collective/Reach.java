@@ -3,18 +3,19 @@ package io.regatta.core.collective;
 import java.util.Locale;
 
 /**
- * How far apart the ranks of a group are, those two that are farthest: what a message costs, and so which algorithm is best. By which
- * way messages really go is each stream's to decide ({@code stream.transport}); these are the ways by default.
+ * The distance of the two ranks of a group that are farthest apart: it determines the cost of a message, and so the
+ * best algorithm. Each stream decides by which way messages really go ({@code stream.transport}); these are the default
+ * ways.
  */
 public enum Reach {
-  /** All in one process: messages are handed over. */
+  /** All in one process: messages are passed in memory. */
   PROCESS,
-  /** All on one machine: long messages go by shared memory. */
+  /** All on one machine: long messages go through shared memory. */
   MACHINE,
   /** On several machines: TCP. */
   NETWORK;
 
-  /** As it stands in tables and messages, e.g. {@code machine}. */
+  /** Returns its name in tables and messages, for example {@code machine}. */
   public String word() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -3,18 +3,18 @@ package io.regatta.core.collective;
 import java.util.Locale;
 
 /**
- * How elements become one. Sums of float32 are float32 at each addition, in the order of the algorithm
- * (docs/algorithms.md), so that the same ranks give the same bits in every run. Pure functions, any thread.
+ * The operations that reduce several elements to one. Sums of float32 are float32 at each addition, in the order of the
+ * algorithm (docs/algorithms.md), so that the same ranks give the same bits in every run. Pure functions, any thread.
  */
 public enum ReduceOp {
   SUM, MEAN, MIN, MAX;
 
-  /** As it stands in messages, e.g. {@code mean}. */
+  /** Returns its name in messages, for example {@code mean}. */
   public String word() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** {@code into[i] = into[i] op from[i]} for the first n; loops from index 0, which HotSpot vectorizes. */
+  /** Computes {@code into[i] = into[i] op from[i]} for the first n; loops from index 0, which HotSpot vectorizes. */
   void apply(float[] into, float[] from, int n) {
     switch (this) {
       case SUM, MEAN -> add(into, from, n);
@@ -41,7 +41,7 @@ public enum ReduceOp {
     }
   }
 
-  /** The same for counters. */
+  /** Computes the same for counters. */
   void apply(long[] into, long[] from, int n) {
     for (int i = 0; i < n; i++) {
       into[i] = switch (this) {

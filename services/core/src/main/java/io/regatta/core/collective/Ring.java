@@ -1,10 +1,10 @@
 package io.regatta.core.collective;
 
 /**
- * The ring of Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations" (2009), as Gloo's
- * and Horovod's: each rank sends to the next, takes from the one before, and 2 (p - 1) / p of the vector passes each
- * link. Parts are cut into blocks, so that a block goes on while the next is on its way. Part k is added starting
- * with rank k + 1, then k + 2, and so on round to rank k, who ends with it. Pure functions.
+ * The ring of Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations" (2009), as in
+ * Gloo and Horovod. Each rank sends to the next and receives from the one before; 2 (p - 1) / p of the vector passes
+ * each link. Parts are cut into blocks, so that a block is forwarded while the next one arrives. Part k is added
+ * starting with rank k + 1, then k + 2, and so on cyclically to rank k, which ends with it. Pure functions.
  */
 final class Ring {
 

@@ -4,16 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one rank does in one collective call: its {@link Step}s. Between two ranks messages keep their order: the n-th
- * that one sends to the other is the n-th that the other takes from it. Steps with different peers may be done in any
- * order that {@link Step#after} allows. Immutable once made; made by one thread.
+ * The schedule of one rank for one collective call: its {@link Step}s, in order. Immutable once made; made by one
+ * thread. Messages between two ranks keep their order: the n-th that one sends to the other is the n-th that the other
+ * takes from it. Steps with different peers may be done in any order that {@link Step#after} allows.
  */
 public final class Schedule {
   private final List<Step> steps = new ArrayList<>();
 
   Schedule() {}
 
-  /** The steps, in the order of their indices. */
+  /** Returns the steps, in the order of their indices. */
   public List<Step> steps() {
     return steps;
   }

@@ -4,22 +4,22 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.stream.IntStream;
 
 /**
- * Makes each rank's {@link Schedule} of a call, which all ranks must make with the same arguments but their own rank. Any
- * number of ranks and of elements; one rank has nothing to do. Pure functions.
+ * A factory of each rank's {@link Schedule} of a call, which all ranks must make with the same arguments except their
+ * own rank. It supports any number of ranks and of elements; a single rank has an empty schedule. Pure functions.
  */
 public final class Schedules {
 
   private Schedules() {}
 
   /**
-   * A rank's part in a call.
+   * Returns a rank's schedule of a call.
    *
    * @param size elements of the vector, at least 0
    * @param root of a broadcast or a reduce, otherwise unused
    * @param most elements of a message, at least 1
-   * @param hostOf for {@link Algorithm#HIERARCHICAL}: of each rank any number that is its host's; its length is the
-   *     number of ranks
-   * @throws InvalidInput if the operation cannot be carried out so, see {@link #has}
+   * @param hostOf a number for the host of each rank, used by {@link Algorithm#HIERARCHICAL}; its length is the number
+   *     of ranks
+   * @throws InvalidInput if the algorithm cannot carry out the operation, see {@link #has}
    */
   public static Schedule of(Operation operation, Algorithm algorithm, int size, int rank, int root, int most,
       int[] hostOf) {
@@ -38,9 +38,9 @@ public final class Schedules {
   }
 
   /**
-   * The part in an all-reduce by aggregators, of at least two ranks.
+   * Returns the schedule of a rank or of an aggregator for an all-reduce by aggregators, of at least two ranks.
    *
-   * @param me a rank from 0 to {@code ranks - 1}, or an aggregator from there on
+   * @param me a rank from 0 to {@code ranks - 1}, or an aggregator from {@code ranks}
    */
   public static Schedule aggregated(int size, int ranks, int aggregators, int me, int most) {
     Schedule schedule = new Schedule();
@@ -52,7 +52,7 @@ public final class Schedules {
     return schedule;
   }
 
-  /** Whether {@link #of} makes schedules of this operation by this algorithm. */
+  /** Returns true if {@link #of} makes schedules of this operation by this algorithm. */
   static boolean has(Operation operation, Algorithm algorithm) {
     return switch (operation) {
       case BARRIER -> algorithm == Algorithm.DISSEMINATION;
@@ -65,7 +65,11 @@ public final class Schedules {
     };
   }
 
-  /** @throws InvalidInput if it does not */
+  /**
+   * Checks that {@link #of} makes schedules of this operation by this algorithm.
+   *
+   * @throws InvalidInput if it does not
+   */
   static void check(Operation operation, Algorithm algorithm) {
     if (!has(operation, algorithm)) {
       throw new InvalidInput("there is no " + operation.word() + " by " + algorithm.word()
@@ -81,7 +85,7 @@ public final class Schedules {
   private static void allReduce(Schedule to, Algorithm algorithm, int size, int rank, int most, int[] hostOf) {
     int ranks = hostOf.length;
     switch (algorithm) {
-      case EXCHANGE -> Exchange.allReduce(to, size, ranks, rank, most);
+      case EXCHANGE -> RecursiveDoubling.allReduce(to, size, ranks, rank, most);
       case HALVING_DOUBLING -> Halving.allReduce(to, size, ranks, rank, most);
       case HIERARCHICAL -> Hierarchy.allReduce(to, size, hostOf, rank, most);
       case CENTRAL -> Hierarchy.allReduce(to, size, new int[ranks], rank, most);

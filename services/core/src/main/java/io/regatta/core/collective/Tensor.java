@@ -4,19 +4,19 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.ByteBuffer;
 
 /**
- * The vector of one rank in a collective call, in the caller's memory: it is read and written where it lies, and lent to
- * the call until that has ended. Owned by one thread at a time.
+ * The vector of one rank in a collective call, in the caller's memory. Owned by one thread at a time. The call reads
+ * and writes the memory without a copy, and borrows it until the call has ended.
  */
 public abstract sealed class Tensor permits FloatTensor, LongTensor {
 
-  /** Floats in an array, as it is: not a copy. */
+  /** Returns a tensor of the floats in an array, which is not copied. */
   public static Tensor of(float[] values) {
     return new FloatTensor(values, null, WireType.FLOAT32, null, 0, null);
   }
 
   /**
-   * Floats in direct memory between the buffer's position and limit, little-endian whatever the buffer's order. They are
-   * sent from where they lie.
+   * Returns a tensor of the floats in direct memory between the buffer's position and limit, little-endian whatever the
+   * buffer's order. They are sent without a copy.
    *
    * @throws InvalidInput if the buffer is not direct, or holds no whole number of floats
    */
@@ -28,43 +28,48 @@ public abstract sealed class Tensor permits FloatTensor, LongTensor {
     return new FloatTensor(null, direct.slice(), WireType.FLOAT32, null, 0, null);
   }
 
-  /** The floats {@code [from .. to)} of this memory, which others may read where they lie, if they can. */
+  /**
+   * Returns a tensor of the floats {@code [from .. to)} of this memory, which others may read directly, if they can.
+   */
   public static Tensor of(TensorMemory memory, int from, int to) {
     return new FloatTensor(null, memory.floats(from, to), WireType.FLOAT32, memory, from * Float.BYTES, null);
   }
 
-  /** Counters in an array, as it is: not a copy. */
+  /** Returns a tensor of the counters in an array, which is not copied. */
   public static Tensor of(long[] counters) {
     return new LongTensor(counters);
   }
 
   /**
-   * The same memory, travelling as elements of this kind; additions stay float32. With a narrower type all ranks end with
-   * values of that type, the same on all (but one rank alone, whose elements do not travel).
+   * Returns a tensor of the same memory whose elements are sent as this type; additions stay float32. With a narrower
+   * type all ranks end with the same values of that type, except a single rank alone, whose elements are not sent.
    *
-   * @throws InvalidInput if memory and wire do not go together
+   * @throws InvalidInput if memory and wire type do not go together
    */
   public abstract Tensor on(WireType wire);
 
   /**
-   * The same memory for one all-reduce that sums, which looks for NaN and infinity as it goes, where that costs next to nothing: {@link
-   * #isKnownFinite} tells what it has seen. On a wire that narrows it sees nothing.
+   * Returns a tensor of the same memory for one all-reduce that sums, which checks for NaN and infinity where that
+   * costs next to nothing. {@link #isKnownFinite} returns the result. On a wire that narrows nothing is checked.
    */
   public Tensor watched() {
     return this;
   }
 
-  /** Behind a call, of a {@link #watched} tensor: whether all elements are finite; false if that is not so, or not known. */
+  /**
+   * Returns true if all elements of a {@link #watched} tensor are finite; false if they are not, or it is not known. To
+   * be called after the call.
+   */
   public boolean isKnownFinite() {
     return false;
   }
 
   public abstract WireType wire();
 
-  /** Elements. */
+  /** Returns the number of elements. */
   public abstract int size();
 
-  /** Memory to work with, owned by the thread that carries calls out. */
+  /** Scratch memory, owned by the thread that carries calls out. */
   public static final class Workspace {
     static final int ELEMENTS = 2048;
     final float[] own = new float[ELEMENTS];
@@ -74,43 +79,47 @@ public abstract sealed class Tensor permits FloatTensor, LongTensor {
     long[] receivedLongs;
   }
 
-  /** These elements' bytes where they lie, if they can be sent from there; else null. */
+  /** Returns the bytes of these elements without a copy, if they can be sent from there; else null. */
   public abstract ByteBuffer lent(int from, int count);
 
-  /** What it lies in, if it was made of that; null otherwise. */
+  /** Returns the memory that this was made of, or null if it was not made of {@link TensorMemory}. */
   public TensorMemory memory() {
     return null;
   }
 
-  /** Where in {@link #memory} an element lies, in bytes. */
+  /** Returns the offset of an element in {@link #memory}, in bytes. */
   public int memoryAt(int element) {
     throw new UnsupportedOperationException("nothing is known of its memory");
   }
 
-  /** Puts these elements, as they travel, at the buffer's position. */
+  /** Writes these elements, in the form in which they are sent, at the buffer's position. */
   public abstract void encode(int from, int count, ByteBuffer to, Workspace workspace);
 
-  /** Replaces elements from {@code at} on by those that have come, a whole number of them. */
+  /** Replaces the elements starting at {@code at} by those received, a whole number of them. */
   public abstract void copy(int at, ByteBuffer elements, Workspace workspace);
 
-  /** Reduces those that have come into the elements from {@code at} on. */
+  /** Reduces those received into the elements starting at {@code at}. */
   public abstract void reduce(ReduceOp op, int at, ByteBuffer elements, Workspace workspace);
 
   /**
-   * Begins with this rank's own elements, before the first of its steps that sends them, or reduces others into them (
-   * {@link Step#isFirst}). With a narrower wire the contribution to a mean is divided here, not at the end, so that no sum on
-   * its way leaves the range of the wire where the mean would not (as PyTorch's {@code fp16_compress_hook}); and what is given
-   * to the others as it is, is rounded as they will get it.
+   * Prepares this rank's own elements, before the first of its steps that sends them, or reduces others into them
+   * ({@link Step#isFirst}). With a narrower wire the contribution to a mean is divided here, not at the end, as in
+   * PyTorch's {@code fp16_compress_hook}. No partial sum then leaves the range of the wire if the mean does not.
+   * Elements that are sent to the others as they are get rounded, as the others will receive them.
    */
   public abstract void begin(Operation operation, ReduceOp op, int ranks, int from, int count, Workspace workspace);
 
   /**
-   * Ends a reduction of these elements: divides a mean, unless {@link #begin} has, and rounds to what the others will get, so
-   * that all ranks have the same bits.
+   * Completes a reduction of these elements: divides a mean, unless {@link #begin} has, and rounds to what the others
+   * will receive. All ranks thus have the same bits.
    */
   public abstract void complete(ReduceOp op, int ranks, int from, int count, Workspace workspace);
 
-  /** @throws InvalidInput if this cannot be reduced so */
+  /**
+   * Checks that this tensor can be reduced by that operation.
+   *
+   * @throws InvalidInput if it cannot
+   */
   public void check(ReduceOp op) {
     if (op == ReduceOp.MEAN && wire() == WireType.INT64) {
       throw new InvalidInput("a mean of counters is no whole number; sum them, and divide");

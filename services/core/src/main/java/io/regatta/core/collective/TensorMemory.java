@@ -5,14 +5,18 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Direct memory that tensors lie in, of which whoever carries a call out may know more than that: that other processes of this machine can
- * read it where it lies ({@code io.regatta.protocol.memory.SharedMemory}). Owned by whoever has made it; what is lent to a call of it,
- * is the call's until that has ended.
+ * Direct memory that tensors lie in. Owned by the code that created it; a call borrows a part of it until the call has
+ * ended. The transport may know more of it, namely that other processes of this machine can read it directly ({@code
+ * io.regatta.protocol.memory.SharedMemory}).
  */
 public class TensorMemory {
   private final ByteBuffer bytes;
 
-  /** @param bytes direct; all of it */
+  /**
+   * Creates memory of a buffer.
+   *
+   * @param bytes direct; all of it is used
+   */
   protected TensorMemory(ByteBuffer bytes) {
     if (!bytes.isDirect()) {
       throw new InvalidInput("memory of tensors must be direct");
@@ -20,17 +24,17 @@ public class TensorMemory {
     this.bytes = bytes.slice().order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** Memory of this process alone, zeros. */
+  /** Returns memory of this process alone, zeros. */
   public static TensorMemory direct(int bytes) {
     return new TensorMemory(ByteBuffer.allocateDirect(bytes));
   }
 
-  /** All of it, in little-endian order; with a position and a limit of its own. */
+  /** Returns all of it, in little-endian order, as a buffer with a position and a limit of its own. */
   public final ByteBuffer bytes() {
     return bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** The floats {@code [from .. to)}. */
+  /** Returns the bytes of the floats {@code [from .. to)}. */
   public final ByteBuffer floats(int from, int to) {
     return bytes.slice(from * Float.BYTES, (to - from) * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
   }

@@ -5,9 +5,10 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Broadcast and reduce along a tree whose root is any rank: a binomial tree (log2 p steps, for short vectors) or a chain
- * (each rank sends once, for long ones), block by block, so that a block goes on while the next is on its way. A parent
- * reduces its own elements with those of its children in the order of their subtrees, nearest first. Pure functions.
+ * Broadcast and reduce along a tree whose root is any rank. Pure functions. The tree is binomial (log2 p steps, for
+ * short vectors) or a chain (each rank sends once, for long ones). Vectors are sent block by block, so that a block is
+ * forwarded while the next one arrives. A parent reduces its own elements with those of its children in the order of
+ * their subtrees, nearest first.
  */
 final class Tree {
   /** -1 at the root. */
@@ -22,7 +23,7 @@ final class Tree {
     this.blocks = blocks;
   }
 
-  /** A rank's place in a binomial tree. */
+  /** Returns a rank's place in a binomial tree. */
   static Tree binomial(int size, int ranks, int me, int root, int most) {
     int place = Math.floorMod(me - root, ranks);
     int limit = place == 0 ? ranks : Integer.lowestOneBit(place);
@@ -34,7 +35,7 @@ final class Tree {
     return new Tree(place == 0 ? -1 : ((place & place - 1) + root) % ranks, children, new Blocks(size, 1, most));
   }
 
-  /** A rank's place in a chain. */
+  /** Returns a rank's place in a chain. */
   static Tree chain(int size, int ranks, int me, int root, int most) {
     int place = Math.floorMod(me - root, ranks);
     return new Tree(place == 0 ? -1 : Math.floorMod(me - 1, ranks),

@@ -1,6 +1,9 @@
 package io.regatta.core.collective;
 
-/** What an element is on the wire. Memory is float32 or int64; narrower floats are rounded to nearest, ties to even. */
+/**
+ * The types of an element on the wire. Memory is float32 or int64; narrower floats are rounded to nearest, ties to
+ * even.
+ */
 public enum WireType {
   FLOAT32(4), FLOAT16(2), BFLOAT16(2), INT64(8);
 
@@ -10,12 +13,12 @@ public enum WireType {
     this.bytes = bytes;
   }
 
-  /** Of one element. */
+  /** Returns the number of bytes of one element. */
   public int bytes() {
     return bytes;
   }
 
-  /** Whether elements lose bits on the wire. */
+  /** Returns true if elements lose bits on the wire. */
   public boolean narrows() {
     return bytes == 2;
   }

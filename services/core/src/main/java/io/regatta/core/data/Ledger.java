@@ -8,15 +8,15 @@ import java.util.List;
 import java.util.NoSuchElementException;
 
 /**
- * Who trains which examples of one pass in a job whose ranks come and go, and which have been trained: so that none is trained
- * twice or left out. A pure function of what all ranks know, which each rank keeps for itself: they deal without asking anybody.
+ * The record of one pass in a job whose ranks join and leave: which rank trains which examples, and which have been
+ * trained. No example is trained twice or left out. It is a pure function of what all ranks know, and each rank keeps
+ * its own: they assign examples without communication. Owned by one thread.
  *
- * <p>The examples are the positions from 0 in the order of the pass. What is left when a generation begins is cut into windows
- * of a batch for each rank, and each rank gets its part of every window, as workers of a fixed number do. A rank trains its
- * batches in order; each step says which ranks have trained one ({@link #trained}). When the ranks change, those who go on
- * keep the batches that they hold, and all else that has not been trained is dealt anew ({@link #redeal}).
- *
- * <p>Owned by one thread.
+ * <p>The examples are the positions from 0 in the order of the pass. When a generation begins, the remaining examples
+ * are cut into windows of a batch for each rank. Each rank gets its part of every window, as workers of a fixed number
+ * do. A rank trains its batches in order; each step says which ranks have trained one ({@link #trained}). When the
+ * ranks change, the ranks that stay keep the batches that they hold. All other untrained examples are assigned anew
+ * ({@link #redeal}).
  */
 public final class Ledger {
 
@@ -24,17 +24,17 @@ public final class Ledger {
   private final int batchSize;
   private final boolean dropLast;
   private int ranks;
-  /** What was left, and held by nobody, when this dealing began. */
+  /** Examples that were untrained, and held by no rank, when this assignment began. */
   private Spans pool;
-  /** By rank: the batch that it has kept from the dealing before; mostly none. */
+  /** Batch that each rank has kept from the assignment before; mostly none. */
   private Spans[] kept;
-  /** By rank: batches that it has trained since, the kept one too. */
+  /** Number of batches that each rank has trained since, including the kept one. */
   private long[] trained;
 
   /**
-   * A pass begins.
+   * Creates the record of a pass that begins.
    *
-   * @param examples number of them
+   * @param examples number of examples
    * @param batchSize examples of one rank's batch, at least 1
    * @param dropLast whether a last window that does not fill every rank's batch is left out
    * @param ranks at least 1
@@ -47,8 +47,8 @@ public final class Ledger {
   }
 
   /**
-   * The same pass in a run that goes on from here: what has not been trained, dealt anew, perhaps in other batches and among
-   * another number of ranks.
+   * Returns the record of the same pass in a run that resumes from here. The untrained examples are assigned anew,
+   * perhaps in batches of another size and among another number of ranks.
    */
   public Ledger goneOn(int ofBatchSize, boolean dropsLast, int among) {
     Ledger on = new Ledger(examples, ofBatchSize, dropsLast, among);
@@ -64,22 +64,22 @@ public final class Ledger {
     trained = new long[ranks];
   }
 
-  /** Examples of the pass. */
+  /** Returns the number of examples of the pass. */
   public long examples() {
     return examples;
   }
 
-  /** Number of ranks that it is dealt among. */
+  /** Returns the number of ranks that the pass is assigned to. */
   public int ranks() {
     return ranks;
   }
 
-  /** The batch that a rank trains next; empty if it has come to the end of what it was dealt. */
+  /** Returns the batch that a rank trains next; empty if it has trained all that is assigned to it. */
   public Spans next(int rank) {
     return batch(rank, trained[rank]);
   }
 
-  /** Batch number {@code k} of a rank in this dealing; empty behind its last. */
+  /** Returns batch number {@code k} of a rank in this assignment; empty after its last. */
   private Spans batch(int rank, long k) {
     if (!kept[rank].isEmpty()) {
       return k == 0 ? kept[rank] : part(rank, k - 1);
@@ -87,7 +87,7 @@ public final class Ledger {
     return part(rank, k);
   }
 
-  /** A rank's part of a window; empty if there is none. */
+  /** Returns a rank's part of a window; empty if there is none. */
   private Spans part(int rank, long window) {
     long from = window * batchSize * ranks;
     long size = Math.min((long) batchSize * ranks, pool.size() - from);
@@ -97,7 +97,7 @@ public final class Ledger {
     return pool.sub(from + size * rank / ranks, from + size * (rank + 1) / ranks);
   }
 
-  /** The batches of a rank from its next one on, as they are dealt now. */
+  /** Returns the batches of a rank from its next one, as they are assigned now. */
   public Iterator<Spans> upcoming(int rank) {
     Ledger now = of(state());
     return new Iterator<>() {
@@ -119,7 +119,7 @@ public final class Ledger {
     };
   }
 
-  /** A step has been made in which each of these ranks has trained its next batch. */
+  /** Notes a step in which each of these ranks has trained its next batch. */
   public void trained(BitSet by) {
     by.stream().forEach(rank -> {
       if (rank >= ranks || next(rank).isEmpty()) {
@@ -130,7 +130,7 @@ public final class Ledger {
     });
   }
 
-  /** Whether everything has been trained, but for what is dropped at the end. */
+  /** Returns true if everything has been trained, except what is dropped at the end. */
   public boolean isDone() {
     for (int rank = 0; rank < ranks; rank++) {
       if (!next(rank).isEmpty()) {
@@ -140,7 +140,7 @@ public final class Ledger {
     return true;
   }
 
-  /** What has not been trained. */
+  /** Returns the examples that have not been trained. */
   public Spans left() {
     List<Spans> left = new ArrayList<>();
     for (int rank = 0; rank < ranks; rank++) {
@@ -157,17 +157,17 @@ public final class Ledger {
     }
   }
 
-  /** The last window, where it is dropped. */
+  /** Returns the last window, if it is dropped. */
   private Spans neverDealt() {
     long window = (long) batchSize * ranks;
     return dropLast ? pool.sub(pool.size() / window * window, pool.size()) : Spans.NONE;
   }
 
   /**
-   * The ranks have changed.
+   * Assigns the untrained examples anew, because the ranks have changed.
    *
-   * @param before by rank from now on: its rank until now, -1 if it is new
-   * @param holding the ranks from now on that hold their next batch, which stays theirs
+   * @param before for each new rank: its rank until now, -1 if it is new
+   * @param holding the new ranks that hold their next batch, which they keep
    */
   public void redeal(int[] before, BitSet holding) {
     Spans[] stays = new Spans[before.length];
@@ -188,7 +188,7 @@ public final class Ledger {
     kept = stays;
   }
 
-  /** All of it, for a rank that does not have it. */
+  /** Returns the whole record, for a rank that does not have it. */
   public long[] state() {
     List<long[]> sets = new ArrayList<>();
     sets.add(pool.bounds());
@@ -212,7 +212,7 @@ public final class Ledger {
     return state;
   }
 
-  /** One as {@link #state} has told. */
+  /** Returns a record from its {@link #state}. */
   public static Ledger of(long[] state) {
     Ledger ledger = new Ledger(state[0], (int) state[1], state[2] == 1, (int) state[3]);
     int at = 4;

@@ -5,25 +5,28 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 
-/** A set of positions, as ascending runs without gaps inside; the positions of a set count from 0 in ascending order. Immutable. */
+/**
+ * A set of positions, as ascending runs without gaps inside. Immutable. The members of a set are numbered from 0 in
+ * ascending order.
+ */
 public final class Spans {
 
-  /** No position. */
+  /** The empty set. */
   public static final Spans NONE = new Spans(new long[0]);
 
-  /** Of each run its first position and the one behind its last. Runs do not touch. */
+  /** First position of each run, and the position after its last. Runs do not touch. */
   private final long[] bounds;
 
   private Spans(long[] bounds) {
     this.bounds = bounds;
   }
 
-  /** The positions {@code [from .. to)}. */
+  /** Returns the positions {@code [from .. to)}. */
   public static Spans of(long from, long to) {
     return from >= to ? NONE : new Spans(new long[] {from, to});
   }
 
-  /** What {@link #bounds} has given. */
+  /** Returns the set with these {@link #bounds}. */
   public static Spans ofBounds(long[] bounds) {
     List<Spans> runs = new ArrayList<>();
     for (int i = 0; i < bounds.length; i += 2) {
@@ -33,7 +36,7 @@ public final class Spans {
   }
 
   /**
-   * All of them together.
+   * Returns the union of sets.
    *
    * @throws IllegalStateException if two of them have a position in common
    */
@@ -61,7 +64,7 @@ public final class Spans {
     return new Spans(Arrays.copyOf(bounds, n));
   }
 
-  /** Number of positions. */
+  /** Returns the number of positions. */
   public long size() {
     long size = 0;
     for (int i = 0; i < bounds.length; i += 2) {
@@ -74,7 +77,7 @@ public final class Spans {
     return bounds.length == 0;
   }
 
-  /** Those from the {@code from}-th on to before the {@code to}-th. */
+  /** Returns the subset of the members with numbers {@code [from .. to)}. */
   public Spans sub(long from, long to) {
     long[] some = new long[bounds.length];
     int n = 0;
@@ -92,22 +95,22 @@ public final class Spans {
     return n == 0 ? NONE : new Spans(Arrays.copyOf(some, n));
   }
 
-  /** Number of runs. */
+  /** Returns the number of runs. */
   public int runs() {
     return bounds.length / 2;
   }
 
-  /** First position of a run. */
+  /** Returns the first position of a run. */
   public long from(int run) {
     return bounds[2 * run];
   }
 
-  /** The position behind the last one of a run. */
+  /** Returns the position after the last one of a run. */
   public long to(int run) {
     return bounds[2 * run + 1];
   }
 
-  /** Of each run its first position and the one behind its last. */
+  /** Returns for each run its first position, and the position after its last. */
   public long[] bounds() {
     return bounds.clone();
   }

@@ -8,12 +8,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Passes over the data that some replica of a run has begun and not all have finished: what is left of them, divided among any
- * number of replicas so that each batch is taken once. Replicas are in the order of ranks, and of their numbers within these. Immutable.
+ * The rest of the passes over the data that some replica of a run has begun and not all have finished. Immutable. It is
+ * divided among any number of replicas so that each batch is taken once. Replicas are in the order of ranks, and of
+ * their numbers within these.
  *
  * @param first pass that is not finished
  * @param last pass whose rest is divided here; later ones are divided as always
- * @param parts by replica, those of earlier passes first; of one that has none left, its part of the pass after the last
+ * @param parts by replica, those of earlier passes first; a replica that has none left has its part of the pass after
+ *     the last
  */
 public record UnfinishedPasses(int first, int last, List<List<Part>> parts) {
 
@@ -23,11 +25,11 @@ public record UnfinishedPasses(int first, int last, List<List<Part>> parts) {
   }
 
   /**
-   * Divides what is left.
+   * Divides the rest of the passes.
    *
    * @param before the replicas of the run so far
    * @param replicas that continue
-   * @return empty if it is not known what is left, or if the replicas have data of their own and their number is another one
+   * @return empty if the rest is not known, or if the replicas have data of their own and their number has changed
    */
   public static Optional<UnfinishedPasses> of(List<Replica> before, int replicas) {
     if (before.isEmpty() || before.stream().allMatch(r -> r.parts().isEmpty())) {
@@ -64,17 +66,20 @@ public record UnfinishedPasses(int first, int last, List<List<Part>> parts) {
     return Optional.of(new UnfinishedPasses(first, last, divided));
   }
 
-  /** Returns true if replicas read what nobody else can read. */
+  /** Returns true if replicas read data that no other can read. */
   private static boolean own(List<Replica> replicas) {
     return replicas.stream().flatMap(r -> r.parts().stream()).anyMatch(part -> part.of() == 0);
   }
 
-  /** The pass that a replica is in. */
+  /** Returns the pass that a replica is in. */
   private static int pass(List<Part> parts) {
     return parts.stream().mapToInt(Part::pass).min().orElseThrow();
   }
 
-  /** Returns what is left of a pass, in the order of parts; a part that nobody names is finished, or its replica is not there yet. */
+  /**
+   * Returns the rest of a pass, in the order of parts. A part that is not named is finished, or its replica has not
+   * reached the pass.
+   */
   private static List<Part> left(List<List<Part>> replicas, int pass) {
     List<Part> left = new ArrayList<>(replicas.stream().flatMap(List::stream).filter(part -> part.pass() == pass).toList());
     int of = left.isEmpty() ? replicas.size() : left.get(0).of();
@@ -89,7 +94,7 @@ public record UnfinishedPasses(int first, int last, List<List<Part>> parts) {
     return left;
   }
 
-  /** Gives each part to one replica; where there are more replicas than parts, several share one, batch by batch. */
+  /** Gives each part to one replica; if there are more replicas than parts, several share one, batch by batch. */
   private static void divide(List<Part> left, List<List<Part>> among) {
     int n = among.size();
     for (int i = 0; i < left.size(); i++) {

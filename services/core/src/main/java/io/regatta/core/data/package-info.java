@@ -1,2 +1,2 @@
-/** Which rank reads which examples. */
+/** The assignment of examples to ranks. */
 package io.regatta.core.data;

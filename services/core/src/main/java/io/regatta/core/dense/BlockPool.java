@@ -3,9 +3,9 @@ package io.regatta.core.dense;
 import java.util.ArrayDeque;
 
 /**
- * Arrays of {@value DenseValues#BLOCK} floats that are used again: for gradients that are being received, and for blocks of
- * a vector that a reader still needs. Holds as many as were in use at the same time, up to a limit that its owner sets by
- * the jobs it has. Owned by the thread of the shard, aggregator or stream that it belongs to.
+ * A pool of arrays of {@value DenseValues#BLOCK} floats that are reused. Owned by the thread of its shard, aggregator
+ * or stream. They hold gradients that are being received, and blocks of a vector that a reader still needs. It keeps as
+ * many as were in use at the same time, up to a limit that its owner sets by the jobs it has.
  */
 public final class BlockPool {
 
@@ -13,7 +13,7 @@ public final class BlockPool {
   private long most;
   private float[] scratch;
 
-  /** An array of {@value DenseValues#BLOCK} elements with any content. */
+  /** Returns an array of {@value DenseValues#BLOCK} elements with any content. */
   public float[] take() {
     float[] block = free.pollLast();
     return block == null ? new float[DenseValues.BLOCK] : block;
@@ -26,7 +26,7 @@ public final class BlockPool {
     }
   }
 
-  /** The array that everybody on this thread may write to, and whose content nobody relies on later. */
+  /** Returns the scratch array of this thread, whose content is only valid until its next use. */
   public float[] scratch() {
     if (scratch == null) {
       scratch = new float[DenseValues.BLOCK];
@@ -34,12 +34,12 @@ public final class BlockPool {
     return scratch;
   }
 
-  /** Arrays that wait for their next use. */
+  /** Returns the number of arrays that wait for their next use. */
   public int size() {
     return free.size();
   }
 
-  /** Limits how many wait, from now on; 0 in a new pool. Those beyond it are left to the garbage collector. */
+  /** Limits how many arrays wait, from now on; 0 in a new pool. Those beyond it are left to the garbage collector. */
   public void limit(long blocks) {
     most = blocks;
     while (free.size() > most) {
@@ -48,8 +48,8 @@ public final class BlockPool {
   }
 
   /**
-   * The blocks that are taken again and again for a vector that {@code trainers} push in rounds: a gradient of each, and
-   * one vector that readers still need.
+   * Returns the number of blocks that are taken repeatedly for a vector that {@code trainers} push in rounds: a
+   * gradient of each, and one vector that readers still need.
    */
   public static long inUse(int trainers, int size) {
     return (trainers + 1L) * DenseValues.blocks(size);

@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A dense vector that is being received, or has been: in blocks of a pool, taken as the elements come, so that memory
- * follows what has come and not what was announced. Each block is searched for NaN and infinity while it is in the cache.
- * Owned by the pool's thread.
+ * A dense vector that is being received, or has been, in blocks of a pool. Owned by the pool's thread. Blocks are taken
+ * as the elements arrive, so that memory follows what has arrived and not what was announced. Each block is searched
+ * for NaN and infinity while it is in the cache.
  */
 public final class DenseBlocks implements DenseSink, DenseValues {
 
@@ -18,12 +18,16 @@ public final class DenseBlocks implements DenseSink, DenseValues {
   private int fill;
   private int nonFinite = -1;
 
-  /** Nothing yet of {@code size} elements. */
+  /** Creates a vector of {@code size} elements, none of which has arrived. */
   public DenseBlocks(int size, BlockPool pool) {
     this(size, pool, false);
   }
 
-  /** @param finite whether the elements are known to be, so that none is looked at */
+  /**
+   * Creates a vector of {@code size} elements, none of which has arrived.
+   *
+   * @param finite whether the elements are known to be finite, so that none is checked
+   */
   public DenseBlocks(int size, BlockPool pool, boolean finite) {
     this.size = size;
     this.pool = pool;

@@ -7,9 +7,9 @@ import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 
 /**
- * A trainer's memory for a flat dense vector, which it uses again and again: an array, or direct memory of an engine. What
- * is pushed from direct memory is sent from where it lies, what is pulled is written where it shall lie. The memory is
- * the caller's; for the time that it is lent to a call, it belongs to whoever carries the call out.
+ * A trainer's memory for a flat dense vector, which it reuses: an array, or direct memory of an engine. Pushes from
+ * direct memory are sent without a copy, and pulls are written directly to their destination. The memory is the
+ * caller's; while a call borrows it, it belongs to the code that carries the call out.
  */
 public final class DenseMemory implements DenseValues {
 
@@ -17,9 +17,9 @@ public final class DenseMemory implements DenseValues {
   /** Null for direct memory. */
   private float[] array;
   private ByteBuffer direct;
-  /** By which the elements are multiplied as they are read. */
+  /** Factor of the elements as they are read. */
   private float factor;
-  /** Somebody has looked: no element is NaN or infinite. */
+  /** True if the elements have been checked: none is NaN or infinite. */
   private final boolean finite;
   private boolean takenBack;
   private float[] scratch;
@@ -32,14 +32,14 @@ public final class DenseMemory implements DenseValues {
     this.finite = finite;
   }
 
-  /** An array as it is, not a copy; null for null. */
+  /** Returns an array as it is, not a copy; null for null. */
   public static DenseMemory of(float[] flat) {
     return flat == null ? null : new DenseMemory(flat.length, flat, null, 1, false);
   }
 
   /**
-   * Direct memory between the buffer's position and limit: the elements' little-endian bytes, whatever the buffer's
-   * order. The buffer's own position and limit may change afterwards.
+   * Returns the direct memory between the buffer's position and limit: the elements' little-endian bytes, whatever the
+   * buffer's order. The buffer's own position and limit may change afterwards.
    *
    * @throws InvalidInput if the buffer is not direct, or holds no whole number of elements
    */
@@ -52,27 +52,27 @@ public final class DenseMemory implements DenseValues {
         false);
   }
 
-  /** The same memory for one call, which can be ended by {@link #takeBack}. */
+  /** Returns the same memory for one call, which {@link #takeBack} can end. */
   public DenseMemory lend() {
     return new DenseMemory(size, array, direct, factor, finite);
   }
 
   /**
-   * The same memory, whose elements are multiplied when they are read: block by block, as they are used, which spares a pass over
-   * all of them. To be read only; {@link #direct} gives nothing, since what lies there is not multiplied.
+   * Returns the same memory, whose elements are multiplied when they are read, block by block, which saves a pass over
+   * all of them. To be read only; {@link #direct} returns null, because the memory itself is not multiplied.
    */
   public DenseMemory times(float by) {
     return new DenseMemory(size, array, direct, factor * by, finite && Math.abs(by) <= 1);
   }
 
-  /** The same memory, in which somebody has looked for NaN and infinity, and found none: {@link #nonFinite} does not look again. */
+  /** Returns the same memory, which has been checked for NaN and infinity: {@link #nonFinite} does not check again. */
   public DenseMemory knownFinite() {
     return new DenseMemory(size, array, direct, factor, true);
   }
 
   /**
-   * Those who have been lent this go on with a copy that nobody else sees, and do not touch the memory from now on; but
-   * what {@link #direct} has given out remains. On the thread of those who use it.
+   * Takes the memory back from its borrowers: from now on they read a private copy, and do not touch the memory.
+   * Buffers that {@link #direct} has returned remain valid. To be called on the borrowers' thread.
    */
   public void takeBack() {
     if (!takenBack) {
@@ -88,12 +88,12 @@ public final class DenseMemory implements DenseValues {
     return size;
   }
 
-  /** The array behind it, or null if it is direct memory, or not what lies there ({@link #times}). */
+  /** Returns the underlying array, or null if it is direct memory, or its elements are multiplied ({@link #times}). */
   public float[] array() {
     return factor == 1 ? array : null;
   }
 
-  /** The part of a shard, as a vector of its own in this memory. */
+  /** Returns the part of a shard, as a vector of its own in this memory. */
   public DenseSlice slice(DensePartition partition, int shard) {
     return new DenseSlice(this, partition.partsOf(shard));
   }
@@ -182,7 +182,7 @@ public final class DenseMemory implements DenseValues {
     }
   }
 
-  /** Takes {@code n} elements out of the bytes. */
+  /** Writes {@code n} elements, which it reads from the bytes. */
   void write(int at, int n, ByteBuffer elements) {
     if (array != null) {
       LittleEndian.get(elements, array, at, n);

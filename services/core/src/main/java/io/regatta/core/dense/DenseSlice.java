@@ -6,19 +6,23 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A shard's part of a flat dense vector, read and written where it lies in the trainer's memory: a few runs, in the order
- * of the shard's vector. Owned by one thread at a time.
+ * A shard's part of a flat dense vector, read and written directly in the trainer's memory. Owned by one thread at a
+ * time. It consists of a few runs, in the order of the shard's vector.
  */
 public final class DenseSlice implements DenseValues {
 
   private final DenseMemory memory;
   private final int size;
-  /** Of each run, in order: where it begins in the slice, and where in the memory. */
+  /** Start of each run in the slice, in order; {@link #places} has its start in the memory. */
   private final int[] starts;
   private final int[] places;
   private float[] scratch;
 
-  /** @param parts of one shard in the order of its vector; neighbours that touch in the flat vector become one run */
+  /**
+   * Creates a slice.
+   *
+   * @param parts of one shard in the order of its vector; neighbours that touch in the flat vector become one run
+   */
   DenseSlice(DenseMemory memory, List<DensePartition.Part> parts) {
     this.memory = memory;
     int[] from = new int[parts.size()];
@@ -48,7 +52,7 @@ public final class DenseSlice implements DenseValues {
     return found >= 0 ? found : -found - 2;
   }
 
-  /** Where the run ends in the slice. */
+  /** Returns the end of a run in the slice. */
   private int end(int run) {
     return run + 1 < starts.length ? starts[run + 1] : size;
   }
@@ -57,7 +61,7 @@ public final class DenseSlice implements DenseValues {
     void take(int place, int done, int n);
   }
 
-  /** Goes over {@code n} elements from {@code from} on, run by run. */
+  /** Visits {@code n} elements from {@code from}, run by run. */
   private void forRuns(int from, int n, Part part) {
     int done = 0;
     while (done < n) {
@@ -100,7 +104,7 @@ public final class DenseSlice implements DenseValues {
     return Math.min(end(run) - from, memory.together(places[run] + from - starts[run]));
   }
 
-  /** Copies a shard's vector of this size here. */
+  /** Copies a shard's vector of this size into the slice. */
   public void write(DenseValues values) {
     for (int b = 0; b < values.blocks(); b++) {
       float[] block = values.block(b);
@@ -108,7 +112,7 @@ public final class DenseSlice implements DenseValues {
     }
   }
 
-  /** Writes the slice from its beginning. */
+  /** Returns a sink that writes the slice from its beginning. */
   public DenseSink sink() {
     return new DenseSink() {
       private int next;

@@ -1,20 +1,22 @@
 package io.regatta.core.dense;
 
 /**
- * A dense vector and what its optimizer keeps, as they are at one moment, block by block. The arrays stay as they are until
- * their block is released, so another thread may read them; everything else is for the vector's thread.
+ * A dense vector with its optimizer's slots at one moment, block by block. The arrays do not change until their block
+ * is released, so another thread may read them; everything else is for the vector's thread.
  */
 public interface DenseState {
 
-  /** Number of elements. */
+  /** Returns the number of elements. */
   int size();
 
-  /** Elements {@code [b · BLOCK .. )}, from index 0; the array may be longer than {@link DenseValues#length}. */
+  /**
+   * Returns elements {@code [b · BLOCK .. )}, from index 0; the array may be longer than {@link DenseValues#length}.
+   */
   float[] values(int b);
 
-  /** By slot: what the optimizer keeps for these elements. */
+  /** Returns the optimizer's slots of these elements, by slot. */
   float[][] slots(int b);
 
-  /** Nobody needs the blocks before this one any more. */
+  /** Releases the blocks before this one, which are not read any more. */
   void releaseUntil(int b);
 }

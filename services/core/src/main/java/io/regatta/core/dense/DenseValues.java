@@ -4,19 +4,22 @@ import java.nio.ByteBuffer;
 
 /**
  * The float32 elements of a shard's dense vector, or of a gradient of it, to be read block by block or byte by byte,
- * wherever they lie. They stay as they are until {@link #release}. Owned by one thread at a time.
+ * wherever they lie. They do not change until {@link #release}. Owned by one thread at a time.
  */
 public interface DenseValues {
 
-  /** Elements of a block but the last: the unit in which a shard keeps, updates and repeats a dense vector. */
+  /**
+   * Number of elements of each block except the last: the unit in which a shard keeps, updates and repeats a dense
+   * vector.
+   */
   int BLOCK = 8192;
 
-  /** Number of elements. */
+  /** Returns the number of elements. */
   int size();
 
   /**
-   * Elements {@code [b · BLOCK .. )} of one block, from index 0 of an array which the caller must not change, and which
-   * the next call may use again.
+   * Returns elements {@code [b · BLOCK .. )} of one block, from index 0 of an array. The caller must not change the
+   * array, and the next call may reuse it.
    */
   float[] block(int b);
 
@@ -33,29 +36,31 @@ public interface DenseValues {
   }
 
   /**
-   * The bytes of these elements where they lie, if that is little-endian direct memory and they lie there together; else
-   * null. They may be sent from there until {@link #release}.
+   * Returns the bytes of these elements without a copy, if they are contiguous little-endian direct memory; else null.
+   * They may be sent from there until {@link #release}.
    */
   default ByteBuffer direct(int from, int n) {
     return null;
   }
 
-  /** How many elements from this one on {@link #direct} can give together; 0 if it gives none there. */
+  /**
+   * Returns the number of elements from this one that {@link #direct} can return at once; 0 if it returns null there.
+   */
   default int together(int from) {
     return 0;
   }
 
-  /** Number of blocks. */
+  /** Returns the number of blocks. */
   default int blocks() {
     return blocks(size());
   }
 
-  /** Elements of one block. */
+  /** Returns the number of elements of one block. */
   default int length(int b) {
     return Math.min(BLOCK, size() - b * BLOCK);
   }
 
-  /** Index of the first element that is NaN or infinite, or -1. */
+  /** Returns the index of the first element that is NaN or infinite, or -1. */
   default int nonFinite() {
     float[] marks = new float[Math.min(BLOCK, size())];
     for (int b = 0; b < blocks(); b++) {
@@ -67,12 +72,12 @@ public interface DenseValues {
     return -1;
   }
 
-  /** The value of one element; for messages. */
+  /** Returns the value of one element; for messages. */
   default float at(int index) {
     return block(index / BLOCK)[index % BLOCK];
   }
 
-  /** A copy in an array of its own. */
+  /** Returns a copy in an array of its own. */
   default float[] toArray() {
     float[] out = new float[size()];
     for (int b = 0; b < blocks(); b++) {
@@ -81,13 +86,16 @@ public interface DenseValues {
     return out;
   }
 
-  /** Nobody will read the elements before this one again: a block of them may be changed where it lies. */
+  /** Releases the elements before this one, which are not read any more: a block of them may be changed in place. */
   default void releaseUntil(int end) {}
 
-  /** Nobody will read these values again, and their memory may be used for others. Repeating it changes nothing. */
+  /**
+   * Releases these values, which are not read any more, so that their memory may be reused. Repeating it changes
+   * nothing.
+   */
   default void release() {}
 
-  /** Number of blocks of a vector of so many elements. */
+  /** Returns the number of blocks of a vector of {@code size} elements. */
   static int blocks(int size) {
     return (int) (((long) size + BLOCK - 1) / BLOCK);
   }

@@ -6,18 +6,18 @@ import io.regatta.core.optim.OptimizerSpec;
 import java.util.Arrays;
 
 /**
- * One shard's part of the flat dense vector with its optimizer slots, in blocks. A snapshot costs no copy: a block that a
- * snapshot still needs is copied before it is updated, and only then. Owned by the thread of its shard; not thread-safe.
- * Callers check lengths.
+ * One shard's part of the flat dense vector with its optimizer slots, in blocks. Owned by the thread of its shard; not
+ * thread-safe. A snapshot costs no copy: a block that a snapshot still needs is copied before it is updated, and only
+ * then. Callers check lengths.
  */
 public final class DenseVector {
 
-  /** Values of a block. They change only while no snapshot needs them. */
+  /** The values of one block. They change only while no snapshot needs them. */
   private static final class Block {
     final float[] values;
-    /** Snapshots that need it. */
+    /** Number of snapshots that need it. */
     int readers;
-    /** It is no longer part of the vector, but of snapshots. */
+    /** True if it belongs to snapshots only, and no longer to the vector. */
     boolean replaced;
 
     Block(float[] values) {
@@ -29,13 +29,13 @@ public final class DenseVector {
   private final Optimizer optimizer;
   private final BlockPool pool;
   private final Block[] blocks;
-  /** By block, then by slot. */
+  /** Optimizer slots by block, then by slot. */
   private final float[][][] slots;
-  /** Null if nobody wants the slots as they were. */
+  /** The state that is being read; null if there is none. */
   private State state;
 
   /**
-   * Starts from a copy of {@code initial}.
+   * Creates a vector with a copy of {@code initial}.
    *
    * @param pool of the shard, for copies of blocks
    */
@@ -56,7 +56,7 @@ public final class DenseVector {
   }
 
   /**
-   * Goes on from values and slots that were saved.
+   * Creates a vector from values and slots that were saved.
    *
    * @param values by block, each of its length
    * @param slots by block, then by slot
@@ -72,17 +72,17 @@ public final class DenseVector {
     }
   }
 
-  /** Number of elements. */
+  /** Returns the number of elements. */
   public int size() {
     return size;
   }
 
-  /** One optimizer step of one block; see {@link Optimizer#applyWhole}. The gradient begins at index 0. */
+  /** Makes one optimizer step of one block; see {@link Optimizer#applyWhole}. The gradient begins at index 0. */
   public void update(int b, float[] gradient, float lr, long updates) {
     optimizer.applyWhole(writable(b), writableSlots(b), gradient, lr, updates);
   }
 
-  /** Adds a delta, from its index 0 on, to the values of one block; the optimizer takes no part (geo). */
+  /** Adds a delta, from its index 0, to the values of one block, without the optimizer (geo). */
   public void add(int b, float[] delta) {
     float[] values = writable(b);
     for (int i = 0; i < values.length; i++) {
@@ -90,7 +90,7 @@ public final class DenseVector {
     }
   }
 
-  /** Sets all values; what the optimizer keeps stays. */
+  /** Sets all values; the optimizer's slots stay. */
   public void assign(DenseValues values) {
     for (int b = 0; b < blocks.length; b++) {
       float[] to = writable(b);
@@ -120,7 +120,7 @@ public final class DenseVector {
     return slots[b];
   }
 
-  /** Values and slots as they are now; one at a time, until all of it has been released. */
+  /** Returns values and slots as they are now; there can be one state at a time, until all of it has been released. */
   public DenseState state() {
     if (state != null) {
       throw new IllegalStateException("the state of this vector is being read already");
@@ -162,12 +162,14 @@ public final class DenseVector {
     }
   }
 
-  /** The values as they are now, whatever is done to the vector later; to be released. */
+  /** Returns the values as they are now, unaffected by later changes of the vector; to be released. */
   public DenseValues snapshot() {
     return new Snapshot();
   }
 
-  /** Hash of the elements {@code [off .. off+n)}, which are those from {@code variableOffset} on of a variable. */
+  /**
+   * Returns the hash of the elements {@code [off .. off+n)}, which are those from {@code variableOffset} of a variable.
+   */
   public long digest(String variable, int variableOffset, int off, int n) {
     long sum = 0;
     for (int done = 0; done < n; ) {

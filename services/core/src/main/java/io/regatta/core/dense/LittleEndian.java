@@ -3,7 +3,7 @@ package io.regatta.core.dense;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Copies between arrays of floats and their bytes on the wire, at the buffer's position, which moves. */
+/** The conversion between arrays of floats and their bytes on the wire, at the buffer's position, which moves. */
 public final class LittleEndian {
 
   private LittleEndian() {}

@@ -3,18 +3,18 @@ package io.regatta.core.dense;
 import java.util.Arrays;
 
 /**
- * Finds NaN and infinite elements. x · 0 is NaN for just these; the products are compared with zeros by
- * {@link Arrays#mismatch}. Both loops are vectorized, which a maximum or a sum over the elements is not: it took a third of
- * the time of an SGD update. Of a long vector strips that stay in the first-level cache are added up in one strip of such
- * marks, since a sum with NaN stays NaN, and compared once. Stateless.
+ * A search for NaN and infinite elements. Stateless. x · 0 is NaN for just these; the products are compared with zeros
+ * by {@link Arrays#mismatch}. Both loops are vectorized; a maximum or a sum over the elements is not, and took a third
+ * of the time of an SGD update. A long vector is read in strips that stay in the first-level cache, whose products are
+ * added up in one strip of marks. A sum with NaN stays NaN, so the marks are compared once.
  */
 public final class NonFinite {
 
-  /** Elements of a strip. */
+  /** Number of elements in a strip. */
   private static final int STRIP = 2048;
   private static final float[] ZEROS = new float[DenseValues.BLOCK];
 
-  /** A part of a long vector, from an index on. */
+  /** A source of parts of a long vector, by index. */
   interface Source {
     /** Copies {@code n} elements. */
     void read(int from, float[] to, int n);
@@ -22,7 +22,7 @@ public final class NonFinite {
 
   private NonFinite() {}
 
-  /** Index of the first NaN or infinite element, or -1. */
+  /** Returns the index of the first NaN or infinite element, or -1. */
   public static int find(float[] v) {
     if (v.length <= ZEROS.length) {
       return find(v, v.length, new float[v.length]);
@@ -38,7 +38,7 @@ public final class NonFinite {
     return i;
   }
 
-  /** Whether all elements of a vector are finite. */
+  /** Returns true if all elements of a vector are finite. */
   static boolean isFinite(int size, Source vector) {
     float[] strip = new float[Math.min(STRIP, size)];
     float[] marks = new float[strip.length];
@@ -50,19 +50,19 @@ public final class NonFinite {
     return isClear(marks);
   }
 
-  /** Marks for {@link #mark} of up to {@code n} elements at a time, none set. */
+  /** Returns marks for {@link #mark} of up to {@code n} elements at a time, none set. */
   public static float[] marks(int n) {
     return new float[Math.min(n, ZEROS.length)];
   }
 
-  /** Whether no mark is set. */
+  /** Returns true if no mark is set. */
   public static boolean isClear(float[] marks) {
     return Arrays.mismatch(marks, 0, marks.length, ZEROS, 0, marks.length) < 0;
   }
 
   /**
-   * Sets a mark, for good, if one of the first {@code n} elements is not finite. From index 0 on in both: with any other the loop is
-   * not vectorized.
+   * Sets a mark, for good, if one of the first {@code n} elements is not finite. Both arrays are read from index 0:
+   * with any other index the loop is not vectorized.
    *
    * @param n at most the length of the marks
    */
@@ -73,7 +73,7 @@ public final class NonFinite {
   }
 
   /**
-   * The same among the first {@code n} elements, at most a block of them.
+   * Returns the index of the first NaN or infinite element among the first {@code n}, at most a block of them, or -1.
    *
    * @param marks {@code n} elements or more, which are overwritten
    */
@@ -81,7 +81,10 @@ public final class NonFinite {
     return find(v, 0, n, marks);
   }
 
-  /** The same among the {@code n} elements from index {@code from} on, at most a block of them; the index is that of all. */
+  /**
+   * Returns the index in {@code v} of the first NaN or infinite element of {@code n} from {@code from}, at most a block
+   * of them, or -1.
+   */
   public static int find(float[] v, int from, int n, float[] marks) {
     if (from == 0) {
       products(v, n, marks);
@@ -93,7 +96,10 @@ public final class NonFinite {
     return bad < 0 ? -1 : from + bad;
   }
 
-  /** A method of its own, from index 0 on: with any other the loop is not vectorized, wherever it is compiled into. */
+  /**
+   * Computes the marks. It is a separate method with arrays from index 0: otherwise the loop is not vectorized where it
+   * is inlined.
+   */
   private static void products(float[] v, int n, float[] marks) {
     for (int i = 0; i < n; i++) {
       marks[i] = v[i] * 0f + 0f; // + 0 turns -0 into 0

@@ -3,9 +3,9 @@ package io.regatta.core.dense;
 import java.util.List;
 
 /**
- * Σ factor · gradient, in the order given, of gradients of one size: a block is summed when it is read, so nothing as long
- * as the vector is held or passed over. Float32; each element's additions are in that order. Owned by one thread at a time;
- * the gradients stay their owners' to release.
+ * Σ factor · gradient of gradients of one size, in the order given; each element is added in float32 in that order. A
+ * block is summed when it is read, so no array of the vector's length is held or passed over. Owned by one thread at a
+ * time; the gradients' owners release them.
  */
 public final class WeightedSum implements DenseValues {
 
@@ -14,7 +14,7 @@ public final class WeightedSum implements DenseValues {
   private final float[] sum;
 
   /**
-   * A sum of at least one gradient.
+   * Creates a sum of at least one gradient.
    *
    * @param factors one for each part, in its order; there may be more
    */

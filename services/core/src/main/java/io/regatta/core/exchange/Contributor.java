@@ -11,7 +11,7 @@ package io.regatta.core.exchange;
  */
 public record Contributor(int rank, long incarnation, long sequence, double weight, TrainerProgress progress) {
 
-  /** A contributor that does not tell its progress. */
+  /** Creates a contributor that does not report its progress. */
   public Contributor(int rank, long incarnation, long sequence, double weight) {
     this(rank, incarnation, sequence, weight, TrainerProgress.NONE);
   }

@@ -4,8 +4,8 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 
 /**
- * What every trainer of a job tells every shard when it registers. The first one creates the job's tables; later ones
- * must say the same, or are refused.
+ * The specification of a job that every trainer sends to every shard when it registers. The first one creates the job's
+ * tables; later ones must be the same, or are refused.
  *
  * @param job name, unique in the cluster
  * @param mode exchange mode
@@ -19,7 +19,7 @@ import io.regatta.core.model.Sharding;
 public record JobSpec(String job, Mode mode, int trainers, int stalenessBound, NanPolicy nanPolicy,
     Sharding sharding, int minBlock, ModelSpec model) {
 
-  /** One whose shards all hold both dense parts and sparse rows. */
+  /** Creates a specification of a job whose shards all hold both dense parts and sparse rows. */
   public JobSpec(String job, Mode mode, int trainers, int stalenessBound, NanPolicy nanPolicy, int shards, int minBlock,
       ModelSpec model) {
     this(job, mode, trainers, stalenessBound, nanPolicy, Sharding.common(shards), minBlock, model);
@@ -32,8 +32,8 @@ public record JobSpec(String job, Mode mode, int trainers, int stalenessBound, N
   }
 
   /**
-   * Returns true if both jobs train alike: {@link #used} of both is equal. Compares table by table, so that a job of many tables is
-   * not copied.
+   * Returns true if both jobs train alike, that is, if {@link #used} of both is equal. Compares table by table, so that
+   * a job of many tables is not copied.
    */
   public boolean isUsedAs(JobSpec other) {
     return without(ModelSpec.NONE).used().equals(other.without(ModelSpec.NONE).used()) && model.isUsedAs(other.model);
@@ -43,7 +43,7 @@ public record JobSpec(String job, Mode mode, int trainers, int stalenessBound, N
     return new JobSpec(job, mode, trainers, stalenessBound, nanPolicy, sharding, minBlock, instead);
   }
 
-  /** Number of shards in the shard map. */
+  /** Returns the number of shards in the shard map. */
   public int shards() {
     return sharding.shards();
   }

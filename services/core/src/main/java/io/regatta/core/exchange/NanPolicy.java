@@ -1,6 +1,6 @@
 package io.regatta.core.exchange;
 
-/** What to do with a push that holds NaN or infinite values. */
+/** The treatment of a push that holds NaN or infinite values. */
 public enum NanPolicy {
   /** Refuse it with a clear error; nothing is applied. */
   FAIL,

@@ -5,12 +5,12 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Updates that the optimizers of a job have made, each since its slots were fresh: what Adam's bias correction depends on. They
- * differ from the shard's version in a job that began with the values of another ({@code init_from}) and optimizers of its own.
- * Immutable.
+ * The numbers of updates that the optimizers of a job have made, each since its slots were fresh. Adam's bias
+ * correction depends on them. They differ from the shard's version in a job that began with another's values ({@code
+ * init_from}) and optimizers of its own. Immutable.
  *
- * @param dense of the optimizer of the dense parameters
- * @param tables of the optimizers of the sparse tables, by name
+ * @param dense updates of the optimizer of the dense parameters
+ * @param tables updates of the optimizers of the sparse tables, by name
  */
 public record OptimizerUpdates(long dense, Map<String, Long> tables) {
 
@@ -39,7 +39,7 @@ public record OptimizerUpdates(long dense, Map<String, Long> tables) {
     return tables.getOrDefault(name, 0L);
   }
 
-  /** Returns the higher of each count; shards of one job may differ by the pushes that are under way. */
+  /** Returns the higher of each count; shards of one job may differ by the pushes that are on their way. */
   public OptimizerUpdates max(OptimizerUpdates other) {
     Map<String, Long> each = new LinkedHashMap<>(tables);
     other.tables.forEach((name, n) -> each.merge(name, n, Math::max));

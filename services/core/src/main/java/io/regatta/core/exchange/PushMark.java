@@ -1,7 +1,7 @@
 package io.regatta.core.exchange;
 
 /**
- * Last push of one life of a trainer that a snapshot is to contain. Immutable.
+ * The last push of one incarnation of a trainer that a snapshot is to contain. Immutable.
  *
  * @param sequence of that push, the same at all shards
  */

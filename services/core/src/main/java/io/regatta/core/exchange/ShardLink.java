@@ -6,27 +6,28 @@ import java.util.concurrent.CompletionStage;
 
 /**
  * One trainer's link to one shard: in process ({@code LocalShardLink}), over a gRPC tensor stream, or through an
- * aggregator. Calls are made on the owner's thread and keep their order; completions may come on any thread. Failures
- * are {@link io.regatta.core.error.RegattaException}s. Arrays, and memory of dense vectors, belong to the link
- * until completion, be it a failure.
+ * aggregator. Calls are made on the owner's thread and keep their order; completions may occur on any thread. Failures
+ * are {@link io.regatta.core.error.RegattaException}s. Arrays, and memory of dense vectors, belong to the link until
+ * the call completes or fails.
  */
 public interface ShardLink {
 
-  /** Whom the link leads to, for messages, e.g. {@code shard 0 at 10.0.0.7:36001}. Any thread. */
+  /** Returns the name of the shard, for messages, for example {@code shard 0 at 10.0.0.7:36001}. Any thread. */
   String peer();
 
   /**
-   * Announces the trainer; creates the job on the shard if this is the first one. Repeated by a trainer that sits out,
-   * it takes part again.
+   * Announces the trainer; creates the job on the shard if this is the first one. A trainer that sits out calls it
+   * again to take part again.
    *
-   * @param step it asks to be waited for from this step on, or from the next one that the shard can still wait for
+   * @param step the trainer asks to be waited for from this step on, or from the next one that the shard can still wait
+   *     for
    * @return the step from which the shard does
    */
   CompletionStage<Long> register(JobSpec job, TrainerId trainer, long step);
 
   /**
-   * Sets the shard's dense vector. Everybody's pulls wait for it. A second one is ignored: rank 0 does it, and all the
-   * others if that has gone before it could.
+   * Sets the shard's dense vector, for which all pulls wait. A second call is ignored. Rank 0 makes the call; if it is
+   * lost before that, all the others do.
    */
   CompletionStage<Void> initialize(DenseValues dense);
 
@@ -34,17 +35,20 @@ public interface ShardLink {
 
   CompletionStage<Pulled> pull(Pull pull);
 
-  /** Does the job's shrink of that number on this shard; asked for again, it only tells what that came to. */
+  /** Does the job's shrink of that number on this shard; a repeated call only returns its result. */
   CompletionStage<Shrunk> shrink(long number, boolean endOfDay);
 
   /**
-   * Takes the trainer out of clocks and rounds and frees its state; the last one to leave frees the job's tables.
+   * Removes the trainer from clocks and rounds and frees its state; the last one to leave frees the job's tables.
    *
    * @param succeeded its run has ended with success
    */
   CompletionStage<Void> leave(boolean succeeded);
 
-  /** Sum of the parameters' element hashes on this shard; the sum over shards does not depend on their number. */
+  /**
+   * Returns the sum of the parameters' element hashes on this shard; the sum over shards does not depend on their
+   * number.
+   */
   CompletionStage<Long> digest();
 
   /**
@@ -54,8 +58,9 @@ public interface ShardLink {
   CompletionStage<Void> export(String table, RowSink sink);
 
   /**
-   * Completes when the transport has read whatever of lent memory it has been given, or will not read it any more. Never
-   * fails. A link whose requests end otherwise than all at once is asked before memory that is still lent is taken back.
+   * Completes when the transport has read the borrowed memory that it has been given, or will not read it any more.
+   * Never fails. Must be awaited before borrowed memory is taken back from a link whose requests do not all end at
+   * once.
    */
   default CompletionStage<Void> handedOver() {
     return CompletableFuture.completedFuture(null);

@@ -1,4 +1,4 @@
 package io.regatta.core.exchange;
 
-/** Distinct ids of one sparse table whose rows are wanted. */
+/** The distinct ids of one sparse table whose rows are requested. */
 public record SparseIds(String table, long[] ids) {}

@@ -11,12 +11,12 @@ package io.regatta.core.exchange;
  */
 public record SparseRows(String table, long[] ids, float[] values, int counts) {
 
-  /** Rows without counts. */
+  /** Creates rows without counts. */
   public SparseRows(String table, long[] ids, float[] values) {
     this(table, ids, values, 0);
   }
 
-  /** Floats of a row; 0 if there is none. */
+  /** Returns the number of floats of a row; 0 if there is none. */
   public int dim() {
     return ids.length == 0 ? 0 : values.length / ids.length;
   }

@@ -1,7 +1,7 @@
 package io.regatta.core.exchange;
 
 /**
- * One life of one rank. The incarnation is issued by the rendezvous: a restarted trainer has a higher one, so that
- * late messages of the old life are told apart.
+ * The identity of one incarnation of one rank. The rendezvous issues the incarnation. A restarted trainer has a higher
+ * one, so that late messages of the earlier incarnation can be distinguished.
  */
 public record TrainerId(int rank, long incarnation) {}

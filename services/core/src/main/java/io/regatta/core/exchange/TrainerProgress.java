@@ -3,18 +3,18 @@ package io.regatta.core.exchange;
 import java.util.List;
 
 /**
- * Progress of one trainer of a job: its counts, none of which stands for another, and the places of its replicas in the data.
- * Every push carries the progress that holds once that push is applied, so that a shard knows what its values contain.
- * The clock that a shard keeps of a trainer is not in here: it orders waits, and jumps where a trainer has waited in a barrier. Nor
+ * The progress of one trainer of a job: its counts, none of which stands for another, and its replicas' positions in
+ * the data. Every push carries the progress that holds once that push is applied, so that a shard knows what its values
+ * contain. The clock that a shard keeps of a trainer is not included: it orders waits, and jumps after a barrier. Nor
  * are the updates of the optimizers, which the shards count ({@link OptimizerUpdates}). Immutable.
  *
  * @param localSteps steps made; of several replicas those of the one that has made most. {@code max_steps} limits them
- * @param exchanges pushes to the shards, each to all of them: in geo mode one after every {@code k_steps} local steps, or fewer
- *     before a barrier and at the end of a pass
- * @param learningRateStep step that the schedule of the learning rate is at next
- * @param examples trained in all of these steps, over all lives of the run; {@link #UNKNOWN} if the trainer does not
- *     tell
- * @param replicas places of the replicas, by number; empty: not known, as of trainers that are not Regatta's
+ * @param exchanges pushes to the shards, each to all of them: in geo mode one after every {@code k_steps} local steps,
+ *     or fewer before a barrier and at the end of a pass
+ * @param learningRateStep next step of the schedule of the learning rate
+ * @param examples trained in all of these steps, over all starts of the run; {@link #UNKNOWN} if the trainer does not
+ *     report it
+ * @param replicas positions of the replicas, by number; empty: not known, as for trainers that are not Regatta's
  */
 public record TrainerProgress(long localSteps, long exchanges, long learningRateStep, long examples,
     List<Replica> replicas) {
@@ -22,7 +22,7 @@ public record TrainerProgress(long localSteps, long exchanges, long learningRate
   /** Number of examples if it is not known. */
   public static final long UNKNOWN = -1;
 
-  /** Progress before the first step, or of a trainer that does not tell any. */
+  /** Progress before the first step, or of a trainer that does not report any. */
   public static final TrainerProgress NONE = new TrainerProgress(0, 0, 0, 0, List.of());
 
   /** Checks the counts and takes a copy of the list. */
@@ -34,7 +34,7 @@ public record TrainerProgress(long localSteps, long exchanges, long learningRate
     replicas = List.copyOf(replicas);
   }
 
-  /** Progress of a trainer that does not tell how many examples it has trained. */
+  /** Creates the progress of a trainer that does not report how many examples it has trained. */
   public TrainerProgress(long localSteps, long exchanges, long learningRateStep, List<Replica> replicas) {
     this(localSteps, exchanges, learningRateStep, UNKNOWN, replicas);
   }
@@ -50,11 +50,11 @@ public record TrainerProgress(long localSteps, long exchanges, long learningRate
   }
 
   /**
-   * Progress of one replica, which takes its batches from its own part of the data.
+   * The progress of one replica, which takes its batches from its own partition of the data.
    *
    * @param localSteps steps that it has made
-   * @param parts of the pass that it is in, and how much of each is behind it; of later passes as well where it has parts in those that
-   *     do not follow from its number. Empty: not known
+   * @param parts the partitions of the current pass with how much of each has been taken, and those of later passes
+   *     that do not follow from the replica's number. Empty: not known
    */
   public record Replica(long localSteps, List<Part> parts) {
 
@@ -65,23 +65,24 @@ public record TrainerProgress(long localSteps, long exchanges, long learningRate
   }
 
   /**
-   * Batches of one pass over the data that a replica still takes: every {@code stride}th of one of the parts into which the pass
-   * was divided among the replicas of all trainers when it began. All before them have been taken, or are another replica's.
+   * The batches of one pass over the data that a replica still takes: every {@code stride}th one of a partition. At the
+   * start of a pass the data are divided into partitions among the replicas of all trainers. All earlier batches have
+   * been taken, or belong to another replica.
    *
    * @param pass from 0
-   * @param part its number among the parts
-   * @param of number of parts; 0: the data are the replica's own, and nobody else can read them
-   * @param batches number of the part's batch that is taken next, from 0, in the order in which the data set gives them
-   * @param stride 1, unless a run with more trainers has divided the rest of the part
+   * @param part number of the partition
+   * @param of number of partitions; 0: the data belong to this replica alone, and no other can read them
+   * @param batches number of the partition's next batch, from 0, in the order of the data set
+   * @param stride 1, unless a run with more trainers has divided the rest of the partition
    */
   public record Part(int pass, int part, int of, long batches, long stride) {
 
-    /** A part that one replica takes alone. */
+    /** Creates a partition that one replica takes alone. */
     public Part(int pass, int part, int of, long batches) {
       this(pass, part, of, batches, 1);
     }
 
-    /** Returns what is left of it after {@code n} more batches. */
+    /** Returns the rest of it after {@code n} more batches. */
     public Part after(long n) {
       return new Part(pass, part, of, batches + n * stride, stride);
     }

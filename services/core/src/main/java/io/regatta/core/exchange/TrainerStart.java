@@ -1,9 +1,9 @@
 package io.regatta.core.exchange;
 
 /**
- * Progress with which a trainer of a resumed run begins, as the shards are to keep it. Immutable.
+ * The progress with which a trainer of a resumed run starts on the shards. Immutable.
  *
  * @param clock that every shard keeps of it from now on
- * @param progress what the snapshot contains of it
+ * @param progress that the snapshot contains of it
  */
 public record TrainerStart(int rank, long clock, TrainerProgress progress) {}

@@ -4,7 +4,7 @@ import io.regatta.core.error.PeerText;
 import java.util.List;
 
 /**
- * Who waits for whom, since when: the material of {@code /why} and of the log line when a wait gets long.
+ * A wait of one process for others, with its start: the content of {@code /why}, and of the log line about a long wait.
  *
  * @param who e.g. {@code trainer 1}
  * @param operation e.g. {@code pull of step 418}
@@ -21,7 +21,7 @@ public record Wait(String who, String operation, String where, long sinceMillis,
    */
   public record Peer(String name, long lastStep, long lastSeenMillis) {
 
-    /** Somebody of whom this process knows no step, e.g. {@code the shards}. */
+    /** Returns a peer of which this process knows no step, for example {@code the shards}. */
     public static Peer named(String name) {
       return new Peer(name, -2, 0);
     }

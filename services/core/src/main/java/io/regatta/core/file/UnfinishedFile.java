@@ -20,15 +20,19 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A large file while it is written, beside its name, where several may write the same file at a time: under a hidden name of its own,
- * {@code .NAME.UUID.unfinished}, and locked, so that what a killed writer has left can be told from what a living one still
- * writes, in whichever process. Belongs to its writer's thread; blocks, so not on an event loop.
+ * A large file while it is written, beside its final name. Belongs to its writer's thread; blocks, so not on an event
+ * loop. Several writers may write the same file at a time, each under a hidden name of its own, {@code
+ * .NAME.UUID.unfinished}. The file is locked, so that the rest of a killed writer can be distinguished from the file of
+ * a living one, in any process.
  */
 public final class UnfinishedFile implements AutoCloseable {
 
   private static final String SUFFIX = ".unfinished";
   private static final Pattern NAME = Pattern.compile("\\.(.+)\\.[0-9a-f-]{36}" + Pattern.quote(SUFFIX));
-  /** Names of those of this process. They are not asked for their locks: POSIX gives a process's lock up with any of its descriptors. */
+  /**
+   * Names of the unfinished files of this process. Their locks are not tested: POSIX releases a process's lock with any
+   * of its descriptors.
+   */
   private static final Set<String> OPEN = ConcurrentHashMap.newKeySet();
 
   private final Path path;
@@ -41,7 +45,7 @@ public final class UnfinishedFile implements AutoCloseable {
     this.channel = channel;
   }
 
-  /** Begins one that is to become this file, whose directory is there. */
+  /** Creates a file that is to become this one, whose directory exists. */
   public static UnfinishedFile of(Path file) throws IOException {
     while (true) {
       Path path = file.resolveSibling("." + file.getFileName() + "." + UUID.randomUUID() + SUFFIX);
@@ -63,7 +67,10 @@ public final class UnfinishedFile implements AutoCloseable {
     }
   }
 
-  /** Whether this is its writer's. Where the file system has no locks nobody has, and nothing is removed. */
+  /**
+   * Returns true if the writer holds the lock. On a file system without locks no writer has one, and nothing is
+   * removed.
+   */
   private boolean isLocked() {
     try {
       return channel.tryLock() != null && Files.exists(path);
@@ -72,19 +79,19 @@ public final class UnfinishedFile implements AutoCloseable {
     }
   }
 
-  /** What is written to it is in the file, unbuffered. Ends with this; it need not be closed. */
+  /** Returns a stream that writes to the file, unbuffered. It ends with this object and need not be closed. */
   public OutputStream stream() {
     return Channels.newOutputStream(channel);
   }
 
-  /** It is whole, and gets its name, in the place of what has it. Returns its size, bytes. */
+  /** Gives the complete file its name, replacing any other; returns its size in bytes. */
   public long publish() throws IOException {
     long bytes = channel.size();
     Files.move(path, file, StandardCopyOption.ATOMIC_MOVE);
     return bytes;
   }
 
-  /** Removes it, if it has not been published. */
+  /** Removes the file, if it has not been published. */
   @Override
   public void close() throws IOException {
     try (channel) {
@@ -95,9 +102,9 @@ public final class UnfinishedFile implements AutoCloseable {
   }
 
   /**
-   * Removes what killed writers have left in a directory. What cannot be opened or locked stays.
+   * Removes files of killed writers in a directory. Files that cannot be opened or locked stay.
    *
-   * @param names of the files that it was to become
+   * @param names tests the final names of the files
    */
   public static void removeLeft(Path directory, Predicate<String> names) throws IOException {
     List<Path> left;

@@ -7,9 +7,9 @@ import java.nio.file.StandardCopyOption;
 import java.util.UUID;
 
 /**
- * Writes files beside their names and renames them when they are complete, so that whoever reads one finds all of it or what
- * was there before. What has failed leaves nothing; a writer that is killed leaves {@code NAME.part}. Stateless, any thread;
- * blocks, so not on an event loop.
+ * A writer of files beside their names, which renames them when they are complete. Stateless, any thread; blocks, so
+ * not on an event loop. A reader thus finds all of the new file or all of the one before. A failure leaves nothing; a
+ * writer that is killed leaves {@code NAME.part}.
  */
 public final class WholeFile {
 
@@ -17,20 +17,20 @@ public final class WholeFile {
 
   private WholeFile() {}
 
-  /** What is to be in a file. */
+  /** The content of a file. */
   public interface Content {
     /** Writes all of it to this path, and leaves the file closed, and synced if a loss of power matters. */
     void writeTo(Path part) throws IOException;
   }
 
-  /** Writes a file as {@code NAME.part}, for which there is one writer at a time, and makes the directory it is in. */
+  /** Writes a file as {@code NAME.part}, for which there is one writer at a time, and creates its directory. */
   public static void write(Path file, Content content) throws IOException {
     write(file, file.resolveSibling(file.getFileName() + PART), content);
   }
 
   /**
-   * The same where several may write the same file at a time, each beside a hidden name of its own; the last one's stays.
-   * Who is killed leaves that.
+   * Writes a file of which there may be several writers at a time, each beside a hidden name of its own; the last one's
+   * stays. A killed writer leaves its hidden file.
    */
   public static void writeAmongOthers(Path file, Content content) throws IOException {
     write(file, file.resolveSibling("." + file.getFileName() + "." + UUID.randomUUID() + PART), content);

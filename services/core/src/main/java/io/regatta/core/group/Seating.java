@@ -4,14 +4,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Which rank each member of a new generation gets. Whoever was in the generation before keeps its rank if there still is
- * one of this number, and else takes a free one; then a newcomer gets the rank that it wants if that is free, and the rest
- * get the free ones in the order in which they came. Stateless.
+ * The assignment of ranks to the members of a new generation. Stateless. A member of the generation before keeps its
+ * rank if there still is one of this number, and else takes a free one. Then a newcomer gets the rank that it asks for,
+ * if that is free. The rest get the free ranks in the order in which they joined.
  */
 public final class Seating {
 
   /**
-   * One member, as it comes.
+   * One member, in the order of joining.
    *
    * @param before its rank in the generation before, -1: it is new
    * @param wanted the rank that it asks for, -1: any
@@ -21,10 +21,10 @@ public final class Seating {
   private Seating() {}
 
   /**
-   * The ranks 0 to n-1 of n members, each given once.
+   * Returns the ranks 0 to n-1 of n members, each assigned once.
    *
-   * @param guests in the order in which they came; no two were of one rank before
-   * @return by place in the list
+   * @param guests in the order in which they joined; no two had the same rank before
+   * @return by index in the list
    */
   public static int[] ranks(List<Guest> guests) {
     int[] ranks = new int[guests.size()];

@@ -1,2 +1,2 @@
-/** Who is in a group: the rules that all kinds of rendezvous share. */
+/** The rules of membership in a group, which all kinds of rendezvous share. */
 package io.regatta.core.group;

@@ -1,8 +1,8 @@
 package io.regatta.core.hash;
 
 /**
- * The one integer hash of Regatta: stateless, the same on every machine and in every release, because initial values,
- * shard ownership and parameter digests are built on it. Any thread.
+ * The only integer hash of Regatta: stateless, the same on every machine and in every release, because initial values,
+ * shard ownership and parameter digests depend on it. Any thread.
  */
 public final class Mix64 {
 
@@ -12,9 +12,9 @@ public final class Mix64 {
   private Mix64() {}
 
   /**
-   * A bijection of 64-bit words in which every input bit flips every output bit with probability close to one half:
-   * the output function of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014;
-   * constants: Stafford's variant 13 of MurmurHash3's finalizer).
+   * Returns a bijection of 64-bit words in which every input bit flips every output bit with probability close to one
+   * half. It is the output function of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number
+   * generators", 2014). Its constants are those of Stafford's variant 13 of MurmurHash3's finalizer.
    */
   public static long mix(long z) {
     z = (z ^ (z >>> 30)) * 0xbf58476d1ce4e5b9L;
@@ -22,7 +22,7 @@ public final class Mix64 {
     return z ^ (z >>> 31);
   }
 
-  /** Hash of a text's UTF-16 units, mixed one after another; its length goes in first. Allocation-free. */
+  /** Returns the hash of a text's UTF-16 units, mixed one after another after its length. Allocation-free. */
   public static long text(CharSequence text) {
     int n = text.length();
     long h = mix(GOLDEN + n);

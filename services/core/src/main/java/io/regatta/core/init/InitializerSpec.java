@@ -7,12 +7,13 @@ import java.util.Locale;
 import java.util.Objects;
 
 /**
- * How a sparse row is born: a pure function of (seed, table, id, dim), so the result does not depend on the number of
- * shards, on the order of arrival or on who asks first. Any thread.
+ * The initializer of sparse rows: a pure function of (seed, table, id, dim). The values thus do not depend on the
+ * number of shards, on the order of arrival, or on which trainer asks first. Any thread.
  *
- * <p>Counter-based: element i of a row is made from the i-th word of the row's own SplitMix64 stream, whose key is the
- * mixed (seed, table, id); nothing is carried from element to element or row to row (the idea of Salmon et al.,
- * "Parallel random numbers: as easy as 1, 2, 3", 2011). A longer row begins with the values of a shorter one.
+ * <p>It is counter-based: element i of a row is made from the i-th word of the row's own SplitMix64 stream. The key of
+ * the stream is the mixed (seed, table, id); nothing is carried from element to element or row to row. The idea is that
+ * of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011. A longer row begins with the values of a
+ * shorter one.
  *
  * @param kind distribution
  * @param a lower bound of {@code UNIFORM}, mean of {@code NORMAL}, value of {@code CONSTANT}
@@ -48,7 +49,7 @@ public record InitializerSpec(Kind kind, float a, float b) {
     return new InitializerSpec(Kind.CONSTANT, 0, 0);
   }
 
-  /** Uniform between low and high (high itself can only come up by rounding to float). */
+  /** Returns a uniform distribution between low and high (high itself can only occur by rounding to float). */
   public static InitializerSpec uniform(float low, float high) {
     return new InitializerSpec(Kind.UNIFORM, low, high);
   }
@@ -62,7 +63,10 @@ public record InitializerSpec(Kind kind, float a, float b) {
     fill(tableKey(seed, table), id, out, off, dim);
   }
 
-  /** As {@link #fill(long, String, long, float[], int, int)}, with the {@link #tableKey} made once for many rows. */
+  /**
+   * Fills as {@link #fill(long, String, long, float[], int, int)} does, with the {@link #tableKey} computed once for
+   * many rows.
+   */
   public void fill(long tableKey, long id, float[] out, int off, int dim) {
     long key = Mix64.mix(tableKey + Mix64.GOLDEN * id);
     switch (kind) {
@@ -72,7 +76,7 @@ public record InitializerSpec(Kind kind, float a, float b) {
     }
   }
 
-  /** What the rows of a table have in common. */
+  /** Returns the key that the rows of a table have in common. */
   public static long tableKey(long seed, String table) {
     return Mix64.mix(Mix64.mix(seed) + Mix64.text(table));
   }
@@ -85,8 +89,8 @@ public record InitializerSpec(Kind kind, float a, float b) {
   }
 
   /**
-   * Box and Muller ("A note on the generation of random normal deviates", 1958): words 2k and 2k+1 give elements 2k
-   * (cosine) and 2k+1 (sine). StrictMath, because the bits must be the same on every machine.
+   * Fills by Box and Muller ("A note on the generation of random normal deviates", 1958): words 2k and 2k+1 give
+   * elements 2k (cosine) and 2k+1 (sine). StrictMath, because the bits must be the same on every machine.
    */
   private void fillNormal(long key, float[] out, int off, int dim) {
     for (int i = 0; i < dim; i += 2) {
@@ -99,7 +103,7 @@ public record InitializerSpec(Kind kind, float a, float b) {
     }
   }
 
-  /** Word i of the row's stream as a number in [0, 1) with 53 bits. */
+  /** Returns word i of the row's stream as a number in [0, 1) with 53 bits. */
   private static double unit(long key, int i) {
     return (Mix64.mix(key + Mix64.GOLDEN * (i + 1L)) >>> 11) * TWO_TO_MINUS_53;
   }

@@ -2,7 +2,7 @@ package io.regatta.core.loop;
 
 import java.time.Duration;
 
-/** A moment after which something is given up. Immutable; any thread. */
+/** A moment after which an operation is given up. Immutable; any thread. */
 public final class Deadline {
   private static final long NANOS_PER_MILLI = 1_000_000;
   /** Half of what the difference of two readings can hold: 146 years. */
@@ -16,7 +16,7 @@ public final class Deadline {
     atNanos = clock.nanos() + inNanos;
   }
 
-  /** Returns a deadline that long from now; a duration of more than 146 years counts as so many. */
+  /** Returns a deadline that long from now; a duration of more than 146 years counts as 146 years. */
   public static Deadline in(Clock clock, Duration duration) {
     boolean endless = duration.compareTo(Duration.ofNanos(NANOS_MAX)) > 0;
     return new Deadline(clock, endless ? NANOS_MAX : duration.toNanos());
@@ -27,7 +27,7 @@ public final class Deadline {
     return in(clock, Duration.ofMillis(millis));
   }
 
-  /** Returns true once the deadline has come. */
+  /** Returns true once the deadline has passed. */
   public boolean isPast() {
     return leftNanos() <= 0;
   }

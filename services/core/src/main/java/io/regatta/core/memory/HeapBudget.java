@@ -6,9 +6,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Bytes of the heap that one kind of data may take. Bytes are taken before anything is allocated, so a request that does not
- * fit is refused while there is memory to say so. The budgets of one process share a total: a byte that one of them has
- * taken is missing in the others. Thread-safe.
+ * A budget of the heap, in bytes, for one kind of data. Thread-safe. Bytes are taken before anything is allocated, so
+ * that a request that does not fit is refused while there is memory to say so. The budgets of one process share a
+ * total: a byte that one of them has taken is missing in the others.
  */
 public final class HeapBudget {
 
@@ -27,15 +27,15 @@ public final class HeapBudget {
   /** A quarter of the heap: answers of this process until they are sent, and what is merged of pushes. */
   public static final HeapBudget ANSWERS = new HeapBudget(HEAP / ANSWER_SHARE, TOTAL);
   /**
-   * Dense vectors with their optimizer slots, and sparse rows, of all shards of this process. An eighth of the heap stays for
-   * requests and answers: a server full of parameters serves on, and can evict.
+   * Dense vectors with their optimizer slots, and sparse rows, of all shards of this process. An eighth of the heap
+   * stays for requests and answers: a server full of parameters still serves, and can evict.
    */
   public static final HeapBudget PARAMETERS = new HeapBudget(TOTAL.limit - HEAP / EXCHANGE_SHARE, TOTAL);
 
   private final long limit;
   /** Null if this budget shares nothing. */
   private final HeapBudget total;
-  /** Of those who look whether bytes are free and take them then; bytes come back without it. */
+  /** Lock of callers that check whether bytes are free and then take them; bytes are given back without it. */
   private final Object taking;
   private final AtomicLong taken = new AtomicLong();
   private final Set<Runnable> waiting = ConcurrentHashMap.newKeySet();
@@ -77,12 +77,15 @@ public final class HeapBudget {
     return Math.max(0, total == null ? own : Math.min(own, total.free()));
   }
 
-  /** Returns the bytes that {@link #take} could give at most: all but what parameters, which stay, have taken. */
+  /**
+   * Returns the most bytes that {@link #take} could ever give: all but those taken by parameters, which are not given
+   * back.
+   */
   public long most() {
     return total == null || this == PARAMETERS ? limit : Math.max(0, Math.min(limit, total.limit - PARAMETERS.taken()));
   }
 
-  /** Takes so many bytes, or none and returns false. */
+  /** Takes {@code bytes} bytes; returns false, and takes none, if they are not free. */
   public boolean take(long bytes) {
     synchronized (taking) {
       if (bytes > free()) {
@@ -94,8 +97,8 @@ public final class HeapBudget {
   }
 
   /**
-   * Takes bytes as {@link #take} does, or, if nothing of this budget is taken, also beyond what the other budgets have left: a
-   * request may be held until the caller has been answered, so one answer is always possible.
+   * Takes bytes as {@link #take} does; if nothing of this budget is taken, also beyond what the other budgets have
+   * left. A request may be held until the caller has been answered, so one answer must always be possible.
    */
   public boolean takeInTurn(long bytes) {
     synchronized (taking) {
@@ -118,7 +121,7 @@ public final class HeapBudget {
     }
   }
 
-  /** Gives bytes back, and runs what waits for them on this thread. */
+  /** Gives bytes back, and runs the callbacks that wait for them on this thread. */
   public void giveBack(long bytes) {
     if (bytes == 0) {
       return;
@@ -138,8 +141,9 @@ public final class HeapBudget {
   }
 
   /**
-   * Has {@code wake} run once when bytes have been given back; repeated calls with the same object count once. The caller tries
-   * {@link #take} again after this call, for the bytes may have been given back before it.
+   * Has {@code wake} run when bytes have been given back; repeated calls with the same object count once. It may run
+   * twice, because a budget and the total each run it once. The caller must try {@link #take} again after this call,
+   * because bytes may have been given back before it.
    *
    * @param wake run on any thread; must not block
    */
@@ -150,7 +154,7 @@ public final class HeapBudget {
     }
   }
 
-  /** Returns what is taken of the heap and by what, for messages. */
+  /** Returns a description of the heap's use by kind of data, for messages. */
   public static String inWords() {
     return "of this process's heap of " + HEAP + " bytes parameters take " + PARAMETERS.taken() + ", requests "
         + REQUESTS.taken() + ", answers " + ANSWERS.taken() + ", and " + (HEAP - TOTAL.limit) + " stay free";

@@ -4,24 +4,26 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.Arrays;
 
 /**
- * AUC, accuracy, log loss, errors and calibration of a binary classifier: sums that can be added over ranks, so the
- * global value is exactly what one process gets from the same predictions. AUC is by histograms, with buckets as in
- * Paddle's {@code auc} op (bin = (int)(p · buckets), buckets + 1 bins), walked from high to low with trapezoids; 0.5 if a
- * class is missing. Not thread-safe; one owner.
+ * AUC, accuracy, log loss, errors and calibration of a binary classifier, as sums that can be added over ranks. The
+ * global value is exactly the one that a single process gets from the same predictions. AUC is by histograms, walked
+ * from high to low with trapezoids; 0.5 if a class is missing. Its buckets are those of Paddle's {@code auc} op (bin =
+ * (int)(p · buckets), buckets + 1 bins). Not thread-safe; one owner.
  */
 public final class BinaryMetrics {
 
   /** Default number of buckets: 2^16, within 1e-3 of the exact AUC with a wide margin. */
   public static final int BUCKETS = 1 << 16;
 
-  /** Most buckets: beyond the 2^24 steps of a float they could tell nothing more apart. */
+  /** Largest number of buckets: more than the 2^24 steps of a float could not separate more predictions. */
   public static final int MAX_BUCKETS = 1 << 24;
 
-  /** A probability may leave [0, 1] by so much, as the rounding of a float softmax does, and is then limited to it. */
+  /**
+   * Amount by which a probability may leave [0, 1], as the rounding of a float softmax does; it is then limited to it.
+   */
   private static final float ROUNDING = 1e-5f;
   private static final double MIN_PROBABILITY = 1e-7;
   private static final int FRACTIONS = 4;
-  /** In {@link #sums}, behind the histograms. */
+  /** Number of {@link #sums} after the histograms. */
   private static final int EXTRA_SUMS = 1 + FRACTIONS * FixedPointSum.PARTS;
 
   private final int buckets;
@@ -33,7 +35,7 @@ public final class BinaryMetrics {
   private final FixedPointSum predicted = new FixedPointSum();
   private final FixedPointSum absoluteError = new FixedPointSum();
   private final FixedPointSum squaredError = new FixedPointSum();
-  /** In the order of {@link #sums}: {@value #FRACTIONS} of them. */
+  /** The fractions in the order of {@link #sums}: {@value #FRACTIONS} of them. */
   private final FixedPointSum[] fractions = {loss, predicted, absoluteError, squaredError};
 
   public BinaryMetrics(int buckets) {
@@ -69,7 +71,7 @@ public final class BinaryMetrics {
     squaredError.add(error * error);
   }
 
-  /** Adds another one's sums to these (same number of buckets). */
+  /** Adds the sums of another instance to these (same number of buckets). */
   public void merge(BinaryMetrics other) {
     if (other.buckets != buckets) {
       throw new InvalidInput("metrics of " + other.buckets + " buckets cannot be merged into " + buckets
@@ -96,14 +98,14 @@ public final class BinaryMetrics {
     }
   }
 
-  /** Number of predictions. */
+  /** Returns the number of predictions. */
   public long count() {
     return count;
   }
 
   /**
-   * Area under the ROC curve: the probability that a positive example gets a higher prediction than a negative one,
-   * ties (one bucket) counting half. 0.5 if there are no positives or no negatives.
+   * Returns the area under the ROC curve; 0.5 if there are no positives or no negatives. It is the probability that a
+   * positive example gets a higher prediction than a negative one. Ties (one bucket) count half.
    */
   public double auc() {
     double positives = 0;
@@ -117,29 +119,29 @@ public final class BinaryMetrics {
     return positives == 0 || negatives == 0 ? 0.5 : area / positives / negatives;
   }
 
-  /** Share of correct predictions; NaN if there are none at all. */
+  /** Returns the fraction of correct predictions; NaN if there are none at all. */
   public double accuracy() {
     return (double) correct / count;
   }
 
-  /** Mean log loss (natural), probabilities limited to [1e-7, 1-1e-7]; NaN if there are none at all. */
+  /** Returns the mean log loss (natural), probabilities limited to [1e-7, 1-1e-7]; NaN if there are none at all. */
   public double logloss() {
     return loss.value() / count;
   }
 
-  /** Mean absolute difference between probability and label; NaN if there are none at all. */
+  /** Returns the mean absolute difference between probability and label; NaN if there are none at all. */
   public double mae() {
     return absoluteError.value() / count;
   }
 
-  /** Root of the mean squared difference between probability and label; NaN if there are none at all. */
+  /** Returns the root of the mean squared difference between probability and label; NaN if there are none at all. */
   public double rmse() {
     return Math.sqrt(squaredError.value() / count);
   }
 
   /**
-   * Mean probability to the share of positives (for clicks: predicted to observed rate); 1 if right in the mean, NaN
-   * without a positive.
+   * Returns the mean probability divided by the fraction of positives (for clicks: predicted to observed rate). It is 1
+   * if the mean is right, and NaN without a positive.
    */
   public double calibration() {
     long positives = Arrays.stream(positive).sum();
@@ -147,9 +149,9 @@ public final class BinaryMetrics {
   }
 
   /**
-   * The sums as doubles, to all-reduce with SUM and give to {@link #ofSums}. Exact: counts are whole numbers below
-   * 2^53, and fractions are summed in fixed point so that their sum does not depend on the order. Layout: positives
-   * by bin, negatives by bin, correct, and two numbers each for log loss, probabilities, absolute and squared errors.
+   * Returns the sums as doubles, to all-reduce with SUM and give to {@link #ofSums}. They are exact: counts are whole
+   * numbers below 2^53, and fractions are summed in fixed point, independent of the order. Layout: positives by bin,
+   * negatives by bin, correct, and two numbers each for log loss, probabilities, absolute and squared errors.
    */
   public double[] sums() {
     int bins = buckets + 1;
@@ -165,7 +167,7 @@ public final class BinaryMetrics {
     return sums;
   }
 
-  /** The metrics whose {@link #sums} these are, or the sum of several ones' sums. */
+  /** Returns the metrics with these {@link #sums}, of one instance or added over several. */
   public static BinaryMetrics ofSums(double[] sums) {
     int bins = (sums.length - EXTRA_SUMS) / 2;
     if (bins < 2 || 2 * bins + EXTRA_SUMS != sums.length) {

@@ -6,24 +6,24 @@ import java.math.BigInteger;
 import java.util.Arrays;
 
 /**
- * An exact sum of non-negative finite doubles of any size: a fixed-point number as wide as the range of a double, after
- * Kulisch ("Computer arithmetic and validity", 2013, chapter 8). So its value, rounded once, has the same bits in whatever
- * order numbers come and however they are grouped. Holds 2^20 times the greatest double. Not thread-safe; one owner.
+ * An exact sum of non-negative finite doubles of any size. Not thread-safe; one owner. It is a fixed-point number as
+ * wide as the range of a double, after Kulisch ("Computer arithmetic and validity", 2013, chapter 8). Its value,
+ * rounded once, has the same bits for any order and grouping of the numbers. Holds 2^20 times the greatest double.
  */
 final class ExactSum {
 
   private static final int LIMB_BITS = 32;
   private static final long LIMB = (1L << LIMB_BITS) - 1;
-  /** The last bit of the smallest double. */
+  /** Exponent of the last bit of the smallest double. */
   private static final int LOWEST_EXPONENT = -1074;
   private static final BigDecimal UNIT = BigDecimal.ONE.divide(new BigDecimal(BigInteger.ONE.shiftLeft(-LOWEST_EXPONENT)));
-  /** 2098 bits of a double's range and 20 more, in whole limbs. */
+  /** Number of limbs: 2098 bits of a double's range and 20 more, in whole limbs. */
   private static final int LIMBS = 67;
 
-  /** Numbers by which {@link #write} tells a sum. */
+  /** Number of doubles in which {@link #write} represents a sum. */
   static final int PARTS = LIMBS;
 
-  /** Of 32 bits each, the lowest first. */
+  /** Limbs of 32 bits each, the lowest first. */
   private final long[] limbs = new long[LIMBS];
 
   void add(double value) {
@@ -64,7 +64,7 @@ final class ExactSum {
     Arrays.fill(limbs, 0);
   }
 
-  /** The sum, rounded to nearest. */
+  /** Returns the sum, rounded to nearest. */
   double value() {
     BigInteger sum = BigInteger.ZERO;
     for (int i = LIMBS - 1; i >= 0; i--) {
@@ -73,14 +73,17 @@ final class ExactSum {
     return new BigDecimal(sum).multiply(UNIT).doubleValue();
   }
 
-  /** Puts the sum to {@code out[at .. at + PARTS)}: whole numbers below 2^32, exact when added to those of 2^21 others. */
+  /**
+   * Writes the sum to {@code out[at .. at + PARTS)} as whole numbers below 2^32, which stay exact when those of 2^21
+   * others are added.
+   */
   void write(double[] out, int at) {
     for (int i = 0; i < LIMBS; i++) {
       out[at + i] = limbs[i];
     }
   }
 
-  /** Takes over what {@link #write} has told, or a sum of it. */
+  /** Sets this to a sum that {@link #write} has written, or to the total of several. */
   void read(double[] sums, int at) {
     reset();
     for (int i = 0; i < LIMBS; i++) {

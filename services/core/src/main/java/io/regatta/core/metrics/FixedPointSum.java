@@ -1,8 +1,8 @@
 package io.regatta.core.metrics;
 
 /**
- * A sum of non-negative numbers, each rounded to a whole number of 2^-30: the same bits in whatever order they come and
- * however they are grouped. Holds 3·10^16 in all, so that no run's examples are too many. Not thread-safe; one owner.
+ * A sum of non-negative numbers, each rounded to a whole number of 2^-30. Not thread-safe; one owner. It has the same
+ * bits for any order and grouping of the numbers. Holds 3·10^16 in all, so that no run's examples are too many.
  */
 final class FixedPointSum {
 
@@ -55,7 +55,7 @@ final class FixedPointSum {
     out[at + 1] = low;
   }
 
-  /** Sets this to what {@link #write} has written, or to a sum of several; both are whole numbers. */
+  /** Sets this to a sum that {@link #write} has written, or to the total of several; both are whole numbers. */
   void read(long highs, long lows) {
     reset();
     add(highs, lows);

@@ -3,8 +3,8 @@ package io.regatta.core.metrics;
 import java.util.ArrayDeque;
 
 /**
- * Metrics of the last batches, as Paddle's {@code auc} op keeps them for its batch AUC ({@code slide_steps}). Not thread-safe;
- * one owner.
+ * The metrics of the last batches, as Paddle's {@code auc} op keeps them for its batch AUC ({@code slide_steps}). Not
+ * thread-safe; one owner.
  */
 public final class LastBatches {
 
@@ -13,9 +13,9 @@ public final class LastBatches {
   private final int buckets;
 
   /**
-   * None so far.
+   * Creates metrics of no batches.
    *
-   * @param most batches that count
+   * @param most number of batches that count
    * @param buckets of the metrics
    */
   public LastBatches(int most, int buckets) {
@@ -23,7 +23,7 @@ public final class LastBatches {
     this.buckets = buckets;
   }
 
-  /** Empty metrics for a new batch, whose predictions the caller adds; the oldest batch counts no longer. */
+  /** Returns empty metrics for a new batch, to which the caller adds predictions; the oldest batch is dropped. */
   public BinaryMetrics next() {
     BinaryMetrics batch = batches.size() < most ? new BinaryMetrics(buckets) : batches.poll();
     batch.reset();
@@ -31,7 +31,7 @@ public final class LastBatches {
     return batch;
   }
 
-  /** Metrics of these batches together. */
+  /** Returns the metrics of these batches together. */
   public BinaryMetrics together() {
     BinaryMetrics all = new BinaryMetrics(buckets);
     batches.forEach(all::merge);

@@ -3,8 +3,8 @@ package io.regatta.core.metrics;
 import io.regatta.core.error.RegattaException.InvalidInput;
 
 /**
- * Errors of a regression by exact sums that can be added over ranks: in any order and grouping the result has the bits of
- * one process that saw all predictions. Not thread-safe; one owner.
+ * The errors of a regression, as exact sums that can be added over ranks. Not thread-safe; one owner. In any order and
+ * grouping the result has the bits of one process that saw all predictions.
  */
 public final class RegressionMetrics {
 
@@ -26,7 +26,7 @@ public final class RegressionMetrics {
     count++;
   }
 
-  /** Adds another one's sums to these. */
+  /** Adds the sums of another instance to these. */
   public void merge(RegressionMetrics other) {
     squaredError.add(other.squaredError);
     absoluteError.add(other.absoluteError);
@@ -39,27 +39,30 @@ public final class RegressionMetrics {
     count = 0;
   }
 
-  /** Number of predictions. */
+  /** Returns the number of predictions. */
   public long count() {
     return count;
   }
 
-  /** Mean squared error; NaN if there are no predictions. */
+  /** Returns the mean squared error; NaN if there are no predictions. */
   public double mse() {
     return squaredError.value() / count;
   }
 
-  /** Root of {@link #mse}. */
+  /** Returns the root of {@link #mse}. */
   public double rmse() {
     return Math.sqrt(mse());
   }
 
-  /** Mean absolute error; NaN if there are no predictions. */
+  /** Returns the mean absolute error; NaN if there are no predictions. */
   public double mae() {
     return absoluteError.value() / count;
   }
 
-  /** The sums as whole numbers in doubles, to all-reduce with SUM and give to {@link #ofSums}: squared and absolute error, count. */
+  /**
+   * Returns the sums as whole numbers in doubles: squared error, absolute error, count. To be all-reduced with SUM and
+   * given to {@link #ofSums}.
+   */
   public double[] sums() {
     double[] sums = new double[COUNT + 1];
     squaredError.write(sums, 0);
@@ -68,7 +71,7 @@ public final class RegressionMetrics {
     return sums;
   }
 
-  /** The metrics whose {@link #sums} these are, or the sum of several ones' sums. */
+  /** Returns the metrics with these {@link #sums}, of one instance or added over several. */
   public static RegressionMetrics ofSums(double[] sums) {
     if (sums.length != COUNT + 1 || sums[COUNT] != (long) sums[COUNT] || sums[COUNT] < 0) {
       throw new InvalidInput("these " + sums.length + " numbers are not the sums of regression metrics");

@@ -4,9 +4,9 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
 
 /**
- * In which share of the examples each slot holds at least one value, that is an id other than that of an empty one (and of
- * values which share it by their hash): whole numbers, which can be added over ranks, so that the
- * global value is exactly what one process gets. Not thread-safe; one owner.
+ * The fraction of the examples in which each slot holds at least one value. Not thread-safe; one owner. A value is an
+ * id other than that of an empty one; values that share its id by their hash do not count. Counts are whole numbers,
+ * which can be added over ranks, so that the global value is exactly what one process gets.
  */
 public final class SlotCoverage {
 
@@ -17,8 +17,10 @@ public final class SlotCoverage {
   private long examples;
 
   /**
-   * @param widths for each slot, the places for ids that an example has
-   * @param emptyIds for each slot, the id that an empty value has; none at all where such a value has no id
+   * Creates the coverage of no examples.
+   *
+   * @param widths for each slot, the number of ids that an example has room for
+   * @param emptyIds for each slot, the id that an empty value has; empty if such a value has no id
    */
   public SlotCoverage(List<Integer> widths, List<Long> emptyIds) {
     if (!emptyIds.isEmpty() && emptyIds.size() != widths.size()) {
@@ -56,17 +58,17 @@ public final class SlotCoverage {
     examples += rows;
   }
 
-  /** Number of slots. */
+  /** Returns the number of slots. */
   public int slots() {
     return widths.length;
   }
 
-  /** Share of the examples in which a slot holds a value; NaN if there are none at all. */
+  /** Returns the fraction of the examples in which a slot holds a value; NaN if there are none at all. */
   public double of(int slot) {
     return (double) covered[slot] / examples;
   }
 
-  /** The counts as doubles, to all-reduce with SUM and give to {@link #take}: of each slot, and of examples. */
+  /** Returns the counts as doubles, of each slot, and of examples, to all-reduce with SUM and give to {@link #take}. */
   public double[] sums() {
     double[] sums = new double[covered.length + 1];
     for (int slot = 0; slot < covered.length; slot++) {
@@ -76,7 +78,7 @@ public final class SlotCoverage {
     return sums;
   }
 
-  /** Takes on what {@link #sums} of one or several with the same slots tell. */
+  /** Sets the counts to the {@link #sums} of one instance, or of several with the same slots. */
   public void take(double[] sums) {
     if (sums.length != covered.length + 1) {
       throw new InvalidInput("an array of " + sums.length + " numbers is not the coverage of " + covered.length + " slots");

@@ -1,9 +1,9 @@
 package io.regatta.core.metrics;
 
 /**
- * Top-1 and top-5 accuracy: the share of examples whose label is the highest, or among the five highest, of the scores.
- * Of equal scores the one of the lower class counts as higher; a label whose score is NaN counts as wrong. Kept as sums, so
- * that parts of a data set add up to the whole ({@link #sums}). Owned by one thread at a time.
+ * Top-1 and top-5 accuracy: the fraction of examples whose label has the highest, or one of the five highest, of the
+ * scores. Of equal scores the one of the lower class counts as higher; a label whose score is NaN counts as wrong. Kept
+ * as sums, so that results of parts of a data set can be added ({@link #sums}). Owned by one thread at a time.
  */
 public final class TopAccuracy {
 
@@ -13,7 +13,7 @@ public final class TopAccuracy {
   private long first;
   private long amongFive;
 
-  /** The metrics whose {@link #sums}, possibly added over several, these are. */
+  /** Returns the metrics with these {@link #sums}, possibly added over several instances. */
   public static TopAccuracy ofSums(double[] sums) {
     TopAccuracy of = new TopAccuracy();
     of.examples = (long) sums[0];
@@ -51,14 +51,14 @@ public final class TopAccuracy {
     return higher;
   }
 
-  /** Adds what another has seen. */
+  /** Adds the sums of another instance. */
   public void merge(TopAccuracy other) {
     examples += other.examples;
     first += other.first;
     amongFive += other.amongFive;
   }
 
-  /** Examples, right ones, and those right among five: what is added over ranks. */
+  /** Returns the numbers of examples, of right ones, and of those right among five, which can be added over ranks. */
   public double[] sums() {
     return new double[] {examples, first, amongFive};
   }
@@ -67,12 +67,12 @@ public final class TopAccuracy {
     return examples;
   }
 
-  /** NaN without examples. */
+  /** Returns the top-1 accuracy; NaN without examples. */
   public double top1() {
     return examples == 0 ? Double.NaN : (double) first / examples;
   }
 
-  /** NaN without examples. */
+  /** Returns the top-5 accuracy; NaN without examples. */
   public double top5() {
     return examples == 0 ? Double.NaN : (double) amongFive / examples;
   }

@@ -5,19 +5,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What of which dense variable lies on which shard: each variable is cut into parts by the rule of Paddle's transpiler
- * ({@code slice_variable}, which calls them blocks) and the parts are dealt round robin, going on across variables. The
- * parts of one shard, in dealing order, form that shard's contiguous vector: what is pushed, updated and pulled as one.
- * Where shards are set apart for sparse rows ({@link Sharding}), this goes over the others, as if there were no more.
- * Immutable; a pure function of its inputs, so every process computes the same one.
+ * The partition of the dense variables over shards. Immutable; a pure function of its inputs, so every process computes
+ * the same one. Each variable is cut into parts by the rule of Paddle's transpiler ({@code slice_variable}, which calls
+ * them blocks). The parts are assigned to shards round robin, continuing across variables. The parts of one shard, in
+ * the order of assignment, form that shard's contiguous vector: it is pushed, updated and pulled as one. If some shards
+ * are for sparse rows only ({@link Sharding}), the parts go to the others, as if there were no more.
  *
- * <p>The rule: at most {@code shards} parts of equal size (the last one shorter), none below {@code minBlock}
- * elements unless the variable itself is; a variable of two or more dimensions is cut between rows only, where a row
- * is everything behind the first dimension.
+ * <p>The rule: a variable has at most {@code shards} parts of equal size (the last one shorter). None is below {@code
+ * minBlock} elements unless the variable itself is. A variable of two or more dimensions is cut between rows only; a
+ * row is everything after the first dimension.
  */
 public final class DensePartition {
 
   /**
+   * One part of a variable.
+   *
    * @param variable name
    * @param number number of the part within its variable
    * @param variableOffset first element within the variable
@@ -29,7 +31,7 @@ public final class DensePartition {
   public record Part(String variable, int number, int variableOffset, int flatOffset, int size, int shard,
       int shardOffset) {
 
-    /** {@code name:blockN:size @ shard s [from..to)}: the place within the shard's vector, in elements. */
+    /** Returns {@code name:blockN:size @ shard s [from..to)}: the place within the shard's vector, in elements. */
     public String describe() {
       return variable + ":block" + number + ":" + size + " @ shard " + shard
           + " [" + shardOffset + ".." + (shardOffset + size) + ")";
@@ -52,7 +54,7 @@ public final class DensePartition {
   }
 
   /**
-   * Cuts and deals over shards that all hold dense parts.
+   * Partitions variables over shards that all hold dense parts.
    *
    * @param variables in the order of the flat dense vector
    * @param shards number of shards, at least 1
@@ -63,7 +65,7 @@ public final class DensePartition {
   }
 
   /**
-   * Cuts and deals.
+   * Partitions variables over the shards that hold dense parts.
    *
    * @param variables in the order of the flat dense vector
    * @param sharding of at least 1 shard
@@ -101,7 +103,7 @@ public final class DensePartition {
     return new DensePartition(sizes, flatOffset, parts, byShard);
   }
 
-  /** Elements per part of one variable (the last part may have fewer). */
+  /** Returns the number of elements per part of one variable (the last part may have fewer). */
   private static int partSize(DenseVariable v, int shards, int minBlock) {
     int numel = v.numel();
     int split = Math.min(shards, Math.max(1, numel / minBlock));
@@ -121,27 +123,27 @@ public final class DensePartition {
     return shardSizes.length;
   }
 
-  /** Elements of the flat dense vector. */
+  /** Returns the number of elements of the flat dense vector. */
   public int numel() {
     return numel;
   }
 
-  /** All parts in dealing order. */
+  /** Returns all parts in the order of assignment. */
   public List<Part> parts() {
     return parts;
   }
 
-  /** Parts of one shard in the order of its vector. */
+  /** Returns the parts of one shard in the order of its vector. */
   public List<Part> partsOf(int shard) {
     return partsByShard.get(shard);
   }
 
-  /** Length of a shard's vector; 0 is ordinary. */
+  /** Returns the length of a shard's vector; 0 is ordinary. */
   public int sizeOf(int shard) {
     return shardSizes[shard];
   }
 
-  /** The shard's vector, gathered out of the flat dense vector into a new array. */
+  /** Returns the shard's vector, gathered out of the flat dense vector into a new array. */
   public float[] slice(float[] flat, int shard) {
     requireLength("flat dense vector", flat.length, numel);
     float[] shardVector = new float[shardSizes[shard]];
@@ -160,7 +162,7 @@ public final class DensePartition {
     }
   }
 
-  /** One line per part, in dealing order: {@link Part#describe}. */
+  /** Returns one line per part, in the order of assignment: {@link Part#describe}. */
   public List<String> describe() {
     return parts.stream().map(Part::describe).toList();
   }

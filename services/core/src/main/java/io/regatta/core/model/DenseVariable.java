@@ -28,7 +28,7 @@ public record DenseVariable(String name, List<Integer> shape) {
     }
   }
 
-  /** Number of elements. */
+  /** Returns the number of elements. */
   public int numel() {
     int n = 1;
     for (int d : shape) {

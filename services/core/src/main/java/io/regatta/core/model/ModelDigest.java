@@ -13,9 +13,9 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * Fingerprint of a {@link ModelSpec}: the first 16 hex digits of the SHA-256 of its canonical bytes. Canonical means
- * every field in the order of declaration, big-endian, texts as UTF-8 behind their length, lists behind their size,
- * enumerations by name. Used for one comparison, by its maker; no state survives {@link #of}.
+ * The fingerprint of a {@link ModelSpec}: the first 16 hex digits of the SHA-256 of its canonical bytes. Canonical
+ * means every field in the order of declaration, big-endian; texts are UTF-8 after their length, lists follow their
+ * size. Enumerations are written by name. Used for one comparison, by its maker; no state survives {@link #of}.
  */
 final class ModelDigest {
 

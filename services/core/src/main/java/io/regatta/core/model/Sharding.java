@@ -3,13 +3,13 @@ package io.regatta.core.model;
 import io.regatta.core.error.RegattaException.InvalidInput;
 
 /**
- * Which of a job's shards hold dense parts, and which own sparse rows. All hold both, or they are apart, as the ports
- * of PaddlePaddle's v2 are ({@code ports_num}, {@code ports_num_for_sparse}): of each server's shards, which follow one
- * another in the shard map, the last ones own rows and the others hold dense parts. Immutable; the same in all processes
- * of a job.
+ * The division of a job's shards into those that hold dense parts and those that own sparse rows. Immutable; the same
+ * in all processes of a job. Either all shards hold both, or they are apart, as the ports of PaddlePaddle's v2 are
+ * ({@code ports_num}, {@code ports_num_for_sparse}). The shards of each server follow one another in the shard map: the
+ * last ones own rows and the others hold dense parts.
  *
  * @param shards of all servers
- * @param perServer shards of each server; 0 where all hold both, for there it makes no difference
+ * @param perServer shards of each server; 0 if all hold both, because it then makes no difference
  * @param sparsePerServer how many of these own rows only; 0: all hold both
  */
 public record Sharding(int shards, int perServer, int sparsePerServer) {
@@ -23,12 +23,12 @@ public record Sharding(int shards, int perServer, int sparsePerServer) {
     }
   }
 
-  /** All hold both. */
+  /** Returns a sharding in which all shards hold both. */
   public static Sharding common(int shards) {
     return new Sharding(shards, 0, 0);
   }
 
-  /** Whether dense parts and rows lie on different shards. */
+  /** Returns true if dense parts and rows lie on different shards. */
   public boolean isApart() {
     return sparsePerServer > 0;
   }
@@ -41,23 +41,23 @@ public record Sharding(int shards, int perServer, int sparsePerServer) {
     return !isApart() || shard % perServer >= perServer - sparsePerServer;
   }
 
-  /** Number of shards that hold dense parts. */
+  /** Returns the number of shards that hold dense parts. */
   public int denseShards() {
     return isApart() ? shards / perServer * (perServer - sparsePerServer) : shards;
   }
 
-  /** Number of shards that own rows. */
+  /** Returns the number of shards that own rows. */
   public int sparseShards() {
     return isApart() ? shards / perServer * sparsePerServer : shards;
   }
 
-  /** The shard that is the i-th, from 0, of those that hold dense parts. */
+  /** Returns the shard that is the i-th, from 0, of those that hold dense parts. */
   int denseShard(int i) {
     int dense = perServer - sparsePerServer;
     return isApart() ? i / dense * perServer + i % dense : i;
   }
 
-  /** The shard that is the i-th, from 0, of those that own rows. */
+  /** Returns the shard that is the i-th, from 0, of those that own rows. */
   int sparseShard(int i) {
     return isApart() ? i / sparsePerServer * perServer + perServer - sparsePerServer + i % sparsePerServer : i;
   }

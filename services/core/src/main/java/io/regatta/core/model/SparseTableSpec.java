@@ -6,18 +6,19 @@ import io.regatta.core.optim.OptimizerSpec;
 import java.util.Objects;
 
 /**
- * A table of rows of {@code dim} float32 values under 64-bit ids. Rows are born on first pull.
+ * The specification of a table of rows of {@code dim} float32 values under 64-bit ids. Rows are created by their first
+ * training pull.
  *
  * @param name unique within the job
  * @param dim values per row, 1 to {@value #MAX_DIM}
- * @param initializer birth of a row
+ * @param initializer initial values of a row
  * @param optimizer update rule of the rows
- * @param life how rows come and go
+ * @param life admission and removal of rows
  */
 public record SparseTableSpec(String name, int dim, InitializerSpec initializer, OptimizerSpec optimizer,
     TableLife life) {
 
-  /** Widest row: one row with its slots still fits a chunk of the wire by far. */
+  /** Largest dimension: one row with its slots still fits a chunk of the wire by far. */
   public static final int MAX_DIM = 1 << 16;
 
   public SparseTableSpec {
@@ -35,17 +36,20 @@ public record SparseTableSpec(String name, int dim, InitializerSpec initializer,
     return new SparseTableSpec(name, dim, initializer.used(), optimizer.used(), life.used());
   }
 
-  /** Rows that are born and stay. */
+  /** Creates a table whose rows need no admission and are never removed. */
   public SparseTableSpec(String name, int dim, InitializerSpec initializer, OptimizerSpec optimizer) {
     this(name, dim, initializer, optimizer, TableLife.NONE);
   }
 
-  /** Floats of a row in a push: its gradient, and in tables with statistics its shows and clicks behind that. */
+  /**
+   * Returns the number of floats of a row in a push: its gradient, and in tables with statistics its shows and clicks
+   * after that.
+   */
   public int pushWidth() {
     return dim + counts();
   }
 
-  /** How many of them, the last ones, are counts. */
+  /** Returns how many of them, the last ones, are counts. */
   public int counts() {
     return life.statistics() ? TableLife.COUNTS : 0;
   }

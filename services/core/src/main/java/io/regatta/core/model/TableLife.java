@@ -3,30 +3,31 @@ package io.regatta.core.model;
 import io.regatta.core.error.RegattaException.InvalidInput;
 
 /**
- * How the rows of a sparse table come and go. {@link #NONE}: a row is born by its first pull, and stays. Immutable.
+ * The rules by which rows of a sparse table are admitted and removed. Immutable. With {@link #NONE} a row is created by
+ * its first pull, and stays.
  *
- * <p>The idea and most names are those of Paddle's CTR accessor and entries. One thing is not: Paddle admits a row when
- * a uniform number is at least {@code probability}, so that it is the probability of being rejected; here it is that of
- * being admitted.
+ * <p>The idea and most names are those of Paddle's CTR accessor and entries, with one difference. Paddle admits a row
+ * if a uniform number is at least {@code probability}, which is thus the probability of being rejected. Here it is the
+ * probability of being admitted.
  *
  * @param statistics whether each row has a show and a click count, which the trainers push beside its gradient
  * @param decay factor of show and click at each shrink, above 0, at most 1
  * @param nonclickCoefficient of a row's score: (show - click) · nonclickCoefficient + click · clickCoefficient
  * @param clickCoefficient of a row's score
- * @param admitCount training pulls until a row is initialised; it reads as zeros, and its gradients are dropped, before;
- *     0: the first one. In sync mode all trainers' pulls for a round count as one
- * @param admitProbability the same by chance: of being admitted at a training pull, above 0, at most 1
+ * @param admitCount training pulls until a row is initialised; before, it reads as zeros, and its gradients are
+ *     dropped; 0: the first one. In sync mode all trainers' pulls for a round count as one
+ * @param admitProbability probability of being admitted at a training pull, above 0, at most 1
  * @param shrinkScore a shrink removes rows of a lower score; 0: none
- * @param shrinkUnseenDays a shrink removes rows that no training pull has named for more ends of day; 0: none
- * @param ttlSeconds a shrink removes rows that no training pull has named for longer, in time of training; 0: none
+ * @param shrinkUnseenDays a shrink removes rows that no training pull has requested for more ends of day; 0: none
+ * @param ttlSeconds a shrink removes rows that no training pull has requested for longer, in time of training; 0: none
  */
 public record TableLife(boolean statistics, float decay, float nonclickCoefficient, float clickCoefficient,
     int admitCount, float admitProbability, float shrinkScore, int shrinkUnseenDays, long ttlSeconds) {
 
-  /** Rows are born and stay; nothing is counted. */
+  /** Rules by which rows are created and stay, and nothing is counted. */
   public static final TableLife NONE = new TableLife(false, 0.98f, 0.1f, 1, 0, 1, 0, 0, 0);
 
-  /** Columns of a push that are counts: show and click. */
+  /** Number of columns of a push that are counts: show and click. */
   public static final int COUNTS = 2;
 
   public TableLife {
@@ -47,12 +48,12 @@ public record TableLife(boolean statistics, float decay, float nonclickCoefficie
     require(ttlSeconds >= 0, "ttl_s", ttlSeconds, "0 or more");
   }
 
-  /** The same as {@link #NONE}, with shows and clicks. */
+  /** Returns the rules of {@link #NONE}, with shows and clicks. */
   public static TableLife counted() {
     return new TableLife(true, 0.98f, 0.1f, 1, 0, 1, 0, 0, 0);
   }
 
-  /** Returns the same life with the usual values in fields that say nothing without statistics. */
+  /** Returns the same rules with the default in every field that has no effect on them. */
   public TableLife used() {
     return new TableLife(statistics, statistics ? decay : NONE.decay, statistics ? nonclickCoefficient : NONE.nonclickCoefficient,
         statistics ? clickCoefficient : NONE.clickCoefficient, admits() ? admitCount : 0, admitProbability, shrinkScore,
@@ -69,12 +70,12 @@ public record TableLife(boolean statistics, float decay, float nonclickCoefficie
         unseenDays, ttl);
   }
 
-  /** Whether rows have columns behind their values and slots that tell of their life. */
+  /** Returns true if rows have columns about their life after their values and slots. */
   public boolean isTracked() {
     return statistics || admits() || shrinkUnseenDays > 0 || ttlSeconds > 0;
   }
 
-  /** Whether a row may be there and not be admitted. */
+  /** Returns true if a row may exist without being admitted. */
   public boolean admits() {
     return admitCount > 1 || admitProbability < 1;
   }

@@ -28,8 +28,8 @@ public final class GradientClipping {
   }
 
   /**
-   * L2 norm, accumulated in double. The order is part of the contract: element i goes to sum i mod 4 (so that four
-   * additions are in flight at a time), then (s0 + s1) + (s2 + s3).
+   * Returns the L2 norm, accumulated in double. The order is part of the contract. Element i goes to sum i mod 4, so
+   * that four additions run at the same time; the result is (s0 + s1) + (s2 + s3).
    */
   public static double norm(float[] g, int off, int n) {
     double s0 = 0;

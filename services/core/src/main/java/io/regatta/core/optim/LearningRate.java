@@ -94,58 +94,60 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
         kind == Kind.NOAM ? modelDim : 0, kind == Kind.COSINE ? minimum : 0, warmupSteps, warm ? warmupStart : 0);
   }
 
-  /** A constant rate. */
+  /** Returns a constant rate. */
   public static LearningRate constant(double rate) {
     return new LearningRate(Kind.CONSTANT, rate, 0, 1, false, List.of(), List.of(), 0, 0, 0, 0);
   }
 
-  /** Times decayRate every decaySteps. */
+  /** Returns a rate that is multiplied by decayRate every decaySteps. */
   public static LearningRate step(double base, long decaySteps, double decayRate) {
     return new LearningRate(Kind.STEP, base, decaySteps, decayRate, false, List.of(), List.of(), 0, 0, 0, 0);
   }
 
-  /** Falls by decayRate within decaySteps, evenly. */
+  /** Returns a rate that falls evenly, by the factor decayRate within decaySteps. */
   public static LearningRate exponential(double base, long decaySteps, double decayRate) {
     return new LearningRate(Kind.EXPONENTIAL, base, decaySteps, decayRate, false, List.of(), List.of(), 0, 0, 0, 0);
   }
 
-  /** A rate for each piece, one more than boundaries. */
+  /** Returns a rate that is constant between boundaries; there is one value more than boundaries. */
   public static LearningRate piecewise(List<Long> boundaries, List<Double> values) {
     return new LearningRate(Kind.PIECEWISE, 0, 0, 1, false, boundaries, values, 0, 0, 0, 0);
   }
 
-  /** For a model of this width, with its own warm-up. */
+  /** Returns the rate of Noam for a model of this width, with its own warm-up. */
   public static LearningRate noam(double base, int modelDim, long warmupSteps) {
     return new LearningRate(Kind.NOAM, base, 0, 1, false, List.of(), List.of(), modelDim, 0, warmupSteps, 0);
   }
 
-  /** From base to minimum in decaySteps. */
+  /** Returns a rate that falls from base to minimum in decaySteps. */
   public static LearningRate cosine(double base, long decaySteps, double minimum) {
     return new LearningRate(Kind.COSINE, base, decaySteps, 1, false, List.of(), List.of(), 0, minimum, 0, 0);
   }
 
-  /** The same curve behind a linear warm-up. */
+  /** Returns the same curve after a linear warm-up. */
   public LearningRate withWarmup(long steps, double start) {
     return new LearningRate(kind, base, decaySteps, decayRate, staircase, boundaries, values, modelDim, minimum, steps,
         start);
   }
 
-  /** The same curve in whole powers ({@code EXPONENTIAL}). */
+  /** Returns the same curve in whole powers ({@code EXPONENTIAL}). */
   public LearningRate inStairs() {
     return new LearningRate(kind, base, decaySteps, decayRate, true, boundaries, values, modelDim, minimum, warmupSteps,
         warmupStart);
   }
 
   /**
-   * The same curve with all its rates times a factor, but for the one that a warm-up begins with: how Goyal et al. (2017,
-   * section 2) go from one worker to several.
+   * Returns the same curve with all rates multiplied by a factor, except the one that a warm-up begins with. Goyal et
+   * al. (2017, section 2) scale from one worker to several in this way.
    */
   public LearningRate times(double factor) {
     return new LearningRate(kind, base * factor, decaySteps, decayRate, staircase, boundaries,
         values.stream().map(v -> v * factor).toList(), modelDim, minimum * factor, warmupSteps, warmupStart);
   }
 
-  /** The rate for the given step, counted from 0. StrictMath, so that every machine gets the same bits. */
+  /**
+   * Returns the rate for the given step, counted from 0. It uses StrictMath, so that every machine gets the same bits.
+   */
   public double at(long step) {
     if (step < 0) {
       throw new InvalidInput("learning rate asked for step " + step + ": steps count from 0");

@@ -1,21 +1,21 @@
 package io.regatta.core.optim;
 
 /**
- * One update rule on plain float arrays. Stateless: all state is in the slots that the caller owns, so that it can be
- * saved, moved and compared. Not thread-bound; the caller owns the arrays. Nothing is allocated, and the result depends
- * on the arguments only: an element's update is a fixed sequence of float operations, wherever its block lies and by
- * whichever of the two methods it comes.
+ * One update rule on plain float arrays. Not thread-bound; the caller owns the arrays. It is stateless: all state is in
+ * the slots that the caller owns, so that it can be saved, moved and compared. Nothing is allocated, and the result
+ * depends on the arguments only. An element's update is a fixed sequence of float operations, the same in any block and
+ * in both methods.
  *
- * <p>Two methods, because they differ by a factor of four to six in speed: HotSpot vectorizes a loop only if all its
- * arrays are read from the same index on; with offsets of their own it would have to rule out overlap, and does not.
+ * <p>There are two methods because they differ by a factor of four to six in speed. HotSpot vectorizes a loop only if
+ * all its arrays are read from the same index. With different offsets it would have to rule out overlap, and does not.
  * Before the rule, both clip the gradient by value, then add the weight decay.
  */
 public interface Optimizer {
 
-  /** Number of float slots per weight (SGD 0, momentum and Adagrad 1, Adam and FTRL 2). */
+  /** Returns the number of float slots per weight (SGD 0, momentum and Adagrad 1, Adam and FTRL 2). */
   int slots();
 
-  /** The value that slot {@code k} starts with. */
+  /** Returns the value that slot {@code k} starts with. */
   float initialSlot(int k);
 
   /**
@@ -39,14 +39,14 @@ public interface Optimizer {
   void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
       long updates);
 
-  /** The optimizer for a spec. Its learning rate and {@code clipNorm} are the caller's to apply. */
+  /** Returns the optimizer for a spec. The caller must apply its learning rate and {@code clipNorm}. */
   static Optimizer of(OptimizerSpec spec) {
     return switch (spec.kind()) {
-      case SGD -> new Sgd(Regularization.of(spec));
-      case MOMENTUM -> new Momentum(Regularization.of(spec), spec.momentum(), spec.nesterov());
-      case ADAGRAD -> new Adagrad(Regularization.of(spec), spec.epsilon(), spec.initialAccumulator());
-      case ADAM -> new Adam(Regularization.of(spec), spec.beta1(), spec.beta2(), spec.epsilon());
-      case FTRL -> new Ftrl(Regularization.of(spec), spec.beta(), spec.l1(), spec.l2(), spec.initialAccumulator());
+      case SGD -> new SgdRule(Regularization.of(spec));
+      case MOMENTUM -> new MomentumRule(Regularization.of(spec), spec.momentum(), spec.nesterov());
+      case ADAGRAD -> new AdagradRule(Regularization.of(spec), spec.epsilon(), spec.initialAccumulator());
+      case ADAM -> new AdamRule(Regularization.of(spec), spec.beta1(), spec.beta2(), spec.epsilon());
+      case FTRL -> new FtrlRule(Regularization.of(spec), spec.beta(), spec.l1(), spec.l2(), spec.initialAccumulator());
     };
   }
 }

@@ -3,8 +3,8 @@ package io.regatta.core.optim;
 import java.util.Objects;
 
 /**
- * Which optimizer a table uses, as a value that travels in configuration and in the registration of a trainer.
- * Fields that a kind does not use are ignored by it.
+ * The optimizer of a table, as a value that is part of the configuration and of the registration of a trainer. Fields
+ * that a kind does not use are ignored by it.
  *
  * @param kind the update rule
  * @param learningRate schedule, evaluated at the step of the round (sync) or of the push (other modes)
@@ -16,10 +16,10 @@ import java.util.Objects;
  * @param initialAccumulator start of {@code ADAGRAD}'s accumulator and of {@code FTRL}'s n
  * @param weightDecay L2 term: gradient += weightDecay · weight, after clipping by value
  * @param clipValue each gradient element is limited to ±clipValue; 0: off. Applied at the shard
- * @param clipNorm each variable's (or table batch's) gradient is scaled to at most this L2 norm; 0: off. Applied by
- *     the trainer over whole tensors before the push ({@link GradientClipping}), so it does not depend on the number
- *     of shards
- * @param beta of {@code FTRL}: what the root of n is added to
+ * @param clipNorm each variable's (or table batch's) gradient is scaled to at most this L2 norm; 0: off. Applied by the
+ *     trainer over whole tensors before the push ({@link GradientClipping}), so it does not depend on the number of
+ *     shards
+ * @param beta of {@code FTRL}: added to the root of n
  * @param l1 of {@code FTRL}: weights whose |z| is not above it are 0
  * @param l2 of {@code FTRL}: added to the divisor; half of what TensorFlow and Paddle call l2
  */
@@ -59,14 +59,17 @@ public record OptimizerSpec(Kind kind, LearningRate learningRate, float momentum
     }
   }
 
-  /** Of a rule other than {@code FTRL}. */
+  /** Creates the specification of a rule other than {@code FTRL}. */
   public OptimizerSpec(Kind kind, LearningRate learningRate, float momentum, boolean nesterov, float beta1, float beta2,
       float epsilon, float initialAccumulator, float weightDecay, float clipValue, float clipNorm) {
     this(kind, learningRate, momentum, nesterov, beta1, beta2, epsilon, initialAccumulator, weightDecay, clipValue,
         clipNorm, 0, 0, 0);
   }
 
-  /** Returns the same optimizer with 0 in every field that its kind does not use: two that do the same are equal then. */
+  /**
+   * Returns the same optimizer with 0 in every field that its kind does not use, so that two with the same effect are
+   * equal.
+   */
   public OptimizerSpec used() {
     boolean adam = kind == Kind.ADAM;
     boolean ftrl = kind == Kind.FTRL;
@@ -76,7 +79,7 @@ public record OptimizerSpec(Kind kind, LearningRate learningRate, float momentum
         weightDecay, clipValue, clipNorm, ftrl ? beta : 0, ftrl ? l1 : 0, ftrl ? l2 : 0);
   }
 
-  /** Plain SGD at a constant rate. */
+  /** Returns plain SGD at a constant rate. */
   public static OptimizerSpec sgd(double rate) {
     return new OptimizerSpec(Kind.SGD, LearningRate.constant(rate), 0, false, 0, 0, 0, 0, 0, 0, 0);
   }
@@ -89,7 +92,7 @@ public record OptimizerSpec(Kind kind, LearningRate learningRate, float momentum
     return new OptimizerSpec(Kind.ADAGRAD, LearningRate.constant(rate), 0, false, 0, 0, 1e-6f, 0, 0, 0, 0);
   }
 
-  /** FTRL-Proximal at alpha = {@code rate}, with n from 0. */
+  /** Returns FTRL-Proximal at alpha = {@code rate}, with n from 0. */
   public static OptimizerSpec ftrl(double rate, float beta, float l1, float l2) {
     return new OptimizerSpec(Kind.FTRL, LearningRate.constant(rate), 0, false, 0, 0, 0, 0, 0, 0, 0, beta, l1, l2);
   }

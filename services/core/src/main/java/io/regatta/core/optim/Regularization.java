@@ -1,7 +1,7 @@
 package io.regatta.core.optim;
 
 /**
- * What happens to a gradient element before the rule of any optimizer: clipping by value, then L2 weight decay.
+ * The treatment of a gradient element before the rule of any optimizer: clipping by value, then L2 weight decay.
  *
  * @param limit largest absolute value of an element, infinity for no clipping
  * @param decay factor of the weight that is added to its gradient, 0 for none
@@ -13,9 +13,9 @@ record Regularization(float limit, float decay) {
   }
 
   /**
-   * The regularized gradient; NaN stays NaN. Static, with the fields as arguments, so that the loops around it can
-   * hoist them. The first test is the same for all elements, so the compiler takes it out of the loop; without it,
-   * min and max that never bite are compiled to branches, and the loop does not vectorize.
+   * Returns the regularized gradient; NaN stays NaN. It is static, with the fields as arguments, so that the loops
+   * around it can hoist them. The first test is the same for all elements, so the compiler takes it out of the loop.
+   * Without it, min and max that never apply are compiled to branches, and the loop does not vectorize.
    */
   static float apply(float g, float w, float limit, float decay) {
     float clipped = limit < Float.POSITIVE_INFINITY ? Math.max(-limit, Math.min(limit, g)) : g;

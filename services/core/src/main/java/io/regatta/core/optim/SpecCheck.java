@@ -4,7 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.Locale;
 
 /**
- * Refuses wrong values of a specification, naming it, the configuration key, the value and what is expected. Any
+ * A check of the values of a specification, which names it, the configuration key, the value and what is expected. Any
  * thread.
  *
  * @param subject such as {@code optimizer adam}
@@ -23,7 +23,7 @@ record SpecCheck(String subject) {
     require(value > 0 && Double.isFinite(value), key, value, "a finite number above 0");
   }
 
-  /** A decay factor: 1 would never forget. */
+  /** Requires a decay factor, below 1: 1 would never forget. */
   void fraction(String key, double value) {
     require(value >= 0 && value < 1, key, value, "0 or more and below 1");
   }

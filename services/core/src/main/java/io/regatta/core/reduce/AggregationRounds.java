@@ -23,38 +23,38 @@ import java.util.TreeMap;
 import java.util.function.BiConsumer;
 
 /**
- * The open reduction rounds of one job towards one shard: collects the pushes of a step from the trainers of this
- * host, merges them in rank order and passes one push on; who pushed is acknowledged when the shard has acknowledged.
- * Owned by one aggregator, on its thread; it changes its state first and answers last.
+ * The open reduction rounds of one job towards one shard. Owned by one aggregator, on its thread; it changes its state
+ * first and answers last. It collects the pushes of a step from the trainers of this host, merges them in rank order
+ * and sends one push to the shard. The trainers are acknowledged when the shard has acknowledged.
  *
- * <p>A round waits for every registered trainer that has not pushed its step or a later one and does not sit out. A
- * trainer that has left is waited for no longer, but what it pushed counts; a trainer declared lost takes its unsent
- * pushes with it, because the shard may know of the loss already and would refuse the whole round. Should the shard
- * have known of it first, the refused round is taken apart. A push whose round has been sent before (repeated after a
- * broken stream) goes to the shard by itself: the shard knows what it has applied.
+ * <p>A round waits for every registered trainer that does not sit out and has not pushed its step or a later one. A
+ * trainer that has left is not waited for any more, but its pushes count. The unsent pushes of a trainer declared lost
+ * are dropped. The shard may already know of the loss and would refuse the whole round. If the shard knew of it first,
+ * the pushes of the refused round are sent one by one. A push whose round has been sent before (repeated after a broken
+ * stream) is sent to the shard alone: the shard knows what it has applied.
  */
 public final class AggregationRounds {
 
-  /** The way to the shard. Answers on the owner's thread, with exactly one of the two. */
+  /** The connection to the shard. Answers on the owner's thread, with exactly one of the two arguments. */
   public interface Shard {
-    /** One round's merged push. */
+    /** Sends one round's merged push. */
     void push(Push push, BiConsumer<PushAck, RegattaException> done);
 
-    /** In such a way that a refusal touches no other push. */
+    /** Sends a push so that its refusal affects no other push. */
     void pushAlone(Push push, BiConsumer<PushAck, RegattaException> done);
   }
 
   /**
-   * What the rounds of one job towards one shard hold at most; a push beyond it fails with {@link Overloaded} and names
+   * The limits of the rounds of one job towards one shard; a push beyond them fails with {@link Overloaded} and names
    * the setting of the aggregator.
    *
    * @param openRounds how far the fastest trainer may be ahead of the slowest, in steps
    * @param bytes gradients held until the shard has acknowledged them
-   * @param merged budget of the heap for what rounds are merged to, until then
+   * @param merged budget of the heap for merged pushes, until then
    */
   public record Limits(int openRounds, long bytes, HeapBudget merged) {
 
-    /** Creates limits with a budget of the heap that nobody else shares. */
+    /** Creates limits with a heap budget of their own, shared with nobody. */
     public Limits(int openRounds, long bytes) {
       this(openRounds, bytes, HeapBudget.answers());
     }
@@ -67,18 +67,18 @@ public final class AggregationRounds {
   private final Limits limits;
   private final Shard shard;
   private final Clock clock;
-  /** Registered and neither left nor lost, by rank. */
+  /** Trainers that are registered and neither left nor lost, by rank. */
   private final Map<Integer, HostTrainer> active = new TreeMap<>();
-  /** By step, then by rank. */
+  /** Open rounds by step; their parts by rank. */
   private final TreeMap<Long, TreeMap<Integer, Part>> open = new TreeMap<>();
-  /** By rank, how long rounds that are complete have waited for it since their first push. */
+  /** Time, by rank, that complete rounds have waited for it since their first push. */
   private final Map<Integer, Long> waitMillis = new TreeMap<>();
-  /** Parts that have not been answered, and their payload. */
+  /** Number of parts that have not been answered; {@link #bytes} is their payload. */
   private int held;
   private long bytes;
 
   /**
-   * No rounds yet.
+   * Creates the state without rounds.
    *
    * @param clock dates requests
    */
@@ -90,8 +90,8 @@ public final class AggregationRounds {
   }
 
   /**
-   * From now on rounds wait for this trainer (again, if it sat out). A higher incarnation replaces a former life, which
-   * is lost.
+   * Registers a trainer, for which rounds wait from now on (again, if it sat out). A higher incarnation replaces an
+   * earlier one, which is lost.
    */
   public void register(TrainerId id) {
     HostTrainer known = active.get(id.rank());
@@ -110,7 +110,7 @@ public final class AggregationRounds {
     }
   }
 
-  /** Takes a push of one trainer into the round of its step. */
+  /** Adds a push of one trainer to the round of its step. */
   public void push(Push push, BiConsumer<PushAck, RegattaException> done) {
     if (push.contributors().size() != 1) {
       throw new InvalidInput("a push of step " + push.step() + " at " + where + " has " + push.contributors().size()
@@ -144,7 +144,10 @@ public final class AggregationRounds {
     }
   }
 
-  /** Acknowledged here and now: the trainer tells the shard itself, behind the acknowledgements of its pushes. */
+  /**
+   * Acknowledges at once that a trainer sits out: the trainer itself informs the shard, after the acknowledgements of
+   * its pushes.
+   */
   private void sitOut(HostTrainer trainer, Push push, BiConsumer<PushAck, RegattaException> done) {
     trainer.sitsOut = true;
     done.accept(new PushAck(push.version(), 0, false, false), null);
@@ -192,7 +195,7 @@ public final class AggregationRounds {
   }
 
   /**
-   * The trainer has ended its run.
+   * Removes a trainer that has ended its run.
    *
    * @param answered run when all its pushes have been answered
    */
@@ -208,7 +211,10 @@ public final class AggregationRounds {
     trainer.tellIfAnswered();
   }
 
-  /** The trainer was declared lost. A no-op for any other incarnation than the registered one or an older one. */
+  /**
+   * Removes a trainer that was declared lost. A no-op for any other incarnation than the registered one or an older
+   * one.
+   */
   public void lost(TrainerId id) {
     HostTrainer trainer = active.get(id.rank());
     if (trainer != null && trainer.id.incarnation() <= id.incarnation()) {
@@ -231,7 +237,7 @@ public final class AggregationRounds {
         + " at " + where + " was dropped: the trainer was declared lost before its round was complete")));
   }
 
-  /** Sends every round that waits for nobody any more, in the order of steps. */
+  /** Sends every round that waits for no trainer any more, in the order of steps. */
   private void settle() {
     while (!open.isEmpty() && missing(open.firstKey()).isEmpty()) {
       List<Part> parts = List.copyOf(open.pollFirstEntry().getValue().values());
@@ -299,32 +305,32 @@ public final class AggregationRounds {
     parts.forEach(part -> answer(part, null, reason));
   }
 
-  /** Whether nobody is registered and nothing is owed to anybody. */
+  /** Returns true if no trainer is registered and no answer is owed. */
   public boolean isEmpty() {
     return active.isEmpty() && held == 0;
   }
 
-  /** The registered trainers. */
+  /** Returns the registered trainers. */
   public List<TrainerId> trainers() {
     return active.values().stream().map(t -> t.id).toList();
   }
 
-  /** Time that complete rounds have waited for each rank since their first push, ms. */
+  /** Returns the time that complete rounds have waited for each rank since their first push, ms. */
   public Map<Integer, Long> waitMillis() {
     return Map.copyOf(waitMillis);
   }
 
-  /** Rounds that wait for a trainer. */
+  /** Returns the number of rounds that wait for a trainer. */
   public int openRounds() {
     return open.size();
   }
 
-  /** Payload of the pushes held, sent ones included until they are answered. */
+  /** Returns the payload of the pushes held, including sent ones until they are answered. */
   public long bytes() {
     return bytes;
   }
 
-  /** Every push that waits for its round, with whom it waits for. */
+  /** Returns every push that waits for its round, with the trainers that it waits for. */
   public List<Wait> waits() {
     List<Wait> waits = new ArrayList<>();
     open.forEach((step, parts) -> {

@@ -5,9 +5,9 @@ import java.nio.FloatBuffer;
 import java.util.Arrays;
 
 /**
- * The distinct ids of a batch, in order of first appearance, and where each position of the batch finds its own. The
- * order is a function of the batch alone, so sums over repeated ids come out the same in every run. Places without an id
- * ({@link #PADDING}) have none here either. Immutable by convention; any thread.
+ * The distinct ids of a batch, in order of first appearance, and the index of each position's id. Immutable by
+ * convention; any thread. The order is a function of the batch alone, so sums over repeated ids are the same in every
+ * run. Positions without an id ({@link #PADDING}) have no index.
  *
  * @param ids distinct ids, without {@link #PADDING}
  * @param position for each position of the batch, the index into {@code ids}; -1 where it holds {@link #PADDING}
@@ -15,15 +15,17 @@ import java.util.Arrays;
  */
 public record DistinctIds(long[] ids, int[] position, Long2IntOpenHashMap index) {
 
-  /** Stands where there is no id: it has no row and takes no gradient. As an unsigned number, the largest of 64 bits. */
+  /**
+   * Stands where there is no id: it has no row and takes no gradient. As an unsigned number, the largest of 64 bits.
+   */
   public static final long PADDING = -1;
 
-  /** Of the ids of a batch, one for each of its positions. */
+  /** Returns the distinct ids of a batch, which has one id for each of its positions. */
   public static DistinctIds of(long[] batch) {
     return of(batch, batch.length);
   }
 
-  /** Of a batch that is the first {@code positions} of an array. */
+  /** Returns the distinct ids of a batch that is the first {@code positions} of an array. */
   public static DistinctIds of(long[] batch, int positions) {
     Long2IntOpenHashMap index = new Long2IntOpenHashMap(positions);
     index.defaultReturnValue(-1);
@@ -45,14 +47,14 @@ public record DistinctIds(long[] ids, int[] position, Long2IntOpenHashMap index)
     return new DistinctIds(Arrays.copyOf(ids, index.size()), position, index);
   }
 
-  /** How many there are. */
+  /** Returns the number of distinct ids. */
   public int size() {
     return ids.length;
   }
 
   /**
-   * Sums the rows of a batch by id, in the order of positions: {@code [positions × dim]} from the buffer's start, heap or
-   * direct, to {@code [size × dim]}.
+   * Returns the sums of a batch's rows by id, in the order of positions. The rows are {@code [positions × dim]} from
+   * the buffer's start, heap or direct; the sums are {@code [size × dim]}.
    */
   public float[] sum(FloatBuffer batchRows, int dim) {
     float[] sums = new float[size() * dim];

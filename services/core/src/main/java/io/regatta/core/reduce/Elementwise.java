@@ -8,8 +8,8 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * How arrays of several givers become one, element by element, in the order of the list: the same list gives the same
- * bits wherever it is reduced. Any thread.
+ * The operations that reduce arrays of several members to one, element by element. Any thread. They are applied in the
+ * order of the list: the same list gives the same bits wherever it is reduced.
  */
 public enum Elementwise {
   SUM {
@@ -33,12 +33,12 @@ public enum Elementwise {
 
   abstract double combine(double a, double b);
 
-  /** As it stands in messages: {@code sum}, {@code max}, {@code min}. */
+  /** Returns its name in messages: {@code sum}, {@code max}, {@code min}. */
   public String word() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** The one with this word, or {@code InvalidInput}. */
+  /** Returns the operation with this name, or throws {@code InvalidInput}. */
   public static Elementwise ofWord(String word) {
     return Arrays.stream(values()).filter(how -> how.word().equals(word)).findFirst().orElseThrow(() ->
         new InvalidInput("unknown reduction '" + word + "'; give one of "
@@ -46,7 +46,7 @@ public enum Elementwise {
   }
 
   /**
-   * The arrays reduced to one. Their positions are left as they are.
+   * Returns the arrays reduced to one. Their positions stay as they are.
    *
    * @param values at least one; all of one length, or {@code InvalidInput}
    */

@@ -3,17 +3,17 @@ package io.regatta.core.reduce;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
 
-/** What {@link AggregationRounds} knows of one life of one trainer of its host. Owned by it, on its thread. */
+/** The state of one incarnation of one trainer of the host in {@link AggregationRounds}. Owned by it, on its thread. */
 final class HostTrainer {
   final TrainerId id;
   /** Highest step pushed, -1 if none. */
   long lastStep = -1;
-  /** Stands in a barrier: rounds do not wait for it until it registers again. */
+  /** True if it stands in a barrier: rounds do not wait for it until it registers again. */
   boolean sitsOut;
   long lastSeenMillis;
-  /** Pushes that have not been answered. */
+  /** Number of pushes that have not been answered. */
   int pending;
-  /** To be run when the last of them is, once the trainer has left. */
+  /** Run when the last of them has been answered, once the trainer has left. */
   Runnable whenAnswered;
 
   HostTrainer(TrainerId id, long nowMillis) {
@@ -21,7 +21,7 @@ final class HostTrainer {
     this.lastSeenMillis = nowMillis;
   }
 
-  /** Whether the round of a step waits for it. */
+  /** Returns true if the round of a step waits for it. */
   boolean isDue(long step) {
     return !sitsOut && lastStep < step;
   }

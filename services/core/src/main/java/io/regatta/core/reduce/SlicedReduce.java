@@ -5,16 +5,16 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * One member's side of the reduction of an array that travels in slices, one after another, so that whoever reduces
- * holds one slice of each member at a time. Says what to give next and takes the answers; used by one thread.
+ * One member's side of the reduction of an array in slices, one after another. Used by one thread. The reducing process
+ * thus holds one slice of each member at a time. This object returns the next slice to send and takes the answers.
  *
- * <p>All slices of a result come from the same members. When the answer to a slice names others than the first did
- * (one was lost in between), all members start again under new keys. They see the same answers and so decide alike;
+ * <p>All slices of a result must be from the same members. If the answer to a slice names other members than the first
+ * did (one was lost in between), all members start again under new keys. They see the same answers and so decide alike;
  * every repetition costs a member, so it ends.
  */
 public final class SlicedReduce {
 
-  /** Values in a slice: 64 KiB. */
+  /** Number of values in a slice: 64 KiB. */
   public static final int SLICE = 8192;
 
   private final String key;
@@ -25,24 +25,31 @@ public final class SlicedReduce {
   private int from;
   private boolean done;
 
-  /** @param key the same on every member, used once; the keys of the slices begin with it */
+  /**
+   * Creates one member's side of a reduction.
+   *
+   * @param key the same on every member, used once; the keys of the slices begin with it
+   */
   public SlicedReduce(String key, double[] values) {
     this.key = key;
     this.values = values;
     result = new double[values.length];
   }
 
-  /** Whether the result is there; else a slice is to be given. */
+  /** Returns true if the result is complete; otherwise a slice must be sent. */
   public boolean isDone() {
     return done;
   }
 
-  /** Under which the next slice is to be given; that of the first is the key of the whole. */
+  /** Returns the key under which the next slice must be sent; that of the first is the key of the whole. */
   public String key() {
     return key + (attempt == 0 ? "" : "/again-" + attempt) + (from == 0 ? "" : "/from-" + from);
   }
 
-  /** What is to be given next. Empty if there are no values at all: then it only waits for the others. */
+  /**
+   * Returns the next slice to send. It is empty if there are no values at all, and the member then only waits for the
+   * others.
+   */
   public double[] slice() {
     return Arrays.copyOfRange(values, from, Math.min(values.length, from + SLICE));
   }
@@ -51,7 +58,7 @@ public final class SlicedReduce {
    * Takes the answer to the slice.
    *
    * @param reduced as long as the slice
-   * @param from whom: the ranks whose slices it is made of
+   * @param from the ranks whose slices it is made of
    */
   public void answered(double[] reduced, List<Integer> from) {
     int length = Math.min(SLICE, values.length - this.from);
@@ -71,7 +78,7 @@ public final class SlicedReduce {
     done = this.from == values.length;
   }
 
-  /** The array over all who gave it, once done. */
+  /** Returns the array reduced over all members, once done. */
   public double[] result() {
     return result;
   }

@@ -6,16 +6,20 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Sum pooling of slots that hold several ids: slot s of an example is the sum of its ids' rows, each times its value where
- * values are given. A batch's ids are row-major {@code [examples × columns]}, the columns of one slot side by side,
- * {@link DistinctIds#PADDING} where a slot holds fewer. Immutable, any thread.
+ * Sum pooling of slots that hold several ids. Immutable, any thread. Slot s of an example is the sum of its ids' rows,
+ * each times its value if values are given. A batch's ids are row-major {@code [examples × columns]}, the columns of
+ * one slot side by side. A slot that holds fewer ids is filled with {@link DistinctIds#PADDING}.
  */
 public final class SlotPooling {
 
   private final int[] slotOfColumn;
   private final int slots;
 
-  /** @param widths columns of each slot, at least 1 */
+  /**
+   * Creates the pooling of a layout of slots.
+   *
+   * @param widths columns of each slot, at least 1
+   */
   public SlotPooling(List<Integer> widths) {
     slots = widths.size();
     slotOfColumn = new int[widths.stream().mapToInt(Integer::intValue).sum()];
@@ -34,7 +38,7 @@ public final class SlotPooling {
     return slots;
   }
 
-  /** Places for ids in an example. */
+  /** Returns the number of ids that an example has room for. */
   public int columns() {
     return slotOfColumn.length;
   }
@@ -66,7 +70,7 @@ public final class SlotPooling {
   }
 
   /**
-   * The gradients of the ids' rows, {@code [ids.size() × dim]}, summed in the order of positions.
+   * Returns the gradients of the ids' rows, {@code [ids.size() × dim]}, summed in the order of positions.
    *
    * @param gradients of the slots' sums, {@code [examples × slots × dim]} from the buffer's start
    * @param values as in {@link #pool}

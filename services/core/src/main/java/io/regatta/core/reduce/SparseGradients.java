@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Puts the row gradients of one step together: blocks that share a table are summed by id in the order in which they
- * were added. Owned by one thread, that of the model whose step it is.
+ * The row gradients of one step: blocks that share a table are summed by id in the order in which they were added.
+ * Owned by one thread, that of the model whose step it is.
  */
 public final class SparseGradients {
 
@@ -60,7 +60,9 @@ public final class SparseGradients {
     add(table, dim, 0, ids, rows);
   }
 
-  /** The same of rows whose last {@code counts} floats are counts ({@link SparseRows#counts}). */
+  /**
+   * Adds one block's gradients whose rows end with {@code counts} floats that are counts ({@link SparseRows#counts}).
+   */
   public void add(String table, int dim, int counts, DistinctIds ids, float[] rows) {
     Table known = tables.get(table);
     if (known == null) {
@@ -70,7 +72,7 @@ public final class SparseGradients {
     }
   }
 
-  /** The sums, in the order in which the tables were first added. */
+  /** Returns the sums, in the order in which the tables were first added. */
   public List<SparseRows> toRows() {
     List<SparseRows> out = new ArrayList<>(tables.size());
     tables.forEach((name, t) -> out.add(new SparseRows(name, t.ids, t.sums, t.counts)));

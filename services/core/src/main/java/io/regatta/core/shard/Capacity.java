@@ -6,13 +6,13 @@ import io.regatta.core.table.SparseTable;
 import io.regatta.core.table.TableGroup;
 
 /**
- * How many sparse rows of a job a shard may hold, by number and by memory, and room for further ones made by evicting rows
- * of tracked tables, if the policy is that. Owned by the shard's thread.
+ * The capacity of a job on one shard for sparse rows: a limit of their number and one of their memory. If the policy is
+ * to evict, it makes room for further rows by evicting rows of tracked tables. Owned by the shard's thread.
  */
 final class Capacity {
 
   /** An eviction looks at five rows anywhere in memory, and takes one out of its index: 3 µs with 10 million rows. */
-  private static final long EVICTED_FLOATS = 13 * Turns.ROW_FLOATS;
+  private static final long EVICTED_FLOATS = 13 * TimeSlices.ROW_FLOATS;
 
   private final TableGroup tables;
   private final boolean evicts;
@@ -40,12 +40,15 @@ final class Capacity {
     evicts = limits.evict() && tracked;
   }
 
-  /** Rows, of the widest table if memory is what limits them, that still fit; below 0 if there are too many. */
+  /**
+   * Returns the number of rows that still fit; below 0 if there are too many. If memory is the limit, rows of the
+   * widest table count.
+   */
   long left() {
     return left(widest);
   }
 
-  /** Returns the rows that still fit, of which each takes so many bytes of the heap. */
+  /** Returns the number of rows of {@code rowBytes} of heap each that still fit. */
   long left(long rowBytes) {
     count();
     long rows = Math.min(rowLimit - tables.rows(), memory.free() / rowBytes);
@@ -77,10 +80,11 @@ final class Capacity {
   }
 
   /**
-   * Evicts, if the policy says so, until so many further rows fit or nothing is left to evict; a few for each row at most.
+   * Evicts rows, if that is the policy, until {@code rows} further rows fit or nothing is left to evict. Evicts at most
+   * four rows for each of them.
    *
-   * @param rowBytes of each of these rows
-   * @return what that cost, as {@link Turns#FLOATS} counts
+   * @param rowBytes bytes of each of these rows
+   * @return the cost, in {@link TimeSlices#FLOATS}
    */
   long makeRoom(int rows, long rowBytes) {
     if (!evicts) {

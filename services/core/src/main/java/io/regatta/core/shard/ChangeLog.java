@@ -12,18 +12,20 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Log of the sparse rows that geo's deltas have changed: each row once, with the version of its last change, in the order of
- * these. A reader is a number, the version up to which it has been told; what it still has to be told lies at the log's end.
- * So a change costs the same however many readers there are, and an answer what it holds. Owned by the shard's thread.
+ * Log of the sparse rows that geo's deltas have changed. It holds each row once, with the version of its last change,
+ * in the order of these versions. A reader is represented by the version up to which it has received the changes; what
+ * it still needs lies at the log's end. A change therefore costs the same for any number of readers, and an answer
+ * costs what it holds. Owned by the shard's thread.
  *
- * <p>The log holds no more entries than the tables have rows, however far a reader is behind. Entries that all readers have
- * been told go step by step as others come. A table's entries lie in 256 maps with different load factors, each of
- * them small enough to grow, or to be walked over, within a turn, so that they do not all grow at a time.
+ * <p>The log holds no more entries than the tables have rows, however far a reader is behind. Entries that all readers
+ * have received are removed gradually, as others are added. A table's entries lie in 256 maps with different load
+ * factors, so that they do not all grow at the same time. Each map is small enough to grow, or to be walked, within a
+ * time slice.
  */
 final class ChangeLog {
 
   /** Cost of noting one change, in floats: a look-up anywhere in memory. */
-  static final int NOTED_FLOATS = Turns.ROW_FLOATS / 2;
+  static final int NOTED_FLOATS = TimeSlices.ROW_FLOATS / 2;
 
   static final int PARTS = 256;
   private static final int PART_SHIFT = Long.SIZE - 8;
@@ -79,7 +81,7 @@ final class ChangeLog {
     }
   }
 
-  /** Forgets, in the course of later changes, what all readers have been told: the changes up to this version. */
+  /** Allows later changes to remove the entries that all readers have received: those up to this version. */
   void forget(long version) {
     told = Math.max(told, version);
   }
@@ -110,8 +112,8 @@ final class ChangeLog {
   }
 
   /**
-   * Ids of changed rows, collected some at a time. Rows that change meanwhile may be among them, and will be told again; none
-   * that changed before is missing.
+   * A walk that collects the ids of changed rows, some at a time. Rows that change meanwhile may be included, and will
+   * be reported again; none that changed before is missing.
    */
   static final class Reading {
 
@@ -150,9 +152,9 @@ final class ChangeLog {
     }
 
     /**
-     * Goes on by about this much ({@link Turns#FLOATS}).
+     * Collects further ids, for about {@code floats} of work ({@link TimeSlices#FLOATS}).
      *
-     * @return what it did not need of it, or -1 if there is more to do
+     * @return the budget that is left, or -1 if there is more to do
      */
     long advance(long floats) {
       long left = floats;

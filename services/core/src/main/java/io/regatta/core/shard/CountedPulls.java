@@ -8,9 +8,9 @@ import java.util.TreeMap;
 import java.util.function.LongPredicate;
 
 /**
- * The rows that one trainer's pulls have counted for lately, of tables that admit a row after some pulls outside of rounds: a
- * step counts once for a row, also if its pull is repeated, say over a new stream. Holds ids that are not admitted yet,
- * of the latest steps. Owned by the shard's thread.
+ * The rows that one trainer's recent pulls have counted for, in tables that admit a row after some pulls outside of
+ * rounds. A step counts once for a row, even if its pull is repeated, for example over a new stream. Holds ids that are
+ * not admitted yet, of the latest {@value #STEPS} steps. Owned by the shard's thread.
  */
 final class CountedPulls {
 
@@ -23,9 +23,10 @@ final class CountedPulls {
   private final TreeMap<Long, Map<String, IdSet>> steps = new TreeMap<>();
 
   /**
-   * Returns what says of an id whether a pull of that step counts for it, and remembers that it did; null if each does.
+   * Returns a predicate that is true for an id for which a pull of that step still counts, and remembers it; null if
+   * every pull counts.
    *
-   * @param ids that the pull names of the table
+   * @param ids number of ids that the pull names of the table
    */
   LongPredicate of(long step, SparseTable table, int ids) {
     if (!table.countsPulls()) {

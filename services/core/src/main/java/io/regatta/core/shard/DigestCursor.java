@@ -6,8 +6,8 @@ import java.util.Iterator;
 import java.util.function.BooleanSupplier;
 
 /**
- * Computes the digest of one job on one shard in slices, so that it can be spread over turns. Owned by the shard's
- * thread. It is the digest of one moment only if nothing is pushed or born meanwhile.
+ * A walk that computes the digest of one job on one shard in slices, so that it can be spread over time slices. Owned
+ * by the shard's thread. It is the digest of one moment only if nothing is pushed and no row is created meanwhile.
  */
 public final class DigestCursor {
 
@@ -31,8 +31,8 @@ public final class DigestCursor {
   }
 
   /**
-   * Hashes about {@code values} more values (≥ 1), or none while a round is being applied or rows are removed: not more,
-   * but for a row begun and the cost of stepping on.
+   * Hashes about {@code values} more values (≥ 1), or none while a round is being applied or rows are removed. Exceeds
+   * {@code values} only by a row begun and the cost of stepping on.
    *
    * @return whether there is more to do
    */

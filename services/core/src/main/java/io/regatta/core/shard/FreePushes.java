@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.function.BiConsumer;
 
 /**
- * The pushes of one job on one shard in a mode without rounds: each is an update of its own, applied when it has come, or
- * as far as it has. A push is counted as an update when it begins. Owned by the shard's thread.
+ * The pushes of one job on one shard in a mode without rounds. Each is an update of its own, applied once it has
+ * arrived, or as far as it has. A push is counted as an update when it begins. Owned by the shard's thread.
  */
-final class FreePushes implements Intake {
+final class FreePushes implements PushHandler {
 
   private final JobState job;
   private final PushCheck check;
@@ -24,7 +24,7 @@ final class FreePushes implements Intake {
 
   /** Begins a push that has come in part, see {@link ParameterShard#begin}. */
   DenseSink begin(Push known, List<TrainerState> from, String who, int denseSize) {
-    Application begun = check.begun(known, from, who);
+    PushApplication begun = check.begun(known, from, who);
     if (begun == null && from.stream().anyMatch(t -> t.application != null)) {
       return null; // there is another one under way, whose place is to be remembered
     }
@@ -33,7 +33,7 @@ final class FreePushes implements Intake {
     if (job.turns.spend(rows::advance) < 0) {
       return null; // too many rows to be looked through in this turn, and nothing is applied before
     }
-    Application a = take(begun, known, from, who, rows);
+    PushApplication a = take(begun, known, from, who, rows);
     for (TrainerState t : from) {
       t.application = t.active() ? a : null;
       job.seen(t);
@@ -49,7 +49,7 @@ final class FreePushes implements Intake {
   }
 
   /** @param begun the application of this push that has begun, or null */
-  private RowCheck check(Application begun, Push push, List<TrainerState> from, String who) {
+  private RowCheck check(PushApplication begun, Push push, List<TrainerState> from, String who) {
     if (begun == null) {
       check.takePart(from, who);
       check.order(push, who);
@@ -60,26 +60,26 @@ final class FreePushes implements Intake {
   }
 
   @Override
-  public Application take(Push push, List<TrainerState> from, String who, RowCheck checked, long sinceMillis,
+  public PushApplication take(Push push, List<TrainerState> from, String who, RowCheck checked, long sinceMillis,
       BiConsumer<PushAck, Throwable> done) {
-    Application begun = check.begun(push, from, who);
+    PushApplication begun = check.begun(push, from, who);
     if (begun != null && push.dense() == null && !begun.complete()) {
       throw new InvalidInput(who + " lacks dense elements at " + job.where + "; repeat what was sent, unchanged");
     }
-    Application a = take(begun, push, from, who, checked);
+    PushApplication a = take(begun, push, from, who, checked);
     a.end();
     job.takenIn(push, from);
     return a;
   }
 
-  /** Takes what has come of a push, and has been checked, beyond that of which this was done before. */
-  private Application take(Application begun, Push push, List<TrainerState> from, String who, RowCheck checked) {
+  /** Takes what has arrived of a push, and has been checked, beyond what was taken before. */
+  private PushApplication take(PushApplication begun, Push push, List<TrainerState> from, String who, RowCheck checked) {
     if (checked.bad() != null) {
       check.nanPolicy(who, checked.bad());
     } else {
       job.rowLimit.check(checked.births(), who, push.sparse(), SparseRows::table);
     }
-    Application a = begun != null ? begun : checked.bad() != null ? new Application(job, push, from, who, 0, 0)
+    PushApplication a = begun != null ? begun : checked.bad() != null ? new PushApplication(job, push, from, who, 0, 0)
         : counted(push, from, who);
     if (checked.bad() != null) {
       a.drop();
@@ -89,7 +89,7 @@ final class FreePushes implements Intake {
   }
 
   /** A new push, as an update. */
-  private Application counted(Push push, List<TrainerState> from, String who) {
+  private PushApplication counted(Push push, List<TrainerState> from, String who) {
     long own = 0;
     for (TrainerState t : from) {
       own = Math.max(own, t.ownUpdatesSince(push.version()));
@@ -97,6 +97,6 @@ final class FreePushes implements Intake {
     long staleness = job.version() - push.version() - own;
     long update = job.nextUpdate();
     from.forEach(t -> t.ownUpdate(update));
-    return new Application(job, push, from, who, update, staleness);
+    return new PushApplication(job, push, from, who, update, staleness);
   }
 }

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The rows of one pull on their way out of the tables, some at a time, so that a large pull can be spread over turns. Every
- * row is copied whole. Owned by the shard's thread.
+ * A gathering of the rows of one pull from the tables, some at a time, so that a large pull can be spread over time
+ * slices. Every row is copied whole. Owned by the shard's thread.
  */
 final class Gathering {
 
@@ -22,7 +22,7 @@ final class Gathering {
   /** Null if what has changed is not asked for. */
   private final ChangeLog.Reading changes;
   private final List<SparseIds> wish;
-  /** Of the wishes so far: room is made for a table's when its turn comes. */
+  /** Rows of the requested tables so far; the array of a table is allocated when its first row is copied. */
   private final List<SparseRows> rows = new ArrayList<>();
   private boolean collected;
   private boolean waitsForRoom;
@@ -31,11 +31,11 @@ final class Gathering {
   private long births;
 
   /**
-   * Of which nothing has been copied.
+   * Creates a gathering of which nothing has been copied.
    *
-   * @param births how many rows will be born, at most
-   * @param counted of the trainer
-   * @param changes what has changed, if that is asked for; else null
+   * @param births upper bound of the rows that will be created
+   * @param counted the pulls of the trainer that have counted
+   * @param changes the rows that have changed, if the pull asks for them; else null
    */
   Gathering(JobTables tables, Pull pull, long births, CountedPulls counted, ChangeLog.Reading changes) {
     this.tables = tables;
@@ -52,9 +52,10 @@ final class Gathering {
   }
 
   /**
-   * Goes on by about this much ({@link Turns#FLOATS}); unknown rows are born unless the pull is read-only.
+   * Copies further rows, for about {@code floats} of work ({@link TimeSlices#FLOATS}). Unknown rows are created unless
+   * the pull is read-only.
    *
-   * @return what it did not need of it, or -1 if there is more to do
+   * @return the budget that is left, or -1 if there is more to do
    */
   long advance(long floats) {
     long before = tables.births();
@@ -78,7 +79,7 @@ final class Gathering {
     return entry < wish.size() ? -1 : Math.max(0, left);
   }
 
-  /** Returns true when the changed rows are known and nothing has been copied; {@link #hasRoom} lets it go on. */
+  /** Returns true if the changed rows are known and nothing has been copied; copying resumes after {@link #hasRoom}. */
   boolean waitsForRoom() {
     return waitsForRoom;
   }
@@ -107,7 +108,7 @@ final class Gathering {
     return rows.ids().length * (long) tables.spec(rows.table()).dim();
   }
 
-  /** Returns true if so many values do not fit an array. */
+  /** Returns true if that number of values does not fit an array. */
   static boolean isTooLong(long floats) {
     return floats > FLOATS_MAX;
   }
@@ -118,7 +119,7 @@ final class Gathering {
       rows.add(new SparseRows(w.table(), w.ids(), new float[w.ids().length * table.spec().dim()]));
     }
     SparseRows r = rows.get(entry);
-    int to = Math.min(r.ids().length, next + Turns.ROWS);
+    int to = Math.min(r.ids().length, next + TimeSlices.ROWS);
     long cost;
     if (pull.readOnly()) {
       cost = tables.read(table, r.ids(), next, to, r.values());
@@ -133,7 +134,7 @@ final class Gathering {
     return cost;
   }
 
-  /** Rows that it is still to bear, at most. */
+  /** Returns an upper bound of the rows that this will still create. */
   long births() {
     return births;
   }

@@ -4,8 +4,9 @@ import io.regatta.core.hash.Mix64;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 
 /**
- * A set of ids. One for many ids is 256 sets, each of them small enough to grow within a turn of the shard; they have
- * different load factors, so that they do not all grow at a time. One for few is a single set. Owned by the shard's thread.
+ * A set of ids. Owned by the shard's thread. One for many ids consists of 256 sets, each of them small enough to grow
+ * within a time slice of the shard. They have different load factors, so that they do not all grow at the same time.
+ * One for few ids is a single set.
  */
 final class IdSet {
 
@@ -18,7 +19,7 @@ final class IdSet {
     this.parts = new LongOpenHashSet[parts];
   }
 
-  /** Empty, for few ids: to clear it takes as long as it ever was large. */
+  /** Returns an empty set for few ids; clearing it takes time proportional to the largest size it ever had. */
   static IdSet forFew() {
     return new IdSet(1);
   }
@@ -28,7 +29,7 @@ final class IdSet {
     return new IdSet(PARTS);
   }
 
-  /** Whether it is new. */
+  /** Adds an id; returns true if it is new. */
   boolean add(long id) {
     int part = (int) (Mix64.mix(id) >>> PART_SHIFT) & parts.length - 1;
     if (parts[part] == null) {

@@ -16,8 +16,8 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Says in words where a trainer's idea of a job differs from the one that the shard has, by the keys of the job's file
- * where there are such.
+ * A comparison of a trainer's specification of a job with the shard's, which describes the differences in words. It
+ * names the keys of the job's file where there are such.
  */
 final class JobDifference {
 
@@ -78,7 +78,7 @@ final class JobDifference {
     }
   }
 
-  /** Of another rule the other keys say nothing. */
+  /** Compares two optimizers. If their rules differ, the other keys mean nothing and are not compared. */
   private void compareOptimizers(String section, OptimizerSpec here, OptimizerSpec there) {
     if (here.kind() != there.kind()) {
       compare(section + ".kind", here.kind(), there.kind());

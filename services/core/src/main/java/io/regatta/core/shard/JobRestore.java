@@ -6,8 +6,8 @@ import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.table.SparseTable;
 
 /**
- * Puts a saved state into a job that has not begun on one shard, in slices. Until {@link #finish} no value can be pulled.
- * Owned by the shard's thread.
+ * A restore of a saved state into a job that has not begun on one shard, in slices. No value can be pulled until {@link
+ * #finish}. Owned by the shard's thread.
  */
 public final class JobRestore {
 
@@ -39,7 +39,7 @@ public final class JobRestore {
     return job.tables.table(table).layout().width();
   }
 
-  /** Puts whole rows in their places. */
+  /** Restores whole rows. */
   public void rows(String table, long[] ids, float[] floats, int n) {
     job.checkNotBegun();
     SparseTable t = job.tables.table(table);
@@ -49,7 +49,7 @@ public final class JobRestore {
     }
   }
 
-  /** Puts the values of rows in their places; everything else of them begins anew. */
+  /** Restores the values of rows; everything else of them is initialized. */
   public void values(String table, long[] ids, float[] values, int n) {
     job.checkNotBegun();
     SparseTable t = job.tables.table(table);
@@ -59,20 +59,20 @@ public final class JobRestore {
     }
   }
 
-  /** The rows have been through so many shrinks; those that are asked for from now on come behind them. */
+  /** Sets how many shrinks the rows have been through before; the shrinks of this run are numbered from there. */
   public void shrinks(long done) {
     job.checkNotBegun();
     job.shrinks.resumeAt(done);
   }
 
   /**
-   * The last part: the job begins with these values.
+   * Restores the last part; the job begins with these values.
    *
    * @param values of the dense vector, by block; the shard's from now on
    * @param slots by block, then by slot
-   * @param version updates that are inside
-   * @param updates that the optimizers have made, each since its slots were fresh
-   * @param at place of the run
+   * @param version number of updates that are included
+   * @param updates number of updates that the optimizers have made, each since its slots were fresh
+   * @param at the point from which the run resumes
    */
   public void finish(float[][] values, float[][][] slots, long version, OptimizerUpdates updates, ResumePoint at) {
     job.checkNotBegun();
@@ -80,7 +80,10 @@ public final class JobRestore {
     job.restored(values, slots, version, at);
   }
 
-  /** The files could not be read to their end: the job is of no use here, unless it has begun without them. */
+  /**
+   * Reports that the files could not be read to their end. The job is then broken on this shard, unless it has begun
+   * without them.
+   */
   public void fail(Throwable cause) {
     if (!broken && !job.begun()) {
       broken = true;

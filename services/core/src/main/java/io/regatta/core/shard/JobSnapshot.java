@@ -11,18 +11,19 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * All that one shard holds of a job at one moment, to be fetched in slices while the job goes on: rows are copied before they
- * change, so are blocks of the dense vector and its slots. Owned by the shard's thread; {@link #end} ends it. In sync mode the
- * moment is between two rounds.
+ * The whole state of a job on one shard at one moment, to be fetched in slices while the job continues. Rows, blocks of
+ * the dense vector and its slots are copied before they change. In sync mode the moment is between two rounds. Owned by
+ * the shard's thread; {@link #end} ends it.
  */
 public final class JobSnapshot {
 
   /**
-   * What of a trainer's pushes is inside.
+   * The state of one trainer's pushes at that moment.
    *
-   * @param sequence of its last one; it and lower ones are, but of the last one only a part may be, see {@code ahead}
+   * @param sequence of its last push; that one and all lower ones are included, but of the last one perhaps only a
+   *     part, see {@code ahead}
    * @param clock that orders waits; see {@link TrainerProgress}
-   * @param progress that they told
+   * @param progress as its pushes reported it
    * @param ahead examples of the push that has been applied in part, if there is one; else 0
    * @param active false if it was lost or has left
    */
@@ -41,7 +42,11 @@ public final class JobSnapshot {
   private final GroupSnapshot tables;
   private final Runnable over;
 
-  /** @param over the job can take another one */
+  /**
+   * Takes the snapshot of this moment.
+   *
+   * @param over called at the end, after which the job can take another one
+   */
   JobSnapshot(JobState job, int shard, TableSnapshot.Scope scope, long keptMax, Runnable over) {
     spec = job.spec;
     this.shard = shard;
@@ -120,7 +125,11 @@ public final class JobSnapshot {
     return tables.tables();
   }
 
-  /** @param saved false: the files are no good, and what a delta was to hold is the next one's */
+  /**
+   * Ends the snapshot and releases what it holds.
+   *
+   * @param saved false if the files are unusable; what a delta was to hold then belongs to the next one
+   */
   public void end(boolean saved) {
     dense.releaseUntil(DenseValues.blocks(dense.size()));
     tables.end(saved);

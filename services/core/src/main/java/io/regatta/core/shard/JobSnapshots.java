@@ -11,15 +11,15 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * The snapshot of one job on one shard that is being taken, or waits for its moment: in sync mode that all rounds before
- * its step have closed and none is being closed. Whoever asks sees to it that the round of that step is not complete before
- * the answer. Owned by the shard's thread.
+ * The snapshot of one job on one shard that is being taken, or waits for its moment. In sync mode the moment comes when
+ * all rounds before its step have closed and none is being closed. The caller must ensure that the round of that step
+ * is not complete before the answer. Owned by the shard's thread.
  */
 final class JobSnapshots {
 
-  /** What taking a table costs, in floats: 0.7 µs. */
+  /** Cost of taking a table, in floats: 0.7 µs. */
   private static final long TABLE_FLOATS = 1000;
-  /** Tables that are taken without a look at what is left of the turn. */
+  /** Tables that are taken without a look at the budget that is left. */
   private static final int TABLES = 16;
 
   private record Wanted(String holder, long step, boolean whole, Scope scope, long keptMax,
@@ -29,7 +29,7 @@ final class JobSnapshots {
   private final int shard;
   private Wanted wanted;
   private JobSnapshot open;
-  /** Whose tables are being taken, or null. */
+  /** The snapshot whose tables are being taken, or null. */
   private Taking taking;
 
   JobSnapshots(JobState job, int shard) {
@@ -38,10 +38,10 @@ final class JobSnapshots {
   }
 
   /**
-   * See {@link ParameterShard#snapshot}; it is taken when it is due, and ends its hold then.
+   * Asks for a snapshot; see {@link ParameterShard#snapshot}. It is taken when it is due, which ends its hold.
    *
    * @param holder its name, by which it may hold pushes
-   * @param whole whether the pushes that {@link PushHold} is told of are to be inside, and none in part
+   * @param whole whether the pushes up to the marks of {@link PushHold} must be included, and none in part
    */
   void ask(String holder, long step, boolean whole, Scope scope, long keptMax,
       BiConsumer<JobSnapshot, Throwable> done) {
@@ -55,8 +55,9 @@ final class JobSnapshots {
   }
 
   /**
-   * Something has changed, e.g. a round has closed. If the moment is now, nothing that comes after it is inside the snapshot,
-   * whose tables are taken over turns.
+   * Takes the snapshot that has been asked for, if it is due; called after every change, for example of a round that
+   * has closed. Nothing that happens after the moment is in the snapshot, whose tables are taken over several time
+   * slices.
    *
    * @return whether the moment is now
    */
@@ -84,19 +85,21 @@ final class JobSnapshots {
     return wanted != null && wanted.holder.equals(holder);
   }
 
-  /** The pushes that this snapshot waits for may not come: the next moment will do. */
+  /** Takes the snapshot at the next moment, without waiting for pushes that may never arrive. */
   void waitNoLonger(String holder) {
     if (isWanted(holder) && wanted.whole) {
       wanted = new Wanted(holder, wanted.step, false, wanted.scope, wanted.keptMax, wanted.done);
     }
   }
 
-  /** Whether the next round has to wait: the moment that is asked for is now, before it. */
+  /** Returns true if the next round has to wait, because a snapshot is to be taken before it. */
   boolean isDue() {
     return wanted != null && job.inRounds.next() >= wanted.step;
   }
 
-  /** Fails what waits; what has been answered can still be fetched. */
+  /**
+   * Fails the request that waits and the snapshot that is being taken; one that has been answered can still be fetched.
+   */
   void giveUp(Function<String, RegattaException> why) {
     if (taking != null) {
       taking.fail(why.apply("snapshot of " + job.where + " given up"));
@@ -108,7 +111,7 @@ final class JobSnapshots {
   }
 
   /** The tables of a snapshot whose moment has come, which are taken one after another. */
-  private final class Taking implements Work {
+  private final class Taking implements SlicedWork {
     private final JobSnapshot snapshot;
     private final BiConsumer<JobSnapshot, Throwable> done;
     private final long sinceMillis = job.nowMillis();

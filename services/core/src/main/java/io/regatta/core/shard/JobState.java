@@ -34,9 +34,9 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * One job on one shard: takes pushes in, applies them as the mode says, and lets go what each change releases. Owned by
- * the shard's thread. Every request is checked as a whole before anything changes, a push that is applied while
- * it comes as far as it has come; callbacks go through {@link Completions}.
+ * The state of one job on one shard. It takes in pushes, applies them as the mode requires, and completes what each
+ * change releases. Every request is checked as a whole before anything changes; a push that is applied while it arrives
+ * is checked as far as it has arrived. Callbacks go through {@link Completions}. Owned by the shard's thread.
  *
  * <p>An empty push is an update of nothing: it counts in {@link #version()}, so that all shards number updates alike.
  */
@@ -49,22 +49,22 @@ final class JobState {
   final PushCheck check;
   final RowLimit rowLimit;
   final Completions completions;
-  final Turns turns;
+  final TimeSlices turns;
   final PushQueue pushes;
   final PullQueue pulls;
   final PushCounts counts = new PushCounts();
   final RoundPushes inRounds;
   final Shrinks shrinks;
   final JobSnapshots snapshots;
-  /** Geo: what trainers have to be told. */
+  /** Geo: the changes that trainers have to receive. */
   final ChangeLog changes = new ChangeLog();
   final PushHold hold;
   private final FreePushes free;
   private final Clock clock;
   private long version;
-  /** Whether it has been given its first values. */
+  /** True once it has its first values. */
   private boolean begun;
-  /** What broke this job here, or null. */
+  /** The failure that broke this job here, or null. */
   private PeerLost broken;
 
   JobState(JobSpec spec, int shard, ParameterShard.Limits limits, BlockPool pool, Clock clock,
@@ -75,7 +75,7 @@ final class JobState {
     where = "shard " + shard + " of job " + spec.job();
     tables = new JobTables(spec, shard, pool, where, limits, clock);
     trainers = new Trainers(spec.trainers(), where);
-    turns = new Turns(later, this::settle, completions);
+    turns = new TimeSlices(later, this::settle, completions);
     check = new PushCheck(this, shard, limits.openRounds());
     inRounds = new RoundPushes(this);
     shrinks = new Shrinks(this);
@@ -93,12 +93,12 @@ final class JobState {
     return version;
   }
 
-  /** Number of a new update. */
+  /** Counts a new update and returns its number. */
   long nextUpdate() {
     return ++version;
   }
 
-  /** So many updates have been made elsewhere, and of nothing here. */
+  /** Counts updates that have been made elsewhere, and of nothing here. */
   void skipUpdates(long updates) {
     version += updates;
   }
@@ -118,7 +118,7 @@ final class JobState {
     return spec.mode() == Mode.SYNC ? t.nextStep : t.clock;
   }
 
-  /** Sees that this life is active; changes nothing. See {@link ParameterShard#registerAgain}. */
+  /** Checks that this incarnation is active; changes nothing. See {@link ParameterShard#registerAgain}. */
   void registerAgain(TrainerId id) {
     seen(trainers.known(id, "repeated registration of trainer " + id.rank()));
   }
@@ -158,7 +158,10 @@ final class JobState {
     settle();
   }
 
-  /** Fails whatever is still owed; the job is being freed. A round that is being applied was complete. */
+  /**
+   * Fails all requests that are open, because the job is being freed. A round that is being applied was complete, and
+   * is acknowledged.
+   */
   void abandon() {
     inRounds.acknowledgeClosing();
     giveUp(what -> new Cancelled(what + ": the last trainer has left and the job has been freed"));
@@ -175,8 +178,9 @@ final class JobState {
   }
 
   /**
-   * A change of the tables has failed in its middle (no memory, a defect): nothing here is to be trusted any more. Fails
-   * what is owed now; {@link #checkWhole} refuses what comes later. Trainers can still leave, which frees the job.
+   * Breaks the job: a change of the tables has failed in its middle (no memory, a defect), so that no value can be
+   * trusted. Fails all open requests now; {@link #checkWhole} refuses later ones. Trainers can still leave, which frees
+   * the job.
    */
   PeerLost breakDown(String during, Throwable cause) {
     broken = new PeerLost("job " + spec.job() + " is broken on " + where + " since " + during + " failed there: " + cause
@@ -225,14 +229,17 @@ final class JobState {
     return free.begin(known, from, who, denseSize);
   }
 
-  /** What the mode does with pushes. */
-  Intake intake() {
+  /** Returns the handling of pushes in this job's mode. */
+  PushHandler intake() {
     return spec.mode() == Mode.SYNC ? inRounds : free;
   }
 
-  /** Whose gradients are inside: trainers that live, but in a push that has begun also those lost meanwhile. */
+  /**
+   * Returns the trainers whose gradients are in a push: live ones, but in a push that has begun also those lost
+   * meanwhile.
+   */
   List<TrainerState> contributors(Push push, String who) {
-    Application begun = trainers.underWay(push);
+    PushApplication begun = trainers.underWay(push);
     return begun == null ? check.contributors(push, who) : begun.from();
   }
 
@@ -244,7 +251,11 @@ final class JobState {
     });
   }
 
-  /** Answers a push that holds nothing to be taken in: a repetition, or that its trainers sit out. */
+  /**
+   * Answers a push that holds nothing to be taken in: a repetition, or an announcement that its trainers sit out.
+   *
+   * @return whether it was answered
+   */
   boolean answered(Push push, List<TrainerState> from, String who, BiConsumer<PushAck, Throwable> done) {
     if (check.repeated(push, from, who)) {
       push.release();
@@ -269,7 +280,7 @@ final class JobState {
     return true;
   }
 
-  /** Notes that a push of these trainers is here as a whole: what comes of it again is a repetition. */
+  /** Notes that a push has been taken in as a whole, so that a further arrival of it is a repetition. */
   void takenIn(Push push, List<TrainerState> from) {
     for (int i = 0; i < from.size(); i++) {
       TrainerState t = from.get(i);
@@ -281,7 +292,7 @@ final class JobState {
     }
   }
 
-  /** Applies rows {@code [from .. to)} of a push outside of rounds; returns what it cost, as {@link Turns#FLOATS} counts. */
+  /** Applies rows {@code [from .. to)} of a push outside of rounds; returns the cost, in {@link TimeSlices#FLOATS}. */
   long apply(SparseRows rows, int from, int to, long step, long update) {
     if (spec.mode() != Mode.GEO) {
       return tables.update(rows, from, to, step, update);
@@ -300,15 +311,15 @@ final class JobState {
     }
   }
 
-  /** All of a push outside of rounds has been applied. */
-  void applied(Application a, Push push, List<TrainerState> from, BiConsumer<PushAck, Throwable> done) {
+  /** Acknowledges a push outside of rounds, all of which has been applied. */
+  void applied(PushApplication a, Push push, List<TrainerState> from, BiConsumer<PushAck, Throwable> done) {
     from.forEach(t -> t.clock++);
     contains(push);
     counts.applied(a);
     completions.value(done, new PushAck(version, a.staleness, false, a.skipped()));
   }
 
-  /** Geo: a trainer has been told of all changes up to this version. */
+  /** Geo: notes that a trainer has received all changes up to this version. */
   void told(TrainerState t, long version) {
     t.told = Math.max(t.told, version);
     forgetChanges();
@@ -377,7 +388,7 @@ final class JobState {
 
   // ---- what is saved
 
-  /** Whether it has had its first values, so that no others can be put in their place. */
+  /** Returns true if the job has its first values, so that no others can be restored. */
   boolean begun() {
     return begun || version > 0;
   }
@@ -432,7 +443,7 @@ final class JobState {
     return held;
   }
 
-  /** The job goes on from a saved state, all of whose rows are in their places. */
+  /** Resumes the job from a saved state, all of whose rows are in their places. */
   void restored(float[][] values, float[][][] slots, long savedVersion, ResumePoint at) {
     turns.begin();
     tables.restore(values, slots);

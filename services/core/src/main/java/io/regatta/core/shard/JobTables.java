@@ -37,13 +37,14 @@ import java.util.function.LongPredicate;
 import java.util.function.Supplier;
 
 /**
- * The parameters of one job on one shard: its part of the dense vector and its sparse rows. A sparse table is created when its rows
- * are first asked for, so that a job of many tables begins in one turn. Owned by the shard.
+ * The parameters of one job on one shard: its part of the dense vector and its sparse rows. A sparse table is created
+ * when its rows are first requested, so that a job of many tables begins in one time slice. Owned by the shard's
+ * thread.
  */
 final class JobTables {
   private static final long NANOS_PER_MILLI = 1_000_000;
 
-  /** What creating a table costs, in floats: 1 to 2 µs. */
+  /** Cost of creating a table, in floats: 1 to 2 µs. */
   static final long CREATED_FLOATS = 2000;
 
   private final String where;
@@ -53,20 +54,23 @@ final class JobTables {
   private final BlockPool pool;
   private final long seed;
   private final boolean rounds;
-  /** Of all tables, in the order of the model. */
+  /** Specifications of all tables, in the order of the model. */
   private final List<SparseTableSpec> specs;
-  /** Place of each table in the model. */
+  /** Index of each table in the model. */
   private final Object2IntOpenHashMap<String> numbers;
-  /** By place in the model; null: nobody has asked for rows of it. */
+  /** Tables by index in the model; null until rows of one are requested. */
   private final SparseTable[] sparse;
-  /** Cost of the tables created since somebody accounted for them. */
+  /** Cost of the tables created since the last request was charged for them. */
   private long unpaid;
   private final TableGroup group;
   private final Capacity capacity;
   private final HeapBudget memory;
-  /** Of the budget, for the dense vector and its slots. */
+  /** Bytes taken of the budget, for the dense vector and its slots. */
   private long denseBytes;
-  /** Version at which the slots of the dense vector were fresh, and those of each table; 0 for those that are not named. */
+  /**
+   * Version at which the slots of the dense vector were fresh. {@link #since} has it for each table; 0 for those not
+   * named there.
+   */
   private long denseSince;
   /** Replaced as a whole: snapshots count from it on other threads. */
   private Object2LongMap<String> since = Object2LongMaps.emptyMap();
@@ -113,7 +117,7 @@ final class JobTables {
     return bytes;
   }
 
-  /** Before anything is allocated: refuses a dense vector without room. */
+  /** Takes the memory of the dense vector of the budget before anything is allocated; refuses a vector without room. */
   private void takeMemory() {
     if (!memory.take(denseBytes)) {
       throw noMemory("the dense vector's " + denseSize() + " elements with " + (denseWidth() - 1) + " optimizer slots each",
@@ -127,19 +131,19 @@ final class JobTables {
         + ". Give the server a larger heap (-Xmx), or use more shards");
   }
 
-  /** Gives back what this has taken of the heap's budget; the parameters are used no more. */
+  /** Returns the memory to the heap's budget; the parameters are not used any more. */
   void close() {
     capacity.close();
     memory.giveBack(denseBytes);
     denseBytes = 0;
   }
 
-  /** Shard and job, for messages. */
+  /** Returns the names of shard and job, for messages. */
   String where() {
     return where;
   }
 
-  /** Of the shard. */
+  /** Returns the shard's pool of blocks. */
   BlockPool blocks() {
     return pool;
   }
@@ -157,14 +161,14 @@ final class JobTables {
     dense = new DenseVector(values, denseOptimizer, pool);
   }
 
-  /** Goes on from saved values and slots; see {@link DenseVector}. */
+  /** Resumes from saved values and slots; see {@link DenseVector}. */
   void restore(float[][] values, float[][][] slots) {
     dense = new DenseVector(denseSize(), values, slots, denseOptimizer, pool);
   }
 
   /**
-   * The optimizers have made so many updates at this version of the shard. One whose slots are fresh counts from there: a high count
-   * would switch the bias correction of Adam off.
+   * Sets how many updates the optimizers have made at this version of the shard. An optimizer whose slots are fresh
+   * counts from there: a high count would switch the bias correction of Adam off.
    */
   void restore(long version, OptimizerUpdates updates) {
     denseSince = version - updates.dense();
@@ -174,8 +178,8 @@ final class JobTables {
   }
 
   /**
-   * Returns what counts the updates that the optimizers have made at this version, each since its slots were fresh: table by table,
-   * so not before somebody asks, on any thread.
+   * Returns a supplier of the number of updates that the optimizers have made at this version, each since its slots
+   * were fresh. It visits every table, so it runs only when called; any thread may call it.
    */
   Supplier<OptimizerUpdates> updates(long version) {
     Object2LongMap<String> from = since;
@@ -197,7 +201,7 @@ final class JobTables {
     return dense.snapshot();
   }
 
-  /** Returns a table, which is created if nobody has asked for it before. */
+  /** Returns a table, and creates it if it has not been requested before. */
   SparseTable table(String name) {
     int number = number(name);
     SparseTable there = sparse[number];
@@ -223,7 +227,7 @@ final class JobTables {
     return number;
   }
 
-  /** Returns what a table is made of; does not create it. */
+  /** Returns the specification of a table; does not create it. */
   SparseTableSpec spec(String table) {
     return specs.get(number(table));
   }
@@ -244,12 +248,12 @@ final class JobTables {
     return specs.size();
   }
 
-  /** Returns what the table at a place in the model is made of. */
+  /** Returns the specification of the table at an index in the model. */
   SparseTableSpec spec(int number) {
     return specs.get(number);
   }
 
-  /** Returns the table at a place in the model; null: it has not been created. */
+  /** Returns the table at an index in the model, or null if it has not been created. */
   SparseTable created(int number) {
     return sparse[number];
   }
@@ -298,12 +302,12 @@ final class JobTables {
     return group.rows();
   }
 
-  /** Rows born in all sparse tables. */
+  /** Returns the number of rows created in all sparse tables. */
   long births() {
     return group.created();
   }
 
-  /** How many rows there may be, all sparse tables together. */
+  /** Returns the capacity for rows of all sparse tables together. */
   Capacity capacity() {
     return capacity;
   }
@@ -325,53 +329,53 @@ final class JobTables {
   }
 
   /**
-   * A training pull of {@code ids[from .. to)}; unknown rows are born, and make others go if there is no room.
+   * Copies the values of {@code ids[from .. to)} for training; unknown rows are created, and evict others if there is
+   * no room.
    *
    * @param counts see {@link SparseTable#pull(long[], int, int, float[], LongPredicate)}
-   * @return what it cost, as {@link Turns#FLOATS} counts
+   * @return the cost, in {@link TimeSlices#FLOATS}
    */
   long pull(SparseTable t, long[] ids, int from, int to, float[] out, LongPredicate counts) {
     long room = capacity.makeRoom(to - from, t.rowBytes());
     t.pull(ids, from, to, out, counts);
-    return room + takeUnpaid() + Turns.rowsCost(to - from, t.spec().dim());
+    return room + takeUnpaid() + TimeSlices.rowsCost(to - from, t.spec().dim());
   }
 
-  /** Copies the values of {@code ids[from .. to)}, as {@link SparseTable#read(long[])} does; returns what it cost. */
+  /** Copies the values of {@code ids[from .. to)}, as {@link SparseTable#read(long[])} does; returns the cost. */
   long read(SparseTable t, long[] ids, int from, int to, float[] out) {
     t.read(ids, from, to, out);
-    return takeUnpaid() + Turns.rowsCost(to - from, t.spec().dim());
+    return takeUnpaid() + TimeSlices.rowsCost(to - from, t.spec().dim());
   }
 
   /**
-   * One optimizer step of rows {@code [from .. to)}.
+   * Makes one optimizer step of rows {@code [from .. to)}.
    *
-   * @param step that chooses the learning rate
+   * @param step chooses the learning rate
    * @param version of the shard with this update
-   *
-   * @return what it cost, as {@link Turns#FLOATS} counts
+   * @return the cost, in {@link TimeSlices#FLOATS}
    */
   long update(SparseRows r, int from, int to, long step, long version) {
     SparseTable t = table(r.table());
     long room = capacity.makeRoom(to - from, t.rowBytes());
     t.update(r.ids(), from, to, r.values(), (float) t.spec().optimizer().learningRate().at(step),
         version - since.getLong(r.table()));
-    return room + takeUnpaid() + Turns.rowsCost(to - from, r.dim());
+    return room + takeUnpaid() + TimeSlices.rowsCost(to - from, r.dim());
   }
 
-  /** Floats that the update of a dense element reads and writes, beside the gradient. */
+  /** Returns the number of floats that the update of a dense element reads and writes, beside the gradient. */
   int denseWidth() {
     return 1 + Optimizer.of(denseOptimizer).slots();
   }
 
-  /** The same of a block of the dense vector; its gradient begins at index 0. */
+  /** Makes one optimizer step of a block of the dense vector; its gradient begins at index 0. */
   void update(int block, float[] gradient, long step, long version) {
     dense.update(block, gradient, (float) denseOptimizer.learningRate().at(step), version - denseSince);
   }
 
-  /** Adds the deltas of rows {@code [from .. to)} (geo); returns what it cost. */
+  /** Adds the deltas of rows {@code [from .. to)} (geo); returns the cost. */
   long add(SparseRows r, int from, int to) {
     table(r.table()).add(r.ids(), from, to, r.values());
-    return takeUnpaid() + Turns.rowsCost(to - from, r.dim());
+    return takeUnpaid() + TimeSlices.rowsCost(to - from, r.dim());
   }
 
   /** Adds the deltas of a block of the dense vector (geo). */
@@ -384,12 +388,12 @@ final class JobTables {
     dense.assign(values);
   }
 
-  /** What of the dense variables lies here; nothing before it is initialised. */
+  /** Returns the parts of the dense variables that lie on this shard; none before it is initialised. */
   List<DensePartition.Part> denseParts() {
     return dense == null ? List.of() : partition.partsOf(shard);
   }
 
-  /** Hash of {@code n} elements of a part, from its element {@code from} on. */
+  /** Returns the hash of {@code n} elements of a part, starting at its element {@code from}. */
   long digest(DensePartition.Part part, int from, int n) {
     return dense.digest(part.variable(), part.variableOffset() + from, part.shardOffset() + from, n);
   }

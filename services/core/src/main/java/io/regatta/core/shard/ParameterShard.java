@@ -31,16 +31,16 @@ import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 
 /**
- * The state of one shard: per job its part of the dense vector, its sparse rows, optimizer slots, versions, clocks and
- * de-duplication state per trainer, and in sync mode the open rounds. Owned by one thread (its verticle's event loop,
- * or the model thread in local mode); nothing here blocks, locks or starts a thread. A pull that must wait is parked
- * here and completed by the push, leave or loss that releases it, on the same thread.
+ * The state of one shard. Per job it holds a part of the dense vector, sparse rows, optimizer slots, versions, clocks,
+ * and the de-duplication state of each trainer. In sync mode it also holds the open rounds. Owned by one thread: its
+ * verticle's event loop, or the model thread in local mode. Nothing here blocks, locks or starts a thread. A pull that
+ * must wait is parked here; the push, leave or loss that releases it completes it, on the same thread.
  *
- * <p>Completions are {@code (value, error)} with exactly one of them non-null; errors are
- * {@link io.regatta.core.error.RegattaException}s, but for defects. A refused request changes nothing, but for a push of
- * which {@link #begin} has applied a part. A change that
- * fails in its middle, e.g. for want of memory, breaks its job on this shard: all that it owes and all that comes fails
- * with {@code PeerLost}, which says so; other jobs go on.
+ * <p>Completions are {@code (value, error)} with exactly one of them non-null. Errors are {@link
+ * io.regatta.core.error.RegattaException}s, except for defects. A refused request changes nothing, except for a push of
+ * which {@link #begin} has applied a part. A change that fails in its middle, for example because memory runs out,
+ * breaks its job on this shard. All open and all later requests of that job then fail with {@code PeerLost}, which says
+ * so; other jobs continue.
  */
 public final class ParameterShard {
 
@@ -48,24 +48,26 @@ public final class ParameterShard {
    * Limits of one shard.
    *
    * @param jobs jobs at a time
-   * @param openRounds sync rounds open at a time; and pushes, per job and trainer, that wait for a later turn
-   * @param parkedPulls waiting pulls at a time, per job
+   * @param openRounds sync rounds open at a time, and per job and trainer: pushes that wait for a later time slice, and
+   *     pushes that wait for a snapshot
+   * @param parkedPulls pulls that wait or are being answered at a time, per job
    * @param rows sparse rows in all tables of a job
-   * @param sparseBytes bytes of memory that these may take ({@link io.regatta.core.table.SparseTable#rowBytes}); 0: any
-   * @param evict whether rows of tracked tables make room for new ones when a limit is reached; otherwise what would pass
-   *     it is refused
-   * @param memory budgets of the heap: a pull for whose rows there is no room waits, one that could never have any is refused,
-   *     and so are parameters
+   * @param sparseBytes bytes of memory that these may take ({@link io.regatta.core.table.SparseTable#rowBytes}); 0: no
+   *     limit
+   * @param evict whether rows of tracked tables make room for new ones when a limit is reached; otherwise requests that
+   *     would pass it are refused
+   * @param memory budgets of the heap: a pull without room for its rows waits. A pull that could never have room is
+   *     refused, and so are parameters
    */
   public record Limits(int jobs, int openRounds, int parkedPulls, long rows, long sparseBytes, boolean evict,
       ShardMemory memory) {
 
-    /** Creates limits with budgets of the heap that nobody else shares. */
+    /** Creates limits with heap budgets of their own, shared with nobody. */
     public Limits(int jobs, int openRounds, int parkedPulls, long rows, long sparseBytes, boolean evict) {
       this(jobs, openRounds, parkedPulls, rows, sparseBytes, evict, ShardMemory.own());
     }
 
-    /** Rows by number; what would pass it is refused. */
+    /** Creates limits of the number of rows alone; requests that would pass it are refused. */
     public Limits(int jobs, int openRounds, int parkedPulls, long rows) {
       this(jobs, openRounds, parkedPulls, rows, 0, false);
     }
@@ -76,7 +78,7 @@ public final class ParameterShard {
   }
 
   /**
-   * What {@code regatta status} shows of one trainer on this shard.
+   * The state of one trainer on this shard, as {@code regatta status} shows it.
    *
    * @param state {@code active}, {@code left} or {@code lost}
    * @param lastStep last step pushed, -1 if none
@@ -85,11 +87,11 @@ public final class ParameterShard {
   public record TrainerStatus(int rank, long incarnation, String state, long lastStep, long lastSeenMillis) {}
 
   /**
-   * What {@code regatta status} and the metrics show of one job on this shard.
+   * The state of one job on this shard, as {@code regatta status} and the metrics show it.
    *
    * @param version updates applied
    * @param rows sparse rows per table
-   * @param counts what has happened to the rows of each table
+   * @param counts events of the rows of each table
    * @param refused pulls and pushes refused because their rows would have passed a limit
    * @param stalenessMax highest {@link PushAck#staleness} so far
    * @param stalenessSum sum of them, for a mean over {@code pushes}
@@ -115,19 +117,19 @@ public final class ParameterShard {
   private final Completions completions = new Completions();
   private final BlockPool pool = new BlockPool();
 
-  /** A shard that does everything at once. */
+  /** Creates an empty shard that does everything in one time slice. */
   public ParameterShard(int index, Limits limits, Clock clock) {
     this(index, limits, clock, null);
   }
 
   /**
-   * An empty shard.
+   * Creates an empty shard.
    *
    * @param index its place in the shard map
-   * @param clock dates requests by the wall clock, for people to read, and rows by the other, so that a wall clock that is set
-   *     removes none
-   * @param later runs a task in a later turn of the shard's thread: what is too large for one turn, be it a sync round, the
-   *     answer to a pull or a push outside of rounds, is done in several ({@link Turns}); null: all in one turn
+   * @param clock dates requests by the wall clock, for people to read; dates rows by the monotonic one, so that setting
+   *     the wall clock removes none
+   * @param later runs a task in a later turn of the shard's loop. Sync rounds, answers and pushes that are too large
+   *     for one are done in several ({@link TimeSlices}). Null: all in one
    */
   public ParameterShard(int index, Limits limits, Clock clock, Executor later) {
     this.later = later;
@@ -137,12 +139,13 @@ public final class ParameterShard {
   }
 
   /**
-   * See {@link ShardLink#register}. The same incarnation may register again (a new stream). Refuses a second
-   * incarnation of a live rank and another model with {@code Conflict}, a rank ≥ trainers and a job that makes no
-   * sense with {@code InvalidInput}, an incarnation that has left or was lost with {@code StaleGeneration}.
+   * Registers a trainer; see {@link ShardLink#register}. The same incarnation may register again (a new stream).
+   * Refuses a second incarnation of a live rank, and another model, with {@code Conflict}. Refuses a rank ≥ trainers,
+   * and a job that makes no sense, with {@code InvalidInput}. Refuses an incarnation that has left or was lost with
+   * {@code StaleGeneration}.
    */
   public long register(JobSpec job, TrainerId trainer, long step) {
-    JobCheck.check(job, index);
+    JobSpecCheck.check(job, index);
     if (step < 0 || step > MAX_STEP) {
       throw new InvalidInput("registration of trainer " + trainer.rank() + " of job '" + job.job() + "' with step " + step
           + "; steps count from 0");
@@ -180,8 +183,9 @@ public final class ParameterShard {
   }
 
   /**
-   * A trainer that has registered goes on over a new stream; nothing changes. Refused with {@code StaleGeneration} if
-   * this life of it is not active here: it has ended, or the job was freed meanwhile, and perhaps begun anew.
+   * Registers a trainer again, which resumes over a new stream; changes nothing. Refused with {@code StaleGeneration}
+   * if this incarnation is not active here. Either it has ended, or the job was freed meanwhile, and perhaps started
+   * again.
    */
   public void registerAgain(String job, TrainerId trainer) {
     JobState state = jobs.get(job);
@@ -203,9 +207,9 @@ public final class ParameterShard {
   }
 
   /**
-   * Takes a push in; {@code done} comes as {@link PushAck} says. The arrays stay the caller's to keep unchanged until
-   * then; the dense gradient is released when it is needed no longer. Applied whole or refused whole, but for what
-   * {@link #begin} has applied of it; refusals come through {@code done}, too.
+   * Takes a push in; {@code done} is called as {@link PushAck} says. The caller must not change the arrays until then;
+   * the dense gradient is released as soon as it is not needed. The push is applied whole or refused whole, except for
+   * what {@link #begin} has applied of it. Refusals are passed to {@code done}, too.
    */
   public void push(String job, Push push, BiConsumer<PushAck, Throwable> done) {
     try {
@@ -218,13 +222,13 @@ public final class ParameterShard {
   }
 
   /**
-   * Begins a push whose dense elements are still to come: in a mode without rounds they are applied block by block as the
-   * sink takes them, behind the rows that have come before. {@link #push} with the same header and all rows, but without a
-   * dense gradient, ends it; a push that is begun again goes on where it was. Refusals are thrown, also by the sink, and
-   * leave what has been applied.
+   * Begins a push whose dense elements have not arrived yet. In a mode without rounds the sink applies them block by
+   * block as they arrive, after the rows that have arrived before. A {@link #push} with the same header and all rows, but
+   * without a dense gradient, ends it. A push that is begun again resumes where it was. Refusals are thrown, also by
+   * the sink, and do not undo what has been applied.
    *
-   * @param known the push, as far as it has come
-   * @return null if the elements are to be kept for {@link #push}
+   * @param known the push, as far as it has arrived
+   * @return null if the caller must keep the elements for {@link #push}
    */
   public DenseSink begin(String job, Push known, int denseSize) {
     try {
@@ -235,15 +239,15 @@ public final class ParameterShard {
   }
 
   /**
-   * Returns true if {@link #push} would answer this push as a repetition whatever gradients it holds. False says nothing: one
-   * that is still under way may be a repetition when its turn comes.
+   * Returns true if {@link #push} would answer this push as a repetition, whatever gradients it holds. False is not a
+   * guarantee: a push that is still being processed may later turn out to be a repetition.
    */
   public boolean isRepeated(String job, Push push) {
     JobState state = jobs.get(job);
     return state != null && state.isRepeated(push);
   }
 
-  /** Answers a pull when it may be answered, see {@link Pull}; refusals come through {@code done}, too. */
+  /** Answers a pull as soon as it may be answered, see {@link Pull}; refusals are passed to {@code done}, too. */
   public void pull(String job, Pull pull, BiConsumer<Pulled, Throwable> done) {
     try {
       job(job).pull(pull, done);
@@ -253,7 +257,10 @@ public final class ParameterShard {
     completions.drain();
   }
 
-  /** As {@link #pull(String, Pull, BiConsumer)}, for a caller that knows which life of the rank asks. */
+  /**
+   * Answers a pull as {@link #pull(String, Pull, BiConsumer)} does, for a caller that knows which incarnation of the
+   * rank asks.
+   */
   public void pull(String job, TrainerId from, Pull pull, BiConsumer<Pulled, Throwable> done) {
     try {
       job(job).trainers.live(from.rank(), from.incarnation(), PullQueue.name(pull));
@@ -265,7 +272,10 @@ public final class ParameterShard {
     pull(job, pull, done);
   }
 
-  /** Takes a parked pull back, known by its callback, which is not called any more: its stream is gone. */
+  /**
+   * Withdraws a parked pull, identified by its callback, because its stream is gone; the callback is not called any
+   * more.
+   */
   public void withdraw(String job, BiConsumer<Pulled, Throwable> done) {
     JobState state = jobs.get(job);
     if (state != null) {
@@ -275,9 +285,10 @@ public final class ParameterShard {
   }
 
   /**
-   * Does the job's shrink of that number: counts decay, rows grow a day older at an {@code endOfDay}, and rows go as their
-   * tables' {@link io.regatta.core.model.TableLife} says. Done over turns, and once: asked for again it is answered with
-   * what it came to. Who wants it done between two steps of all trainers asks while they stand in a barrier.
+   * Does the job's shrink of that number: counts decay, and rows grow a day older at an {@code endOfDay}. Rows are
+   * removed as their tables' {@link io.regatta.core.model.TableLife} says. It takes several time slices, and is done
+   * once: a repeated request is answered with the same result. To shrink between two steps of all trainers, call this
+   * while they stand in a barrier.
    */
   public void shrink(String job, TrainerId trainer, long number, boolean endOfDay, BiConsumer<Shrunk, Throwable> done) {
     try {
@@ -289,17 +300,18 @@ public final class ParameterShard {
   }
 
   /**
-   * The trainer has ended its run: nobody waits for it any more; frees its state; the last one frees the job. A no-op
-   * for an unknown job and for any but the live incarnation, so that it can be repeated.
+   * Ends a trainer's run: nobody waits for it any more, and its state is freed. The last trainer to leave frees the
+   * job. Does nothing for an unknown job or an incarnation that is not the live one, so that it can be repeated.
    */
   public void leave(String job, TrainerId trainer) {
     end(job, trainer, TrainerState.Phase.LEFT);
   }
 
   /**
-   * The trainer is dead (lease expired at the rendezvous): as {@link #leave}, but reported as {@code lost}, its pushes
-   * in open rounds are kept if whole, and its parked pulls fail with {@code PeerLost}. A no-op for an older or unknown
-   * incarnation; a rank that never came here is noted as lost, so that the first round does not wait for it.
+   * Declares a trainer dead, because its lease at the rendezvous has expired. As {@link #leave}, but it is reported as
+   * {@code lost}, and its parked pulls fail with {@code PeerLost}. Its pushes in open rounds are kept if they are
+   * whole. Does nothing for an older or unknown incarnation. A rank that never registered here is noted as lost, so
+   * that the first round does not wait for it.
    */
   public void lost(String job, TrainerId trainer) {
     end(job, trainer, TrainerState.Phase.LOST);
@@ -320,7 +332,9 @@ public final class ParameterShard {
     completions.drain();
   }
 
-  /** Returns the life of a rank that is active here, or -1 if there is none, or no such job; in constant time. */
+  /**
+   * Returns the incarnation of a rank that is active here, or -1 if there is none, or no such job; in constant time.
+   */
   public long activeIncarnation(String job, int rank) {
     JobState state = jobs.get(job);
     return state == null ? -1 : state.trainers.activeIncarnation(rank);
@@ -338,9 +352,10 @@ public final class ParameterShard {
   }
 
   /**
-   * Takes all that is here of a job, as it is at one moment, to be fetched while the job goes on: in sync mode when the
-   * rounds before {@code step} have closed, and before that of {@code step} does; in the other modes at once. One at a time
-   * for each job. Refusals come through {@code done}, too.
+   * Takes a snapshot of a job at one moment, to be fetched while the job continues. In sync mode the moment is after
+   * the rounds before {@code step} have closed, and before the round of {@code step} does. In the other modes it is
+   * now. In every mode it waits for the dense vector's first values and for the end of a shrink. A job has one snapshot
+   * at a time. Refusals are passed to {@code done}, too.
    *
    * @param keptMax bytes of rows of each table that may be kept because they changed before they were fetched
    */
@@ -350,11 +365,11 @@ public final class ParameterShard {
   }
 
   /**
-   * Has new pushes of a job without rounds wait until this {@link #snapshot} is taken, or {@link #endHold}, which
-   * somebody must see to.
+   * Holds new pushes of a job without rounds until this {@link #snapshot} is taken, or until {@link #endHold}. The
+   * caller must ensure that one of them happens.
    *
-   * @param holder name of the snapshot; where several hold pushes, these wait for all of them
-   * @param done takes the last push of each trainer, once no push is under way
+   * @param holder name of the snapshot; if several snapshots hold pushes, these wait for all of them
+   * @param done receives the last push of each trainer, once no push is being processed
    */
   public void hold(String job, String holder, BiConsumer<List<PushMark>, Throwable> done) {
     try {
@@ -366,8 +381,8 @@ public final class ParameterShard {
   }
 
   /**
-   * Ends the hold of a snapshot, if there is one; if the snapshot waits for pushes that have not come, it is taken
-   * without them. A job that has gone holds none.
+   * Ends the hold of a snapshot, if there is one; if the snapshot waits for pushes that have not arrived, it is taken
+   * without them. A job that has been freed has no hold.
    *
    * @return whether there was one
    */
@@ -379,11 +394,11 @@ public final class ParameterShard {
   }
 
   /**
-   * Takes a snapshot as {@link #snapshot(String, long, TableSnapshot.Scope, long, BiConsumer)} does, and ends its
-   * hold then, or if it is refused.
+   * Takes a snapshot as {@link #snapshot(String, long, TableSnapshot.Scope, long, BiConsumer)} does. Its hold ends when
+   * it is taken, or if it is refused.
    *
    * @param holder its name, by which it may hold pushes
-   * @param upTo without rounds: pushes that are to be inside, and none after them; empty: whatever has come
+   * @param upTo without rounds: pushes to include, and none after them; empty: all that have arrived
    */
   public void snapshot(String job, String holder, long step, List<PushMark> upTo, TableSnapshot.Scope scope,
       long keptMax, BiConsumer<JobSnapshot, Throwable> done) {
@@ -396,7 +411,7 @@ public final class ParameterShard {
   }
 
   /**
-   * Begins to put a saved state into a job that has been registered.
+   * Begins to restore a saved state into a job that has been registered.
    *
    * @throws Conflict if the job has begun, with other values or these; nothing changes then
    */
@@ -407,15 +422,15 @@ public final class ParameterShard {
   }
 
   /**
-   * The job goes on from this state of the dense vector in place of what it holds, e.g. a copy of another shard's. For a shard
-   * of one trainer that waits for nothing here; rows of tables stay as they are, and their optimizers count every
-   * update.
+   * Replaces the state of the dense vector, for example by a copy of another shard's, and resumes the job from it. For
+   * a shard of one trainer that waits for nothing here. Rows of tables stay as they are, and their optimizers count
+   * every update.
    *
    * @param values by block; the shard's from now on
    * @param slots by block, then by slot
-   * @param version updates that are inside
-   * @param updates that the optimizer of the dense vector has made since its slots were fresh
-   * @param step sync: that comes next, at least the one that would have
+   * @param version number of updates that are included
+   * @param updates number of updates that the optimizer of the dense vector has made since its slots were fresh
+   * @param step sync: the next step, at least the one that would have been next
    */
   public void replace(String job, float[][] values, float[][][] slots, long version, long updates, long step) {
     JobState state = job(job);
@@ -424,8 +439,8 @@ public final class ParameterShard {
   }
 
   /**
-   * Sets the dense values of a job that has begun, such as the mean of its ranks' own; the optimizer's slots and the version stay.
-   * For a shard of one trainer that waits for nothing here.
+   * Sets the dense values of a job that has begun, such as the mean of its ranks' own values. The optimizer's slots and
+   * the version stay. For a shard of one trainer that waits for nothing here.
    */
   public void assign(String job, DenseValues dense) {
     JobState state = job(job);
@@ -436,7 +451,7 @@ public final class ParameterShard {
     completions.drain();
   }
 
-  /** See {@link ShardLink#digest}; in one go. */
+  /** Returns the digest of a job, computed in one time slice; see {@link ShardLink#digest}. */
   public long digest(String job) {
     job(job).turns.finish();
     completions.drain();
@@ -445,38 +460,41 @@ public final class ParameterShard {
     return cursor.value();
   }
 
-  /** The digest in slices. */
+  /** Returns a walk that computes the digest in slices. */
   public DigestCursor digestCursor(String job) {
     JobState state = job(job);
     return new DigestCursor(state.tables, () -> state.inRounds.closing() || state.shrinks.underWay());
   }
 
-  /** The rows of a table in slices. */
+  /** Returns a walk over the rows of a table, in slices. */
   public RowCursor rowCursor(String job, String table) {
     return new RowCursor(job(job).tables.table(table));
   }
 
-  /** Of whose arrays received dense vectors are made; the shard releases those of pushes and of initial values. */
+  /**
+   * Returns the pool whose arrays hold received dense vectors; the shard releases those of pushes and of initial
+   * values.
+   */
   public BlockPool blocks() {
     return pool;
   }
 
-  /** Gives back what the jobs have taken of the heap's budgets; nothing more is asked of this shard. */
+  /** Returns the jobs' memory to the heap's budgets; the shard must not be used any more. */
   public void close() {
     jobs.values().forEach(j -> j.tables.close());
   }
 
-  /** Job names on this shard. */
+  /** Returns the names of the jobs on this shard. */
   public List<String> jobs() {
     return List.copyOf(jobs.keySet());
   }
 
-  /** What status and metrics show of a job. */
+  /** Returns the state of a job with its tables, for status and metrics. */
   public JobStatus status(String job) {
     return job(job).status();
   }
 
-  /** What status and metrics show of a job without its tables, so that it costs the same however many there are. */
+  /** Returns the state of a job without its tables, so that the cost does not depend on their number. */
   public JobStatus summary(String job) {
     return job(job).summary();
   }
@@ -487,19 +505,19 @@ public final class ParameterShard {
     return new TableCursor(state == null ? null : state.tables);
   }
 
-  /** Its place in the shard map. */
+  /** Returns its place in the shard map. */
   public int index() {
     return index;
   }
 
-  /** Everything parked here, with whom it waits for. */
+  /** Returns all requests parked here, each with the peers that it waits for. */
   public List<Wait> waits() {
     List<Wait> waits = new ArrayList<>();
     jobs.values().forEach(j -> j.waits(waits));
     return waits;
   }
 
-  /** What is parked here for one job. */
+  /** Returns the requests parked here for one job. */
   public List<Wait> waits(String job) {
     List<Wait> waits = new ArrayList<>();
     job(job).waits(waits);
@@ -512,7 +530,7 @@ public final class ParameterShard {
    * @throws InvalidInput if no job can have it
    */
   public static void checkName(String job) {
-    JobCheck.name(job);
+    JobSpecCheck.name(job);
   }
 
   private JobState job(String name) {

@@ -17,11 +17,13 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * Pulls of one job on one shard: answered when the mode allows, parked until then. A pull of many rows, and pulls that are
- * released together, are answered over several turns; small ones that come now overtake them ({@link Turns}).
- * No round closes meanwhile, so that values are of one moment, and while a complete one waits for that no other pull is
- * begun. Outside of rounds a pull keeps behind its trainer's own push, and others' pushes may come between the rows of an
- * answer. Owned by the shard's thread.
+ * The pulls of one job on one shard, answered when the mode allows and parked until then. Owned by the shard's thread.
+ * A pull of many rows, and pulls that are released together, are answered over several time slices. Small pulls that
+ * arrive meanwhile overtake them ({@link TimeSlices}).
+ *
+ * <p>No round closes while a pull is being answered, so that its values are of one moment. While a complete round waits
+ * for that, no other pull is begun. Outside of rounds a pull is answered after its trainer's own push; others' pushes
+ * may be applied between the rows of an answer.
  */
 final class PullQueue {
 
@@ -33,28 +35,29 @@ final class PullQueue {
   /**
    * A pull that waits, or is being answered.
    *
-   * @param behind number of the last push that was in the queue when it came: it waits for its trainer's up to there
-   * @param bytes that the rows of its answer take; what geo's changed rows take is known when they have been collected
+   * @param behind number of the last push that was in the queue when it arrived: it waits for its trainer's pushes up
+   *     to that one
+   * @param bytes of the rows of its answer, without geo's changed rows, which are known once they have been collected
    */
   private record Parked(Pull pull, TrainerState trainer, long behind, long bytes, long sinceMillis,
       BiConsumer<Pulled, Throwable> done) {}
 
   /**
-   * What releases pulls.
+   * The state of the job that decides which pulls are released.
    *
    * @param slowest lowest clock of the trainers that take part; the highest number if there are none
    * @param closing whether a round is being applied
    */
   private record Moment(long slowest, boolean closing) {}
 
-  /** A pull whose rows are being gathered; {@code pulled} is whole but for them. */
-  private final class Answering implements Work {
+  /** The answer to one pull, whose rows are being gathered; {@code pulled} is complete except for them. */
+  private final class Answering implements SlicedWork {
     private final Parked pull;
     private final Pulled pulled;
     private final Gathering rows;
-    /** Rows that it is still to bear, as counted in {@link #openBirths}. */
+    /** Rows that it will still create, as counted in {@link #openBirths}. */
     private long births;
-    /** Taken of the budget. */
+    /** Bytes taken of the budget. */
     private long bytes;
     /** Whether it waits for room for the rows that have changed. */
     private boolean stalled;
@@ -100,7 +103,7 @@ final class PullQueue {
       }
     }
 
-    /** Has the rows count until whoever sends them has taken them, and counts them itself. */
+    /** Keeps the rows counted until the receiver of the answer has taken them, and counts them itself. */
     private BiConsumer<Pulled, Throwable> untilTaken(long held) {
       return (values, error) -> {
         try {
@@ -117,8 +120,8 @@ final class PullQueue {
     }
 
     /**
-     * Takes room for all rows at once, those that have changed included: an answer that held some while it waited for more could
-     * wait for another one that does the same.
+     * Takes room for all rows at once, including those that have changed. Answers that held some room while they waited
+     * for more could wait for each other.
      */
     void takeRoom() {
       long all = pull.bytes + rows.changedBytes();
@@ -141,7 +144,7 @@ final class PullQueue {
       answers.giveBack(given);
     }
 
-    /** Takes it out of what is counted of open answers. */
+    /** Removes this from the open answers, and returns what they count of it. */
     private void close() {
       if (!closed) {
         closed = true;
@@ -152,7 +155,7 @@ final class PullQueue {
       }
     }
 
-    /** Nobody is to get it. */
+    /** Drops the answer, because nobody is there to receive it. */
     void drop() {
       turns.drop(this);
       close();
@@ -164,7 +167,7 @@ final class PullQueue {
       out.add(waiting(pull, List.of(Wait.Peer.named("its rows, which are being gathered"))));
     }
 
-    /** Goes on, if there is room now. */
+    /** Resumes the answer, if there is room now. */
     void resume() {
       try {
         takeRoom();
@@ -184,18 +187,25 @@ final class PullQueue {
   private final HeapBudget answers;
   private final Runnable wake;
   private final Completions completions;
-  private final Turns turns;
+  private final TimeSlices turns;
   private final List<Parked> parked = new ArrayList<>();
   /** Answers that wait for room for rows that have changed; none of their rows has been copied. */
   private final List<Answering> stalledAnswers = new ArrayList<>();
-  /** Open answers, and rows that they are still to bear, at most. */
+  /** Number of open answers. {@link #openBirths} is an upper bound of the rows that they will still create. */
   private int openAnswers;
   private long openBirths;
-  /** Whether one that nothing else keeps waits for room: those behind it do not take what becomes free, or it might never fit. */
+  /**
+   * True if a pull that could be answered waits for room only. Later pulls then do not take what becomes free, or it
+   * might never fit.
+   */
   private boolean crowded;
   private long clockLeadMax;
 
-  /** @param answers budget of rows while they are gathered; whoever sends an answer counts it from then on */
+  /**
+   * Creates an empty queue.
+   *
+   * @param answers budget of rows while they are gathered; the sender of an answer counts them from then on
+   */
   PullQueue(JobState job, int limit, HeapBudget answers) {
     this.job = job;
     this.limit = limit;
@@ -234,7 +244,7 @@ final class PullQueue {
     }
   }
 
-  /** Answers what need not wait any longer, or begins to. */
+  /** Begins to answer the pulls that need not wait any longer. */
   void release() {
     crowded = false;
     if (parked.isEmpty() && stalledAnswers.isEmpty()) {
@@ -309,7 +319,7 @@ final class PullQueue {
     return openAnswers > 0;
   }
 
-  /** Rows that open answers are still to bear, at most. */
+  /** Returns an upper bound of the rows that open answers will still create. */
   long births() {
     return openBirths;
   }
@@ -331,7 +341,7 @@ final class PullQueue {
     }
   }
 
-  /** Forgets an open pull: nobody is there to take the answer. */
+  /** Withdraws an open pull, because nobody is there to receive the answer. */
   void withdraw(BiConsumer<Pulled, Throwable> done) {
     parked.removeIf(p -> p.done == done);
     for (Answering a : answering()) {
@@ -380,7 +390,10 @@ final class PullQueue {
     };
   }
 
-  /** Nobody waits for himself: his own push is under way, as far as this shard can tell. */
+  /**
+   * Returns the peers that a pull waits for. A trainer does not wait for itself: its own push is on its way, as far as
+   * this shard knows.
+   */
   private List<Wait.Peer> waitsFor(Parked p) {
     Pull pull = p.pull;
     if (!job.tables.initialized()) {
@@ -404,7 +417,7 @@ final class PullQueue {
     return peers;
   }
 
-  /** Begins an answer, without its rows, for which room has been taken. */
+  /** Begins an answer without its rows, for which room has been taken. */
   private Answering begin(Parked p, Moment now) {
     Pull pull = p.pull;
     try {
@@ -426,7 +439,10 @@ final class PullQueue {
     }
   }
 
-  /** The asker's clock; in ssp that of when he asked, which the bound is for: another replica may have pushed meanwhile. */
+  /**
+   * Returns the clock of the pulling trainer. In ssp, the clock at its request, which the bound is for: another replica
+   * may have pushed meanwhile.
+   */
   private long clock(Parked p) {
     return job.spec.mode() == Mode.SSP ? Math.min(p.trainer.clock, p.pull.minStep()) : p.trainer.clock;
   }

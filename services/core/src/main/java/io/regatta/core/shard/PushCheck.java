@@ -16,13 +16,13 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Checks requests of one job on one shard as a whole, before anything changes: whose they are, whether they repeat one,
- * rounds, tables, lengths, owners of ids; what a push holds goes through {@link RowCheck}. Changes nothing but sets of
- * its own. Owned by the shard's thread.
+ * A check of requests of one job on one shard as a whole, before anything changes. It checks contributors, repetitions,
+ * rounds, tables, lengths and owners of ids; the content of a push is checked by {@link RowCheck}. Changes nothing but
+ * its own sets. Owned by the shard's thread.
  */
 final class PushCheck {
 
-  /** So many ids share one set from push to push; more have their own. */
+  /** Largest number of ids for which one set is reused from push to push; more have a set of their own. */
   static final int FEW_IDS = 1 << 16;
 
   private final JobState job;
@@ -51,7 +51,7 @@ final class PushCheck {
     return b.toString();
   }
 
-  /** The live trainers whose gradients are inside. */
+  /** Returns the live trainers whose gradients are in a push. */
   List<TrainerState> contributors(Push push, String who) {
     if (push.contributors().isEmpty()) {
       throw new InvalidInput("push of step " + push.step() + " at " + where + " names no contributor");
@@ -73,7 +73,9 @@ final class PushCheck {
     return from;
   }
 
-  /** Whether the push has been taken in before; one that has been in part is refused. */
+  /**
+   * Returns true if the push has been taken in before; refuses one of which only some trainers' gradients have been.
+   */
   boolean repeated(Push push, List<TrainerState> from, String who) {
     int known = 0;
     for (int i = 0; i < from.size(); i++) {
@@ -89,12 +91,12 @@ final class PushCheck {
   }
 
   /**
-   * The application of this push that has begun and is not complete, or null. One that is repeated by some of its trainers
-   * only, because others were lost, goes on for these; one that is to be repeated with others is refused.
+   * Returns the application of this push that has begun and is not complete, or null. If others were lost and only some
+   * of its trainers repeat it, it resumes for these. A push that is repeated together with other gradients is refused.
    */
-  Application begun(Push push, List<TrainerState> from, String who) {
+  PushApplication begun(Push push, List<TrainerState> from, String who) {
     for (int i = 0; i < from.size(); i++) {
-      Application a = from.get(i).application;
+      PushApplication a = from.get(i).application;
       if (a != null && a.isOf(push)) {
         return a;
       }
@@ -109,7 +111,7 @@ final class PushCheck {
     return null;
   }
 
-  /** A push that only announces something holds no gradients. */
+  /** Refuses an announcement that holds gradients. */
   void empty(Push push, String who) {
     if (push.dense() != null || !push.sparse().isEmpty()) {
       throw new InvalidInput(who + " refused at " + where + ": a push that says that its trainer sits out holds no "
@@ -117,7 +119,7 @@ final class PushCheck {
     }
   }
 
-  /** Whoever sits out registers before it pushes again. */
+  /** Refuses a push of a trainer that sits out: it must register first. */
   void takePart(List<TrainerState> from, String who) {
     for (TrainerState t : from) {
       if (t.sitsOut) {
@@ -126,7 +128,7 @@ final class PushCheck {
     }
   }
 
-  /** Sync: the push is the next of each of its trainers, and not too far ahead of the slowest. */
+  /** Sync: requires that the push is the next of each of its trainers, and not too far ahead of the slowest. */
   void round(Push push, List<TrainerState> from, String who) {
     for (TrainerState t : from) {
       if (push.step() < t.nextStep) {
@@ -144,7 +146,7 @@ final class PushCheck {
     }
   }
 
-  /** Tables and lengths. */
+  /** Checks tables and lengths. */
   void shapes(Push push, String who) {
     if (push.dense() != null) {
       denseLength(push.dense().size(), who);
@@ -174,7 +176,7 @@ final class PushCheck {
     }
   }
 
-  /** Step, version, and that there is something to apply it to. */
+  /** Checks step and version, and that there are values to apply it to. */
   void order(Push push, String who) {
     if (push.step() < 0 || push.version() < 0 || push.version() > job.version()) {
       throw new InvalidInput(who + " has step " + push.step() + " and version " + push.version() + " at " + where
@@ -203,7 +205,7 @@ final class PushCheck {
     }
   }
 
-  /** Tables and owners of the ids of a pull. */
+  /** Checks the tables and the owners of the ids of a pull. */
   void wish(List<SparseIds> wish, String who) {
     for (SparseIds s : wish) {
       tables.spec(s.table());
@@ -211,7 +213,7 @@ final class PushCheck {
     }
   }
 
-  /** Owners of {@code ids[from .. to)}. */
+  /** Checks the owners of {@code ids[from .. to)}. */
   void owned(String table, long[] ids, int from, int to, String who) {
     if (sharding.shards() == 1) {
       return;
@@ -226,7 +228,7 @@ final class PushCheck {
     }
   }
 
-  /** An empty set for so many ids. */
+  /** Returns an empty set for that number of ids. */
   IdSet takeIdSet(int ids) {
     if (ids > FEW_IDS) {
       return IdSet.forMany();
@@ -237,7 +239,7 @@ final class PushCheck {
     return set;
   }
 
-  /** Nobody needs the set for so many ids any more; may be null. */
+  /** Takes back the set for that number of ids; may be null. */
   void giveIdSet(IdSet set, int ids) {
     if (set != null && ids <= FEW_IDS) {
       kept = set;

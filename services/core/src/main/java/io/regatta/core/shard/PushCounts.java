@@ -1,6 +1,6 @@
 package io.regatta.core.shard;
 
-/** What status and metrics show of the pushes of one job on one shard. Owned by the shard's thread. */
+/** The counts of the pushes of one job on one shard, for status and metrics. Owned by the shard's thread. */
 final class PushCounts {
 
   long pushes;
@@ -9,8 +9,8 @@ final class PushCounts {
   long stalenessMax;
   long stalenessSum;
 
-  /** A push outside of rounds has come to its end. */
-  void applied(Application a) {
+  /** Counts a push outside of rounds that has been applied. */
+  void applied(PushApplication a) {
     if (a.skipped()) {
       skipped++;
     }

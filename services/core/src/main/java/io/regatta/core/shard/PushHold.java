@@ -15,14 +15,15 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * Pushes that wait at one shard of a job without rounds while a snapshot is taken, so that it contains the same pushes of each trainer
- * at every shard. First every shard lets those end that have begun, and tells which came last; then each lets those in that another shard
- * has, takes its moment, and lets all in. A push that cannot end, for its trainer is lost or stalled, must not hold the others: whoever
- * began the hold ends it after some time. Owned by the shard's thread.
+ * The pushes that wait on one shard of a job without rounds while a snapshot is taken. The snapshot thus contains the
+ * same pushes of each trainer on every shard. First every shard finishes the pushes that have begun, and reports the
+ * last ones. Then each lets in the pushes that another shard already has, takes its moment, and lets all in. A push
+ * that cannot end, because its trainer is lost or stalled, must not hold the others. The caller that began the hold
+ * therefore ends it after some time. Owned by the shard's thread.
  *
- * <p>More than one snapshot may hold the pushes at a time, as when the trainer that asked for one is lost and
- * another asks for the next. Each ends its own hold, and pushes wait until all have. The shard takes one snapshot
- * at a time, and lets in what that one is to contain.
+ * <p>Several snapshots may hold the pushes at the same time, for example when the trainer that asked for one is lost
+ * and another asks for the next. Each ends its own hold, and pushes wait until all have. The shard takes one snapshot
+ * at a time, and lets in the pushes that this snapshot is to contain.
  */
 final class PushHold {
 
@@ -33,11 +34,14 @@ final class PushHold {
 
   private final JobState job;
   private final int limit;
-  /** By the name of the snapshot that holds: who asks for the last pushes, until that can be answered. */
+  /** Callers that wait for the last pushes, by the name of the snapshot that holds; emptied once they are answered. */
   private final Map<String, List<BiConsumer<List<PushMark>, Throwable>>> holders = new LinkedHashMap<>();
-  /** Rank that leaves, whose pushes are let in; -1: none. */
+  /** Rank that is leaving, whose pushes are let in; -1: none. */
   private int leaving = -1;
-  /** Snapshot that has been asked for, one of the holders, and what it is to contain; null: none. */
+  /**
+   * Snapshot that has been asked for, one of the holders; null: none. {@link #upTo} has the pushes that it is to
+   * contain.
+   */
   private String marked;
   private List<PushMark> upTo = List.of();
   private List<Held> held = new ArrayList<>();
@@ -68,14 +72,14 @@ final class PushHold {
     return holders.containsKey(holder);
   }
 
-  /** Lets in what other shards have already, and this snapshot is to contain. */
+  /** Lets in the pushes that other shards already have and this snapshot is to contain. */
   void upTo(String holder, List<PushMark> marks) {
     marked = holder;
     upTo = marks;
     readmit();
   }
 
-  /** Something has changed: a push may have ended. */
+  /** Answers the holders if no push is being processed; called after every change. */
   void settle() {
     if (holders.values().stream().allMatch(List::isEmpty) || !isQuiet()) {
       return;
@@ -88,7 +92,10 @@ final class PushHold {
     });
   }
 
-  /** Returns true if no push is under way, and those up to the marks have come, as far as their trainers still live. */
+  /**
+   * Returns true if no push is being processed, and those up to the marks have arrived, as far as their trainers are
+   * still live.
+   */
   boolean isReached() {
     return isQuiet() && upTo.stream().allMatch(mark -> {
       TrainerState t = job.trainers.find(mark.rank(), mark.incarnation());
@@ -100,7 +107,7 @@ final class PushHold {
     return job.pushes.isEmpty() && !job.trainers.anyUnderWay();
   }
 
-  /** Returns true if this push has to wait: it is new, and no other shard has it. */
+  /** Returns true if this push has to wait, because it is new and no other shard has it. */
   boolean keeps(Push push) {
     return !holders.isEmpty() && push.contributors().stream().noneMatch(of -> of.rank() == leaving)
         && job.trainers.underWay(push) == null && !push.contributors().stream().allMatch(this::isLetIn);
@@ -157,14 +164,17 @@ final class PushHold {
     }
   }
 
-  /** A trainer leaves: what it has pushed came before. That may be what the moment waited for, and so end the hold. */
+  /**
+   * Lets in the pushes of a trainer that leaves, because they came before. The moment may have waited for them, so the
+   * hold may end.
+   */
   void letIn(int rank) {
     leaving = rank;
     readmit();
     leaving = -1;
   }
 
-  /** Fails all that is here. */
+  /** Fails all requests that wait here. */
   void giveUp(Function<String, RegattaException> why) {
     holders.values().forEach(asked -> fail(asked, "the job has ended here"));
     holders.clear();

@@ -11,13 +11,13 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
- * The pushes of one job on one shard that one turn has no room for, first come, first served. A push whose trainers have
- * none here is begun in the turn in which it comes, and small ones so overtake large ones of others; what comes of a trainer
- * behind its push keeps behind it. Owned by the shard's thread.
+ * The pushes of one job on one shard that did not fit their time slice, first come, first served. A push whose trainers
+ * have none here is begun in the time slice in which it arrives, so that small ones overtake large ones of others.
+ * Later pushes of a trainer stay after its earlier ones. Owned by the shard's thread.
  */
-final class PushQueue implements Work {
+final class PushQueue implements SlicedWork {
 
-  private final Turns turns;
+  private final TimeSlices turns;
   private final String where;
   private final int limit;
   private final BooleanSupplier pullsWait;
@@ -25,19 +25,21 @@ final class PushQueue implements Work {
   private long last;
 
   /**
-   * An empty one.
+   * Creates an empty queue.
    *
-   * @param limit how many of one trainer may be here at a time
+   * @param limit how many pushes of one trainer may be here at a time
    * @param pullsWait whether a pull waits for anything
    */
-  PushQueue(Turns turns, int limit, String where, BooleanSupplier pullsWait) {
+  PushQueue(TimeSlices turns, int limit, String where, BooleanSupplier pullsWait) {
     this.pullsWait = pullsWait;
     this.turns = turns;
     this.limit = limit;
     this.where = where;
   }
 
-  /** Does as much of it as this turn has room for, if it need not keep behind another. */
+  /**
+   * Does as much of a push as this time slice has budget for, unless it must stay after another, and queues the rest.
+   */
   void add(PushUnderWay push, boolean behind) {
     if (!behind && turns.run(push)) {
       return;
@@ -55,12 +57,12 @@ final class PushQueue implements Work {
     }
   }
 
-  /** Whether a push must keep behind one that is here. */
+  /** Returns true if a trainer of this push has another one here, so that it must stay after that. */
   boolean holdsAnyOf(Push push) {
     return open.stream().anyMatch(p -> p.sharesTrainer(push));
   }
 
-  /** Whether a rank has a push here, of those that have come before this number was {@link #last}. */
+  /** Returns true if a rank has a push here, of those that had arrived when this number was {@link #last}. */
   boolean holds(int rank, long number) {
     return open.stream().anyMatch(p -> p.number() <= number && p.isOf(rank));
   }
@@ -69,7 +71,7 @@ final class PushQueue implements Work {
     return open.isEmpty();
   }
 
-  /** Returns true if a push here has been begun, and not ended. */
+  /** Returns true if a push here has begun and has not ended. */
   boolean isUnderWay() {
     return open.stream().anyMatch(p -> p.application() != null);
   }
@@ -83,12 +85,12 @@ final class PushQueue implements Work {
         .mapToLong(a -> a.examplesAfter(t)).max().orElse(0);
   }
 
-  /** Number of the push that came last. */
+  /** Returns the number of the push that was queued last. */
   long last() {
     return last;
   }
 
-  /** Takes in, and applies, what a rank has here, in this turn: it leaves, and what it has pushed came before. */
+  /** Takes in and applies all pushes of a rank in this time slice: it leaves, and they came before. */
   void finish(int rank) {
     while (holds(rank, last)) {
       advance(Long.MAX_VALUE);
@@ -115,13 +117,13 @@ final class PushQueue implements Work {
     return left;
   }
 
-  /** Rows that pushes which have been taken in, in whole or in part, are still to bear, at most. */
+  /** Returns an upper bound of the rows that pushes taken in, in whole or in part, will still create. */
   long births() {
     return open.isEmpty() ? 0 : open.stream().map(PushUnderWay::application).filter(Objects::nonNull).distinct()
-        .mapToLong(Application::births).sum();
+        .mapToLong(PushApplication::births).sum();
   }
 
-  /** Fails all that is here; the job's turns are cleared with it. */
+  /** Fails all pushes here; the caller also clears the job's {@link TimeSlices}. */
   void giveUp(Function<String, RegattaException> why) {
     open.forEach(p -> p.giveUp(why.apply(p.name() + " at " + where + " given up")));
     open.clear();

@@ -9,27 +9,27 @@ import java.util.List;
 import java.util.function.BiConsumer;
 
 /**
- * One push from its coming to its end, so cut that it can be spread over turns: it is checked as a whole, then taken in, and
- * outside of rounds applied. Owned by the shard's thread.
+ * The processing of one push from its arrival to its end, which can be spread over time slices. The push is checked as
+ * a whole, then taken in, and outside of rounds applied. Owned by the shard's thread.
  */
-final class PushUnderWay implements Work {
+final class PushUnderWay implements SlicedWork {
 
   private final JobState job;
   private final Push push;
   private final String who;
   private final long sinceMillis;
   /**
-   * Null if nobody waits for this: its dense elements are still to come, and it is not taken in but applied as far as it
+   * Null if nobody waits for this: its dense elements have not arrived, and it is not taken in but applied as far as it
    * is here.
    */
   private final BiConsumer<PushAck, Throwable> done;
   private long number;
   private List<TrainerState> from;
   private RowCheck check;
-  /** Outside of rounds, once it has been taken in. */
-  private Application application;
+  /** The application outside of rounds, once it has been taken in. */
+  private PushApplication application;
 
-  /** A push of which nothing has been looked at. */
+  /** Creates the processing of a push of which nothing has been examined. */
   PushUnderWay(JobState job, Push push, long sinceMillis, BiConsumer<PushAck, Throwable> done) {
     this.job = job;
     this.push = push;
@@ -38,8 +38,8 @@ final class PushUnderWay implements Work {
     this.done = done;
   }
 
-  /** What has come of a push that has been checked so far and begun. */
-  PushUnderWay(JobState job, Push known, long sinceMillis, Application begun) {
+  /** Creates the processing of a push that has been checked as far as it has arrived, and has begun. */
+  PushUnderWay(JobState job, Push known, long sinceMillis, PushApplication begun) {
     this(job, known, sinceMillis, (BiConsumer<PushAck, Throwable>) null);
     application = begun;
   }
@@ -70,7 +70,7 @@ final class PushUnderWay implements Work {
     return application == null ? left : apply(left);
   }
 
-  /** Looks at whose it is and what it may be; returns whether it is to be taken in. */
+  /** Checks the contributors and whether there is anything to take in; returns true if there is. */
   private boolean begin() {
     from = job.contributors(push, who);
     if (job.answered(push, from, who, done)) {
@@ -80,7 +80,7 @@ final class PushUnderWay implements Work {
     return true;
   }
 
-  private Application takeIn() {
+  private PushApplication takeIn() {
     if (job.answered(push, from, who, done)) { // taken in over another stream meanwhile
       return null;
     }
@@ -109,7 +109,7 @@ final class PushUnderWay implements Work {
     }
   }
 
-  /** Its place among those that have been queued; 0 before. */
+  /** Returns its number among those that have been queued; 0 before. */
   long number() {
     return number;
   }
@@ -118,26 +118,26 @@ final class PushUnderWay implements Work {
     number = n;
   }
 
-  /** Whether this is all of a push, and not the beginning of one. */
+  /** Returns true if this is a whole push, and not the beginning of one. */
   boolean isWaitedFor() {
     return done != null;
   }
 
-  /** Whether one of that push's trainers has a gradient inside. */
+  /** Returns true if one of that push's trainers has a gradient in this one. */
   boolean sharesTrainer(Push other) {
     return other.contributors().stream().anyMatch(c -> isOf(c.rank()));
   }
 
-  /** Whether a gradient of this rank is inside. */
+  /** Returns true if this holds a gradient of that rank. */
   boolean isOf(int rank) {
     return push.contributors().stream().anyMatch(c -> c.rank() == rank);
   }
 
-  Application application() {
+  PushApplication application() {
     return application;
   }
 
-  /** It goes no further: the job is being freed, or has broken down. */
+  /** Fails the push: the job is being freed, or has broken. */
   void giveUp(RegattaException why) {
     push.release();
     completeWith(why);

@@ -5,32 +5,32 @@ import java.util.ArrayDeque;
 import java.util.function.Function;
 
 /**
- * A sync round on its way into the tables, whose pushes are all there, so cut that it can be spread over turns: the dense
- * vector is merged and applied block by block, then the rows table by table, merged and then applied some at a time. Owned
- * by the shard's thread.
+ * The application of a complete sync round to the tables, which can be spread over time slices. The dense vector is
+ * merged and applied block by block. Then the rows are merged and applied table by table, some at a time. Owned by the
+ * shard's thread.
  */
 final class RoundClosing {
 
-  /** What summing one row costs beside its floats: a look-up in the map from id to row. */
+  /** Cost of summing one row beside its floats, in floats: a look-up in the map from id to row. */
   private static final int MERGED_ROW_FLOATS = 200;
 
   final SyncRounds.Round round;
   private final JobTables tables;
   private final long update;
-  /** What a block costs, in floats. */
+  /** Cost of a block, in floats. */
   private final int blockFloats;
   private final DenseValues gradient;
   private final int blocks;
-  /** Of the tables that have not been applied. */
+  /** Sums of the tables that have not been applied. */
   private final ArrayDeque<RowSum> sums;
   private int block;
   private int row;
 
   /**
-   * Of which nothing has been applied.
+   * Creates the application of a round of which nothing has been applied.
    *
    * @param update number of this update
-   * @param rooms for each table's rows to be summed in, until this is over
+   * @param rooms room to sum each table's rows in, in use until this is over
    */
   RoundClosing(SyncRounds.Round round, JobTables tables, long update, Function<String, RowRoom> rooms) {
     this.round = round;
@@ -47,9 +47,9 @@ final class RoundClosing {
   }
 
   /**
-   * Goes on by about this much ({@link Turns#FLOATS}).
+   * Merges and applies about {@code floats} of work ({@link TimeSlices#FLOATS}).
    *
-   * @return what it did not need of it, or -1 if there is more to do
+   * @return the budget that is left, or -1 if there is more to do
    */
   long advance(long floats) {
     long left = floats;
@@ -67,12 +67,12 @@ final class RoundClosing {
     return -1;
   }
 
-  /** Merges some rows, or applies some of what has been merged; returns what that cost. */
+  /** Merges some rows, or applies some of what has been merged; returns the cost. */
   private long rows(RowSum sum) {
-    if (sum.advance(Turns.ROWS)) {
-      return Turns.ROWS * MERGED_ROW_FLOATS;
+    if (sum.advance(TimeSlices.ROWS)) {
+      return TimeSlices.ROWS * MERGED_ROW_FLOATS;
     }
-    int n = Math.min(Turns.ROWS, sum.size() - row);
+    int n = Math.min(TimeSlices.ROWS, sum.size() - row);
     long before = tables.births();
     long cost = sum.read(row, row + n, (rows, from, to) -> tables.update(rows, from, to, round.step, update));
     round.births -= tables.births() - before;

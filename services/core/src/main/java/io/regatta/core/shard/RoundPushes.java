@@ -16,17 +16,17 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * The pushes of one job on one shard in sync mode: kept in the round of their step, which closes when all are there, over
- * turns if it is large. While a round is being closed its values can be neither seen nor changed, and no round is begun to
- * be closed while a pull is being answered. Owned by the shard's thread.
+ * The pushes of one job on one shard in sync mode, kept in the round of their step. A round closes when all its pushes
+ * are there, over several time slices if it is large. While a round is being closed, its values can be neither seen nor
+ * changed. No round begins to close while a pull is being answered. Owned by the shard's thread.
  */
-final class RoundPushes implements Intake {
+final class RoundPushes implements PushHandler {
 
   private final SyncRounds rounds = new SyncRounds();
   private final JobState job;
   private final PushCheck check;
   private final Map<Integer, Long> waitMillis = new TreeMap<>();
-  /** By table: where the rows of the round that is being closed are summed. */
+  /** Room to sum the rows of each table in, for the round that is being closed. */
   private final Map<String, RowRoom> rooms = new HashMap<>();
 
   RoundPushes(JobState job) {
@@ -34,27 +34,27 @@ final class RoundPushes implements Intake {
     check = job.check;
   }
 
-  /** Step of the first round that has not closed. */
+  /** Returns the step of the first round that has not closed. */
   long next() {
     return rounds.next();
   }
 
-  /** The first round is that of this step: those before it are in the values that the job has been given. */
+  /** Makes the round of this step the first one: those before it are in the values that the job has been given. */
   void resumeAt(long step) {
     rounds.skipTo(step);
   }
 
-  /** The first round that a new trainer can take part in. */
+  /** Returns the first round that a new trainer can take part in. */
   long firstToJoin() {
     return rounds.next() + (closing() ? 1 : 0);
   }
 
-  /** Rows that open rounds may still bear. */
+  /** Returns an upper bound of the rows that open rounds may still create. */
   long births() {
     return rounds.births();
   }
 
-  /** Total time, by rank, that closed rounds waited for it after their first push. */
+  /** Returns the total time, by rank, that closed rounds waited for it after their first push. */
   Map<Integer, Long> waitMillis() {
     return Map.copyOf(waitMillis);
   }
@@ -73,7 +73,7 @@ final class RoundPushes implements Intake {
   }
 
   @Override
-  public Application take(Push push, List<TrainerState> from, String who, RowCheck checked, long sinceMillis,
+  public PushApplication take(Push push, List<TrainerState> from, String who, RowCheck checked, long sinceMillis,
       BiConsumer<PushAck, Throwable> done) {
     fits(push, from, who);
     boolean skip = checked.bad() != null;
@@ -94,7 +94,7 @@ final class RoundPushes implements Intake {
     return null;
   }
 
-  /** Owes the answer to a repeated push with that of its round; false if that is not open. */
+  /** Answers a repeated push together with its round; returns false if that round is not open. */
   boolean owe(Push repeated, BiConsumer<PushAck, Throwable> done) {
     SyncRounds.Round open = rounds.find(repeated.step());
     if (open != null) {
@@ -103,7 +103,9 @@ final class RoundPushes implements Intake {
     return open != null;
   }
 
-  /** A dropped push in a sync round: the others' mean goes without it. */
+  /**
+   * Returns the push of weight 0 that stands for a dropped one in a sync round: the others' mean is taken without it.
+   */
   private static Push weightless(Push push) {
     List<Contributor> none = push.contributors().stream()
         .map(c -> new Contributor(c.rank(), c.incarnation(), c.sequence(), 0, c.progress())).toList();
@@ -124,17 +126,20 @@ final class RoundPushes implements Intake {
     }
   }
 
-  /** Whether a round has closed in part: what has been pushed for it can be neither seen nor changed. */
+  /** Returns true if a round is being closed: values and its pushes can be neither seen nor changed. */
   boolean closing() {
     return job.turns.any(Closing.class);
   }
 
-  /** Whether a round is complete and waits only for pulls that were begun before: no other is to be begun meanwhile. */
+  /**
+   * Returns true if a round is complete and waits only for pulls that were begun before; no other pull may begin
+   * meanwhile.
+   */
   boolean waitsForPulls() {
     return job.pulls.gathering() && !closing() && complete();
   }
 
-  /** Whether all pushes of the next round are there. */
+  /** Returns true if all pushes of the next round are there. */
   private boolean complete() {
     return rounds.first() != null && job.trainers.noneMissing(t -> t.nextStep <= rounds.next());
   }
@@ -143,8 +148,8 @@ final class RoundPushes implements Intake {
     return "the round of step " + round.step;
   }
 
-  /** A round on its way into the tables. */
-  private final class Closing implements Work {
+  /** The closing of a round, as work that is spread over time slices. */
+  private final class Closing implements SlicedWork {
     private final RoundClosing closing;
     private boolean whole;
 
@@ -191,14 +196,14 @@ final class RoundPushes implements Intake {
     }
   }
 
-  /** The job is being freed: the round that is being closed was complete. */
+  /** Acknowledges the round that is being closed, because the job is being freed: the round was complete. */
   void acknowledgeClosing() {
     if (closing()) {
       acknowledge(rounds.first());
     }
   }
 
-  /** Fails what is owed. */
+  /** Fails the acknowledgements that are owed. */
   void giveUp(Function<String, RegattaException> why) {
     for (SyncRounds.Round r : rounds.all()) {
       RegattaException reason = why.apply("push of step " + r.step + " at " + job.where + " given up");

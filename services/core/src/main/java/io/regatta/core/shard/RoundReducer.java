@@ -42,8 +42,9 @@ public final class RoundReducer {
   private RoundReducer() {}
 
   /**
-   * The merged push: contributors united in rank order, step of the first, lowest version; W = 0 gives an empty one.
-   * Contributors of the same rank (a trainer's replicas) must agree on incarnation and sequence; their weights add up.
+   * Returns the merged push: contributors united in rank order, step of the first, lowest version; W = 0 gives an empty
+   * one. Contributors of the same rank (a trainer's replicas) must agree on incarnation and sequence; their weights add
+   * up.
    *
    * @throws InvalidInput if there is no push, or they do not fit together (step, lengths, contributors)
    */
@@ -58,9 +59,9 @@ public final class RoundReducer {
   }
 
   /**
-   * As {@link #merge}, for a caller that sums the rows by and by.
+   * Begins a merge as {@link #merge} does, for a caller that sums the rows step by step.
    *
-   * @param rooms for each table's rows to be summed in
+   * @param rooms room to sum each table's rows in
    */
   static Begun begin(List<Push> pushes, Function<String, RowRoom> rooms) {
     if (pushes.isEmpty()) {
@@ -151,7 +152,7 @@ public final class RoundReducer {
     return parts.isEmpty() ? null : new WeightedSum(parts, partFactors);
   }
 
-  /** By table, in the order in which tables first come. */
+  /** Returns one sum for each table, in the order in which tables first occur. */
   private static List<RowSum> sparse(List<Push> pushes, float[] factors, Function<String, RowRoom> rooms) {
     Map<String, RowSum> tables = new LinkedHashMap<>();
     for (int p = 0; p < factors.length; p++) {

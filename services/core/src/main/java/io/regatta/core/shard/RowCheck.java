@@ -8,12 +8,13 @@ import io.regatta.core.exchange.SparseRows;
 import java.util.List;
 
 /**
- * Looks through what a push holds, some at a time so that it can be spread over turns: that ids belong to this shard and are
- * distinct, that values are finite, and how many rows will be born. Changes nothing. Owned by the shard's thread.
+ * A check of the content of a push, some rows at a time, so that it can be spread over time slices. It checks that ids
+ * belong to this shard and are distinct, and that values are finite, and counts the rows to be created. Changes
+ * nothing. Owned by the shard's thread.
  */
 final class RowCheck {
 
-  /** What looking at one id costs, in floats. */
+  /** Cost of checking one id, in floats. */
   static final int ID_FLOATS = 60;
 
   private final JobTables tables;
@@ -27,17 +28,17 @@ final class RowCheck {
   private int next;
   private boolean ascending;
   private IdSet seen;
-  /** The sender has seen to it. */
+  /** True if the sender has checked that the values are finite. */
   private final boolean finite;
   private long births;
   private String bad;
 
   /**
-   * Of rows whose tables and lengths have been checked.
+   * Creates a check of rows whose tables and lengths have been checked.
    *
-   * @param push whose dense values, if there are any and they have come over a stream, know whether they are finite
-   * @param rows those of it that are to be looked through
-   * @param limit says whether births are to be counted; otherwise all ids count
+   * @param push its dense values, if there are any and they arrived over a stream, know whether they are finite
+   * @param rows the rows of it to check
+   * @param limit decides whether new rows are counted; otherwise all ids count
    */
   RowCheck(JobTables tables, PushCheck check, RowLimit limit, Push push, List<SparseRows> rows, String who) {
     this.tables = tables;
@@ -54,10 +55,10 @@ final class RowCheck {
   }
 
   /**
-   * Goes on by about this much ({@link Turns#FLOATS}).
+   * Checks further rows, for about {@code floats} of work ({@link TimeSlices#FLOATS}).
    *
-   * @return what it did not need of it, or -1 if there is more to do
-   * @throws InvalidInput about the first id that is not this shard's, or is there twice
+   * @return the budget that is left, or -1 if there is more to do
+   * @throws InvalidInput for the first id that is not this shard's, or occurs twice
    */
   long advance(long floats) {
     long left = floats;
@@ -70,17 +71,19 @@ final class RowCheck {
     return Math.max(0, left);
   }
 
-  /** Whether it has to be made again: births were not counted, and by now there is not room for all ids. */
+  /**
+   * Returns true if the check must be repeated: new rows were not counted, and by now there is not room for all ids.
+   */
   boolean outdated() {
     return !counted && limit.counts(rows);
   }
 
-  /** What is NaN or infinite, in words, or null; once all has been looked through. */
+  /** Returns what is NaN or infinite, in words, or null; valid once all has been checked. */
   String bad() {
     return bad;
   }
 
-  /** Rows that will be born, at most; once all has been looked through. */
+  /** Returns an upper bound of the rows to be created; valid once all has been checked. */
   long births() {
     return births;
   }
@@ -92,14 +95,14 @@ final class RowCheck {
       ascending = ascending(r.ids());
       seen = ascending ? null : check.takeIdSet(n);
     }
-    int to = Math.min(n, next + Turns.ROWS);
+    int to = Math.min(n, next + TimeSlices.ROWS);
     check.owned(r.table(), r.ids(), next, to, who);
     if (!ascending) {
       distinct(r, to);
     }
     finite(r, next * dim, to * dim, dim);
     births += counted ? tables.missing(r.table(), r.ids(), next, to) : to - next;
-    long cost = 1 + (to - next) * (long) (ID_FLOATS + dim + (counted ? Turns.ROW_FLOATS : 0));
+    long cost = 1 + (to - next) * (long) (ID_FLOATS + dim + (counted ? TimeSlices.ROW_FLOATS : 0));
     next = to;
     if (next == n) {
       entry++;

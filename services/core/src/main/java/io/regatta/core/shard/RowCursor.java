@@ -5,10 +5,10 @@ import io.regatta.core.table.SparseTable;
 import java.util.Arrays;
 
 /**
- * Walks over the rows of one sparse table on one shard, so that an export can be spread over turns. Owned by the
- * shard's thread. Every row is met once at most: rows born meanwhile may or may not be met, in a table that removes rows they
- * are not, nor are those that go before their turn. Values are those of the moment of the slice. Rows that are not admitted
- * are left out.
+ * A walk over the rows of one sparse table on one shard, so that an export can be spread over time slices. Every row is
+ * visited at most once, with its values at the moment of the slice. Rows that are not admitted are left out, and so are
+ * rows that are removed before they are visited. Rows created meanwhile may or may not be visited; in a table that
+ * removes rows they are not. Owned by the shard's thread.
  */
 public final class RowCursor {
 
@@ -28,8 +28,8 @@ public final class RowCursor {
   }
 
   /**
-   * Copies of the next rows, at most {@code maxRows} (≥ 1), none if it has looked at as many that are left out; null when
-   * all have been seen.
+   * Returns copies of the next rows, at most {@code maxRows} (≥ 1); null after the last one. Returns none if it has
+   * examined that many that are left out.
    */
   public SparseRows next(int maxRows) {
     int looked = 0;

@@ -9,9 +9,10 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /**
- * Keeps the sparse rows of a job on one shard within its {@link Capacity}, those included that open rounds, and pushes and
- * pulls under way, are still to bear. Births are counted, which is a look-up of every id, only if all ids together could
- * pass the limit, or if a round is to remember them; otherwise the ids stand for them. Owned by the shard's thread.
+ * The limit that keeps the sparse rows of a job on one shard within its {@link Capacity}. Rows that open rounds, pushes
+ * and pulls will still create are included. New rows are counted, which takes a look-up of every id, only if all ids
+ * together could pass the limit, or if a round is to remember them. Otherwise all ids count as new. Owned by the
+ * shard's thread.
  */
 final class RowLimit {
 
@@ -21,7 +22,11 @@ final class RowLimit {
   private long refused;
   private final String where;
 
-  /** @param unborn rows that requests which have passed are still to bear, at most */
+  /**
+   * Creates a limit.
+   *
+   * @param unborn upper bound of the rows that requests which have passed will still create
+   */
   RowLimit(JobTables tables, LongSupplier unborn, Mode mode, String where) {
     this.tables = tables;
     this.unborn = unborn;
@@ -29,7 +34,7 @@ final class RowLimit {
     this.where = where;
   }
 
-  /** Whether the births of a push that holds these rows are to be counted; if not, all its ids stand for them. */
+  /** Returns true if the new rows of a push that holds these rows must be counted; if not, all its ids count as new. */
   boolean counts(List<SparseRows> rows) {
     long ids = 0;
     for (SparseRows r : rows) {
@@ -38,7 +43,10 @@ final class RowLimit {
     return exact || ids > left();
   }
 
-  /** Rows that the answer to a pull will bear, or a higher number that is within the limit as well. */
+  /**
+   * Returns the number of rows that the answer to a pull will create, or a higher number that is within the limit as
+   * well.
+   */
   long births(List<SparseIds> wish) {
     long ids = 0;
     for (SparseIds s : wish) {
@@ -55,17 +63,18 @@ final class RowLimit {
   }
 
   /**
-   * Looks whether rows of a request have room.
+   * Checks that the rows of a request have room.
    *
-   * @param request what it says of each table
-   * @param table the name of that table
-   * @throws Overloaded if that many more rows are too many, also when all are evicted that may be
+   * @param births number of rows that the request will create
+   * @param request the entries of the request, one for each table
+   * @param table returns the name of an entry's table
+   * @throws Overloaded if that many rows do not fit, even if all are evicted that may be
    */
   <T> void check(long births, String who, List<T> request, Function<T, String> table) {
     check(births, tables.capacity().evictable(), who, request, table);
   }
 
-  /** The same of rows of a table of which none may push another out: those of a snapshot. */
+  /** Checks room for rows of a table without eviction, as for those of a snapshot. */
   void checkKept(long births, String table) {
     check(births, 0, "restored rows of table " + table, List.of(table), name -> name);
   }
@@ -79,12 +88,12 @@ final class RowLimit {
     }
   }
 
-  /** Requests refused for their rows. */
+  /** Returns the number of requests refused because of their rows. */
   long refused() {
     return refused;
   }
 
-  /** Returns the rows left that are as wide as the widest of the request. */
+  /** Returns how many rows as wide as the widest of the request still fit. */
   private <T> long left(List<T> request, Function<T, String> table) {
     long widest = request.stream().mapToLong(r -> tables.rowBytes(table.apply(r))).max().orElse(1);
     return tables.capacity().left(widest) - unborn.getAsLong();

@@ -6,30 +6,30 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Room for rows by id in the order in which the ids first come, which grows a little at a time and is used again: nothing
- * that it does takes longer the more rows it holds, but for a 256th part of an index that doubles. Owned by one thread at a
- * time.
+ * A reusable store of rows by id, in the order in which the ids first occur. Owned by one thread at a time. It grows a
+ * little at a time: no operation takes longer the more rows it holds, except for a 256th of an index that doubles.
  *
- * <p>Rows lie in slabs of {@value #SLAB_ROWS}. The index is 256 hash tables of open addressing with linear probing (Knuth,
- * "The Art of Computer Programming", volume 3, 6.4), at most half full; each is cleared when it is first needed again.
+ * <p>Rows lie in slabs of {@value #SLAB_ROWS}. The index consists of 256 hash tables of open addressing with linear
+ * probing (Knuth, "The Art of Computer Programming", volume 3, 6.4), at most half full. Each is cleared when it is
+ * first needed again.
  */
 final class RowRoom {
 
-  /** Rows of a slab. */
+  /** Number of rows in a slab. */
   static final int SLAB_ROWS = 1024;
 
   private static final int PARTS = 256;
   private static final int PART_SHIFT = Long.SIZE - 8;
   private static final int MIN_SLOTS = 16;
-  /** Of more rows the memory is given back. */
+  /** Number of rows above which the memory is released. */
   private static final int KEPT_ROWS = 1 << 18;
 
   private final List<long[]> ids = new ArrayList<>();
   private final List<float[]> values = new ArrayList<>();
-  /** Row number + 1, or 0 where there is none; a power of two of them. */
+  /** Row number + 1, or 0 where there is none; the length of each part is a power of two. */
   private int[][] index = new int[PARTS][];
   private final int[] used = new int[PARTS];
-  /** Of which use each part of the index is. */
+  /** Number of the use in which each part of the index was last cleared. */
   private final long[] usedIn = new long[PARTS];
   private long use;
   private int dim;
@@ -45,7 +45,7 @@ final class RowRoom {
     use++;
   }
 
-  /** Nobody needs what is in it any more; keeps memory for the next use, unless that is much. */
+  /** Ends the use of its content; keeps memory for the next use, unless there is much of it. */
   void done() {
     if (size > KEPT_ROWS) {
       giveBack();
@@ -59,12 +59,12 @@ final class RowRoom {
     index = new int[PARTS][];
   }
 
-  /** Rows in it. */
+  /** Returns the number of rows. */
   int size() {
     return size;
   }
 
-  /** The row of an id; {@link #size} as it was before if it is new, and then its floats are anything. */
+  /** Returns the row of an id. A new id gets the number that {@link #size} was before, and its floats are undefined. */
   int rowOf(long id) {
     long hash = Mix64.mix(id);
     int part = (int) (hash >>> PART_SHIFT);
@@ -94,7 +94,7 @@ final class RowRoom {
     return index[part];
   }
 
-  /** Where the id is, or would be. */
+  /** Returns the slot where the id is, or would be. */
   private int place(int[] slots, long id, long hash) {
     int mask = slots.length - 1;
     int at = (int) hash & mask;
@@ -128,12 +128,12 @@ final class RowRoom {
     return idsOf(row)[row % SLAB_ROWS];
   }
 
-  /** The ids of the row's slab, in which it is number {@code row % SLAB_ROWS}. */
+  /** Returns the ids of the row's slab, in which it has index {@code row % SLAB_ROWS}. */
   long[] idsOf(int row) {
     return ids.get(row / SLAB_ROWS);
   }
 
-  /** The floats of the row's slab. */
+  /** Returns the floats of the row's slab. */
   float[] valuesOf(int row) {
     return values.get(row / SLAB_ROWS);
   }

@@ -6,27 +6,32 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Σ factor · row over the rows of one table that several pushes hold, of counts the plain sum: ids in the order in which
- * they first come, push by push, each row's additions in that order, float32. Summed some rows at a time, so that it can be
- * spread over turns. Owned by one thread at a time; the pushes' arrays are read and not changed.
+ * Σ factor · row over the rows of one table that several pushes hold; counts are added without a factor. Ids are in the
+ * order in which they first occur, push by push, and each row's additions in that order, in float32. Summed some rows
+ * at a time, so that it can be spread over time slices. Owned by one thread at a time; the pushes' arrays are read and
+ * not changed.
  */
 final class RowSum {
 
   private final String table;
-  /** Null of what one push holds. */
+  /** Null for the rows of a single push. */
   private final RowRoom room;
   private final List<SparseRows> parts = new ArrayList<>();
   private final List<Float> factors = new ArrayList<>();
   private int part;
   private int next;
 
-  /** @param room to sum in; of nobody else until the sum has been read */
+  /**
+   * Creates an empty sum.
+   *
+   * @param room to sum in; not to be used for anything else until the sum has been read
+   */
   RowSum(String table, RowRoom room) {
     this.table = table;
     this.room = room;
   }
 
-  /** Rows that are no sum, but what one push holds. */
+  /** Returns the rows of a single push, without a factor, as a sum. */
   static RowSum of(SparseRows rows) {
     RowSum whole = new RowSum(rows.table(), null);
     whole.parts.add(rows);
@@ -34,7 +39,7 @@ final class RowSum {
     return whole;
   }
 
-  /** Takes more rows in, at least one; before the first {@link #advance}. */
+  /** Adds rows, at least one, to be summed; before the first {@link #advance}. */
   void add(float factor, SparseRows rows) {
     if (!parts.isEmpty() && (rows.dim() != dim() || rows.counts() != counts()) || rows.values().length % rows.ids().length != 0) {
       throw new InvalidInput("rows of different dimensions of table '" + table + "' in one round");
@@ -44,7 +49,7 @@ final class RowSum {
   }
 
   /**
-   * Sums so many more of the parts' rows.
+   * Sums up to {@code rows} more of the pushes' rows.
    *
    * @return whether there is more to do
    */
@@ -67,7 +72,7 @@ final class RowSum {
     return part < parts.size();
   }
 
-  /** Floats of a row. */
+  /** Returns the number of floats of a row. */
   int dim() {
     return parts.get(0).dim();
   }
@@ -76,18 +81,21 @@ final class RowSum {
     return parts.get(0).counts();
   }
 
-  /** Distinct ids, when {@link #advance} has returned false. */
+  /** Returns the number of distinct ids, once {@link #advance} has returned false. */
   int size() {
     return room == null ? parts.get(0).ids().length : room.size();
   }
 
-  /** What becomes of some rows of the sum. */
+  /** A consumer of rows of the sum. */
   interface Sink {
-    /** Rows {@code [from .. to)} of {@code rows}; returns what it costs, as {@link Turns#FLOATS} counts. */
+    /** Consumes rows {@code [from .. to)} of {@code rows}; returns the cost, in {@link TimeSlices#FLOATS}. */
     long rows(SparseRows rows, int from, int to);
   }
 
-  /** Gives rows {@code [from .. to)} of the sum out, in their order, as they lie; returns what the sink's work cost. */
+  /**
+   * Passes rows {@code [from .. to)} of the sum to the sink, in their order, without a copy; returns the cost of the
+   * sink's work.
+   */
   long read(int from, int to, Sink sink) {
     if (room == null) {
       return sink.rows(parts.get(0), from, to);
@@ -102,7 +110,7 @@ final class RowSum {
     return cost;
   }
 
-  /** The sum, made in one go. */
+  /** Returns the sum, computed in one call. */
   SparseRows rows() {
     while (advance(Integer.MAX_VALUE)) { }
     if (room == null) {

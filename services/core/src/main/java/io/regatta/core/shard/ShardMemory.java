@@ -3,7 +3,7 @@ package io.regatta.core.shard;
 import io.regatta.core.memory.HeapBudget;
 
 /**
- * Budgets of the heap that a shard's data counts in.
+ * The budgets of the heap that a shard's data counts in.
  *
  * @param parameters dense vectors with their slots, and sparse rows
  * @param answers rows of pulls that are being answered
@@ -15,12 +15,12 @@ public record ShardMemory(HeapBudget parameters, HeapBudget answers) {
     return new ShardMemory(HeapBudget.PARAMETERS, HeapBudget.ANSWERS);
   }
 
-  /** Returns budgets of the same sizes that nobody else shares. */
+  /** Returns budgets of the same sizes that are shared with nobody. */
   public static ShardMemory own() {
     return new ShardMemory(HeapBudget.parameters(), HeapBudget.answers());
   }
 
-  /** Returns budgets that nobody else shares, of which that of answers has so many bytes. */
+  /** Returns budgets that are shared with nobody, with {@code answerBytes} bytes for answers. */
   public static ShardMemory own(long answerBytes) {
     return new ShardMemory(HeapBudget.parameters(), new HeapBudget(answerBytes));
   }

@@ -13,18 +13,21 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * The shrinks of one job on one shard, numbered from 1 by the trainers of each life of the run: each is a walk over the
- * rows of its tracked tables, spread over turns, and done once, however often it is asked for. Owned by the shard's thread.
+ * The shrinks of one job on one shard, numbered from 1 by the trainers in each start of the run. Each is a walk over
+ * the rows of its tracked tables, spread over time slices. It is done once, however often it is requested. Owned by the
+ * shard's thread.
  */
 final class Shrinks {
 
-  /** What looking at one row costs, in floats, beside its width: rows follow one another, but each begins a line. */
+  /**
+   * Cost of examining one row, in floats, beside its width: rows lie one after another, but each begins a cache line.
+   */
   private static final int LOOK_FLOATS = 40;
 
   private final JobState job;
-  /** Done to the rows before they were saved, by a run that this one goes on with. */
+  /** Number of shrinks done before the snapshot was saved from which this run resumes. */
   private long before;
-  /** Number of the last one since. */
+  /** Number of the last shrink since then. */
   private long last;
   private Shrunk result = Shrunk.NONE;
   private Walk open;
@@ -33,23 +36,23 @@ final class Shrinks {
     this.job = job;
   }
 
-  /** Whether rows are being removed: what is looked at between turns is of no one moment. */
+  /** Returns true while rows are being removed, so that what is seen between time slices is not of one moment. */
   boolean underWay() {
     return open != null;
   }
 
-  /** How many the rows have been through, over all lives of the run. */
+  /** Returns the number of shrinks that the rows have been through, over all starts of the run. */
   long all() {
     return before + last;
   }
 
-  /** So many have been done to the rows before they were saved; the trainers do not ask for them again. */
+  /** Sets the number of shrinks done before the snapshot was saved; the trainers do not request them again. */
   void resumeAt(long done) {
     before = done;
   }
 
   /**
-   * Does the shrink of that number, or, if it has been done, tells again what it has come to.
+   * Does the shrink of that number, or, if it has been done, repeats its result.
    *
    * @param endOfDay whether rows grow a day older
    */
@@ -75,7 +78,7 @@ final class Shrinks {
     job.turns.start(open);
   }
 
-  /** Fails what is owed: the job is being freed, or has broken down. */
+  /** Fails the requests that wait: the job is being freed, or has broken. */
   void giveUp(Function<String, RegattaException> why) {
     if (open != null) {
       RegattaException reason = why.apply(open.who + " at " + job.where + " given up");
@@ -84,8 +87,8 @@ final class Shrinks {
     }
   }
 
-  /** One shrink on its way through the tables. */
-  private final class Walk implements Work {
+  /** One shrink, as work that is spread over time slices. */
+  private final class Walk implements SlicedWork {
     private final boolean endOfDay;
     private final String who;
     private final long sinceMillis;
@@ -121,7 +124,7 @@ final class Shrinks {
       }
     }
 
-    /** Steps to where there are rows to look at, if there are any. */
+    /** Advances to the next rows to examine; returns false if there are none. */
     private boolean nextRows() {
       while (table == null || row >= table.rows(segment)) {
         row = 0;
@@ -145,10 +148,10 @@ final class Shrinks {
     }
 
     private long rows() {
-      int n = Math.min(Turns.ROWS, table.rows(segment) - row);
+      int n = Math.min(TimeSlices.ROWS, table.rows(segment) - row);
       int removed = table.shrink(segment, row, row + n, mark, endOfDay);
       row += n;
-      return (long) n * (LOOK_FLOATS + table.layout().width()) + 2L * Turns.ROW_FLOATS * removed;
+      return (long) n * (LOOK_FLOATS + table.layout().width()) + 2L * TimeSlices.ROW_FLOATS * removed;
     }
 
     @Override

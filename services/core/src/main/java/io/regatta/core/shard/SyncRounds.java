@@ -10,7 +10,7 @@ import java.util.function.BiConsumer;
 
 /**
  * The sync rounds of one job that are open on one shard, by step, without gaps: the first is the next to close. Holds
- * pushes and the acknowledgements owed for them; who must still push is {@link TrainerState#nextStep}. Owned by the
+ * pushes and the acknowledgements owed for them; {@link TrainerState#nextStep} tells who must still push. Owned by the
  * shard's thread.
  */
 final class SyncRounds {
@@ -19,14 +19,14 @@ final class SyncRounds {
   record Owed(List<Contributor> contributors, boolean repeatedPush, boolean skippedPush, long sinceMillis,
       BiConsumer<PushAck, Throwable> done) {}
 
-  /** One round: what has come, in order of arrival, and when. */
+  /** One round: the pushes that have arrived, in order of arrival, and when. */
   static final class Round {
     final long step;
     final List<Push> pushes = new ArrayList<>();
     final List<Owed> owed = new ArrayList<>();
     /** (rank, wall clock of its push) */
     final List<long[]> arrivals = new ArrayList<>();
-    /** Upper bound of the sparse rows that its application is still to bear. */
+    /** Upper bound of the sparse rows that its application will still create. */
     long births;
 
     Round(long step) {
@@ -41,17 +41,17 @@ final class SyncRounds {
   private final ArrayDeque<Round> open = new ArrayDeque<>();
   private long next;
 
-  /** Step of the first round that has not closed, equal to the number of closed ones. */
+  /** Returns the step of the first round that has not closed, equal to the number of closed ones. */
   long next() {
     return next;
   }
 
-  /** The next round to close, or null if nobody has pushed to it or a later one. */
+  /** Returns the next round to close, or null if nobody has pushed to it or a later one. */
   Round first() {
     return open.peekFirst();
   }
 
-  /** The open round of a step, or null. */
+  /** Returns the open round of a step, or null. */
   Round find(long step) {
     for (Round r : open) {
       if (r.step == step) {
@@ -61,7 +61,7 @@ final class SyncRounds {
     return null;
   }
 
-  /** The open round of a step that has not closed; begun, with those before it, if need be. */
+  /** Returns the open round of a step that has not closed; opens it, and those before it, if necessary. */
   Round at(long step) {
     while (next + open.size() <= step) {
       open.addLast(new Round(next + open.size()));
@@ -70,8 +70,8 @@ final class SyncRounds {
   }
 
   /**
-   * Passes over rounds to which nobody has pushed and nobody will, none being open: the trainers that take part do so
-   * from a later step on, because another shard has closed those rounds with a trainer that is gone now.
+   * Skips rounds to which nobody has pushed and nobody will; none may be open. It happens if another shard has closed
+   * them with a trainer that is gone now, so that the others take part from a later step.
    *
    * @return how many
    */
@@ -81,7 +81,7 @@ final class SyncRounds {
     return skipped;
   }
 
-  /** Takes the first round out. */
+  /** Removes the first round and returns it. */
   Round close() {
     next++;
     return open.removeFirst();
@@ -96,7 +96,7 @@ final class SyncRounds {
     return open;
   }
 
-  /** Rows that open rounds may still bear. */
+  /** Returns an upper bound of the rows that open rounds may still create. */
   long births() {
     long n = 0;
     for (Round r : open) {

@@ -3,7 +3,7 @@ package io.regatta.core.shard;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.exchange.Wait;
 
-/** What one shard knows of one life of one rank of a job. Owned by the shard's thread. */
+/** The state of one incarnation of one rank of a job on one shard. Owned by the shard's thread. */
 final class TrainerState {
 
   /** Whether others still wait for the trainer. */
@@ -15,23 +15,26 @@ final class TrainerState {
   final int rank;
   final long incarnation;
   Phase phase = Phase.ACTIVE;
-  /** It has asked not to be waited for until it registers again. */
+  /** True if it has asked not to be waited for until it registers again. */
   boolean sitsOut;
   /** Highest sequence taken in; this and lower ones are repetitions. Gaps are refused pushes. */
   long lastSequence;
-  /** In a mode without rounds: a push that has begun to be applied and is not complete, or null. */
-  Application application;
-  /** Pushes applied, or in sync mode taken in; empty and skipped ones included. */
+  /** In a mode without rounds: the push that has begun to be applied and is not complete, or null. */
+  PushApplication application;
+  /** Number of pushes applied, or in sync mode taken in; empty and skipped ones included. */
   long clock;
-  /** What the shard's values contain of it: as its last push told that has been applied, in sync mode with its round. */
+  /**
+   * Progress that the shard's values contain: as reported by its last push that has been applied, in sync mode with its
+   * round.
+   */
   TrainerProgress progress = TrainerProgress.NONE;
   /** Sync: the step that it must push next. */
   long nextStep;
   long lastStep = -1;
   long lastSeenMillis;
-  /** Geo: version of the {@link ChangeLog} up to which the trainer has been told what has changed; -1 before it registers. */
+  /** Geo: version of the {@link ChangeLog} up to which the trainer has received the changes; -1 before it registers. */
   long told = -1;
-  /** Rows whose admission its latest pulls have counted for. */
+  /** Rows for whose admission its latest pulls have counted. */
   final CountedPulls counted = new CountedPulls();
 
   private long[] ownVersions = new long[OWN_UPDATES];
@@ -46,7 +49,7 @@ final class TrainerState {
     return phase == Phase.ACTIVE;
   }
 
-  /** Whether others wait for its pushes. */
+  /** Returns true if others wait for its pushes. */
   boolean takesPart() {
     return phase == Phase.ACTIVE && !sitsOut;
   }
@@ -67,7 +70,7 @@ final class TrainerState {
     }
   }
 
-  /** Updates after {@code version} that held this trainer's gradient. */
+  /** Returns the number of updates after {@code version} that held this trainer's gradient. */
   long ownUpdatesSince(long version) {
     int n = 0;
     int known = Math.min(ownCount, OWN_UPDATES);
@@ -77,7 +80,9 @@ final class TrainerState {
     return n;
   }
 
-  /** Ends this life, and frees what only a live trainer needs; rank, incarnation and last step stay for status. */
+  /**
+   * Ends this incarnation, and frees what only a live trainer needs; rank, incarnation and last step stay for status.
+   */
   void end(Phase how) {
     phase = how;
     application = null;

@@ -18,19 +18,19 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /**
- * The ranks of one job as one shard knows them: the latest life of each, and who is still waited for. A rank that has
- * not come yet counts as one that everybody waits for. Owned by the shard's thread.
+ * The ranks of one job as one shard knows them: the latest incarnation of each, and which are still waited for. A rank
+ * that has not registered yet counts as one that everybody waits for. Owned by the shard's thread.
  */
 final class Trainers {
 
   private final int worldSize;
   private final String where;
   private final Map<Integer, TrainerState> byRank = new TreeMap<>();
-  /** By rank, where the trainers of a resumed run begin; of a rank that is not in here, at {@link #firstClock}. */
+  /** Start of each trainer of a resumed run, by rank; a rank that is not in here starts at {@link #firstClock}. */
   private final Map<Integer, TrainerStart> starts = new TreeMap<>();
   /** Number of {@link #active}. */
   private int active;
-  /** The clock that everybody begins with. */
+  /** The clock that every trainer starts with. */
   private long firstClock;
 
   Trainers(int worldSize, String where) {
@@ -39,12 +39,12 @@ final class Trainers {
   }
 
   /**
-   * Notes a life of a rank. A new life takes part from a round that is still open on (or the first that its last life
-   * has not pushed) and starts level with the slowest clock, so that nobody waits for what it cannot make up. One that
-   * sat out takes part again, from an open round on and level with the fastest clock.
+   * Registers an incarnation of a rank. A new one takes part from a round that is still open, but not from one that the
+   * rank's last incarnation has pushed. It starts level with the slowest clock, so that nobody waits for steps that it
+   * cannot make up. One that sat out takes part again, from an open round, and level with the fastest clock.
    *
-   * @param round the first to wait for it in
-   * @param clock the least for it to have
+   * @param round the first round to wait for it in
+   * @param clock the lowest clock that it may have
    */
   TrainerState register(TrainerId id, long round, long clock, long nowMillis) {
     TrainerState old = byRank.get(id.rank());
@@ -75,7 +75,7 @@ final class Trainers {
     return t;
   }
 
-  /** Returns the first life of a rank in this run: what the values contain of it is what a resumed snapshot had. */
+  /** Returns the first incarnation of a rank in this run; the values contain of it what a resumed snapshot had. */
   private TrainerState begin(TrainerId id) {
     TrainerState t = new TrainerState(id.rank(), id.incarnation());
     t.clock = start(id.rank()).clock();
@@ -83,7 +83,7 @@ final class Trainers {
     return t;
   }
 
-  /** The live trainer of a rank, whatever its incarnation. */
+  /** Returns the live trainer of a rank, whatever its incarnation. */
   TrainerState live(int rank, String who) {
     TrainerState t = byRank.get(rank);
     if (t == null) {
@@ -95,13 +95,13 @@ final class Trainers {
     return t;
   }
 
-  /** Returns this life of a rank, lost ones too, or null. */
+  /** Returns this incarnation of a rank, even if it is lost, or null. */
   TrainerState find(int rank, long incarnation) {
     TrainerState t = byRank.get(rank);
     return t != null && t.incarnation == incarnation ? t : null;
   }
 
-  /** The live trainer of a rank, which must be this incarnation. */
+  /** Returns the live trainer of a rank, which must be this incarnation. */
   TrainerState live(int rank, long incarnation, String who) {
     TrainerState t = live(rank, who);
     if (t.incarnation != incarnation) {
@@ -111,7 +111,10 @@ final class Trainers {
     return t;
   }
 
-  /** The same, and who says so has been here before: a rank that never came means that the job has begun anew. */
+  /**
+   * Returns the live trainer of a rank that has registered here before. An unknown rank means that the job has been
+   * started again.
+   */
   TrainerState known(TrainerId id, String who) {
     if (!byRank.containsKey(id.rank())) {
       throw new StaleGeneration(who + " refused: " + where + " has begun anew meanwhile; join the group again");
@@ -119,8 +122,8 @@ final class Trainers {
     return live(id.rank(), id.incarnation(), who);
   }
 
-  /** The push that one of its live trainers has under way, exactly as it is, or null. */
-  Application underWay(Push push) {
+  /** Returns the application of exactly this push that one of its trainers has begun, or null. */
+  PushApplication underWay(Push push) {
     for (Contributor c : push.contributors()) {
       TrainerState t = byRank.get(c.rank());
       if (t != null && t.application != null && t.application.isOf(push)) {
@@ -137,7 +140,7 @@ final class Trainers {
   }
 
   /**
-   * Ends a life. A rank that never came can be lost, too; then nobody waits for it.
+   * Ends an incarnation. A rank that never registered can be lost, too; then nobody waits for it.
    *
    * @return the trainer if it was live until now, else null
    */
@@ -157,7 +160,7 @@ final class Trainers {
   }
 
   /**
-   * Returns what of each one's pushes is in the values, in the order of ranks.
+   * Returns the state of each trainer's pushes in the values, in the order of ranks.
    *
    * @param pushes some of which may have been taken in whole and applied in part
    */
@@ -174,8 +177,8 @@ final class Trainers {
   }
 
   /**
-   * Resumes a run, each trainer with its own progress. A trainer that is lost already gets its own, too: what the
-   * values contain of it stays.
+   * Resumes a run, each trainer with its own progress. A trainer that is lost already gets its own, too: the values
+   * still contain its pushes.
    */
   void resumeAt(ResumePoint at) {
     firstClock = at.round();
@@ -187,7 +190,7 @@ final class Trainers {
     }
   }
 
-  /** Returns true if a push of a trainer has been applied in part, and is still coming. */
+  /** Returns true if a push of a trainer has been applied in part and has not fully arrived. */
   boolean anyUnderWay() {
     return active().stream().anyMatch(t -> t.application != null);
   }
@@ -199,13 +202,13 @@ final class Trainers {
         : t.active() && t.incarnation == id.incarnation();
   }
 
-  /** Returns the active life of a rank, or -1. */
+  /** Returns the active incarnation of a rank, or -1. */
   long activeIncarnation(int rank) {
     TrainerState t = byRank.get(rank);
     return t != null && t.active() ? t.incarnation : -1;
   }
 
-  /** Whether nobody is left to train. */
+  /** Returns true if no trainer is active. */
   boolean deserted() {
     return active == 0;
   }
@@ -214,7 +217,10 @@ final class Trainers {
     return byRank.values().stream().filter(TrainerState::active).toList();
   }
 
-  /** Lowest clock of the trainers that take part, 0 while a rank is still to come; {@code none} if there are none. */
+  /**
+   * Returns the lowest clock of the trainers that take part; 0 while a rank has not registered; {@code none} if there
+   * are none.
+   */
   long minClock(long none) {
     if (byRank.size() < worldSize) {
       return 0;
@@ -228,7 +234,10 @@ final class Trainers {
     return min == Long.MAX_VALUE ? none : min;
   }
 
-  /** Geo: the version of the change log up to which all active trainers have been told; {@code none} if there are none. */
+  /**
+   * Geo: returns the version of the change log up to which all active trainers have the changes; {@code none} if there
+   * are none.
+   */
   long slowestTold(long none) {
     long min = Long.MAX_VALUE;
     for (TrainerState t : byRank.values()) {
@@ -239,13 +248,16 @@ final class Trainers {
     return min == Long.MAX_VALUE ? none : min;
   }
 
-  /** Lowest step that a trainer that takes part will push next; {@code none} if there is none, or a rank is to come. */
+  /**
+   * Returns the lowest step that a trainer that takes part will push next; {@code none} if there is none, or a rank is
+   * missing.
+   */
   long minNextStep(long none) {
     return byRank.size() < worldSize ? none
         : byRank.values().stream().filter(TrainerState::takesPart).mapToLong(t -> t.nextStep).min().orElse(none);
   }
 
-  /** Whether every rank has come (some may have gone), and none that takes part is behind. */
+  /** Returns true if every rank has registered (some may have ended), and none that takes part is behind. */
   boolean noneMissing(Predicate<TrainerState> behind) {
     if (byRank.size() < worldSize) {
       return false;
@@ -258,7 +270,7 @@ final class Trainers {
     return true;
   }
 
-  /** Trainers that take part and are behind, and ranks that have never come. */
+  /** Returns the trainers that take part and are behind, and the ranks that have never registered. */
   List<Wait.Peer> missing(Predicate<TrainerState> behind) {
     List<Wait.Peer> peers = new ArrayList<>();
     for (int rank = 0; rank < worldSize; rank++) {
@@ -272,7 +284,7 @@ final class Trainers {
     return peers;
   }
 
-  /** The trainer of a rank as somebody to wait for, come or not. */
+  /** Returns the trainer of a rank as a peer to wait for, registered or not. */
   Wait.Peer peer(int rank) {
     TrainerState t = byRank.get(rank);
     return t == null ? new Wait.Peer("trainer " + rank, -1, 0) : t.peer();

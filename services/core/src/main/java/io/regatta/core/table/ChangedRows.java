@@ -4,20 +4,20 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.Arrays;
 
 /**
- * Which rows of a table have changed since it was made, a bit for each row number, and the ids that have gone: what a delta
- * consists of. Ids that have gone are bounded: beyond that nothing is noted any more, and no delta can be made of it. Owned by
- * the table's thread.
+ * The rows of a table that have changed since this was created, a bit for each row number, and the ids that have been
+ * removed. Together they make up a delta. The number of removed ids is bounded: beyond that none is noted, and no delta
+ * can be made. Owned by the table's thread.
  */
 final class ChangedRows {
 
-  /** Ids that have gone: 16 MB. */
+  /** Largest number of removed ids that are noted: 16 MB. */
   static final int REMOVED_MAX = 1 << 21;
 
-  /** Bits of no row, which nobody writes to: most of many tables do not change between two snapshots. */
+  /** Bits of no row, never written to: most of many tables do not change between two snapshots. */
   private static final long[][] NONE = new long[SparseTable.SEGMENTS][];
 
   private long[][] bits = NONE;
-  /** Rows that have gone, also if others have been created under their numbers. */
+  /** Removed rows, even if others have been created under their numbers. */
   private long[][] gone = NONE;
   private final LongArrayList removed = new LongArrayList();
   private boolean tooMany;
@@ -65,7 +65,7 @@ final class ChangedRows {
     removed.trim();
   }
 
-  /** Whether all is noted, so that a delta can be made of it. */
+  /** Returns true if all changes are noted, so that a delta can be made of them. */
   boolean isWhole() {
     return !tooMany;
   }
@@ -75,7 +75,7 @@ final class ChangedRows {
     return words != null && row >> 6 < words.length && (words[row >> 6] >>> row & 1) != 0;
   }
 
-  /** The first changed row of a segment from this one on, or -1. */
+  /** Returns the first changed row of a segment at or after this one, or -1. */
   int next(int segment, int row) {
     long[] words = bits[segment];
     int word = row >> 6;
@@ -92,7 +92,7 @@ final class ChangedRows {
     }
   }
 
-  /** Number of changed rows. */
+  /** Returns the number of changed rows. */
   long size() {
     long n = 0;
     if (bits == NONE) {
@@ -106,17 +106,23 @@ final class ChangedRows {
     return n;
   }
 
-  /** Ids that have gone; some may have come again. The array is longer than {@link #removedCount}, and shared. */
+  /**
+   * Returns the removed ids, some of which may have been created again. The array is shared, and longer than {@link
+   * #removedCount}.
+   */
   long[] removedIds() {
     return removed.elements();
   }
 
-  /** Number of ids that have gone. */
+  /** Returns the number of removed ids. */
   int removedCount() {
     return removed.size();
   }
 
-  /** Adds what has changed later, and leaves out what has gone: the delta that was to hold this has failed. 64 rows at a time. */
+  /**
+   * Adds later changes, and drops the rows removed since, because the delta that was to hold these has failed. Works on
+   * 64 rows at a time.
+   */
   void addLater(ChangedRows later) {
     if (later.bits != NONE) {
       bits = writable(bits);

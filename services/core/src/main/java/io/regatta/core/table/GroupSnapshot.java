@@ -6,18 +6,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Snapshot of all tables of a group as they are at one moment, that of {@link #begin}, which costs the same however many tables
- * there are. The {@link TableSnapshot} of a table is taken when {@link #advance} comes to it, or just before its first change,
- * whichever is first: copy-before-write, by table. Owned by the thread of the group's shard.
+ * A snapshot of all tables of a group at one moment, that of {@link #begin}, whose cost does not depend on the number
+ * of tables. The {@link TableSnapshot} of a table is taken by {@link #advance}, or just before its first change,
+ * whichever happens first. This is copy-before-write, by table. Owned by the thread of the group's shard.
  */
 public final class GroupSnapshot {
 
   private final TableGroup group;
   private final Scope scope;
   private final long keptMax;
-  /** Whether tables noted their changes before this one began. */
+  /** True if tables noted their changes before this snapshot began. */
   private final boolean noted;
-  /** By number of the table; null: not taken yet, or created later. */
+  /** Snapshots by number of the table; null: not taken yet, or the table was created later. */
   private final TableSnapshot[] taken;
   private int next;
   private Throwable failure;
@@ -31,10 +31,10 @@ public final class GroupSnapshot {
   }
 
   /**
-   * Begins one; the group must not have another.
+   * Begins a snapshot; the group must not have another one.
    *
    * @param keptMax bytes of rows of each table that may be kept because they changed before they were walked over
-   * @throws InvalidInput if a delta is asked for and no base has been saved
+   * @throws InvalidInput if a delta is requested and no base has been saved
    */
   public static GroupSnapshot begin(TableGroup group, Scope scope, long keptMax) {
     if (scope == Scope.DELTA && !group.notes()) {
@@ -66,7 +66,10 @@ public final class GroupSnapshot {
     return failure == null && next < taken.length;
   }
 
-  /** Takes a table that has not changed since the moment. A failure is this snapshot's, not that of who changes the table. */
+  /**
+   * Takes a table that has not changed since the moment. A failure belongs to this snapshot, not to the caller that
+   * changes the table.
+   */
   void take(SparseTable table) {
     if (failure != null) {
       return;
@@ -78,12 +81,15 @@ public final class GroupSnapshot {
     }
   }
 
-  /** Returns why a table could not be taken, so that this snapshot is of no use; null: all could. */
+  /** Returns why a table could not be taken, which makes this snapshot useless; null if there was no failure. */
   public Throwable failure() {
     return failure;
   }
 
-  /** Returns those of the tables that existed at the moment, by their numbers; once {@link #advance} has returned false. */
+  /**
+   * Returns the snapshots of the tables that existed at the moment, by their numbers; valid once {@link #advance} has
+   * returned false.
+   */
   public List<TableSnapshot> tables() {
     List<TableSnapshot> all = new ArrayList<>();
     for (TableSnapshot t : taken) {

@@ -5,12 +5,12 @@ import io.regatta.core.model.TableLife;
 import java.util.function.LongPredicate;
 
 /**
- * Reads and writes the columns of {@link RowLayout} that tell of a row's life, and counts what happens to rows. Owned by
- * its {@link SparseTable}. A row is given as the slab that holds it and its offset there.
+ * The access to the columns of {@link RowLayout} about a row's life, and the counts of what happens to rows. A row is
+ * given as the slab that holds it and its offset there. Owned by its {@link SparseTable}.
  */
 final class RowLife {
 
-  /** Why a row goes, or that it stays. */
+  /** The reason why a row is removed, or that it stays. */
   enum Fate { STAYS, SCORE, UNSEEN, EXPIRED }
 
   /** Own stream of the hash, independent of initial values. */
@@ -36,9 +36,11 @@ final class RowLife {
   private final long[] gone = new long[Fate.values().length];
 
   /**
-   * @param key what rows of the table have in common; admission by chance is a function of it, the id and the pull
-   * @param rounds whether pushes come as rounds: then a row's pulls are counted by its updates, all trainers' of a round as
-   *     one, so that neither the order of their pulls nor a pull that is repeated after a restart changes anything
+   * Creates the access for one table.
+   *
+   * @param key what rows of the table have in common; random admission is a function of it, the id and the pull
+   * @param rounds whether pushes arrive in rounds. A row's pulls are then counted by its updates, one for all trainers
+   *     of a round, so that neither the order of their pulls nor a pull repeated after a restart changes anything
    * @param clock dates rows
    */
   RowLife(TableLife spec, RowLayout layout, long key, boolean rounds, TrainingClock clock) {
@@ -49,7 +51,7 @@ final class RowLife {
     this.clock = clock;
   }
 
-  /** Whether a row may be there and not be admitted. */
+  /** Returns true if a row may exist without being admitted. */
   boolean admits() {
     return spec.admits();
   }
@@ -63,7 +65,7 @@ final class RowLife {
     now = clock.seconds();
   }
 
-  /** A row has been born, all zeros so far. */
+  /** Initializes the columns of a row that has just been created, all zeros so far. */
   void born(float[] slab, int off) {
     int at = off + columns;
     slab[at + RowLayout.PULLS] = bits(spec.admits() ? 0 : ADMITTED);
@@ -72,10 +74,11 @@ final class RowLife {
   }
 
   /**
-   * A training pull names the row.
+   * Counts a training pull of the row.
    *
-   * @param counts whether the pull counts for the admission of an id, asked if that is open; null: it does
-   * @return whether it is admitted by that, and its values are to be made now
+   * @param counts whether the pull counts for the admission of an id; asked only if the row is not admitted; null: it
+   *     counts
+   * @return whether that admits the row, so that its values must be initialized now
    */
   boolean pulled(float[] slab, int off, long id, LongPredicate counts) {
     int at = off + columns;
@@ -101,7 +104,7 @@ final class RowLife {
     return Math.min(pulls & MOST_PULLS, MOST_PULLS - 1) + 1;
   }
 
-  /** The row has been updated, or has had its gradient dropped. */
+  /** Counts an update of the row, or a gradient of it that was dropped. */
   void updated(float[] slab, int off) {
     if (rounds) {
       int at = off + columns + RowLayout.PULLS;
@@ -110,7 +113,10 @@ final class RowLife {
     }
   }
 
-  /** A pure function of seed, table, id and the number of the pull: the same on any number of shards. */
+  /**
+   * Decides admission as a pure function of seed, table, id and the number of the pull: the same on any number of
+   * shards.
+   */
   private boolean admitted(long id, int count) {
     if (spec.admitProbability() < 1) {
       long word = Mix64.mix(Mix64.mix(key + Mix64.GOLDEN * id) + Mix64.GOLDEN * count);
@@ -123,20 +129,20 @@ final class RowLife {
     return Float.floatToRawIntBits(slab[off + columns + RowLayout.PULLS]) < 0;
   }
 
-  /** The row has values from elsewhere, and needs no pulls to be admitted. */
+  /** Admits a row that has values from elsewhere, and so needs no pulls. */
   void admit(float[] slab, int off) {
     int at = off + columns + RowLayout.PULLS;
     slab[at] = bits(Float.floatToRawIntBits(slab[at]) | ADMITTED);
   }
 
-  /** Adds a push's show and click, which lie at {@code from} on. */
+  /** Adds a push's show and click, the first of which lies at {@code from}. */
   void counted(float[] slab, int off, float[] push, int from) {
     int at = off + columns;
     slab[at + RowLayout.SHOW] += push[from];
     slab[at + RowLayout.CLICK] += push[from + 1];
   }
 
-  /** One shrink: the row's counts decay, it grows a day older if that has ended, and its fate is decided. */
+  /** Does one shrink of a row: its counts decay, it grows a day older at the end of a day, and its fate is decided. */
   Fate age(float[] slab, int off, boolean endOfDay) {
     int at = off + columns;
     aged++;
@@ -156,7 +162,7 @@ final class RowLife {
     return score(slab, off) < spec.shrinkScore() ? Fate.SCORE : Fate.STAYS;
   }
 
-  /** (show - click) · nonclick coefficient + click · click coefficient. */
+  /** Returns (show - click) · nonclick coefficient + click · click coefficient. */
   float score(float[] slab, int off) {
     float show = slab[off + columns + RowLayout.SHOW];
     float click = slab[off + columns + RowLayout.CLICK];
@@ -169,8 +175,8 @@ final class RowLife {
   }
 
   /**
-   * Begins a new period for {@link #bornSince}, which ends with the next mark. Walks are counted, not rows: a table that
-   * creates thousands of rows a second for years does not run out of periods.
+   * Begins a new period for {@link #bornSince}, which ends with the next mark. Walks are counted, not rows, so that a
+   * table that creates thousands of rows a second for years does not run out of periods.
    */
   int mark() {
     return ++marks;
@@ -181,7 +187,7 @@ final class RowLife {
     return Integer.compareUnsigned(Float.floatToRawIntBits(slab[off + columns + RowLayout.BORN]), mark) >= 0;
   }
 
-  /** Adopts the columns of a saved row, which another life of the table created. */
+  /** Adopts the columns of a saved row, which another instance of the table created. */
   void restored(float[] slab, int off) {
     slab[off + columns + RowLayout.BORN] = bits(marks);
     clock.restored(seen(slab, off));
@@ -191,7 +197,7 @@ final class RowLife {
     gone[why.ordinal()]++;
   }
 
-  /** Rows that have gone. */
+  /** Returns the number of rows removed. */
   long removed() {
     long removed = evicted;
     for (long n : gone) {
@@ -200,7 +206,7 @@ final class RowLife {
     return removed;
   }
 
-  /** With what the table counts itself. */
+  /** Returns the counts, together with those that the table keeps itself. */
   TableCounts counts(long allBirths, long restored, long refused) {
     return new TableCounts(allBirths, notAdmittedPulls, droppedGradients, gone[Fate.SCORE.ordinal()],
         gone[Fate.UNSEEN.ordinal()], gone[Fate.EXPIRED.ordinal()], evicted, admitted, shrinks, aged, restored, refused);

@@ -2,7 +2,10 @@ package io.regatta.core.table;
 
 import io.regatta.core.hash.Mix64;
 
-/** Decides which rows of a tracked table go, and takes them out. Owned by its {@link SparseTable}. */
+/**
+ * The removal of rows of a tracked table: decides which rows to remove, and removes them. Owned by its {@link
+ * SparseTable}.
+ */
 final class RowRemoval {
 
   /** Rows that an eviction compares, and how often it looks for them. */
@@ -46,8 +49,8 @@ final class RowRemoval {
   }
 
   /**
-   * Removes one row: of a few drawn by chance the one that has been seen longest ago, and among equals that of the lowest
-   * score. (Least recently used by sampling, as Redis approximates it.)
+   * Removes one row of a few drawn at random: the one whose last training pull is the longest ago. Among equals it is
+   * the row of the lowest score. This is least recently used by sampling, as Redis approximates it.
    *
    * @return whether it has found one, which is likely unless nearly all rows have been removed
    */

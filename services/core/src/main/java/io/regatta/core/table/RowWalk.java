@@ -4,17 +4,18 @@ import io.regatta.core.error.RegattaException.Overloaded;
 import java.util.ArrayDeque;
 
 /**
- * The rows of a table as they are when the walk begins, whole, slice by slice, while the table goes on being changed: a row that
- * is about to change before the walk has come to it is copied first, and only then (copy-before-write, by row). Memory is a
- * bit per row, and the copies that have not been fetched, which are given out first; beyond a limit the walk is given up, and
- * says so. Owned by the table's thread. One at a time for each table.
+ * A walk over the rows of a table as they are when it begins, slice by slice, while the table continues to change. A
+ * row that is about to change before the walk has reached it is copied first, and only then (copy-before-write, by
+ * row). It takes a bit of memory per row, and the copies that have not been fetched; copies are returned first. Beyond
+ * a limit of copies the walk fails with an error that says so. Owned by the table's thread. A table has one walk at a
+ * time.
  */
 public final class RowWalk {
 
-  /** Rows of a page of copies have about this many floats. */
+  /** Number of floats, about, in a page of copies. */
   private static final int PAGE_FLOATS = 1 << 14;
 
-  /** No row of any segment; nobody writes to it. */
+  /** Bits of no row of any segment; never written to. */
   private static final long[][] NONE = new long[SparseTable.SEGMENTS][];
 
   private static final class Page {
@@ -31,11 +32,11 @@ public final class RowWalk {
   private final SparseTable table;
   private final int width;
   private final long keptMax;
-  /** By segment: the row numbers in use when the walk began end before this one. */
+  /** End of the row numbers in use when the walk began, by segment. */
   private final int[] ends;
-  /** What is walked over; null: all rows. */
+  /** Rows to walk over; null: all rows. */
   private final ChangedRows only;
-  /** By segment: rows that are not to be met any more; null: none of the segment. */
+  /** Rows that the walk must not visit any more, by segment; null: none of the segment. */
   private long[][] passed = NONE;
   private final ArrayDeque<Page> kept = new ArrayDeque<>();
   private final long rows;
@@ -46,7 +47,7 @@ public final class RowWalk {
   private boolean closed;
 
   /**
-   * Begins.
+   * Begins a walk.
    *
    * @param only null: all rows
    * @param keptMax bytes of copies that may wait to be fetched
@@ -60,17 +61,17 @@ public final class RowWalk {
     rows = only == null ? table.size() : only.size();
   }
 
-  /** Of the table. */
+  /** Returns the name of the table. */
   public String table() {
     return table.spec().name();
   }
 
-  /** Floats of a whole row. */
+  /** Returns the number of floats of a whole row. */
   public int width() {
     return width;
   }
 
-  /** Rows that the walk gives in all. */
+  /** Returns the number of rows that the walk returns in all. */
   public long rows() {
     return rows;
   }
@@ -79,7 +80,7 @@ public final class RowWalk {
    * Copies the next rows.
    *
    * @param floats whole rows, {@link #width} floats each
-   * @return how many, at most as many as fit; 0 when all have been given
+   * @return how many, at most as many as fit; 0 after the last one
    * @throws Overloaded if too much has changed before it was fetched
    */
   public int next(long[] ids, float[] floats) {
@@ -105,12 +106,12 @@ public final class RowWalk {
     return n == 0 && !kept.isEmpty() ? next(ids, floats) : n;
   }
 
-  /** Rows that a slice must have room for at least. */
+  /** Returns the smallest number of rows that a slice must have room for. */
   public int leastRoom() {
     return Math.max(1, PAGE_FLOATS / width);
   }
 
-  /** Goes to the next row that is to be given, if there is one. */
+  /** Advances to the next row to return, if there is one. */
   private boolean step() {
     for (; segment < ends.length; segment++, row = 0) {
       for (row = wanted(row); row < ends[segment]; row = wanted(row + 1)) {
@@ -139,7 +140,7 @@ public final class RowWalk {
         && !isPassed(s, r);
   }
 
-  /** The walk is not to meet this row, if it has not yet: it was not there when it began. */
+  /** Excludes a row that the walk has not reached, because it did not exist when the walk began. */
   void pass(int s, int r) {
     if (!closed && (s > segment || s == segment && r >= row) && r < ends[s]) {
       if (passed == NONE) {
@@ -152,7 +153,7 @@ public final class RowWalk {
     }
   }
 
-  /** The row is about to change: copies it if the walk is still to meet it. */
+  /** Copies a row that is about to change, if the walk has not reached it. */
   void keep(int s, int r) {
     if (!isAhead(s, r)) {
       return;
@@ -175,7 +176,7 @@ public final class RowWalk {
     keptFloats += width;
   }
 
-  /** Nobody asks any more: the table changes without copies. */
+  /** Ends the walk, after which the table changes without copies. */
   public void close() {
     closed = true;
     kept.clear();

@@ -1,17 +1,17 @@
 package io.regatta.core.table;
 
 /**
- * Told of every row of a table before it changes, for those who want it as it is now: a walk that has not come to it, and the
- * list of what has changed. A table that nobody watches has none. Owned by its table.
+ * An observer of the rows of a table, called before each change. It serves a walk that has not reached the row, and the
+ * list of changed rows. A table that neither needs has none. Owned by its table.
  */
 final class RowWatch {
 
-  /** Null if none is under way. */
+  /** The walk; null if there is none. */
   RowWalk walk;
-  /** Null if nobody asked for deltas. */
+  /** The changed rows; null if no delta is planned. */
   ChangedRows changed;
 
-  /** The row is about to change. */
+  /** Called before a row changes. */
   void changes(int segment, int row) {
     if (walk != null) {
       walk.keep(segment, row);
@@ -21,7 +21,7 @@ final class RowWatch {
     }
   }
 
-  /** A row has been born under this number, which may have been another row's. */
+  /** Called after a row has been created under this number, which may have been another row's. */
   void born(int segment, int row) {
     if (walk != null) {
       walk.pass(segment, row);
@@ -31,7 +31,7 @@ final class RowWatch {
     }
   }
 
-  /** The row is about to be removed. */
+  /** Called before a row is removed. */
   void goes(int segment, int row, long id) {
     if (walk != null) {
       walk.keep(segment, row);

@@ -3,37 +3,37 @@ package io.regatta.core.table;
 import java.util.Arrays;
 
 /**
- * One segment of a {@link SparseTable}: rows numbered 0, 1, 2 … in the order of their birth, which stay where they are,
- * and an index from id to number. A removed row leaves its number, and its memory, to a later birth. Owned by the table's
- * thread.
+ * One segment of a {@link SparseTable}: rows numbered 0, 1, 2 … in the order of their creation, and an index from id to
+ * number. Rows stay where they are. A removed row leaves its number, and its memory, to a row created later. Owned by
+ * the table's thread.
  *
- * <p>A row is {@code width} floats behind its id, which lies in the raw bits of two floats: so a look-up finds the id on
- * the line of the row, to which its caller goes anyway. (HotSpot on x86-64 and AArch64 keeps the bits of any float that
- * it moves: decision 0012.) Rows lie in slabs of a fixed size; only a first, small one is ever copied.
+ * <p>A row is {@code width} floats after its id, which lies in the raw bits of two floats. A look-up thus finds the id
+ * on the cache line of the row, which its caller reads anyway. HotSpot on x86-64 and AArch64 keeps the bits of any
+ * float that it moves (decision 0012). Rows lie in slabs of a fixed size; only a first, small one is ever copied.
  *
- * <p>The index is a hash table of open addressing with linear probing (Knuth, "The Art of Computer Programming", volume 3,
- * 6.4). A slot is a row number and as many bits of the id's hash as there is room for beside it, so that what a probe
- * passes over is seldom looked up. Growth allocates an index of twice the size; each later birth then moves a few slots
- * into it, and until all are there a look-up may need both: no single birth pays for a whole segment. A removal closes the
- * gap in the index that it would leave (there, algorithm R), so that look-ups never pass over the removed.
+ * <p>The index is a hash table of open addressing with linear probing (Knuth, "The Art of Computer Programming", volume
+ * 3, 6.4). A slot holds a row number and, in the remaining bits, part of the id's hash, so that a probe seldom reads a
+ * row in vain. Growth allocates an index of twice the size; each row created later then moves a few slots into it.
+ * Until all are moved a look-up may need both, so that no single creation pays for a whole segment. A removal closes
+ * the gap that it would leave in the index (there, algorithm R), so that look-ups never pass over removed rows.
  */
 final class SparseSegment {
 
   static final int NONE = -1;
-  /** Floats in front of a row, for its id. */
+  /** Number of floats before a row, for its id. */
   static final int ID_FLOATS = 2;
 
-  /** Floats of a slab: so large that the lines with the lengths of all slabs stay in a cache. */
+  /** Number of floats in a slab: so large that the cache lines with the lengths of all slabs stay in a cache. */
   private static final int SLAB_FLOATS = 1 << 14;
-  /** Rows of the first slab at first: 256 nearly empty segments are to cost little. */
+  /** Initial number of rows in the first slab: 256 nearly empty segments must cost little. */
   private static final int FIRST_ROWS = 8;
   /** Set in every slot that is taken. */
   private static final int TAKEN = 1 << 31;
   private static final int MIN_SLOTS = 8;
   private static final int MAX_SLOTS = 1 << 25;
-  /** Rows that fit a segment of the lowest load factor. */
+  /** Number of rows that fit a segment of the lowest load factor. */
   static final long ROWS_MAX = MAX_SLOTS / 2;
-  /** Rows moved with each birth during growth; all are, long before the next growth. */
+  /** Number of rows moved with each creation during growth; all are moved long before the next growth. */
   private static final int MOVED = 64;
 
   private final int stride;
@@ -42,17 +42,19 @@ final class SparseSegment {
   private final float load;
   private float[][] slabs = {{}};
   private int size;
-  /** {@link #TAKEN}, bits of the hash, and the row number in the lowest bits; 0 is empty. A power of two of them. */
+  /**
+   * {@link #TAKEN}, bits of the hash, and the row number in the lowest bits; 0 is empty. The length is a power of two.
+   */
   private int[] slots = new int[MIN_SLOTS];
-  /** Rows at which the index grows. */
+  /** Number of rows at which the index grows. */
   private int room;
-  /** The former index while rows from {@link #moved} on, up to {@link #formerRows}, are to be moved, else null. */
+  /** The former index while rows from {@link #moved} to {@link #formerRows} still have to be moved, else null. */
   private int[] former;
   private int formerRows;
   private int moved;
-  /** A bit for each removed row that no birth has taken; null while none has ever been removed. */
+  /** A bit for each removed row whose number is free; null while none has ever been removed. */
   private long[] removed;
-  /** The last one of them, whose first value tells (in its bits) the one before it; or {@link #NONE}. */
+  /** The row removed last, whose first value holds (in its bits) the one removed before it; or {@link #NONE}. */
   private int free = NONE;
 
   SparseSegment(int width, float load) {
@@ -63,17 +65,17 @@ final class SparseSegment {
     room = (int) (load * MIN_SLOTS);
   }
 
-  /** Row numbers in use, those of removed rows included. */
+  /** Returns the number of row numbers in use, those of removed rows included. */
   int size() {
     return size;
   }
 
-  /** The array that holds the row. */
+  /** Returns the array that holds the row. */
   float[] slab(int row) {
     return slabs[row >> slabShift];
   }
 
-  /** Where in {@link #slab} the row's values start. */
+  /** Returns the index in {@link #slab} where the row's values start. */
   int offset(int row) {
     return (row & slabMask) * stride + ID_FLOATS;
   }
@@ -85,7 +87,7 @@ final class SparseSegment {
         | Float.floatToRawIntBits(slab[at + 1]) & 0xffff_ffffL;
   }
 
-  /** Row number of the id, or -1. */
+  /** Returns the row number of the id, or -1. */
   int find(long id, long hash) {
     int row = find(slots, id, hash);
     return row < 0 && former != null ? find(former, id, hash) : row;
@@ -103,8 +105,8 @@ final class SparseSegment {
   }
 
   /**
-   * The first row whose slot has these bits of the hash, or -1: seldom that of another id, so who looks many ids up
-   * compares {@link #id} later, and then falls back on {@link #find}.
+   * Returns the first row whose slot has these bits of the hash, or -1; it is seldom that of another id. A caller that
+   * looks up many ids compares {@link #id} later, and then falls back on {@link #find}.
    */
   int likely(long hash) {
     int mask = slots.length - 1;
@@ -135,7 +137,7 @@ final class SparseSegment {
     return size - 1;
   }
 
-  /** In the place of the row that was removed last. */
+  /** Adds a row under the number of the row that was removed last. */
   private int addAgain(long id, long hash) {
     int row = free;
     float[] slab = slab(row);
@@ -153,12 +155,12 @@ final class SparseSegment {
     slab[at + 1] = Float.intBitsToFloat((int) id);
   }
 
-  /** Whether there is a row of that number below {@link #size}: it has not been removed. */
+  /** Returns true if a row number below {@link #size} has a row, that is, if it has not been removed. */
   boolean holds(int row) {
     return removed == null || row >> 6 >= removed.length || (removed[row >> 6] >>> row & 1) == 0;
   }
 
-  /** Removes a row that is there. */
+  /** Removes an existing row. */
   void remove(int row) {
     long hash = SparseTable.hash(id(row));
     int words = (size >> 6) + 1;
@@ -174,7 +176,10 @@ final class SparseSegment {
     free = row;
   }
 
-  /** Takes a row out of an index, if it is there, and moves what follows up where a look-up would else not reach it. */
+  /**
+   * Removes a row from an index, if it is there, and moves up the slots after it that a look-up would otherwise not
+   * reach.
+   */
   private void unlink(int[] slots, int row, long hash) {
     int mask = slots.length - 1;
     int hole = home(hash, mask);
@@ -223,7 +228,7 @@ final class SparseSegment {
     room = (int) (load * larger.length);
   }
 
-  /** The rows born since growth began are in the new index already. */
+  /** Moves some rows to the new index; rows created since growth began are in it already. */
   private void move() {
     int to = Math.min(moved + MOVED, formerRows);
     for (; moved < to; moved++) {
@@ -246,7 +251,10 @@ final class SparseSegment {
     slots[at] = TAKEN | (int) hash & ~mask | row;
   }
 
-  /** From bits that neither choose the segment (the upper 8) nor are in the slots (the lower 31). */
+  /**
+   * Returns the first slot to probe, from bits that neither choose the segment (the upper 8) nor are in the slots (the
+   * lower 31).
+   */
   private static int home(long hash, int mask) {
     return (int) (hash >>> 31) & mask;
   }

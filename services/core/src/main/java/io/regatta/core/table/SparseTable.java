@@ -13,32 +13,34 @@ import java.util.function.LongSupplier;
  * One shard's rows of a sparse table: 64-bit id → {@code dim} float32 values and their optimizer slots, contiguous.
  * Owned by the thread of its shard; not thread-safe. Callers check lengths, owners and limits.
  *
- * <p>Rows lie in {@value #SEGMENTS} segments chosen by the id's hash, each of which is created with its first row. A row keeps its place while it lives, its number
- * within its segment, so a walk over the table is a walk over numbers, which its owner can spread over turns. Growth is spread
- * over births ({@link SparseSegment}), and the segments' load factors differ, so that they do not all grow at a time.
+ * <p>Rows lie in {@value #SEGMENTS} segments chosen by the id's hash, each of which is created with its first row. A
+ * row keeps its number within its segment for life, so a walk over the table is a walk over numbers. The table's owner
+ * can spread such a walk over time slices. Growth is spread over the creations of rows ({@link SparseSegment}). The
+ * segments' load factors differ, so that they do not all grow at the same time.
  *
- * <p>Lists of ids are worked off in blocks: first all rows of a block are found, then all are read, then they are copied
- * or updated. Memory accesses within a step do not depend on each other, so the processor waits for many lines at a time.
+ * <p>Lists of ids are processed in blocks: first all rows of a block are found, then all are read, then they are copied
+ * or updated. Memory accesses within a step do not depend on each other, so the processor waits for many lines at a
+ * time.
  *
- * <p>Only tables whose {@link SparseTableSpec#life} is tracked admit rows later than they are first named, count, and
- * remove rows; what a row consists of is {@link RowLayout}'s to say.
+ * <p>Only tables whose {@link SparseTableSpec#life} is tracked admit rows later than they are first requested, keep
+ * counts, and remove rows. {@link RowLayout} defines the content of a row.
  */
 public final class SparseTable {
 
-  /** Segments of every table. */
+  /** Number of segments of every table. */
   public static final int SEGMENTS = 256;
 
-  /** Rows that fit every table, however unevenly their hashes choose among segments. */
+  /** Number of rows that fit every table, however unevenly their hashes choose among segments. */
   public static final long ROWS_MAX = SEGMENTS * SparseSegment.ROWS_MAX / 8 * 7;
 
   private static final int SEGMENT_SHIFT = Long.SIZE - 8;
-  /** Ids of a block: what they touch fits the first two caches. */
+  /** Number of ids in a block: the memory that they access fits the first two caches. */
   static final int BLOCK = 128;
   private static final float LOAD_MIN = 0.5f;
   private static final float LOAD_MAX = 0.75f;
-  /** Slots of 4 bytes, a quarter to three quarters of them taken. */
+  /** Average bytes of the index per row: slots of 4 bytes, a quarter to three quarters of them taken. */
   private static final int INDEX_BYTES = 10;
-  /** Stands for each segment that has had no row: finds nothing, and is never written. */
+  /** Placeholder for each segment that has had no row: finds nothing, and is never written. */
   private static final SparseSegment NO_SEGMENT = new SparseSegment(1, LOAD_MIN);
   private static final SparseSegment[] NO_SEGMENTS = new SparseSegment[SEGMENTS];
   private static final int[] NO_ROWS = new int[SEGMENTS];
@@ -52,43 +54,47 @@ public final class SparseTable {
   private final long birthKey;
   private final long digestKey;
   private final RowLayout layout;
-  /** Null in a table whose rows are born and stay. */
+  /** Null in a table that is not tracked: its rows need no admission and are never removed. */
   private final RowLife life;
   private final RowRemoval removal;
   private final int dim;
-  /** Floats of a row. */
+  /** Number of floats of a row. */
   private final int width;
   private final TableGroup group;
-  /** Place in the group. */
+  /** Index in the group. */
   private final int number;
-  /** {@link #NO_SEGMENTS} until the first row; then {@link #NO_SEGMENT} in each place that has had no row. */
+  /** Segments; {@link #NO_SEGMENTS} until the first row, then {@link #NO_SEGMENT} in each place that has had no row. */
   private SparseSegment[] segments = NO_SEGMENTS;
-  /** The group's, for the block that is being worked off. */
+  /** Scratch memory of the group, for the block that is being processed. */
   private final long[] hashes;
   private final int[] rows;
-  /** Written only so that the reads which bring lines to the cache are not left out. */
+  /** Sum of values read, written only so that the reads which bring lines to the cache are not optimized away. */
   private float touched;
   private long size;
   private long restored;
   private long refused;
-  /** Last moment of the group that this table has noticed. */
+  /** Last moment of the group for which this table has been taken, if a snapshot was open. */
   private int moment;
-  /** Told of rows before they change; null: nobody wants to know. */
+  /** Observer of rows before they change; null if there is none. */
   RowWatch watch;
 
-  /** Creates an empty table of a group of its own, in which no time passes; {@code seed} is that of the initializers. */
+  /**
+   * Creates an empty table in a group of its own, in which no time passes; {@code seed} is that of the initializers.
+   */
   public SparseTable(long seed, SparseTableSpec spec) {
     this(seed, spec, false, () -> 0);
   }
 
-  /** Creates an empty table of a group of its own; see {@link #SparseTable(long, SparseTableSpec, boolean, TableGroup)}. */
+  /**
+   * Creates an empty table in a group of its own; see {@link #SparseTable(long, SparseTableSpec, boolean, TableGroup)}.
+   */
   public SparseTable(long seed, SparseTableSpec spec, boolean rounds, LongSupplier monotonicMillis) {
     this(seed, spec, rounds, new TableGroup(1, false, monotonicMillis));
   }
 
   /**
-   * Creates an empty table under the next number of its group; see
-   * {@link #SparseTable(long, SparseTableSpec, boolean, TableGroup, int)}.
+   * Creates an empty table under the next number of its group; see {@link #SparseTable(long, SparseTableSpec, boolean,
+   * TableGroup, int)}.
    */
   public SparseTable(long seed, SparseTableSpec spec, boolean rounds, TableGroup group) {
     this(seed, spec, rounds, group, group.nextNumber());
@@ -99,7 +105,7 @@ public final class SparseTable {
    *
    * @param rounds whether updates are sync rounds, see {@link RowLife}
    * @param group that it belongs to, and whose training clock dates the rows of a tracked table
-   * @param number its place in the group
+   * @param number its index in the group
    */
   public SparseTable(long seed, SparseTableSpec spec, boolean rounds, TableGroup group, int number) {
     this.spec = spec;
@@ -123,7 +129,7 @@ public final class SparseTable {
     }
   }
 
-  /** Returns its place in the group. */
+  /** Returns its index in the group. */
   int number() {
     return number;
   }
@@ -132,17 +138,17 @@ public final class SparseTable {
     return spec;
   }
 
-  /** What lies where in a row. */
+  /** Returns the layout of a row. */
   public RowLayout layout() {
     return layout;
   }
 
-  /** Rows in the table, those that are not admitted yet included. */
+  /** Returns the number of rows, those that are not admitted yet included. */
   public long size() {
     return size;
   }
 
-  /** Bytes of memory that a row takes: its floats, its id and about as much of the index as it has on average. */
+  /** Returns the bytes of memory that a row takes: its floats, its id, and its average part of the index. */
   public long rowBytes() {
     return rowBytes(layout);
   }
@@ -152,28 +158,28 @@ public final class SparseTable {
     return (long) Float.BYTES * (layout.width() + SparseSegment.ID_FLOATS) + INDEX_BYTES;
   }
 
-  /** Rows born so far. */
+  /** Returns the number of rows created so far. */
   public long births() {
     return life == null ? size : size + life.removed();
   }
 
-  /** What has happened to rows so far. */
+  /** Returns the counts of what has happened to rows so far. */
   public TableCounts counts() {
     return life == null ? new TableCounts(size, 0, 0, 0, 0, 0, 0, 0, 0, 0, restored, refused)
         : life.counts(births(), restored, refused);
   }
 
-  /** A request with rows of this table has been refused for want of room. */
+  /** Counts a request with rows of this table that was refused because there was no room. */
   public void refused() {
     refused++;
   }
 
-  /** How many of the ids have no row yet. */
+  /** Returns how many of the ids have no row yet. */
   public int missing(long[] ids) {
     return missing(ids, 0, ids.length);
   }
 
-  /** How many of {@code ids[from .. to)} have no row yet. */
+  /** Returns how many of {@code ids[from .. to)} have no row yet. */
   public int missing(long[] ids, int from, int to) {
     int missing = 0;
     for (int at = from; at < to; at += BLOCK) {
@@ -186,22 +192,25 @@ public final class SparseTable {
     return missing;
   }
 
-  /** The values of the rows, n × dim, in the order of the ids; unknown rows are born. */
+  /** Returns the values of the rows, n × dim, in the order of the ids; unknown rows are created. */
   public float[] pull(long[] ids) {
     float[] out = new float[Math.multiplyExact(ids.length, dim)];
     pull(ids, 0, ids.length, out);
     return out;
   }
 
-  /** Copies the values of the rows of {@code ids[from .. to)} to their places in {@code out}; unknown ones are born. */
+  /**
+   * Copies the values of the rows of {@code ids[from .. to)} to their places in {@code out}; unknown rows are created.
+   */
   public void pull(long[] ids, int from, int to, float[] out) {
     pull(ids, from, to, out, null);
   }
 
   /**
-   * As {@link #pull(long[], int, int, float[])}, by a pull that may be repeated.
+   * Copies values as {@link #pull(long[], int, int, float[])} does, for a pull that may be repeated.
    *
-   * @param counts asked once for each row that is not admitted: whether this pull counts for its admission; null: it does
+   * @param counts asked once for each row that is not admitted: whether this pull counts for its admission; null: it
+   *     does
    */
   public void pull(long[] ids, int from, int to, float[] out, LongPredicate counts) {
     for (int at = from; at < to; at += BLOCK) {
@@ -217,7 +226,7 @@ public final class SparseTable {
     }
   }
 
-  /** A training pull has named these rows, which have been found: some are admitted by that. */
+  /** Counts a training pull of these rows, which have been found; it may admit some of them. */
   private void pulled(long[] ids, int from, int n, LongPredicate counts) {
     change(n);
     for (int i = 0; i < n; i++) {
@@ -230,14 +239,16 @@ public final class SparseTable {
     }
   }
 
-  /** The values that the rows have, or, those that are not there, would be born with; the table stays as it is. */
+  /**
+   * Returns the values of the rows; for a missing row, those that it would be created with. The table stays as it is.
+   */
   public float[] read(long[] ids) {
     float[] out = new float[Math.multiplyExact(ids.length, dim)];
     read(ids, 0, ids.length, out);
     return out;
   }
 
-  /** As {@link #read(long[])}, of {@code ids[from .. to)}, each to its place in {@code out}. */
+  /** Copies values as {@link #read(long[])} does, of {@code ids[from .. to)}, each to its place in {@code out}. */
   public void read(long[] ids, int from, int to, float[] out) {
     for (int at = from; at < to; at += BLOCK) {
       int n = Math.min(BLOCK, to - at);
@@ -256,15 +267,19 @@ public final class SparseTable {
   }
 
   /**
-   * One optimizer step on each row; unknown rows are born first. See {@link Optimizer#apply}. In a table with statistics a
-   * row of {@code gradients} has show and click behind its gradient. In one that admits rows, gradients of those that are
-   * not admitted are dropped and counted, and of those that are not there all is.
+   * Makes one optimizer step on each row; unknown rows are created first. See {@link Optimizer#apply}. In a table with
+   * statistics a row of {@code gradients} has show and click after its gradient. In a table that admits rows, gradients
+   * of rows that are not admitted are dropped and counted. For a row that does not exist, show and click are dropped,
+   * too.
    */
   public void update(long[] ids, float[] gradients, float lr, long updates) {
     update(ids, 0, ids.length, gradients, lr, updates);
   }
 
-  /** As {@link #update(long[], float[], float, long)}, of the rows of {@code ids[from .. to)} only. */
+  /**
+   * Makes one optimizer step as {@link #update(long[], float[], float, long)} does, on the rows of {@code ids[from ..
+   * to)} only.
+   */
   public void update(long[] ids, int from, int to, float[] gradients, float lr, long updates) {
     for (int at = from; at < to; at += BLOCK) {
       int n = Math.min(BLOCK, to - at);
@@ -312,12 +327,12 @@ public final class SparseTable {
     }
   }
 
-  /** Adds deltas to the rows' values; the optimizer takes no part (geo). Unknown rows are born first. */
+  /** Adds deltas to the rows' values, without the optimizer (geo). Unknown rows are created first. */
   public void add(long[] ids, float[] deltas) {
     add(ids, 0, ids.length, deltas);
   }
 
-  /** As {@link #add(long[], float[])}, to the rows of {@code ids[from .. to)} only. */
+  /** Adds deltas as {@link #add(long[], float[])} does, to the rows of {@code ids[from .. to)} only. */
   public void add(long[] ids, int from, int to, float[] deltas) {
     for (int at = from; at < to; at += BLOCK) {
       int n = Math.min(BLOCK, to - at);
@@ -335,14 +350,14 @@ public final class SparseTable {
   }
 
   /**
-   * Row numbers in use of one segment in [0, {@value #SEGMENTS}): later births add behind them, or take those of removed
-   * rows.
+   * Returns the number of row numbers in use of one segment in [0, {@value #SEGMENTS}). Rows created later follow them,
+   * or take the numbers of removed rows.
    */
   public int rows(int segment) {
     return segments[segment].size();
   }
 
-  /** Returns {@link #rows(int)} of every segment; nobody writes to it. */
+  /** Returns {@link #rows(int)} of every segment; the array must not be written to. */
   int[] rowsBySegment() {
     if (segments == NO_SEGMENTS) {
       return NO_ROWS;
@@ -356,22 +371,24 @@ public final class SparseTable {
     return rowsOf;
   }
 
-  /** The id of a row of a segment, if that has not been removed. */
+  /** Returns the id of a row of a segment; the row must not have been removed. */
   public long id(int segment, int row) {
     return segments[segment].id(row);
   }
 
   /**
-   * Marks this moment for {@link #copy} and {@link #shrink}. In a table that removes rows, a walk leaves out rows created after
-   * it began: it might meet an id twice, before its removal and after its creation in another place.
+   * Marks this moment for {@link #copy} and {@link #shrink}. In a table that removes rows, a walk leaves out rows
+   * created after it began. Otherwise it might visit an id twice: before its removal, and after its creation under
+   * another number.
    */
   public int mark() {
     return life == null ? 0 : life.mark();
   }
 
   /**
-   * Copies ids and values of rows [from, from + n) of a segment to {@code ids} and {@code values}, from the start: of
-   * those that are there, admitted, and (in a table that removes rows) not born since the mark.
+   * Copies ids and values of rows [from, from + n) of a segment to {@code ids} and {@code values}, starting at index 0.
+   * Copies only rows that exist and are admitted. In a table that removes rows, it also leaves out rows created since
+   * the mark.
    *
    * @return how many
    */
@@ -388,7 +405,7 @@ public final class SparseTable {
     return copied;
   }
 
-  /** Returns whether rows are created that are not admitted, and by how many pulls they are is counted pull by pull. */
+  /** Returns true if rows are created before they are admitted, and each pull of them is counted for that. */
   public boolean countsPulls() {
     return life != null && life.countsPulls();
   }
@@ -397,7 +414,7 @@ public final class SparseTable {
     return life == null || life.isAdmitted(slab, off) && !life.bornSince(slab, off, mark);
   }
 
-  /** Puts a whole row, {@link RowLayout#width} floats, in the place of the id's row, which is born if there is none. */
+  /** Restores a whole row, {@link RowLayout#width} floats; it is created if there is none. */
   public void restore(long id, float[] floats, int from) {
     noticeMoment();
     hashes[0] = hash(id);
@@ -412,7 +429,10 @@ public final class SparseTable {
     }
   }
 
-  /** Gives a row values, for training to begin with; it is born if there is none, and admitted. Before anybody watches. */
+  /**
+   * Sets the values of a row before training begins; it is created if there is none, and admitted. Must be called
+   * before the table is watched.
+   */
   public void assign(long id, float[] values, int from) {
     noticeMoment();
     hashes[0] = hash(id);
@@ -429,9 +449,9 @@ public final class SparseTable {
   }
 
   /**
-   * One shrink of rows [from, to) of a segment: their counts decay, they grow a day older if that has ended, and those
-   * whose score, days unseen or time to live says so are removed. Rows born since the mark stay as they are. Does
-   * nothing to a table that is not tracked.
+   * Does one shrink of rows [from, to) of a segment: counts decay, and at an end of day the rows grow a day older. Rows
+   * are removed if their score, days unseen or time to live requires it. Rows created since the mark stay as they are.
+   * Does nothing to a table that is not tracked.
    *
    * @return rows removed
    */
@@ -446,7 +466,7 @@ public final class SparseTable {
     return removed;
   }
 
-  /** A shrink has gone through all segments of this tracked table. */
+  /** Counts a shrink that has gone through all segments of this tracked table. */
   public void shrunk() {
     life.shrinks++;
   }
@@ -466,7 +486,7 @@ public final class SparseTable {
     return evicted;
   }
 
-  /** All ids, in no particular order. */
+  /** Returns all ids, in no particular order. */
   public long[] ids() {
     long[] out = new long[Math.toIntExact(size)];
     int n = 0;
@@ -480,7 +500,10 @@ public final class SparseTable {
     return out;
   }
 
-  /** Sum of the hashes of the admitted ones of rows [from, to) of a segment; sums over all rows make the digest. */
+  /**
+   * Returns the sum of the hashes of the admitted ones of rows [from, to) of a segment; the sum over all rows is the
+   * digest.
+   */
   public long digest(int segment, int from, int to) {
     SparseSegment s = segments[segment];
     long sum = 0;
@@ -514,7 +537,7 @@ public final class SparseTable {
     return segments[number];
   }
 
-  /** Has the group's last snapshot take this table, if nothing has changed since its moment; called before each change. */
+  /** Has the group's open snapshot, if any, take this table, unless it has done so; called before each change. */
   void noticeMoment() {
     if (moment != group.moments()) {
       moment = group.moments();
@@ -522,7 +545,7 @@ public final class SparseTable {
     }
   }
 
-  /** The rows of this block that are there are about to change. */
+  /** Announces that the existing rows of this block are about to change. */
   private void change(int n) {
     noticeMoment();
     if (watch == null) {
@@ -590,7 +613,7 @@ public final class SparseTable {
     return row;
   }
 
-  /** Writes the values and slots that a row begins with. */
+  /** Writes the initial values and slots of a row. */
   private void initialize(long id, float[] slab, int off) {
     spec.initializer().fill(birthKey, id, slab, off, dim);
     for (int k = 0; k < optimizer.slots(); k++) {

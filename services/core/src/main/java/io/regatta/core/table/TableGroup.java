@@ -3,9 +3,9 @@ package io.regatta.core.table;
 import java.util.function.LongSupplier;
 
 /**
- * State that the sparse tables of one job on one shard share: running totals of their rows, their training clock, and scratch
- * memory for look-ups. Totals are kept up to date by each creation and removal, so that no reader walks over tables. Owned
- * by the thread of the shard.
+ * The state that the sparse tables of one job on one shard share. It consists of running totals of their rows, their
+ * training clock, and scratch memory for look-ups. Each creation and removal updates the totals, so that no reader
+ * walks over tables. Owned by the thread of the shard.
  */
 public final class TableGroup {
 
@@ -14,11 +14,11 @@ public final class TableGroup {
   /** Fenwick tree ("A new data structure for cumulative frequency tables", 1994) of evictable rows by table; or null. */
   private final long[] evictable;
   private int count;
-  /** Null: none is open. */
+  /** The open snapshot; null if there is none. */
   private GroupSnapshot open;
-  /** Snapshots begun so far: each is a moment, which each table notices before it changes. */
+  /** Number of snapshots begun so far: each is a moment, which each table notices before it changes. */
   private int moments;
-  /** Whether tables note their changes: a base has been taken. */
+  /** True if tables note their changes, because a base has been taken. */
   private boolean notes;
   private long rows;
   private long bytes;
@@ -141,8 +141,9 @@ public final class TableGroup {
   }
 
   /**
-   * Removes one row, see {@link SparseTable#evict}, of the tracked table that holds evictable row number {@code at} when all of
-   * them are counted table by table: each table's chance is its share of the rows. Takes time logarithmic in the tables.
+   * Removes one row, see {@link SparseTable#evict}, of the tracked table that holds the evictable row number {@code
+   * at}. Evictable rows are numbered table by table, so that each table's chance is proportional to its rows. Takes
+   * time logarithmic in the number of tables.
    *
    * @param at in [0, {@link #evictableRows})
    */

@@ -3,19 +3,19 @@ package io.regatta.core.table;
 import io.regatta.core.error.RegattaException.InvalidInput;
 
 /**
- * What is being saved of a table: a {@link RowWalk} over all rows, or over those changed since the last base or delta, and
- * the ids that have gone since. From {@link #take} on the table notes changes for the next delta, if it is to. Owned by the
- * table's thread; ended by {@link #end}.
+ * A snapshot of one table: a {@link RowWalk} over its rows, and the ids removed since the last base or delta. The walk
+ * goes over all rows, or over those changed since the last base or delta. After {@link #take} the table notes changes
+ * for the next delta, if the scope requires it. Owned by the table's thread; {@link #end} ends it.
  */
 public final class TableSnapshot {
 
-  /** Which rows. */
+  /** The rows that a snapshot holds. */
   public enum Scope {
-    /** All. */
+    /** All rows. */
     ALL,
-    /** All; changes are noted from now on. */
+    /** All rows; changes are noted from now on. */
     BASE,
-    /** Those changed since the last base or delta; changes are noted anew. */
+    /** The rows changed since the last base or delta; the noting of changes starts again. */
     DELTA
   }
 
@@ -23,7 +23,7 @@ public final class TableSnapshot {
   private final RowWalk rows;
   private final long[] removed;
   private final int removedCount;
-  /** What was noted until now, if that ends with this snapshot. */
+  /** Changes noted until now, kept in case this snapshot fails. */
   private final ChangedRows before;
   private final boolean notes;
 
@@ -36,13 +36,13 @@ public final class TableSnapshot {
     notes = scope != Scope.ALL;
   }
 
-  /** Whether a delta can be taken: all changes have been noted since a base. */
+  /** Returns true if a delta can be taken, that is, if all changes have been noted since a base. */
   public static boolean isNoted(SparseTable table) {
     return table.watch != null && table.watch.changed != null && table.watch.changed.isWhole();
   }
 
   /**
-   * Takes one; the table must not have another.
+   * Takes a snapshot; the table must not have another one.
    *
    * @param keptMax bytes of rows that may be kept because they changed before they were walked over
    */
@@ -69,17 +69,24 @@ public final class TableSnapshot {
     return rows;
   }
 
-  /** Ids that had rows at the last base or delta and have gone since, {@link #removedCount} of them; some may have come again. */
+  /**
+   * Returns the ids that had rows at the last base or delta and have been removed since; some may have been created
+   * again. The array is longer than {@link #removedCount}, which is the number of valid ids.
+   */
   public long[] removed() {
     return removed;
   }
 
-  /** Number of {@link #removed}. */
+  /** Returns the number of {@link #removed}. */
   public int removedCount() {
     return removedCount;
   }
 
-  /** @param saved false: it has failed, and what it was to hold is the next delta's */
+  /**
+   * Ends the snapshot.
+   *
+   * @param saved false if it has failed; what it was to hold then belongs to the next delta
+   */
   public void end(boolean saved) {
     rows.close();
     if (notes && !saved) {

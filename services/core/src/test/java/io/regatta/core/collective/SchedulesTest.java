@@ -221,7 +221,7 @@ class SchedulesTest {
     }
   }
 
-  /** Who has the elements does not keep more of their bits than the others get. */
+  /** The rank that has the elements keeps no more bits of them than the others get. */
   @Property(tries = 40)
   void with_a_narrow_wire_broadcast_and_all_gather_leave_the_same_bits_too(@ForAll @IntRange(min = 2, max = 9) int ranks,
       @ForAll @IntRange(max = 70) int size, @ForAll @IntRange(min = 3, max = 40) int most, @ForAll long seed) {
@@ -304,7 +304,9 @@ class SchedulesTest {
     }
   }
 
-  /** What goes over each rank's links for large vectors: 2 (p - 1) / p of it by a ring, as by halving and doubling. */
+  /**
+   * Large vectors send 2 (p - 1) / p of their elements over each rank's links, by a ring as by halving and doubling.
+   */
   @Test
   void a_ring_and_halving_send_as_few_elements_as_can_be() {
     for (Algorithm algorithm : List.of(Algorithm.RING, Algorithm.HALVING_DOUBLING)) {

@@ -58,7 +58,7 @@ final class Simulation {
     }
   }
 
-  /** Carries the call out; fails if it comes to a stand. */
+  /** Carries the call out; fails if no rank can continue. */
   static void run(Operation operation, Algorithm algorithm, List<Tensor> tensors, ReduceOp op, int root, int most,
       int[] hostOf, long seed) {
     List<Schedule> schedules = new ArrayList<>();

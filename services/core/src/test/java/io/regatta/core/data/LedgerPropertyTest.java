@@ -79,7 +79,7 @@ class LedgerPropertyTest {
     }
   }
 
-  /** Without a change it deals as workers of a fixed number are dealt to: window by window, part by part. */
+  /** Without a change the assignment is that to workers of a fixed number: window by window, part by part. */
   @Property(tries = 100)
   void windowsAreCutIntoPartsInTheOrderOfRanks(@ForAll @IntRange(max = 100) int examples,
       @ForAll @IntRange(min = 1, max = 7) int batch, @ForAll @IntRange(min = 1, max = 4) int ranks, @ForAll boolean dropLast) {

@@ -46,7 +46,7 @@ class UnfinishedPassesTest {
     assertThat(taken.values()).containsOnly(1);
   }
 
-  /** Takes so many batches, and keeps parts that are finished in the list, as replicas do until the next pass begins. */
+  /** Takes {@code batches} batches, and keeps finished parts in the list, as replicas do until the next pass begins. */
   private List<Part> advance(List<Part> parts, int batches) {
     List<Part> left = new ArrayList<>();
     int more = batches;

@@ -69,7 +69,7 @@ class DenseVectorTest {
     assertThat(vector.digest("v", 0, 0, n)).isEqualTo(ParameterHash.dense("v", 0, w, 0, n));
   }
 
-  /** Snapshots are taken, read in part and released while the vector goes on; each stays what the vector was. */
+  /** Snapshots are taken, read in part and released while the vector changes; each stays what the vector was. */
   @Property(tries = 100)
   void aSnapshotStaysAsItWasUntilItIsReleased(@ForAll long seed, @ForAll @IntRange(max = 3 * BLOCK) int n) {
     Random random = new Random(seed);

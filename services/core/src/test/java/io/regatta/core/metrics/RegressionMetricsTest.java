@@ -53,7 +53,7 @@ class RegressionMetricsTest {
     assertThat(merged.mse()).isEqualTo(metrics(2, 4, -1).mse());
   }
 
-  /** Of magnitudes whose double sum would depend on the order; against decimals that round once. */
+  /** Errors have magnitudes whose double sum would depend on the order; compared with decimals that round once. */
   @Property(tries = 200)
   void anyOrderAndGroupingHaveTheBitsOfOneProcess(@ForAll @Size(min = 1, max = 60) List<@From("errors") Float> errors,
       @ForAll @IntRange(min = 1, max = 7) int ranks, @ForAll long seed) {

@@ -121,9 +121,9 @@ class OptimizerTest {
   @Test
   void powerIsExactEnoughForAnyStepCount() {
     for (long t : new long[] {1, 2, 3, 7, 100, 12345, 1_000_000}) {
-      assertThat(Adam.power(0.999f, t)).isCloseTo(Math.pow(0.999f, t), within(1e-12));
+      assertThat(AdamRule.power(0.999f, t)).isCloseTo(Math.pow(0.999f, t), within(1e-12));
     }
-    assertThat(Adam.power(0.999f, Long.MAX_VALUE)).isZero();
+    assertThat(AdamRule.power(0.999f, Long.MAX_VALUE)).isZero();
   }
 
   @Test
@@ -142,7 +142,7 @@ class OptimizerTest {
     assertThat(w[0]).isNaN();
   }
 
-  /** What makes a result independent of blocks, shards and of where the weights lie. */
+  /** This makes a result independent of blocks, of shards, and of where the weights lie. */
   @Property(tries = 300)
   void aRangeOfASlabMovesBitForBitLikeAWholeVector(@ForAll Kind kind, @ForAll boolean nesterov,
       @ForAll boolean regularized, @ForAll @IntRange(min = 0, max = 70) int n, @ForAll @IntRange(max = 40) int gap,

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.function.BiConsumer;
 
-/** What a shard answered to a request, if it has. */
+/** The answer of a shard to a request, if there is one. */
 final class Answer<T> implements BiConsumer<T, Throwable> {
   T value;
   Throwable error;

@@ -41,8 +41,8 @@ import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
 /**
- * Pushes under way while streams break and go on all the same, and while trainers of an aggregator's push are lost. The
- * gradients are whole numbers and the rate is 1: sums are exact.
+ * Tests of pushes in progress while streams break and the pushes continue, and while trainers of an aggregator's push
+ * are lost. The gradients are whole numbers and the rate is 1: sums are exact.
  */
 class ApplicationStreamsTest {
 

@@ -27,7 +27,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** A shard that fails by itself: nobody who waits is forgotten, and other jobs go on. */
+/** Tests of a job that breaks on its shard: every request that waits is answered, and other jobs continue. */
 class BrokenJobTest {
 
   private static final JobSpec BROKEN = spec("broken", 2, Mode.SYNC);

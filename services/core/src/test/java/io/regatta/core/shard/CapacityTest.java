@@ -12,10 +12,13 @@ import io.regatta.core.table.TableGroup;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** What still fits, in rows and in bytes, and what is evicted for more: with a tracked table of narrow rows and another of wide ones. */
+/**
+ * Tests of the room left, in rows and in bytes, and of evictions for more, with a tracked table of narrow rows and
+ * another of wide ones.
+ */
 class CapacityTest {
 
-  private static final long EVICTION = 13 * Turns.ROW_FLOATS;
+  private static final long EVICTION = 13 * TimeSlices.ROW_FLOATS;
   /** Enough rows for an eviction, which looks at a few places, to find one. */
   private static final int MANY = 2_000;
 

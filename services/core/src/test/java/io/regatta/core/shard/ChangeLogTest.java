@@ -220,11 +220,11 @@ class ChangeLogTest {
     ParameterShard shard = shard(1, turns);
     shard.push("job", new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, null,
         List.of(new SparseRows("a", LongStream.range(0, 50_000).toArray(), new float[50_000]))), new Answer<>());
-    long floats = 50_000L * (Turns.ROW_FLOATS + ChangeLog.NOTED_FLOATS);
-    assertThat(turns.runAll()).isBetween((int) (0.9 * floats / Turns.FLOATS), (int) (1.5 * floats / Turns.FLOATS));
+    long floats = 50_000L * (TimeSlices.ROW_FLOATS + ChangeLog.NOTED_FLOATS);
+    assertThat(turns.runAll()).isBetween((int) (0.9 * floats / TimeSlices.FLOATS), (int) (1.5 * floats / TimeSlices.FLOATS));
   }
 
-  /** Who fails to get an answer is told of the same rows when it asks again. */
+  /** A reader that fails to get an answer gets the same rows when it asks again. */
   @Test
   void changesAreForgottenWhenTheyHaveBeenTold_notWhenTheirAnswerBegins() {
     LaterTurns turns = new LaterTurns();

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class GatheringTest {
 
   private static final int DIM = 3;
-  private static final long[] IDS = LongStream.range(0, 2 * Turns.ROWS + 10).toArray();
+  private static final long[] IDS = LongStream.range(0, 2 * TimeSlices.ROWS + 10).toArray();
 
   private JobTables tables = tables(DIM);
 
@@ -44,9 +44,9 @@ class GatheringTest {
     assertThat(gathering.advance(0)).isEqualTo(-1);
     assertThat(gathering.rows()).as("room is made when they are copied").isEmpty();
     assertThat(gathering.advance(1)).isEqualTo(-1);
-    assertThat(tables.rows()).isEqualTo(Turns.ROWS);
+    assertThat(tables.rows()).isEqualTo(TimeSlices.ROWS);
     assertThat(gathering.advance(1)).isEqualTo(-1);
-    assertThat(gathering.advance(1_000_000)).isEqualTo(1_000_000 - Turns.rowsCost(10, DIM));
+    assertThat(gathering.advance(1_000_000)).isEqualTo(1_000_000 - TimeSlices.rowsCost(10, DIM));
     assertThat(gathering.rows()).extracting(SparseRows::ids).containsExactly(IDS);
   }
 
@@ -55,8 +55,8 @@ class GatheringTest {
     tables.pull(tables.table("t"), LongStream.range(-40, 0).toArray(), 0, 40, new float[40 * DIM], null);
     Gathering gathering = of(IDS.length, null, new SparseIds("t", IDS));
     gathering.advance(1);
-    assertThat(gathering.births()).isEqualTo(IDS.length - Turns.ROWS);
-    gathering.advance(Turns.FLOATS);
+    assertThat(gathering.births()).isEqualTo(IDS.length - TimeSlices.ROWS);
+    gathering.advance(TimeSlices.FLOATS);
     assertThat(gathering.births()).isZero();
   }
 
@@ -66,12 +66,12 @@ class GatheringTest {
     long[] many = LongStream.range(0, 100_000).toArray();
     log.add("t", many, 0, many.length);
     Gathering gathering = of(0, log.after(0), new SparseIds("t", new long[] {-1}));
-    assertThat(gathering.advance(Turns.FLOATS)).as("more than a turn's").isEqualTo(-1);
-    while (gathering.advance(Turns.FLOATS) < 0) { }
+    assertThat(gathering.advance(TimeSlices.FLOATS)).as("more than a turn's").isEqualTo(-1);
+    while (gathering.advance(TimeSlices.FLOATS) < 0) { }
     assertThat(gathering.waitsForRoom()).isTrue();
     assertThat(gathering.rows()).as("there is no room for them yet").isEmpty();
     gathering.hasRoom();
-    while (gathering.advance(Turns.FLOATS) < 0) { }
+    while (gathering.advance(TimeSlices.FLOATS) < 0) { }
     assertThat(gathering.rows()).hasSize(2);
     assertThat(gathering.rows().get(0).ids()).containsExactly(-1);
     assertThat(LongStream.of(gathering.rows().get(1).ids()).sorted().toArray()).isEqualTo(many);
@@ -84,7 +84,7 @@ class GatheringTest {
     log.add("t", IDS, 0, 20);
     Gathering gathering = of(0, log.after(0), new SparseIds("t", new long[] {-1}));
     assertThat(gathering.waitsForRoom()).isFalse();
-    assertThat(gathering.advance(Turns.FLOATS)).isNotNegative();
+    assertThat(gathering.advance(TimeSlices.FLOATS)).isNotNegative();
     assertThat(gathering.waitsForRoom()).isTrue();
     assertThat(gathering.changedBytes()).isEqualTo(20 * (8 + 4 * DIM));
     assertThat(gathering.tooLong()).isFalse();
@@ -95,7 +95,7 @@ class GatheringTest {
   @Test
   void goesOnAtOnce_whenNothingHasChanged() {
     Gathering gathering = of(1, new ChangeLog().after(0), new SparseIds("t", new long[] {-1}));
-    assertThat(gathering.advance(Turns.FLOATS)).isEqualTo(Turns.FLOATS - JobTables.CREATED_FLOATS - Turns.rowsCost(1, DIM));
+    assertThat(gathering.advance(TimeSlices.FLOATS)).isEqualTo(TimeSlices.FLOATS - JobTables.CREATED_FLOATS - TimeSlices.rowsCost(1, DIM));
     assertThat(gathering.rows()).hasSize(1);
   }
 
@@ -107,7 +107,7 @@ class GatheringTest {
       ChangeLog log = new ChangeLog();
       log.add("t", LongStream.range(0, rows).toArray(), 0, rows);
       Gathering gathering = of(0, log.after(0));
-      while (gathering.advance(Turns.FLOATS) < 0) { }
+      while (gathering.advance(TimeSlices.FLOATS) < 0) { }
       assertThat(gathering.tooLong()).isEqualTo(rows > 32_767);
       assertThat(gathering.changedBytes()).isEqualTo(rows * (8L + (4 << 16)));
     }

@@ -37,7 +37,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** A job that is saved at a step and goes on elsewhere comes to the same bits as the one that goes on here. */
+/** Tests that a job saved at a step and resumed elsewhere has the same bits as the one that continues here. */
 class JobSnapshotTest {
 
   private static final int DENSE = 20_000;
@@ -239,7 +239,7 @@ class JobSnapshotTest {
     assertThat(job.snapshots.takeIfDue()).as("nobody has asked for a third one").isFalse();
   }
 
-  /** For want of memory, say: here because another walk is under way. */
+  /** Memory may run out at this point; here another walk is in progress. */
   @Test
   void a_snapshot_that_cannot_begin_leaves_nothing_open() {
     JobState job = withTwoTables(new Completions());

@@ -41,13 +41,16 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** What one job on a shard owes to whom: dates, turns, refusals when it is broken, and ends of what waits. */
+/**
+ * Tests of what one job on a shard owes: dates, time slices, refusals when it is broken, and ends of requests that
+ * wait.
+ */
 class JobStateTest {
 
   private static final String PLAIN = "plain";
   private static final String TRACKED = "tracked";
   /** Rows that take more than one turn to be pulled, or pushed. */
-  private static final int LARGE = 2 * Turns.FLOATS / Turns.ROW_FLOATS;
+  private static final int LARGE = 2 * TimeSlices.FLOATS / TimeSlices.ROW_FLOATS;
 
   private final LaterTurns turns = new LaterTurns();
   private long nowMillis = 1;
@@ -91,7 +94,7 @@ class JobStateTest {
     return answer;
   }
 
-  /** Asks for so many rows that nothing is left of the turn, and more is to be done in later ones. */
+  /** Asks for {@link #LARGE} rows, which use up the time slice and leave work for later ones. */
   private static void useUpTheTurn(ParameterShard shard) {
     assertThat(pull(shard, 0, 0, PLAIN, LARGE).value).isNull();
   }

@@ -76,10 +76,10 @@ class JobTablesTest {
     JobTables tables = tables();
     SparseRows rows = new SparseRows("a", IDS, ROWS);
     assertThat(tables.add(rows, 1, 3)).as("with the table's creation")
-        .isEqualTo(JobTables.CREATED_FLOATS + Turns.rowsCost(2, 2));
+        .isEqualTo(JobTables.CREATED_FLOATS + TimeSlices.rowsCost(2, 2));
     assertThat(read(tables, "a")).containsExactly(0, 0, 3, 4, 5, 6, 0, 0);
-    assertThat(tables.update(rows, 1, 4, 0, 1)).isEqualTo(Turns.rowsCost(3, 2));
-    assertThat(tables.pull(tables.table("a"), IDS, 1, 3, new float[ROWS.length], null)).isEqualTo(Turns.rowsCost(2, 2));
+    assertThat(tables.update(rows, 1, 4, 0, 1)).isEqualTo(TimeSlices.rowsCost(3, 2));
+    assertThat(tables.pull(tables.table("a"), IDS, 1, 3, new float[ROWS.length], null)).isEqualTo(TimeSlices.rowsCost(2, 2));
   }
 
   @Test

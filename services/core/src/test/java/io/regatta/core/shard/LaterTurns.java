@@ -3,7 +3,7 @@ package io.regatta.core.shard;
 import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
 
-/** What a shard has left to later turns, in order; a test says when they come. */
+/** The tasks that a shard has left to later turns of its loop, in order; a test says when they run. */
 final class LaterTurns extends ArrayDeque<Runnable> implements Executor {
 
   @Override

@@ -159,7 +159,7 @@ class OwnShardTest {
     assertThat(new ParameterShard(3, ParameterShard.Limits.defaults(), TestClock.at(1)).index()).isEqualTo(3);
   }
 
-  /** With fresh slots Adam's first update is the rate, whatever the version; told of 5 updates it is not. */
+  /** With fresh slots Adam's first update is the rate, whatever the version; after 5 restored updates it is not. */
   @Test
   void updatesAreCountedFromWhereTheSnapshotSays() {
     register(OptimizerSpec.adam(0.5));

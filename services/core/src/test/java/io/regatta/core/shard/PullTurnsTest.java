@@ -34,7 +34,7 @@ class PullTurnsTest {
 
   private static final int DIM = 3;
   /** Rows of one turn, rounded up as a turn does. */
-  private static final int TURN_ROWS = Turns.FLOATS / (Turns.ROW_FLOATS + DIM) / Turns.ROWS * Turns.ROWS + Turns.ROWS;
+  private static final int TURN_ROWS = TimeSlices.FLOATS / (TimeSlices.ROW_FLOATS + DIM) / TimeSlices.ROWS * TimeSlices.ROWS + TimeSlices.ROWS;
   private static final int ROWS = 2 * TURN_ROWS + 100;
   private static final String[] TABLES = {"wide", "deep"};
   private static final TrainerId ME = new TrainerId(0, 1);
@@ -240,12 +240,12 @@ class PullTurnsTest {
     }
     push(shard, 0, 5);
     long before = rows(shard);
-    assertThat(before).as("in the turn of the push").isLessThanOrEqualTo(TURN_ROWS + Turns.ROWS);
+    assertThat(before).as("in the turn of the push").isLessThanOrEqualTo(TURN_ROWS + TimeSlices.ROWS);
     int answered = answered(parked);
     while (!turns.isEmpty()) {
       assertThat(turns).hasSize(1);
       turns.poll().run();
-      assertThat(rows(shard) - before).isLessThanOrEqualTo(TURN_ROWS + Turns.ROWS);
+      assertThat(rows(shard) - before).isLessThanOrEqualTo(TURN_ROWS + TimeSlices.ROWS);
       assertThat(answered(parked)).isGreaterThanOrEqualTo(answered);
       assertThat(parked.subList(0, answered(parked))).allSatisfy(a -> assertThat(a.value).isNotNull());
       before = rows(shard);

@@ -45,7 +45,7 @@ import org.junit.jupiter.api.Test;
  */
 class PushTurnsTest {
 
-  private static final int TURN_ROWS = Turns.FLOATS / Turns.ROW_FLOATS;
+  private static final int TURN_ROWS = TimeSlices.FLOATS / TimeSlices.ROW_FLOATS;
   private static final int ROWS = 3 * TURN_ROWS;
   private static final long[] IDS = LongStream.range(0, ROWS).map(i -> (i * 7919) % ROWS).toArray();
   private static final String[] TABLES = {"wide", "deep"};
@@ -133,7 +133,7 @@ class PushTurnsTest {
       turns.poll().run();
       n++;
       long now = shard.status("job").rows().get(TABLES[0]) - n;
-      assertThat(now - before).isLessThanOrEqualTo(TURN_ROWS + Turns.ROWS);
+      assertThat(now - before).isLessThanOrEqualTo(TURN_ROWS + TimeSlices.ROWS);
       before = now;
     }
     assertThat(n).isGreaterThanOrEqualTo(2);
@@ -284,15 +284,15 @@ class PushTurnsTest {
   /** Rows of a round are counted: five slices of the check cost a little more than a turn. */
   @Test
   void aPushIsTakenIn_whenItsCheckUsesUpTheTurn() {
-    int slice = 1 + Turns.ROWS * (RowCheck.ID_FLOATS + 1 + Turns.ROW_FLOATS);
-    int slices = Turns.FLOATS / slice + 1;
+    int slice = 1 + TimeSlices.ROWS * (RowCheck.ID_FLOATS + 1 + TimeSlices.ROW_FLOATS);
+    int slices = TimeSlices.FLOATS / slice + 1;
     ParameterShard shard = shard(Mode.SYNC, 2, true);
-    send(shard, push(0, 1, rows(1, LongStream.range(0, (long) slices * Turns.ROWS).toArray())));
+    send(shard, push(0, 1, rows(1, LongStream.range(0, (long) slices * TimeSlices.ROWS).toArray())));
     assertThat(shard.status("job").trainers().get(0).lastStep()).isZero();
     turns.clear();
-    int uncounted = Turns.FLOATS / (1 + Turns.ROWS * (RowCheck.ID_FLOATS + 1)) + 1;
+    int uncounted = TimeSlices.FLOATS / (1 + TimeSlices.ROWS * (RowCheck.ID_FLOATS + 1)) + 1;
     ParameterShard free = shard(Mode.ASYNC, 2, true);
-    Answer<PushAck> ack = send(free, push(0, 1, rows(1, LongStream.range(0, (long) uncounted * Turns.ROWS).toArray())));
+    Answer<PushAck> ack = send(free, push(0, 1, rows(1, LongStream.range(0, (long) uncounted * TimeSlices.ROWS).toArray())));
     assertThat(free.status("job").trainers().get(0).lastStep()).isZero();
     assertThat(free.status("job").rows()).as("applied in later turns").containsEntry(TABLES[0], 0L);
     turns.runAll();
@@ -413,7 +413,7 @@ class PushTurnsTest {
     }
   }
 
-  /** Of its own trainer it waits for the pushes before it, and not for those behind. */
+  /** The pull waits for earlier pushes of its own trainer, and not for later ones. */
   @Test
   void aPullIsNotKeptByPushesThatComeBehindIt() {
     ParameterShard shard = shard(Mode.ASYNC, 1, true, 64);
@@ -429,7 +429,7 @@ class PushTurnsTest {
     turns.runAll();
   }
 
-  /** The pull is begun before small pushes that came behind it, though one turn had room for all of them. */
+  /** The pull is begun before small pushes that came after it, though one time slice had room for all of them. */
   @Test
   void aPullIsBegunBeforePushesThatComeBehindIt() {
     ParameterShard shard = shard(Mode.ASYNC, 1, true, 64);
@@ -487,7 +487,7 @@ class PushTurnsTest {
   void pushesAreApplied_whereverTheTurnsOfThoseBeforeThemEnd() {
     for (int slices = 1; slices <= 12; slices++) {
       ParameterShard shard = shard(Mode.ASYNC, 2, true);
-      Answer<PushAck> first = send(shard, push(0, 1, rows(1, LongStream.range(0, slices * Turns.ROWS).toArray())));
+      Answer<PushAck> first = send(shard, push(0, 1, rows(1, LongStream.range(0, slices * TimeSlices.ROWS).toArray())));
       Answer<PushAck> second = send(shard, push(0, 2, rows(1, 7)));
       turns.runAll();
       assertThat(first.value).as("%d slices", slices).isNotNull();
@@ -501,8 +501,8 @@ class PushTurnsTest {
     List<Integer> needed = new ArrayList<>();
     for (int slices = 1; slices <= 8; slices++) {
       ParameterShard shard = shard(Mode.ASYNC, 2, true);
-      Answer<PushAck> push = send(shard, push(0, 1, rows(1, LongStream.range(0, slices * Turns.ROWS).toArray())));
-      Answer<Pulled> other = pull(shard, 1, 0, LongStream.range(0, TURN_ROWS + Turns.ROWS).toArray());
+      Answer<PushAck> push = send(shard, push(0, 1, rows(1, LongStream.range(0, slices * TimeSlices.ROWS).toArray())));
+      Answer<Pulled> other = pull(shard, 1, 0, LongStream.range(0, TURN_ROWS + TimeSlices.ROWS).toArray());
       if (push.value == null && other.value == null) {
         needed.add(turns.runAll());
       }
@@ -510,7 +510,7 @@ class PushTurnsTest {
     assertThat(needed).as("turns for both").contains(1);
   }
 
-  /** What has begun takes no place of its own: its end is never refused for want of room. */
+  /** A push that has begun takes no place of its own: its end is never refused because there is no room. */
   @Test
   void aPushThatHasBegunCanEnd() {
     ParameterShard shard = shard(Mode.ASYNC, 1, true, 1);

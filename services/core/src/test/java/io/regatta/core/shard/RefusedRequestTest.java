@@ -285,9 +285,7 @@ class RefusedRequestTest {
     return Arguments.of(name, push, type, List.of(texts));
   }
 
-  /** What a completion brought. */
-
-  /** The best of some times of a small push, before and after. */
+  /** Compares the best of some times of a small push, before and after. */
   @Test
   void aRefusedPushOfManyIdsDoesNotMakeLaterOnesSlow() {
     JobSpec spec = LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL);

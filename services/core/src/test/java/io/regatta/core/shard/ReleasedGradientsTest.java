@@ -80,7 +80,7 @@ class ReleasedGradientsTest {
     return shard(mode, policy, 2);
   }
 
-  /** Of a job of so many trainers, two of which have come. */
+  /** Returns the shard of a job of {@code trainers} trainers, two of which have registered. */
   private ParameterShard shard(Mode mode, NanPolicy policy, int trainers) {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(2))), sgd,

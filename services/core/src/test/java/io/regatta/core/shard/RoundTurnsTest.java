@@ -113,7 +113,7 @@ class RoundTurnsTest {
       n++;
     }
     // Two gradients and the values of each element; rows beside.
-    int full = (int) (3L * N / Turns.FLOATS);
+    int full = (int) (3L * N / TimeSlices.FLOATS);
     assertThat(n).isBetween(full, full + 4);
     acks.forEach(a -> assertThat(a.value.version()).isEqualTo(1));
     assertThat(before.value.dense().toArray()).containsOnly(0);

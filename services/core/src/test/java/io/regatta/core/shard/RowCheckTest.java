@@ -46,31 +46,31 @@ class RowCheckTest {
     SparseRows ten = rows(LongStream.range(0, 10).toArray());
     assertThat(check(async, ten).advance(100_000)).isEqualTo(100_000 - (1 + 10 * (RowCheck.ID_FLOATS + DIM)));
     assertThat(check(sync, ten).advance(100_000)).as("rows of a round are counted")
-        .isEqualTo(100_000 - (1 + 10 * (RowCheck.ID_FLOATS + DIM + Turns.ROW_FLOATS)));
+        .isEqualTo(100_000 - (1 + 10 * (RowCheck.ID_FLOATS + DIM + TimeSlices.ROW_FLOATS)));
     assertThat(check(async, rows()).advance(5)).isEqualTo(4);
   }
 
   @Test
   void looksAtASliceOfRowsForAnyBudget_andAtNoneWithoutOne() {
-    RowCheck check = check(async, rows(LongStream.range(0, 2 * Turns.ROWS + 1).toArray()));
+    RowCheck check = check(async, rows(LongStream.range(0, 2 * TimeSlices.ROWS + 1).toArray()));
     assertThat(check.advance(0)).isEqualTo(-1);
     assertThat(check.births()).isZero();
     assertThat(check.advance(1)).isEqualTo(-1);
-    assertThat(check.births()).isEqualTo(Turns.ROWS);
+    assertThat(check.births()).isEqualTo(TimeSlices.ROWS);
     assertThat(check.advance(1)).isEqualTo(-1);
     assertThat(check.advance(1)).as("it needed more than that, and is done").isZero();
-    assertThat(check.births()).isEqualTo(2 * Turns.ROWS + 1);
+    assertThat(check.births()).isEqualTo(2 * TimeSlices.ROWS + 1);
   }
 
   @Test
   void needsNoSetOfIds_whenTheyAscend() {
     IdSet shared = async.check.takeIdSet(1);
     async.check.giveIdSet(shared, 1);
-    RowCheck ascending = check(async, rows(LongStream.range(0, 2 * Turns.ROWS).toArray()));
+    RowCheck ascending = check(async, rows(LongStream.range(0, 2 * TimeSlices.ROWS).toArray()));
     assertThat(ascending.advance(1)).isEqualTo(-1);
     assertThat(async.check.takeIdSet(1)).as("nobody has it").isSameAs(shared);
     async.check.giveIdSet(shared, 1);
-    RowCheck descending = check(async, rows(LongStream.range(0, 2 * Turns.ROWS).map(i -> -i).toArray()));
+    RowCheck descending = check(async, rows(LongStream.range(0, 2 * TimeSlices.ROWS).map(i -> -i).toArray()));
     assertThat(descending.advance(1)).isEqualTo(-1);
     assertThat(async.check.takeIdSet(1)).as("the check has it").isNotSameAs(shared);
     assertThat(descending.advance(1)).isZero();

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where in a push an id that is there twice, or a value that is no number, may be. */
+/** Tests of the places in a push where an id may occur twice, or a value may be no number. */
 class RowChecksTest {
 
   private static final int DIM = 3;

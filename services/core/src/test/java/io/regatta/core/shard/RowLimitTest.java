@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** The limit of rows while they are born over several turns. */
+/** Tests of the limit of rows while they are created over several time slices. */
 class RowLimitTest {
 
   private static final String ROWS = "rows";
@@ -63,7 +63,7 @@ class RowLimitTest {
     return shard.status("job").rows().get(ROWS);
   }
 
-  /** Where rows are evicted for new ones, those of a snapshot would push one another out. */
+  /** If rows are evicted for new ones, those of a snapshot would push one another out. */
   @Test
   void aSnapshotWithMoreRowsThanTheLimitIsRefused() {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);

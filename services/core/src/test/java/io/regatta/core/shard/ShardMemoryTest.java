@@ -28,7 +28,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** What a shard takes of the heap's budgets, what it refuses for want of them, and that it gives all back. */
+/** Tests of the memory that a shard takes of the heap's budgets, refuses beyond them, and gives back. */
 class ShardMemoryTest {
 
   private static final int ROW_BYTES = 4 * (1 + 2) + 10;

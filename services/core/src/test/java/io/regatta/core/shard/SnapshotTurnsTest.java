@@ -35,8 +35,9 @@ import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
 /**
- * Snapshots of a job of so many tables that they are taken over turns, while requests come between these. The oracle is a shard that
- * does everything in one turn, and gets the same requests in the same order, but none after the moment.
+ * Tests of snapshots of many tables, which are taken over several time slices, while requests are served between these.
+ * The oracle is a shard that does everything in one time slice, and gets the same requests in the same order, but none
+ * after the moment.
  */
 class SnapshotTurnsTest {
 

@@ -91,7 +91,7 @@ class TableLifeOnShardsTest {
     return new SparseRows(T, byId.keySet().stream().mapToLong(Long::longValue).toArray(), values, 2);
   }
 
-  /** Trains so many steps with the examples cut among the trainers, then shrinks; the rows left, by id. */
+  /** Trains 20 steps with the examples cut among the trainers, then shrinks; returns the rows left, by id. */
   private Map<Long, Float> trained(int trainers, int shardCount, TableLife life, float[] shrunkBy) {
     List<ParameterShard> shards = new ArrayList<>();
     JobSpec job = job(Mode.SYNC, trainers, shardCount, life);
@@ -184,7 +184,10 @@ class TableLifeOnShardsTest {
     assertThat(exported(c)).hasSize(2);
   }
 
-  /** Whoever pulls first: within a step all trainers see the same rows, and an N-th step admits. */
+  /**
+   * The first trainer to pull makes no difference: within a step all trainers see the same rows, and an N-th step
+   * admits.
+   */
   @Test
   void inRoundsTheOrderOfPullsDoesNotMatter() {
     List<List<Float>> seen = new ArrayList<>();

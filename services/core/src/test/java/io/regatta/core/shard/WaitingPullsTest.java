@@ -30,7 +30,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Pulls that wait, or are answered over several turns: for whom, within which limits, and what becomes of them. */
+/** Tests of pulls that wait, or are answered over several time slices: their peers, their limits, and their end. */
 class WaitingPullsTest {
 
   private static final int BOUND = 2;
@@ -230,7 +230,7 @@ class WaitingPullsTest {
     assertThat(shard.status("job").rows().get("t")).isEqualTo(15_000);
   }
 
-  /** Where nothing waits for them, what one turn has room for is applied in one. */
+  /** If no pull waits for them, all pushes that fit one time slice are applied in one. */
   @Test
   void smallPushesBehindALargeOneShareItsLastTurn() {
     ParameterShard shard = begun(Mode.ASYNC, 1);

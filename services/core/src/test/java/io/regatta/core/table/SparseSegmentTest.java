@@ -16,7 +16,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
 
-/** Any segment, whatever ids come to it, is a map from id to row number. */
+/** Tests that any segment is a map from id to row number, for any ids. */
 class SparseSegmentTest {
 
   /** As both halves of an id: signalling and quiet NaN, infinities, denormal, the two zeros. */

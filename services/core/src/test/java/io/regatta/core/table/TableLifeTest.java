@@ -23,7 +23,10 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
-/** A tracked table against a plain map of rows: births, admissions, updates, removals, births again, and growth. */
+/**
+ * Tests of a tracked table against a plain map of rows: creation, admission, updates, removal, repeated creation, and
+ * growth.
+ */
 class TableLifeTest {
 
   private static final long SEED = 3;
@@ -42,7 +45,7 @@ class TableLifeTest {
     long seen;
   }
 
-  /** What the table is meant to be. */
+  /** The model of the table, as a plain map. */
   private static final class Plain {
     final SparseTableSpec spec;
     final boolean rounds;
@@ -215,7 +218,7 @@ class TableLifeTest {
     assertThat(digest(to)).isEqualTo(digest(from)); // the slots have come along
   }
 
-  /** By chance, each row's admission is a function of its id and pull: the same in any order and on any shards. */
+  /** Random admission of a row is a function of its id and pull: the same in any order and on any shards. */
   @Test
   void admissionByChanceIsAFunctionOfIdAndPull() {
     TableLife life = TableLife.NONE.withAdmission(0, 0.3f);
@@ -500,7 +503,10 @@ class TableLifeTest {
     return sum;
   }
 
-  /** Of rows seen at the same time, one of the lowest score among five goes: seldom one of the half with the higher score. */
+  /**
+   * Rows seen at the same time are evicted by the lowest score among five: seldom one of the half with the higher
+   * score.
+   */
   @Test
   void whoeverHasTheLowestScoreIsEvicted_amongRowsSeenAtTheSameTime() {
     SparseTable table = new SparseTable(SEED, new SparseTableSpec("t", 1, InitializerSpec.zeros(), OptimizerSpec.sgd(1),

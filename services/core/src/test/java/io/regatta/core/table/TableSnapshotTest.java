@@ -49,7 +49,7 @@ class TableSnapshotTest {
     return random.longs(1 + random.nextInt(most), 0, IDS).distinct().toArray();
   }
 
-  /** Something that training does: rows are born, change, age and go. */
+  /** Changes a table as training does: rows are created, change, age and are removed. */
   private static void train(SparseTable t, Random random) {
     long[] ids = draw(random, 200);
     float[] gradients = new float[ids.length * t.spec().pushWidth()];

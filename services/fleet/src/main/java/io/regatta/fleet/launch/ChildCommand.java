@@ -13,20 +13,23 @@ import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 
 /**
- * How a process of the job is called: this Java with the options of this process, Regatta on its class path, and the
- * program. A job file is run by {@code regatta run}, a jar by its main class, a single .java file as Java runs sources.
+ * The command line of a process of the job: this Java with the options of this process, Regatta on its class path, and
+ * the program. A job file is run by {@code regatta run}, a jar by its main class, a single .java file as Java runs
+ * sources.
  */
 final class ChildCommand {
 
-  /** What the manifest of Regatta's jar opens, which Java only looks at behind {@code -jar}. */
+  /** Packages that the manifest of Regatta's jar opens, which Java reads only after {@code -jar}. */
   private static final List<String> OPENED = List.of("java.base/java.lang", "java.base/java.nio", "java.base/sun.nio.ch",
       "java.management/sun.management", "jdk.management/com.sun.management.internal");
 
   private ChildCommand() {}
 
   /**
+   * Returns the command line of a program.
+   *
    * @param main class of Regatta's command line
-   * @throws InvalidInput if the program is none of the three, or is not there
+   * @throws InvalidInput if the program is none of the three, or does not exist
    */
   static List<String> of(String program, List<String> arguments, String main) {
     Path file = Path.of(program);
@@ -50,7 +53,7 @@ final class ChildCommand {
     return command;
   }
 
-  /** Regatta's command line on this Java, with this class path. */
+  /** Returns Regatta's command line on this Java, with this class path. */
   static List<String> regatta(String main, String... arguments) {
     List<String> command = new ArrayList<>(java());
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main));

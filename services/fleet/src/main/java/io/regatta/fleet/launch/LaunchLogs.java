@@ -18,11 +18,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The directory of a launch's logs, in which those of one launch are to lie. PaddlePaddle's launch writes over files of the same names and
- * leaves all others: with fewer trainers than before, the last ones' would be the earlier launch's. Here the files of the launch before go
- * to {@code previous/}, one launch back. Those of roles that this launch does not have stay, and are named: in a directory that machines
- * share another one may be writing them. As long as a launch lives, it holds a lock there, and no other one moves its files. Owned by
- * the launcher's thread.
+ * The log directory of one launch. Owned by the launcher's thread. PaddlePaddle's launch overwrites files of the same
+ * names and leaves all others. With fewer trainers than before, the logs of the last ones would be from the earlier
+ * launch. Here the files of the launch before are moved to {@code previous/}, which keeps one launch. Files of roles
+ * that this launch does not have stay, and are named: in a shared directory another machine may be writing them. A
+ * launch holds a lock there while it lives, and no other one moves its files.
  */
 final class LaunchLogs implements AutoCloseable {
 
@@ -31,7 +31,7 @@ final class LaunchLogs implements AutoCloseable {
   private static final String ENDPOINTS = "endpoints.log";
   private static final Pattern LOG = Pattern.compile("(masterlog|serverlog|workerlog)\\.\\d{1,9}");
 
-  /** Locked as long as the launch lives; null: another one had it. */
+  /** Lock of this launch; null: another one had it. */
   private final FileChannel lock;
   private final List<String> lines;
 
@@ -40,7 +40,7 @@ final class LaunchLogs implements AutoCloseable {
     this.lines = lines;
   }
 
-  /** What is to be said, a line each. */
+  /** Returns the lines to print. */
   List<String> lines() {
     return lines;
   }
@@ -100,7 +100,7 @@ final class LaunchLogs implements AutoCloseable {
     return List.copyOf(lines);
   }
 
-  /** The launch has ended. */
+  /** Releases the lock at the end of the launch. */
   @Override
   public void close() {
     if (lock != null) {
@@ -112,7 +112,7 @@ final class LaunchLogs implements AutoCloseable {
     }
   }
 
-  /** One launch back is kept. */
+  /** Empties the directory of the launch before; one launch is kept. */
   private static void empty(Path previous) throws IOException {
     Files.createDirectories(previous);
     for (Path file : earlier(previous)) {
@@ -120,7 +120,7 @@ final class LaunchLogs implements AutoCloseable {
     }
   }
 
-  /** In the order of their names. */
+  /** Returns the log files, in the order of their names. */
   private static List<Path> earlier(Path logs) throws IOException {
     try (Stream<Path> files = Files.list(logs)) {
       return files.filter(file -> !role(file).isEmpty() && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
@@ -128,7 +128,7 @@ final class LaunchLogs implements AutoCloseable {
     }
   }
 
-  /** By what its name begins with; empty: it is no file of a launch. */
+  /** Returns the role that a file's name begins with; empty: it is not a file of a launch. */
   private static String role(Path file) {
     String name = file.getFileName().toString();
     Matcher log = LOG.matcher(name);

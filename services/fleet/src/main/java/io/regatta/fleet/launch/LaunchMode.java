@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * In which of the two modes a job is launched. Options that are of one decide, as in PaddlePaddle; without any the machine does, but a
- * job whose mode is known to be collective is collective on every machine. Immutable.
+ * The mode in which a job is launched. Immutable. As in PaddlePaddle, options that belong to one mode decide; without
+ * any, the machine does. A job whose mode is known to be collective is collective on every machine.
  *
  * @param collective whether trainers exchange among themselves; otherwise there are parameter servers
  * @param why the line that says how that was chosen
@@ -17,7 +17,7 @@ record LaunchMode(boolean collective, String why) {
   private static final String IS_COLLECTIVE = "the job's mode is collective. Use collective mode, with one trainer";
 
   /**
-   * Of a launch on this machine.
+   * Chooses the mode of a launch on this machine.
    *
    * @param gpus number of GPUs that can be used here
    * @throws InvalidInput for options that contradict each other, or the job
@@ -34,7 +34,7 @@ record LaunchMode(boolean collective, String why) {
             + "(--server_num, --worker_num)");
   }
 
-  /** Of a launch on machines whose GPUs cannot be seen from here. */
+  /** Chooses the mode of a launch on machines whose GPUs cannot be seen from here. */
   static LaunchMode onHosts(LaunchOptions options, LaunchedJob job) {
     if (isAsked(options)) {
       return asked(options, job, "");

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What a launcher's command line said, under the names that PaddlePaddle's {@code launch} gives them. Immutable.
+ * The options of a launcher's command line, under the names of PaddlePaddle's {@code launch}. Immutable.
  *
  * @param serverNum parameter servers on this machine; null: as {@code servers} says
  * @param workerNum trainers on this machine; null: as {@code workers} says
@@ -19,15 +19,16 @@ import java.util.TreeMap;
  * @param workers {@code host} or {@code host:port} of every trainer, of all machines; empty: {@code workerNum} here
  * @param ips machines of a collective job, in the order of its ranks; empty: this one alone
  * @param nprocPerNode trainers of a collective job on each machine; null: one for each of {@code gpus}, or one
- * @param meeting how machines of a collective job come together that are not named
- * @param gpus what the trainers of this machine get, by their number on it
- * @param host this machine's address; empty: where lists name machines, looked for among its own, and otherwise loopback
+ * @param meeting rendezvous of the machines of a collective job that are not named
+ * @param gpus of the trainers of this machine, by their number on it
+ * @param host this machine's address; empty: where lists name machines, looked for among its own, and otherwise
+ *     loopback
  * @param startPort first of the ports to use; null: any free ones on one machine, the usual ones on several
  * @param httpPort port, or {@code host:port}, of the HTTP store that is announced to programs; empty: any free one
- * @param gloo whether programs are told to use gloo, as {@code PADDLE_WITH_GLOO} says it: 0 not
+ * @param gloo the value of {@code PADDLE_WITH_GLOO} for programs: 0 not to use it
  * @param logDir directory of the processes' logs
  * @param jobId name for log lines; {@link #JOB_ID} unless it was given
- * @param program what is run: a job file, a jar, or one .java file
+ * @param program a job file, a jar, or one .java file
  * @param arguments its arguments
  * @param given options as they were typed, or as variables that stand for them say, by their first names
  */
@@ -35,12 +36,12 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     List<String> ips, Integer nprocPerNode, Meeting meeting, GpuAssignment gpus, String host, Integer startPort, String httpPort,
     String gloo, String logDir, String jobId, String program, List<String> arguments, Map<String, String> given) {
 
-  /** The name of a launch that was given none, as PaddlePaddle has it. */
+  /** Name of a launch that was given none, as in PaddlePaddle. */
   public static final String JOB_ID = "default";
-  /** Programs are told not to use gloo. */
+  /** Value with which programs do not use gloo. */
   public static final String NO_GLOO = "0";
   private static final String LOOPBACK = "127.0.0.1";
-  /** Of a launch on other machines, which the block shows if it is one. */
+  /** Options of a launch on other machines, which the block shows if it is one. */
   private static final List<String> REMOTE = List.of("--hosts", "--job_dispatch_package", "--job_workspace");
 
   public LaunchOptions {
@@ -63,24 +64,27 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     }
   }
 
-  /** The same for other machines, by their names; numbers on each are in the lists. */
+  /** Returns the same options for other machines, by their names; numbers on each are in the lists. */
   LaunchOptions on(List<String> newServers, List<String> newWorkers, List<String> newIps) {
     return new LaunchOptions(null, null, newServers, newWorkers, newIps, nprocPerNode, meeting, gpus, host, startPort,
         httpPort, gloo, logDir, jobId, program, arguments, given);
   }
 
-  /** The same with a server and a trainer, for who has asked for neither mode. */
+  /** Returns the same options with one server and one trainer, for a command that has asked for neither mode. */
   LaunchOptions withOneOfEach() {
     return new LaunchOptions(1, 1, servers, workers, ips, nprocPerNode, meeting, gpus, host, startPort, httpPort, gloo, logDir,
         jobId, program, arguments, given);
   }
 
-  /** This machine's address where no list names it. */
+  /** Returns this machine's address where no list names it. */
   String ownHost() {
     return host.isEmpty() ? LOOPBACK : host;
   }
 
-  /** What programs are told of gloo, whether they use it or not; its directory, which no process of a launch needs, is nobody else's. */
+  /**
+   * Returns the gloo variables of programs, whether they use it or not. Their directory, which no process of a launch
+   * needs, belongs to this launch alone.
+   */
   Map<String, String> glooVariables() {
     Map<String, String> variables = new LinkedHashMap<>();
     variables.put("PADDLE_WITH_GLOO", gloo);
@@ -102,7 +106,7 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     }
   }
 
-  /** The GPUs of {@code --gpus}. */
+  /** Returns the GPUs of {@code --gpus}. */
   public static GpuAssignment gpus(String text) {
     List<Integer> numbers = new ArrayList<>();
     for (String gpu : list(text)) {
@@ -114,7 +118,7 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     return new GpuAssignment(numbers);
   }
 
-  /** Items of a list on the command line; spaces around them do not matter. */
+  /** Returns the items of a list on the command line; spaces around them do not matter. */
   public static List<String> list(String text) {
     List<String> items = new ArrayList<>();
     if (text != null) {
@@ -127,7 +131,7 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     return items;
   }
 
-  /** The block that launchers print first: every option by name, as Python would show it. */
+  /** Returns the block that launchers print first: every option by name, as Python would show it. */
   public String block() {
     Map<String, String> lines = new TreeMap<>();
     if (given.containsKey(REMOTE.get(0))) {
@@ -160,7 +164,7 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     return value == null ? "None" : value.toString();
   }
 
-  /** The options of parameter-server mode that were given, by name; for messages. */
+  /** Returns the names of the options of parameter-server mode that were given, for messages. */
   List<String> parameterServerOptions() {
     Map<String, Boolean> given = new LinkedHashMap<>();
     given.put("--worker_num", workerNum != null);
@@ -170,7 +174,7 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     return given(given);
   }
 
-  /** The options of collective mode that were given, by name; for messages. */
+  /** Returns the names of the options of collective mode that were given, for messages. */
   List<String> collectiveOptions() {
     Map<String, Boolean> given = new LinkedHashMap<>();
     given.put("--ips", !ips.isEmpty());

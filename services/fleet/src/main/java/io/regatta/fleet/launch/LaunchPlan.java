@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Which processes a job has on this machine, and what each is told. Immutable.
+ * The processes of a job on this machine, and the variables of each. Immutable.
  *
  * @param collective whether trainers exchange among themselves; otherwise there are parameter servers
  * @param why the line that says how the mode was chosen
@@ -13,7 +13,7 @@ import java.util.Map;
  * @param endpoints of all trainers of the job, in the order of their ranks; empty: they are not known beforehand
  * @param trainers of the job, at most
  * @param restarts how often a trainer that fails is started again
- * @param store over which the trainers meet without a master, at whose address nobody is then; empty: over none
+ * @param store through which the trainers rendezvous without a master, whose address is then unused; empty: none
  */
 record LaunchPlan(boolean collective, String why, List<Planned> processes, List<String> endpoints, int trainers, int restarts,
     String store) {
@@ -42,7 +42,7 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
     return processes.stream().filter(process -> process.role() == role).toList();
   }
 
-  /** Whether trainers of other machines use the servers of this one. */
+  /** Returns true if trainers of other machines use the servers of this one. */
   boolean isUsedFromElsewhere() {
     return !collective && trainers > of(LaunchedRole.WORKER).size();
   }
@@ -59,34 +59,37 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
     return trainers == of(LaunchedRole.WORKER).size() && (collective || servers == of(LaunchedRole.SERVER).size());
   }
 
-  /** {@code host:port} of each server of this machine. */
+  /** Returns {@code host:port} of each server of this machine. */
   List<String> serversHere() {
     return of(LaunchedRole.SERVER).stream().map(server -> server.environment().get("POD_IP") + ":"
         + server.environment().get("PADDLE_PORT")).toList();
   }
 
-  /** {@code host:port} of the rendezvous, which is at the job's first server, if that is here; else empty. */
+  /** Returns {@code host:port} of the rendezvous, which is at the job's first server, if that is here; else empty. */
   String rendezvousHere() {
     return of(LaunchedRole.SERVER).stream().map(server -> server.environment().get("PADDLE_PSERVERS_IP_PORT_LIST").split(",")[0])
         .filter(serversHere()::contains).findFirst().orElse("");
   }
 
-  /** The same without a store. */
+  /** Creates a plan without a store. */
   LaunchPlan(boolean collective, String why, List<Planned> processes, List<String> endpoints, int trainers, int restarts) {
     this(collective, why, processes, endpoints, trainers, restarts, "");
   }
 
-  /** {@code host:port} at which trainers meet that are not named; empty: they are, or there are none. */
+  /** Returns {@code host:port} of the rendezvous of trainers that are not named; empty: they are, or there are none. */
   String meeting() {
     return of(LaunchedRole.WORKER).stream().map(worker -> worker.environment().getOrDefault(MASTER, "")).findFirst().orElse("");
   }
 
-  /** What tells trainers where all of them are, or, as that is not known beforehand, where they meet: a variable, or the job's key. */
+  /**
+   * Returns the name of the variable, or of the job's key, with the trainers' endpoints, or with their rendezvous if
+   * these are not known beforehand.
+   */
   String placesName() {
     return !store.isEmpty() ? "collective.store" : meeting().isEmpty() ? "PADDLE_TRAINER_ENDPOINTS" : MASTER;
   }
 
-  /** The places of which {@link #placesName} tells. */
+  /** Returns the endpoints that {@link #placesName} has. */
   List<String> places() {
     return !store.isEmpty() ? List.of(store) : meeting().isEmpty() ? endpoints : List.of(meeting());
   }
@@ -111,7 +114,10 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
     return new ParameterServerPlan(asked, job, machine, gpus.onlyAsked()).plan(mode.why());
   }
 
-  /** Trainers of an elastic job meet at a place that outlives each of them, also on one machine, unless they have one of their own. */
+  /**
+   * Returns the plan of a collective job. Trainers of an elastic job need a rendezvous that outlives each of them, also
+   * on one machine, unless the job has a store.
+   */
   private static LaunchPlan collective(String why, LaunchOptions options, LaunchedJob job, Machines machine, LaunchedGpus gpus) {
     Meeting meeting = options.meeting();
     boolean elastic = meeting.machines().isOpen() || job.elastic();

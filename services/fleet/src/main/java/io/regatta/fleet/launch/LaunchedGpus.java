@@ -8,12 +8,12 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * The GPUs of a launch on one machine, and what each trainer's process is told of its own, in the variables that PaddlePaddle's programs
- * and CUDA look at. A trainer sees one GPU alone, so for it that is number 0. Immutable.
+ * The GPUs of a launch on one machine, and the variables of each trainer's process for its own. Immutable.
+ * PaddlePaddle's programs and CUDA read these variables. A trainer sees one GPU only, which for it is number 0.
  *
  * @param asked numbers of {@code --gpus}, by the machine's count; none: not given
- * @param visible those that processes here may use, as {@code CUDA_VISIBLE_DEVICES} calls them; none: there are none, or they cannot be
- *     seen from here
+ * @param visible those that processes here may use, as {@code CUDA_VISIBLE_DEVICES} calls them; none: there are none,
+ *     or they cannot be seen from here
  */
 record LaunchedGpus(GpuAssignment asked, List<String> visible) {
 
@@ -24,8 +24,8 @@ record LaunchedGpus(GpuAssignment asked, List<String> visible) {
   }
 
   /**
-   * Those of this machine. Where none is seen, {@code --gpus} may be right all the same: not every system lists them. Then the trainers,
-   * whose engines know, decide.
+   * Returns the GPUs of this machine. If none is seen, {@code --gpus} may be right all the same: not every system lists
+   * them. Then the trainers decide, whose engines know.
    *
    * @param variable {@code CUDA_VISIBLE_DEVICES} of this process, or null
    * @param devices number of GPUs that the system lists
@@ -44,20 +44,20 @@ record LaunchedGpus(GpuAssignment asked, List<String> visible) {
     return new LaunchedGpus(asked, visible);
   }
 
-  /** Those of {@code --gpus} alone. */
+  /** Returns those of {@code --gpus} only. */
   LaunchedGpus onlyAsked() {
     return new LaunchedGpus(asked, List.of());
   }
 
-  /** Trainers of a collective job on one machine. */
+  /** Returns the number of trainers of a collective job on one machine. */
   int trainers(LaunchOptions options) {
     return options.nprocPerNode() != null ? options.nprocPerNode()
         : Math.max(1, asked.gpus().isEmpty() ? visible.size() : asked.gpus().size());
   }
 
   /**
-   * What a trainer's process is told. With {@code --gpus} it is held to its GPU, see {@link GpuAssignment}; otherwise its engine may
-   * find that it can use none.
+   * Returns the variables of a trainer's process. With {@code --gpus} it must use its GPU, see {@link GpuAssignment};
+   * otherwise its engine may find that it can use none.
    *
    * @param number of the trainer on its machine, from 0
    */

@@ -5,20 +5,20 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a launcher has to know of the program that it starts. Immutable.
+ * The properties of a program that its launcher uses. Immutable.
  *
  * @param shards of each parameter server; each has a port. 0: not known
  * @param collective whether its mode is known to be collective
- * @param elastic whether its trainers go on without those that are lost
- * @param store over which they meet without a server, as {@code collective.store} names it; empty: they need a master, which may be the
- *     server of a store over HTTP
- * @param settings arguments of the program that its rendezvous takes as well: {@code -conf}, and {@code --set} of the sections node
- *     and rendezvous
+ * @param elastic whether its trainers continue without those that are lost
+ * @param store through which they rendezvous without a server, as {@code collective.store} names it; empty: they need a
+ *     master, which may be the server of a store over HTTP
+ * @param settings arguments of the program that its rendezvous takes as well: {@code -conf}, and {@code --set} of the
+ *     sections node and rendezvous
  * @param continues whether its trainers train on without one that is lost, as {@code on_trainer_lost: continue} says
  */
 public record LaunchedJob(int shards, boolean collective, boolean elastic, String store, List<String> settings, boolean continues) {
 
-  /** Ports from one server to the next where the number of shards is not known. */
+  /** Ports from one server to the next if the number of shards is not known. */
   private static final int STRIDE = 8;
   private static final Pattern SHARDS = Pattern.compile("--(?:set=)?shards=(\\d{1,4})");
   private static final Pattern MODE = Pattern.compile("--(?:set=)?mode=([\\w-]+)");
@@ -27,12 +27,15 @@ public record LaunchedJob(int shards, boolean collective, boolean elastic, Strin
     settings = List.copyOf(settings);
   }
 
-  /** A job that ends with the first trainer that fails. */
+  /** Creates a job that ends with the first trainer that fails. */
   public LaunchedJob(int shards, boolean collective, boolean elastic, String store, List<String> settings) {
     this(shards, collective, elastic, store, settings, false);
   }
 
-  /** A program in code, or a job file that is not on this machine: what its arguments say where they are those of a job. */
+  /**
+   * Returns the properties of a program in code, or of a job file that is not on this machine. They are read from its
+   * arguments, as far as these are options of a job.
+   */
   public static LaunchedJob ofArguments(List<String> arguments) {
     int shards = 0;
     boolean collective = false;
@@ -47,17 +50,17 @@ public record LaunchedJob(int shards, boolean collective, boolean elastic, Strin
     return new LaunchedJob(shards, collective, false, "", List.of());
   }
 
-  /** Whether they meet without a master. */
+  /** Returns true if the trainers rendezvous without a master. */
   boolean masterless() {
     return !store.isEmpty();
   }
 
-  /** Whether the number of shards is known. */
+  /** Returns true if the number of shards is known. */
   boolean knowsShards() {
     return shards > 0;
   }
 
-  /** Ports from one server to the next. */
+  /** Returns the number of ports from one server to the next. */
   int stride() {
     return knowsShards() ? shards : STRIDE;
   }

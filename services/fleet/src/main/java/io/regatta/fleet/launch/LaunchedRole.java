@@ -1,14 +1,14 @@
 package io.regatta.fleet.launch;
 
-/** What a launched process does, in the order in which they are started. */
+/** The roles of launched processes, in the order in which they are started. */
 enum LaunchedRole {
   MASTER("master", "masterlog"),
   SERVER("server", "serverlog"),
   WORKER("worker", "workerlog");
 
-  /** As messages call it. */
+  /** Name in messages. */
   final String word;
-  /** Its log is this, a point, and its number on the machine. */
+  /** Name of its log without the point and its number on the machine. */
   final String log;
 
   LaunchedRole(String word, String log) {

@@ -16,18 +16,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /**
- * Starts the processes of a job on this machine and watches them until the last has ended. With parameter servers the job is
- * done when all workers have exited with 0; then the servers are ended. A process that fails ends all others, and its last
- * lines are shown. Owned by the main thread, but {@link #interrupt}.
+ * A launcher, which starts the processes of a job on this machine and watches them until the last has ended. With
+ * parameter servers the job is done when all workers have exited with 0; then the servers are ended. A process that
+ * fails ends all others, and its last lines are shown. Owned by the main thread, except {@link #interrupt}.
  */
 public final class Launcher {
 
   private static final int TAIL_LINES = 20;
-  /** Before it is worth a line that other machines are waited for. */
+  /** Time after which a wait for other machines is worth a line. */
   private static final long MOMENT_MILLIS = 1000;
   private static final int BAD_INPUT = 2;
 
-  /** What the main thread waits for: a process that has ended, or one of the others. */
+  /** An event for the main thread: a process that has ended, or one of the constants. */
   private record Event(Launched ended) {
     static final Event SIGNAL = new Event(null);
     /** Trainers of other machines have left the servers. */
@@ -42,10 +42,10 @@ public final class Launcher {
   private final ServerUse use;
   private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
   private final List<Launched> running = new ArrayList<>();
-  /** From the start on. */
+  /** Log directory; set by the start. */
   private LaunchLogs held;
   private final Map<String, Integer> restarts = new HashMap<>();
-  /** Workers that failed, without which the others train on; owned by the main thread. */
+  /** Workers that failed and without which the others train on; owned by the main thread. */
   private final List<Launched> lost = new ArrayList<>();
   private boolean continues;
   private int endedWell;
@@ -53,7 +53,9 @@ public final class Launcher {
   private final OrderlyEnd ending = new OrderlyEnd(SystemClock.get(), events, signals, this::say);
 
   /**
-   * @param calls how each process is called
+   * Creates a launcher.
+   *
+   * @param calls returns the command of each process
    * @param out for the launcher's own lines
    * @param echo gets what the first worker prints
    * @param use of servers by other machines' trainers; null: the plan has none of these
@@ -67,14 +69,15 @@ public final class Launcher {
     this.use = use;
   }
 
-  /** Lets workers train on without one that fails, for as long as another one trains or has ended well. Called before the start. */
+  /**
+   * Lets workers train on without one that fails, as long as another one trains or has ended well. To be called before
+   * the start.
+   */
   void continueWithoutLost(boolean allowed) {
     continues = allowed;
   }
 
-  /**
-   * A signal: the first ends all in order, the next one at once. Any thread.
-   */
+  /** Handles a signal: the first ends all processes in order, the next one at once. Any thread. */
   void interrupt() {
     signals.incrementAndGet(); // handlers run on threads of their own, and may at the same time
     events.add(Event.SIGNAL);
@@ -172,7 +175,10 @@ public final class Launcher {
     return haveEndedInOrder();
   }
 
-  /** What comes to its end behind the workers may still fail, as a server that cannot write its last snapshot does. */
+  /**
+   * Checks the processes that end after the workers. They may still fail, as a server that cannot write its last
+   * snapshot does.
+   */
   private boolean haveEndedInOrder() {
     List<Launched> failures = running.stream().filter(process -> !process.hasEndedInOrder()).toList();
     running.clear();
@@ -180,7 +186,9 @@ public final class Launcher {
     return failures.isEmpty();
   }
 
-  /** The master, if it is here, waits until the trainers of other machines have left, and its log says for whom. */
+  /**
+   * Ends the master, if it is here. It waits until the trainers of other machines have left, and its log names them.
+   */
   private boolean masterEnds() {
     running.forEach(Launched::terminate);
     List<Launched> masters = List.copyOf(running);
@@ -200,7 +208,7 @@ public final class Launcher {
     return haveEndedInOrder();
   }
 
-  /** Waits until the trainers of other machines have left the servers. False: a server has ended before. */
+  /** Waits until the trainers of other machines have left the servers; returns false if a server has ended before. */
   private boolean othersLeave() {
     say("all workers of this machine exit; its parameter servers stay until those of other machines have left them (Ctrl-C ends them)");
     try (ServerUse.Asking asking = use.begin(plan.serversHere(), plan.rendezvousHere(), this::say, () -> events.add(Event.LEFT))) {
@@ -215,7 +223,10 @@ public final class Launcher {
     }
   }
 
-  /** A trainer that fails is started again as often as the plan says; what it says of its input would be the same. */
+  /**
+   * Starts a trainer that has failed again, as often as the plan says; one that refused its input would refuse it
+   * again.
+   */
   private boolean startsAgain(Launched ended) {
     int status = ended.process().exitValue();
     int before = restarts.getOrDefault(ended.name(), 0);
@@ -229,7 +240,10 @@ public final class Launcher {
     return true;
   }
 
-  /** What a trainer says of its input would be the same on the others. */
+  /**
+   * Lets the others continue without a worker that has failed, if the job allows it, and returns whether it does. It
+   * does not after bad input, which the others would refuse as well.
+   */
   private boolean continuesWithout(Launched ended) {
     boolean othersTrain = running.stream().anyMatch(process -> process.planned().role() == LaunchedRole.WORKER);
     if (!continues || ended.planned().role() != LaunchedRole.WORKER || ended.process().exitValue() == BAD_INPUT
@@ -259,7 +273,7 @@ public final class Launcher {
     return next(Long.MAX_VALUE);
   }
 
-  /** Null: nothing has happened for so long. A signal ends the wait, and all processes. */
+  /** Returns the next event, or null if there is none within the time. A signal ends the wait, and all processes. */
   private Event next(long millis) {
     try {
       Event event = events.poll(millis, TimeUnit.MILLISECONDS);

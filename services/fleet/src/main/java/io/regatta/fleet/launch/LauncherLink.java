@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
- * A launched process's tie to its launcher: one that is killed, and so cannot end what it has started, takes it along all the
- * same. Any thread.
+ * The link of a launched process to its launcher: if the launcher is killed, and so cannot end its processes, this one
+ * ends itself. Any thread.
  */
 public final class LauncherLink {
 
@@ -24,16 +24,16 @@ public final class LauncherLink {
   static final String REMOTE = "remote";
 
   private static final int STATUS = 143;
-  /** After which hooks that hang are not waited for: nobody is left to kill this process. */
+  /** Time after which hooks that hang are not waited for: no launcher is left to kill this process. */
   private static final long HALT_MILLIS = 30_000;
-  /** For what must be served to its end first. */
+  /** Time for work that must be finished first. */
   private static final long SERVE_MILLIS = 25_000;
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
   private static final AtomicBoolean FOLLOWS = new AtomicBoolean();
-  /** Of all services of this process. None: it ends at once. */
+  /** Work of all services of this process that must be finished first. If there is none, it ends at once. */
   private static final Set<Work> FIRST = ConcurrentHashMap.newKeySet();
 
-  /** Compared by identity: two services may ask for the same. */
+  /** The end of one service's work. Compared by identity: two services may have equal ones. */
   private static final class Work {
     private final Supplier<Future<Void>> end;
 
@@ -62,7 +62,7 @@ public final class LauncherLink {
   }
 
   /**
-   * Has this process first finish what other processes of the job need of it to end in order, for 25 s at most.
+   * Lets this process first finish what other processes of the job need of it to end in order, for 25 s at most.
    *
    * @param work asked for when the launcher has gone
    * @return to be run when there is nothing to finish any more, because the service was closed
@@ -73,14 +73,17 @@ public final class LauncherLink {
     return () -> FIRST.remove(mine);
   }
 
-  /** Completes when all that is to be finished first is; a service that has ended already has nothing to finish. */
+  /**
+   * Returns a future that completes when all work that must be finished first is; a service that has ended already has
+   * nothing to finish.
+   */
   static Future<?> finished() {
     return Future.join(FIRST.stream().map(work -> Future.succeededFuture().compose(v -> work.end.get())
         .onFailure(e -> System.err.println("regatta: does not wait for the other processes of the job: " + e)))
         .toList());
   }
 
-  /** On a thread that nobody else needs. */
+  /** Ends this JVM, on a thread that is used for nothing else. */
   private static void end() {
     System.err.println("regatta: the launcher has gone, so this process ends, too");
     Blocking.settles(finished(), Duration.ofMillis(SERVE_MILLIS));

@@ -4,39 +4,39 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Where a launcher starts processes: on the machine that it runs on, or on all of a list, over ssh. */
+/** The machines on which a launcher starts processes: the one that it runs on, or all of a list, over ssh. */
 interface Machines {
 
-  /** Whether processes of this place are started by this launcher. May look names up, and block. */
+  /** Returns true if this launcher starts the processes of this place. May look names up, and block. */
   boolean has(String place);
 
-  /** Whether ports can be held here until their processes listen; else they are taken as they are named. */
+  /** Returns true if ports can be held here until their processes listen; else they are taken as they are named. */
   boolean holdsPorts();
 
-  /** Any free ports that follow each other, held from now on; only if ports can be held. */
+  /** Returns the first of any free ports that follow each other, held from now on; only if ports can be held. */
   int anyPort(String host, int count);
 
   /**
    * Holds a certain port, if ports can be held.
    *
-   * @param what who will listen there, for the message
-   * @throws InvalidInput if somebody else has it
+   * @param what the process that will listen there, for the message
+   * @throws InvalidInput if another process has it
    */
   void exactPort(String host, int port, String what);
 
-  /** Whether two places whose processes are started by this launcher are on one machine. */
+  /** Returns true if two places whose processes are started by this launcher are on one machine. */
   boolean same(String place, String other);
 
-  /** How many of the places are on one machine with this one. */
+  /** Returns the number of places that are on one machine with this one. */
   default int beside(String place, List<String> places) {
     return (int) places.stream().filter(other -> same(place, other)).count();
   }
 
-  /** What to do when none of a list's places is served here, for the message. */
+  /** Returns the advice for the message if none of a list's places is served here. */
   String elsewhere();
 
   /**
-   * The numbers of the places whose processes are started here.
+   * Returns the numbers of the places whose processes are started here.
    *
    * @throws InvalidInput if there are none
    */

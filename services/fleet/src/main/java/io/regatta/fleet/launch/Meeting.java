@@ -5,17 +5,17 @@ import io.regatta.fleet.role.MachineRange;
 import io.regatta.node.address.HostPort;
 
 /**
- * How machines of a collective job come together that are not named beforehand: {@code --master}, {@code --nnodes}, {@code --rank},
- * {@code --max_restart}. Immutable.
+ * The rendezvous of machines of a collective job that are not named beforehand: {@code --master}, {@code --nnodes},
+ * {@code --rank}, {@code --max_restart}. Immutable.
  *
  * @param master {@code host:port} of the rendezvous; empty: the machines are named, or there is one
  * @param machines of the job
- * @param rank of this machine, from 0; -1: ranks are given as trainers come
+ * @param rank of this machine, from 0; -1: ranks are given as trainers join
  * @param maxRestart how often a trainer of an elastic job that fails is started again
  */
 public record Meeting(String master, MachineRange machines, int rank, int maxRestart) {
 
-  /** No machine but this one. */
+  /** Values for this machine alone. */
   public static final Meeting NONE = new Meeting("", MachineRange.ONE, -1, 0);
 
   private static final int RESTARTS = 3;
@@ -37,7 +37,7 @@ public record Meeting(String master, MachineRange machines, int rank, int maxRes
   }
 
   /**
-   * What a command line said; null: not given.
+   * Returns the values of a command line; null: not given.
    *
    * @param nodes a number, or a range {@code N:M}
    */
@@ -48,7 +48,7 @@ public record Meeting(String master, MachineRange machines, int rank, int maxRes
         maxRestart == null ? RESTARTS : maxRestart);
   }
 
-  /** The same at another place. */
+  /** Returns the same values with another endpoint. */
   Meeting at(String place) {
     return new Meeting(place, machines, rank, maxRestart);
   }

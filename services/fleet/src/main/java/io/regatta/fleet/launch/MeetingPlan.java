@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The processes of a collective job on one of the machines that meet at a master: its trainers, and on one of them the master, which
- * outlives every trainer. Their variables are those of PaddlePaddle's {@code launch}.
+ * The plan of the processes of a collective job on one of the machines that rendezvous at a master. They are its
+ * trainers, and on one of the machines the master, which outlives every trainer. Their variables are those of
+ * PaddlePaddle's {@code launch}.
  */
 final class MeetingPlan {
 
@@ -19,7 +20,12 @@ final class MeetingPlan {
   private final LaunchedGpus gpus;
   private final String store;
 
-  /** @param store where the trainers meet without a master, whose address has them read their number then, and is nobody's; else empty */
+  /**
+   * Creates a plan.
+   *
+   * @param store through which the trainers rendezvous without a master, else empty. The address of the master is then
+   *     unused, and only makes trainers read their number
+   */
   MeetingPlan(LaunchOptions options, Meeting meeting, Machines machine, LaunchedGpus gpus, String store) {
     this.options = options;
     this.meeting = meeting;
@@ -28,7 +34,11 @@ final class MeetingPlan {
     this.store = store;
   }
 
-  /** @param elastic whether the job goes on without trainers that are lost */
+  /**
+   * Returns the plan.
+   *
+   * @param elastic whether the job continues without trainers that are lost
+   */
   LaunchPlan plan(String why, boolean elastic) {
     int each = gpus.trainers(options);
     Map<String, String> shared = new LinkedHashMap<>();
@@ -50,7 +60,10 @@ final class MeetingPlan {
     return new LaunchPlan(true, why, all, List.of(), meeting.machines().most() * each, elastic ? meeting.maxRestart() : 0, store);
   }
 
-  /** Of a machine that was given no rank the one that comes first at the master's address has the master. */
+  /**
+   * Returns true if the master is started here. Among machines without a rank it is the first one at the master's
+   * address.
+   */
   private boolean hosts() {
     HostPort master = HostPort.parse(meeting.master(), "--master");
     if (meeting.rank() > 0 || meeting.rank() < 0 && !machine.has(master.host())) {

@@ -8,14 +8,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** How a launcher ends processes of a job. Owned by its thread. */
+/** The way in which a launcher ends processes of a job. Owned by its thread. */
 final class OrderlyEnd {
 
-  /** What a process may take to end in order when it is asked to; it promises to do so within four seconds. */
+  /** Time in which a process must end in order when it is asked to; it promises to do so within four seconds. */
   private static final long GRACE_MILLIS = 8000;
-  /** The same of a trainer, which may have a model to save ({@code stop_grace_seconds}). */
+  /** Time in which a trainer must end, which may have a model to save ({@code stop_grace_seconds}). */
   private static final long SAVE_GRACE_MILLIS = 30_000;
-  /** Signals after which nobody is waited for. */
+  /** Number of signals after which no process is waited for. */
   private static final int IMPATIENT = 2;
 
   private final Clock clock;
@@ -24,8 +24,10 @@ final class OrderlyEnd {
   private final Consumer<String> say;
 
   /**
-   * @param events get one when a process has ended, or a signal has come
-   * @param signals that have come to the launcher
+   * Creates the end of processes.
+   *
+   * @param events get one when a process has ended, or a signal has arrived
+   * @param signals number of signals that the launcher has received
    */
   OrderlyEnd(Clock clock, BlockingQueue<?> events, AtomicInteger signals, Consumer<String> say) {
     this.clock = clock;
@@ -34,7 +36,10 @@ final class OrderlyEnd {
     this.say = say;
   }
 
-  /** Ends workers, then servers: each gets a signal to end in order, and after a while, or at a second signal to us, another. */
+  /**
+   * Ends workers, then servers, then the master. Each gets a signal to end in order. One that has not ended after its
+   * time, or at a second signal to the launcher, is killed.
+   */
   void of(List<Launched> processes) {
     for (LaunchedRole role : List.of(LaunchedRole.WORKER, LaunchedRole.SERVER, LaunchedRole.MASTER)) {
       List<Launched> some = processes.stream().filter(process -> process.planned().role() == role).toList();
@@ -44,7 +49,7 @@ final class OrderlyEnd {
     }
   }
 
-  /** Whether nobody is waited for any more: who had not ended by then has been killed. */
+  /** Returns true if no process is waited for any more: those that had not ended by then have been killed. */
   boolean isImpatient() {
     return signals.get() >= IMPATIENT;
   }

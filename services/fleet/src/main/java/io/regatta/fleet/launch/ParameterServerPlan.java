@@ -9,10 +9,16 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** The processes of a job with parameter servers, and their variables, which are those of Fleet's role maker. */
+/**
+ * The plan of the processes of a job with parameter servers, and their variables, which are those of Fleet's role
+ * maker.
+ */
 final class ParameterServerPlan {
 
-  /** Where machines that are named have their first server, and behind their servers the trainers without a port are announced. */
+  /**
+   * Port of the first server on machines that are named; trainers without a port are announced at the ports after its
+   * servers.
+   */
   static final int FIRST_PORT = 6170;
 
   private final LaunchOptions options;
@@ -104,7 +110,7 @@ final class ParameterServerPlan {
     return port;
   }
 
-  /** The ports of a server's shards; where their number is not known, the first one's. */
+  /** Holds the ports of a server's shards; if their number is not known, the first one's. */
   private void hold(String host, int first, int server) {
     for (int shard = 0; shard < Math.max(1, job.shards()); shard++) {
       machine.exactPort(host, first + shard, "server " + server);
@@ -136,7 +142,7 @@ final class ParameterServerPlan {
     return workers;
   }
 
-  /** Numbers of the places that are on this machine; there may be none of one role. */
+  /** Returns the numbers of the places that are on this machine; there may be none of one role. */
   private List<Integer> here(List<String> places, String option) {
     return IntStream.range(0, places.size()).filter(i -> machine.has(host(places.get(i)))).boxed().toList();
   }
@@ -145,7 +151,10 @@ final class ParameterServerPlan {
     return place.contains(":") ? place.substring(0, place.lastIndexOf(':')) : place;
   }
 
-  /** A bare port is one of the first server's machine, and the same on every machine that starts a part of the job. */
+  /**
+   * Returns the endpoint of the HTTP store. A bare port is one of the first server's machine, and the same on every
+   * machine that starts a part of the job.
+   */
   private String httpEndpoint(String firstServer) {
     String given = options.httpPort();
     if (given.contains(":")) {

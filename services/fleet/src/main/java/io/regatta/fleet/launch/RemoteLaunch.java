@@ -13,8 +13,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A launch whose processes run on other machines, over ssh: workspaces are copied, each machine is told its number, and
- * a process here, an ssh, stands for each of the job. Logs stay in the workspaces, and come here. Used by the main thread.
+ * A launch whose processes run on other machines, over ssh. Used by the main thread. Workspaces are copied, each
+ * machine gets its number, and an ssh process here stands for each process of the job. Logs stay in the workspaces, and
+ * are copied here.
  */
 public final class RemoteLaunch {
 
@@ -26,12 +27,14 @@ public final class RemoteLaunch {
   private final List<RemoteHost> hosts;
   private final Ssh ssh;
   private final String runId = RunIds.ofLaunch(System.getenv());
-  /** In each workspace, from before the start to the end. */
+  /** Token whose file is in each workspace, from before the start to the end. */
   private final JobToken token;
-  /** Those whose workspace has the token's file, or may have it. */
+  /** Hosts whose workspace has the token's file, or may have it. */
   private final List<RemoteHost> withToken = new ArrayList<>();
 
   /**
+   * Checks the options and reads the hosts.
+   *
    * @param job what is known of the program
    * @throws InvalidInput for options that contradict each other, or a file of hosts that says nothing
    */
@@ -55,7 +58,10 @@ public final class RemoteLaunch {
     ssh = new Ssh(remote.ssh());
   }
 
-  /** Copies, starts, stays, and brings the logs; gives the exit status, see {@link Launches#run}. */
+  /**
+   * Copies the workspaces, runs the job to its end, and fetches the logs; returns the exit status, see {@link
+   * Launches#run}.
+   */
   public int run(boolean quiet) {
     LaunchPlan plan = LaunchPlan.of(mode, named(), job, new AllMachines(), gpus());
     Signals signals = Signals.caught();
@@ -99,7 +105,7 @@ public final class RemoteLaunch {
     }
   }
 
-  /** Brings all logs here that can be had. False: a signal has ended it. */
+  /** Fetches all logs that are available; returns false if a signal has ended it. */
   private boolean fetchAll() {
     try {
       hosts.forEach(this::fetch);
@@ -109,7 +115,7 @@ public final class RemoteLaunch {
     }
   }
 
-  /** Machines by their names, as if the command were given on each of them. */
+  /** Returns options that name all machines, as if the command were given on each of them. */
   private LaunchOptions named() {
     List<String> all = hosts.stream().map(RemoteHost::host).toList();
     if (mode.collective()) {
@@ -129,7 +135,7 @@ public final class RemoteLaunch {
     return options.on(servers, workers, List.of());
   }
 
-  /** Of each machine; how many it has cannot be seen. */
+  /** Returns the GPUs of each machine; its number of them cannot be seen. */
   private LaunchedGpus gpus() {
     return new LaunchedGpus(options.gpus(), List.of());
   }
@@ -193,7 +199,7 @@ public final class RemoteLaunch {
     out.flush();
   }
 
-  /** All that the file names; who listens where is seen there. */
+  /** All machines of the hosts file, on which the processes themselves check their ports. */
   private static final class AllMachines implements Machines {
     @Override
     public boolean has(String place) {

@@ -5,10 +5,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What the command line said about machines that are reached over ssh. Immutable.
+ * The options of the command line about machines that are reached over ssh. Immutable.
  *
  * @param hosts file with a machine a line
- * @param dispatchPackage directory of this machine that is copied to the workspaces first; null: they are there
+ * @param dispatchPackage directory of this machine that is copied to the workspaces first; null: they exist already
  * @param workspace directory of each machine, where %h stands for its host; relative to the login's home
  * @param ssh command
  * @param regatta command of the machines; empty: the workspace's own, or else regatta from the PATH
@@ -28,7 +28,7 @@ public record RemoteOptions(Path hosts, Path dispatchPackage, String workspace, 
     workspace = workspace.isEmpty() ? WORKSPACE : workspace;
   }
 
-  /** The workspace of a machine. */
+  /** Returns the workspace of a machine. */
   String workspaceOf(RemoteHost host) {
     return workspace.replace("%h", host.host());
   }

@@ -5,20 +5,24 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * What a machine's sh does for one process of the job: it starts it in the workspace, copies what it prints to a file of the
- * workspace's {@code log} and to whoever called, and ends it when standard input ends, as it does when the caller has gone. When nobody
- * reads what it prints any more, the file still gets all of it: tee lives on. Its own status is the process's. Stateless.
+ * The script for sh on a machine that runs one process of the job. Stateless. It starts the process in the workspace,
+ * and copies its output to a file of the workspace's {@code log} and to the caller. It ends the process when standard
+ * input ends, as it does when the caller has gone. If the output is not read any more, the file still gets all of it:
+ * tee continues. The script's status is the process's.
  */
 final class RemoteScript {
 
-  /** For an orderly end, s; behind it the process is killed. */
+  /** Time for an orderly end, s; afterwards the process is killed. */
   private static final int GRACE_SECONDS = 6;
 
   private RemoteScript() {}
 
   /**
+   * Returns the script of a process.
+   *
    * @param log file in {@code log}
-   * @param command words; the first may be an expression of sh
+   * @param regatta command of the machine, which its sh splits into words; empty: the workspace's own, or else regatta
+   *     from the PATH
    */
   static String of(String workspace, String log, Map<String, String> environment, String regatta, List<String> arguments) {
     String variables = environment.entrySet().stream().map(each -> Ssh.quoted(each.getKey() + "=" + each.getValue()))

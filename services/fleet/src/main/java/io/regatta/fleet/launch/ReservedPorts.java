@@ -10,10 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Ports held for processes that have not been started yet. A socket that is bound and does not listen keeps a port from
- * being given to anybody who asks for any free one; a process that asks for just this port, with SO_REUSEADDR as servers
- * do, gets it. So a port that has been announced is not lost to a third between its choice and its use. Owned by the
- * launcher's thread.
+ * Ports held for processes that have not been started yet. Owned by the launcher's thread. A socket that is bound and
+ * does not listen keeps a port from processes that ask for any free one. A process that asks for just this port, with
+ * SO_REUSEADDR as servers do, gets it. An announced port is thus not lost to a third process between its choice and its
+ * use.
  */
 public final class ReservedPorts implements AutoCloseable {
 
@@ -50,8 +50,8 @@ public final class ReservedPorts implements AutoCloseable {
   /**
    * Holds one certain port.
    *
-   * @param what who will listen there, for the message
-   * @throws InvalidInput if somebody else has it
+   * @param what the process that will listen there, for the message
+   * @throws InvalidInput if another process has it
    */
   public void exactly(String host, int port, String what) {
     try {

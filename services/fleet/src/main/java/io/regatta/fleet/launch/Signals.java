@@ -4,7 +4,8 @@ import java.util.List;
 import sun.misc.Signal;
 
 /**
- * Ctrl-C, SIGTERM and SIGHUP of a launcher, from {@link #caught} to its end: what is underway then hears of each. Any thread.
+ * The signals Ctrl-C, SIGTERM and SIGHUP of a launcher, from {@link #caught} to its end. Any thread. Each is passed to
+ * the present handler.
  */
 final class Signals {
 
@@ -17,7 +18,7 @@ final class Signals {
 
   private Signals() {}
 
-  /** Takes them from now on; until somebody is told, they are kept. */
+  /** Catches signals from now on; they are kept until there is a handler. */
   static Signals caught() {
     Signals signals = new Signals();
     for (Signal each : List.of(INTERRUPT, new Signal("TERM"), new Signal("HUP"))) {
@@ -35,7 +36,10 @@ final class Signals {
     }
   }
 
-  /** Whom to tell from now on, on a thread of the signal's; those that nobody has heard of yet are told at once. */
+  /**
+   * Sets the handler of signals, which runs on a thread of the signal's; it is called at once for each that has been
+   * kept.
+   */
   synchronized void to(Runnable told) {
     handler = told;
     for (; missed > 0; missed--) {
@@ -43,17 +47,17 @@ final class Signals {
     }
   }
 
-  /** Whether there has been one. */
+  /** Returns true if there has been a signal. */
   synchronized boolean any() {
     return first != 0;
   }
 
-  /** What the first one was, in words. */
+  /** Returns the name of the first signal. */
   synchronized String words() {
     return first == INTERRUPT.getNumber() ? "Ctrl-C" : "signal " + first;
   }
 
-  /** The exit status that says so. */
+  /** Returns the exit status for the first signal. */
   synchronized int status() {
     return SIGNALLED + first;
   }

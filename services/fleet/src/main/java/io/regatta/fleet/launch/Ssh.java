@@ -18,32 +18,40 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * The user's own ssh, with his keys and configuration, and what runs through it: scripts for sh, and directories, by rsync where both
- * ends have it, else as tar archives. Blocking; the launcher's thread, but {@link #stop}.
+ * The user's own ssh, with its keys and configuration: it runs scripts for sh and copies directories. Directories are
+ * copied by rsync if both ends have it, else as tar archives. Blocking; the launcher's thread, except {@link #stop}.
  */
 final class Ssh {
 
-  /** What ssh itself ends with when it does not get through. */
+  /** Exit status of ssh itself if it cannot connect. */
   private static final int UNREACHABLE = 255;
-  /** What a terminal has told a child as well is heard of here so soon, ms. */
+  /** Time within which this process, too, gets a signal that a terminal has sent to a child, ms. */
   private static final long SIGNAL_MILLIS = 300;
   private final List<String> words;
   private final String path;
   private final Set<Process> running = ConcurrentHashMap.newKeySet();
   private final CountDownLatch stopped = new CountDownLatch(1);
 
-  /** @param command {@code ssh}, maybe with options */
+  /**
+   * Creates an ssh with the directories of PATH.
+   *
+   * @param command {@code ssh}, maybe with options
+   */
   Ssh(String command) {
     this(command, System.getenv().getOrDefault("PATH", ""));
   }
 
-  /** @param path directories in which this machine's programs are */
+  /**
+   * Creates an ssh.
+   *
+   * @param path directories in which this machine's programs are
+   */
   Ssh(String command, String path) {
     words = List.of(command.strip().split("\\s+"));
     this.path = path;
   }
 
-  /** A word that sh takes as it is. */
+  /** Returns a word that sh takes as it is. */
   static String quoted(String word) {
     return "'" + word.replace("'", "'\\''") + "'";
   }
@@ -58,7 +66,7 @@ final class Ssh {
     return command;
   }
 
-  /** Ends what runs, with {@link Cancelled} for who waits for it, and refuses all that would follow. Any thread. */
+  /** Ends the running commands, with {@link Cancelled} for their callers, and refuses all later ones. Any thread. */
   void stop() {
     stopped.countDown();
     running.forEach(Ssh::end);
@@ -69,19 +77,19 @@ final class Ssh {
     process.destroy();
   }
 
-  /** The command that has a host's sh run a script; its end and its output are the script's. */
+  /** Returns the command that has a host's sh run a script; its end and its output are the script's. */
   List<String> command(RemoteHost host, String script) {
     List<String> command = words(host);
     command.addAll(List.of("--", host.login(), "sh -c " + quoted(script)));
     return command;
   }
 
-  /** Has a host's sh run a script that reads these bytes. */
+  /** Runs a script by a host's sh, which reads these bytes. */
   void run(RemoteHost host, String script, byte[] input, String what) {
     await(host, what, List.of(new ProcessBuilder(command(host, script))), input);
   }
 
-  /** Puts what is in a directory into one of the host, which is there. Files that only that one has stay. */
+  /** Copies the content of a directory into one of the host, which exists. Files that only that one has stay. */
   void send(Path directory, RemoteHost host, String to) {
     String what = "the workspace " + directory + " cannot be copied to " + host.login() + ":" + to;
     if (isInstalled("rsync") && isInstalled("rsync", host)) {
@@ -93,7 +101,7 @@ final class Ssh {
     }
   }
 
-  /** Gets what is in a directory of a host. */
+  /** Copies the content of a directory of a host to one here. */
   void fetch(RemoteHost host, String from, Path directory) {
     try {
       Files.createDirectories(directory);

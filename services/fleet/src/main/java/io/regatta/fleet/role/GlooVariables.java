@@ -1,9 +1,9 @@
 package io.regatta.fleet.role;
 
 /**
- * Where Fleet's processes would meet over gloo. Here they have a rendezvous, or a job's own store, so nothing follows; what is wrong is
- * refused as there, because it would be wrong for the peers, too. Over HTTP those with parameter servers meet at an endpoint of
- * its own, and those that exchange among themselves at the first trainer's.
+ * The variables with which Fleet's processes would rendezvous over gloo. Here they have a rendezvous, or a job's own
+ * store, so nothing follows from them. Wrong values are refused as there, because they would be wrong for the peers,
+ * too. Over HTTP, jobs with parameter servers use an endpoint of its own, and collective ones the first trainer's.
  */
 final class GlooVariables {
 
@@ -16,8 +16,12 @@ final class GlooVariables {
 
   private GlooVariables() {}
 
-  /** @param servers whether the job has parameter servers */
-  static void read(Variables variables, Findings found, boolean servers) {
+  /**
+   * Reads the variables.
+   *
+   * @param servers whether the job has parameter servers
+   */
+  static void read(EnvironmentVariables variables, EnvironmentReadings found, boolean servers) {
     if (!variables.has(WITH)) {
       return;
     }
@@ -50,7 +54,7 @@ final class GlooVariables {
     found.reading(RENDEZVOUS, kind, UNUSED);
   }
 
-  private static void needs(Variables variables, Findings found, String... names) {
+  private static void needs(EnvironmentVariables variables, EnvironmentReadings found, String... names) {
     for (String name : names) {
       if (!variables.has(name)) {
         variables.wrong(name, WRONG + ": with " + RENDEZVOUS + " = " + variables.text(RENDEZVOUS) + " " + name + " must be set", name);

@@ -8,10 +8,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What v2's {@code paddle.init} takes from {@code PADDLE_INIT_*}: trainers only, whose servers all have the same ports.
- * {@code PORTS_NUM} and, behind them, {@code PORTS_NUM_FOR_SPARSE} are consecutive ports, each a shard: the latter, if
- * there are any, hold sparse tables only, and the former dense parameters only. {@code TRAINER_COUNT} is the number of
- * threads of one trainer.
+ * The variables {@code PADDLE_INIT_*} of v2's {@code paddle.init}: trainers only, whose servers all have the same
+ * ports. {@code PORTS_NUM} and, after them, {@code PORTS_NUM_FOR_SPARSE} are consecutive ports, each a shard. The
+ * latter, if there are any, hold sparse tables only, and the former dense parameters only. {@code TRAINER_COUNT} is the
+ * number of threads of one trainer.
  */
 final class InitVariables {
 
@@ -21,14 +21,17 @@ final class InitVariables {
 
   private InitVariables() {}
 
-  /** The environment with options that stand for variables of this kind: {@code --trainer_id} for {@code PADDLE_INIT_TRAINER_ID}. */
-  static Variables with(Map<String, String> environment, Map<String, String> arguments) {
+  /**
+   * Returns the environment with options that stand for variables of this kind: {@code --trainer_id} for {@code
+   * PADDLE_INIT_TRAINER_ID}.
+   */
+  static EnvironmentVariables with(Map<String, String> environment, Map<String, String> arguments) {
     Map<String, String> options = new HashMap<>();
     arguments.keySet().forEach(name -> options.put(name, "--" + name.substring(PREFIX.length()).toLowerCase(Locale.ROOT)));
-    return new Variables(environment, arguments, options);
+    return new EnvironmentVariables(environment, arguments, options);
   }
 
-  static void read(Variables variables, Findings found) {
+  static void read(EnvironmentVariables variables, EnvironmentReadings found) {
     for (String name : variables.beginningWith(PREFIX)) {
       if (!KNOWN.contains(name.substring(PREFIX.length()))) {
         variables.wrong(name, name + " is none of the variables " + PREFIX + "*: " + String.join(", ",
@@ -57,8 +60,8 @@ final class InitVariables {
     device(variables, found);
   }
 
-  /** What holds for a trainer that is alone as well. */
-  static void alone(Variables variables, Findings found) {
+  /** Reads the variables that have an effect on a trainer that is alone as well. */
+  static void alone(EnvironmentVariables variables, EnvironmentReadings found) {
     if (variables.has(PREFIX + "TRAINER_COUNT")) {
       found.key(PREFIX + "TRAINER_COUNT", variables.text(PREFIX + "TRAINER_COUNT"), "threads",
           variables.number(PREFIX + "TRAINER_COUNT", 1, 1));
@@ -71,7 +74,7 @@ final class InitVariables {
     }
   }
 
-  private static void device(Variables variables, Findings found) {
+  private static void device(EnvironmentVariables variables, EnvironmentReadings found) {
     if (variables.has(PREFIX + "USE_GPU")) {
       found.key(PREFIX + "USE_GPU", variables.text(PREFIX + "USE_GPU"), "device", variables.flag(PREFIX + "USE_GPU")
           ? "gpu:0" : "cpu");

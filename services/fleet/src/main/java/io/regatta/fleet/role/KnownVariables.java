@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Variables of which somebody may think that they count: PaddlePaddle's, those of launchers and schedulers from which a part is taken,
- * and whatever begins like one of PaddlePaddle's, which may be a slip. Stateless.
+ * The variables that a user may expect to have an effect. Stateless. They are PaddlePaddle's, those of launchers and
+ * schedulers from which a part is taken, and all that begin like PaddlePaddle's. The last may be typing errors.
  */
 final class KnownVariables {
 

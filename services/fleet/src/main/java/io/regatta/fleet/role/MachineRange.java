@@ -5,21 +5,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * How many machines a job has: so many, written {@code N}, or from so many to so many, written {@code N:M}. Immutable.
+ * The number of machines of a job: a number, written {@code N}, or a range, written {@code N:M}. Immutable.
  *
  * @param least machines with which it trains, from 1
  * @param most machines that it takes
  */
 public record MachineRange(int least, int most) {
 
-  /** This machine. */
+  /** One machine. */
   public static final MachineRange ONE = new MachineRange(1, 1);
-  /** What is wanted, for messages. */
+  /** The accepted forms, for messages. */
   public static final String WANTED = "a number of machines, or a range like 2:4";
 
   private static final Pattern FORM = Pattern.compile("(\\d{1,5})(?::(\\d{1,5}))?");
 
-  /** Empty if the text is neither form, or nothing lies in the range. */
+  /** Returns the range; empty if the text has neither form, or nothing lies in the range. */
   public static Optional<MachineRange> parse(String text) {
     Matcher form = FORM.matcher(text.strip());
     if (!form.matches()) {
@@ -30,7 +30,7 @@ public record MachineRange(int least, int most) {
     return least < 1 || most < least ? Optional.empty() : Optional.of(new MachineRange(least, most));
   }
 
-  /** Whether machines may come and go. */
+  /** Returns true if machines may join and leave. */
   public boolean isOpen() {
     return least < most;
   }

@@ -3,8 +3,9 @@ package io.regatta.fleet.role;
 import io.regatta.node.address.HostPort;
 
 /**
- * A collective trainer that knows where the job meets, and not the others' endpoints, as {@code launch --master} starts them:
- * machines come with {@code PADDLE_LOCAL_SIZE} trainers each, and their number may be a range.
+ * The variables of a collective trainer that knows the job's rendezvous endpoint, and not the others' endpoints. {@code
+ * launch --master} starts such trainers. Machines join with {@code PADDLE_LOCAL_SIZE} trainers each, and their number
+ * may be a range.
  */
 final class MasterVariables {
 
@@ -15,7 +16,7 @@ final class MasterVariables {
 
   private MasterVariables() {}
 
-  static void read(Variables variables, Findings found) {
+  static void read(EnvironmentVariables variables, EnvironmentReadings found) {
     variables.endpoint(MASTER, variables.required(MASTER));
     String master = variables.areRight(MASTER) ? HostPort.parse(variables.text(MASTER), MASTER).toString() : "";
     String nodes = variables.text(NODES, "1");

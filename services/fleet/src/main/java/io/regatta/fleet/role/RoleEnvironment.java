@@ -10,21 +10,22 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * A process's part in a job as its environment gives it. PaddlePaddle has three generations of variables for that (the
- * {@code PADDLE_INIT_*} of v2, those of Fluid's transpiler, those of Fleet's role maker); MPI, Slurm and Kubernetes say
- * which of how many processes this is. Variables of two generations at once are refused: they would contradict each other.
+ * A process's part in a job as its environment gives it. PaddlePaddle has three generations of variables for that: the
+ * {@code PADDLE_INIT_*} of v2, those of Fluid's transpiler, and those of Fleet's role maker. MPI, Slurm and Kubernetes
+ * give the index of this process and the number of processes. Variables of two generations at once are refused: they
+ * would contradict each other.
  *
- * @param source whose variables these are, in words; empty: nobody's, the environment says nothing
+ * @param source origin of the variables, in words; empty: the environment gives no part
  * @param options keys that follow, each under the name of its variable
- * @param readings every variable that was looked at and is set
- * @param notes what its reader should know, one line each
+ * @param readings every variable that was read and is set
+ * @param notes for the user, one line each
  */
 public record RoleEnvironment(String source, List<Settings.Option> options, List<Reading> readings, List<String> notes) {
 
   /**
    * One variable.
    *
-   * @param meaning what it led to, e.g. {@code fleet.role = pserver}
+   * @param meaning its effect, for example {@code fleet.role = pserver}
    */
   public record Reading(String variable, String value, String meaning) {}
 
@@ -34,7 +35,7 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
     notes = List.copyOf(notes);
   }
 
-  /** Nothing was said. */
+  /** No part in a job. */
   public static final RoleEnvironment NONE = new RoleEnvironment("", List.of(), List.of(), List.of());
 
   /**
@@ -48,7 +49,8 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
   }
 
   /**
-   * The same for a command with options in the words of v2's {@code paddle.init}, which go before the environment.
+   * Reads an environment for a command with options in the words of v2's {@code paddle.init}, which take precedence
+   * over the environment.
    *
    * @param arguments their values by the names of their variables, {@code PADDLE_INIT_*}
    */
@@ -62,9 +64,12 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
     return new RoleEnvironment(source, reader.found.options(), reader.found.readings(), reader.found.notes());
   }
 
-  /** All that is wrong with an environment, a line for each variable, where {@link #read(Map)} ends at the first; nothing: it can be read. */
+  /**
+   * Returns all errors of an environment, a line for each variable, where {@link #read(Map)} stops at the first; empty:
+   * it can be read.
+   */
   public static List<String> wrong(Map<String, String> environment) {
-    Variables variables = InitVariables.with(environment, Map.of()).collecting();
+    EnvironmentVariables variables = InitVariables.with(environment, Map.of()).collecting();
     List<String> wrong = new ArrayList<>();
     try {
       new Reader(variables).source();
@@ -75,29 +80,32 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
     return wrong;
   }
 
-  /** What such options and variables say to a process that trains alone: threads and device. A variable that counts is noted. */
+  /**
+   * Reads the options and variables that have an effect on a process that trains alone: threads and device. A variable
+   * that counts is noted.
+   */
   public static RoleEnvironment alone(Map<String, String> environment, Map<String, String> arguments) {
-    Variables variables = InitVariables.with(environment, arguments);
-    Findings found = new Findings(variables::called);
+    EnvironmentVariables variables = InitVariables.with(environment, arguments);
+    EnvironmentReadings found = new EnvironmentReadings(variables::called);
     InitVariables.alone(variables, found);
     return new RoleEnvironment("", found.options(), found.readings(), found.notes());
   }
 
-  /** Whether the environment gives this process a part. */
+  /** Returns true if the environment gives this process a part. */
   public boolean isGiven() {
     return !source.isEmpty();
   }
 
-  /** The value of a key that follows; null if none does. */
+  /** Returns the value of a key that follows; null if none does. */
   public String value(String key) {
     return options.stream().filter(option -> option.key().equals(key)).map(Settings.Option::value).findFirst().orElse(null);
   }
 
   /**
-   * This, for a process whose part is known otherwise.
+   * Returns this part, for a process whose role is known from elsewhere.
    *
    * @param role the lower-case form of its role
-   * @param by who says so
+   * @param by the origin of the role
    * @throws InvalidInput if the environment gives it another one
    */
   public RoleEnvironment as(String role, String by) {
@@ -110,15 +118,15 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
     return this;
   }
 
-  /** The generations, in the order in which they are looked for. */
+  /** A reader of the generations, in the order in which they are looked for. */
   private static final class Reader {
 
-    private final Variables variables;
-    private final Findings found;
+    private final EnvironmentVariables variables;
+    private final EnvironmentReadings found;
 
-    Reader(Variables variables) {
+    Reader(EnvironmentVariables variables) {
       this.variables = variables;
-      found = new Findings(variables::called);
+      found = new EnvironmentReadings(variables::called);
     }
 
     String source() {
@@ -163,7 +171,7 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
       return names.stream().map(variables::called).collect(Collectors.joining(", "));
     }
 
-    /** Said when there is a part: what Paddle's launchers would look at. */
+    /** Records the launch barrier of Paddle's launchers, for a process with a part. */
     void barrier() {
       if (variables.has("FLAGS_LAUNCH_BARRIER")) {
         found.reading("FLAGS_LAUNCH_BARRIER", variables.text("FLAGS_LAUNCH_BARRIER"), "none: a trainer waits for its servers in any "
@@ -171,7 +179,7 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
       }
     }
 
-    /** What somebody may have set in the belief that it counts. */
+    /** Records variables that a user may have set in the belief that they have an effect. */
     void unread(String source) {
       for (String name : variables.names(KnownVariables::contains)) {
         if (!found.hasRead(name)) {
@@ -181,7 +189,7 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
       }
     }
 
-    /** Data never goes through one, which every node logs; gRPC clients of other makes do look at them. */
+    /** Records proxies. Data never goes through one, which every node logs; gRPC clients of other makes do use them. */
     void proxies() {
       for (String name : variables.names(Proxies::isOne)) {
         found.reading(name, variables.text(name), "none: tensors and control calls go past it");

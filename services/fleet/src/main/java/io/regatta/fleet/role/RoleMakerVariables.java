@@ -21,8 +21,12 @@ final class RoleMakerVariables {
 
   private RoleMakerVariables() {}
 
-  /** @return false: without servers it is no part of a job, as in Paddle, which calls it non-distributed */
-  static boolean parameterServer(Variables variables, Findings found) {
+  /**
+   * Reads the variables of a job with parameter servers.
+   *
+   * @return false: without servers it is no part of a job, as in Paddle, which calls it non-distributed
+   */
+  static boolean parameterServer(EnvironmentVariables variables, EnvironmentReadings found) {
     if (!variables.has(SERVERS)) {
       String role = trainerWithoutServers(variables);
       found.reading(ROLE, role, "none: " + SERVERS + " is not set");
@@ -43,8 +47,8 @@ final class RoleMakerVariables {
     return true;
   }
 
-  /** {@code TRAINER} or {@code PSERVER}. */
-  private static String role(Variables variables) {
+  /** Returns {@code TRAINER} or {@code PSERVER}. */
+  private static String role(EnvironmentVariables variables) {
     String role = variables.required(ROLE);
     return switch (role) {
       case "TRAINER", "PSERVER" -> role;
@@ -55,7 +59,7 @@ final class RoleMakerVariables {
     };
   }
 
-  private static String trainerWithoutServers(Variables variables) {
+  private static String trainerWithoutServers(EnvironmentVariables variables) {
     String role = role(variables);
     if (!role.equals("TRAINER")) {
       variables.wrong(SERVERS, "Can not find " + SERVERS + ", please check your environment. " + ROLE + " is " + role
@@ -65,11 +69,11 @@ final class RoleMakerVariables {
   }
 
   /**
-   * Refuses a role that is no trainer's for one of those that exchange among themselves.
+   * Refuses a role other than a trainer's in a collective job.
    *
-   * @param by the variable that says that they do
+   * @param by the variable that says that the job is collective
    */
-  static void trainersOnly(Variables variables, Findings found, String by) {
+  static void trainersOnly(EnvironmentVariables variables, EnvironmentReadings found, String by) {
     if (variables.has(ROLE)) {
       found.reading(ROLE, trainerWithoutServers(variables), "agrees with " + by + ": all are trainers");
     }
@@ -83,7 +87,7 @@ final class RoleMakerVariables {
     }
   }
 
-  private static void trainer(Variables variables, Findings found, int trainers) {
+  private static void trainer(EnvironmentVariables variables, EnvironmentReadings found, int trainers) {
     found.key(ROLE, "TRAINER", "fleet.role", "trainer");
     int id = variables.within(ID, variables.required(ID, 0), trainers, TRAINERS);
     found.key(ID, Integer.toString(id), "fleet.id", id);
@@ -97,7 +101,7 @@ final class RoleMakerVariables {
     }
   }
 
-  private static void server(Variables variables, Findings found, List<String> servers) {
+  private static void server(EnvironmentVariables variables, EnvironmentReadings found, List<String> servers) {
     found.key(ROLE, "PSERVER", "fleet.role", "pserver");
     String host = variables.host(IP, variables.required(IP), PORT);
     variables.required(PORT);
@@ -115,8 +119,12 @@ final class RoleMakerVariables {
     found.key(PORT, Integer.toString(port), "fleet.id", index);
   }
 
-  /** @return false: of a single trainer nothing follows, as in Paddle, which calls it non-distributed */
-  static boolean collective(Variables variables, Findings found) {
+  /**
+   * Reads the variables of a collective job.
+   *
+   * @return false: nothing follows for a single trainer, as in Paddle, which calls it non-distributed
+   */
+  static boolean collective(EnvironmentVariables variables, EnvironmentReadings found) {
     List<String> endpoints = variables.endpoints(TRAINER_ENDPOINTS);
     trainersOnly(variables, found, TRAINER_ENDPOINTS);
     int count = variables.number(TRAINERS, 1, endpoints.size());
@@ -150,7 +158,7 @@ final class RoleMakerVariables {
     return true;
   }
 
-  private static void sameCount(Variables variables, List<String> endpoints, int trainers) {
+  private static void sameCount(EnvironmentVariables variables, List<String> endpoints, int trainers) {
     if (endpoints.size() != trainers && variables.areRight(TRAINERS, TRAINER_ENDPOINTS)) {
       variables.wrong(TRAINERS, TRAINERS + " is " + trainers + ", but " + TRAINER_ENDPOINTS + " has " + endpoints.size() + ": "
           + String.join(",", endpoints) + ", please check your environment.", trainers);

@@ -5,8 +5,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The id of a job's run, where its launcher or scheduler names the job in a variable. An id must be the same for a process that is
- * started again within a run, and another one for every new run. {@code REGATTA_RUN_ID} goes before all of these. Stateless.
+ * The variables that give the id of a job's run, if its launcher or scheduler names the job. Stateless. A process that
+ * is started again within a run must have the same id, and every new run another one. {@code REGATTA_RUN_ID} takes
+ * precedence over all of these.
  */
 final class RunIdVariables {
 
@@ -15,7 +16,7 @@ final class RunIdVariables {
   private static final String PADDLE = "PADDLE_JOB_ID";
   /** Name of a job that was given none. */
   private static final String PADDLE_DEFAULT = "default";
-  /** By scheduler, the variables that make an id together; the first must be there. */
+  /** Variables that together make an id, by scheduler; the first must be there. */
   private static final Map<String, List<String>> SCHEDULERS = Map.of(
       "Open MPI", List.of("PMIX_NAMESPACE"),
       "MPI", List.of("PMI_JOBID"),
@@ -26,9 +27,9 @@ final class RunIdVariables {
   /**
    * Finds the id of this process's run.
    *
-   * @param source whose variables give the process its part
+   * @param source origin of the variables that give the process its part
    */
-  static void read(Variables variables, Findings found, String source) {
+  static void read(EnvironmentVariables variables, EnvironmentReadings found, String source) {
     if (variables.has(OWN)) {
       return;
     }
@@ -41,8 +42,8 @@ final class RunIdVariables {
   }
 
   /**
-   * Names the process that has started this one. PaddlePaddle's job id is often a constant; its launcher starts a process again
-   * itself, while a new run has a new launcher.
+   * Returns a name of the process that has started this one. PaddlePaddle's job id is often a constant; its launcher
+   * starts a process again itself, while a new run has a new launcher.
    */
   private static java.util.Optional<String> launcher() {
     return ProcessHandle.current().parent().flatMap(parent -> parent.info().startInstant()

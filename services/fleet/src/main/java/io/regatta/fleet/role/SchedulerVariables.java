@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Which of how many processes this is, as MPI, Slurm or Kubernetes say: rank and number of trainers. Where the services are
- * they do not say: the trainers that MPI or Slurm start host them, unless told otherwise.
+ * The variables of MPI, Slurm or Kubernetes: rank and number of trainers. They do not tell where the services are. The
+ * trainers that MPI or Slurm start host the services, unless configured otherwise.
  */
 final class SchedulerVariables {
 
@@ -18,8 +18,12 @@ final class SchedulerVariables {
 
   private SchedulerVariables() {}
 
-  /** @return whose variables they are, empty if there are none */
-  static String read(Variables variables, Findings found) {
+  /**
+   * Reads the variables.
+   *
+   * @return the scheduler's name, empty if there are none
+   */
+  static String read(EnvironmentVariables variables, EnvironmentReadings found) {
     if (several(variables, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")) {
       rankOf(variables, found, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
       meetHere(variables, found, "OMPI_COMM_WORLD_LOCAL_SIZE", variables.text("OMPI_COMM_WORLD_SIZE"), "PMIX_NAMESPACE");
@@ -49,12 +53,12 @@ final class SchedulerVariables {
     return "";
   }
 
-  /** A process alone, as of a shell within a reservation, has no part in anything. */
-  private static boolean several(Variables variables, String rank, String size) {
+  /** Returns true for a process of several: one alone, such as a shell within a reservation, has no part in a job. */
+  private static boolean several(EnvironmentVariables variables, String rank, String size) {
     return variables.has(rank) && variables.has(size) && variables.number(size, 1, 1) > 1;
   }
 
-  private static void rankOf(Variables variables, Findings found, String rank, String size) {
+  private static void rankOf(EnvironmentVariables variables, EnvironmentReadings found, String rank, String size) {
     int count = variables.required(size, 1);
     int id = variables.within(rank, variables.required(rank, 0), count, size);
     found.key(rank, Integer.toString(id), "fleet.id", id);
@@ -64,14 +68,15 @@ final class SchedulerVariables {
   }
 
   /**
-   * Trainers on one machine meet at a port of it that follows from the name of their job, below those that the kernel gives out. A job
-   * without a name would meet others without one: it has to be given a place.
+   * Sets the rendezvous endpoint of trainers on one machine: a port that follows from the name of their job, below
+   * those that the kernel assigns. A job without a name could reach others without one: its endpoint must be given.
    *
-   * @param variable says whether they are
+   * @param variable tells whether they are on one machine
    * @param here its value if they are
    * @param job the variables with the job's name; the first is its own, the next that of its part
    */
-  private static void meetHere(Variables variables, Findings found, String variable, String here, String... job) {
+  private static void meetHere(EnvironmentVariables variables, EnvironmentReadings found, String variable, String here,
+      String... job) {
     if (!here.equals(variables.text(variable))) {
       if (variables.has(variable)) {
         found.reading(variable, variables.text(variable), "none: trainers on several machines meet at --seeds");

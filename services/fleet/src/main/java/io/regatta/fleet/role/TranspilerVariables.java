@@ -16,16 +16,16 @@ final class TranspilerVariables {
   private TranspilerVariables() {}
 
   /**
-   * Those that are set. {@code PADDLE_TRAINERS} alone is none of them beside later ones: Kubernetes' operator for PaddlePaddle gives it
-   * with those, as a list of hosts.
+   * Returns those that are set. {@code PADDLE_TRAINERS} alone does not count beside later ones: Kubernetes' operator
+   * for PaddlePaddle gives it with those, as a list of hosts.
    */
-  static List<String> set(Variables variables) {
+  static List<String> set(EnvironmentVariables variables) {
     List<String> own = variables.set(IPS, PORT, IP);
     boolean later = !variables.set("TRAINING_ROLE", "PADDLE_PSERVERS_IP_PORT_LIST", "PADDLE_TRAINER_ENDPOINTS", "PADDLE_MASTER").isEmpty();
     return own.isEmpty() && later ? own : variables.set(IPS, PORT, TRAINERS, IP);
   }
 
-  static void read(Variables variables, Findings found) {
+  static void read(EnvironmentVariables variables, EnvironmentReadings found) {
     int port = variables.port(PORT, 6174);
     List<String> hosts = variables.hosts(IPS, variables.required(IPS), PORT);
     List<String> servers = hosts.stream().map(host -> new HostPort(host, port).toString()).toList();
@@ -58,8 +58,8 @@ final class TranspilerVariables {
     }
   }
 
-  /** Refuses a role that nothing else speaks of, unless it is a trainer's, who trains alone. */
-  static void checkRole(Variables variables) {
+  /** Refuses a role without servers, unless it is a trainer's, which trains alone. */
+  static void checkRole(EnvironmentVariables variables) {
     String role = variables.text(ROLE, "TRAINER");
     switch (role) {
       case "TRAINER" -> { }
@@ -69,7 +69,7 @@ final class TranspilerVariables {
     }
   }
 
-  private static void noRole(Variables variables, String role) {
+  private static void noRole(EnvironmentVariables variables, String role) {
     variables.wrong(ROLE, ROLE + " should be one of [TRAINER, PSERVER], but is " + role + ", please check your environment.", role);
   }
 }

@@ -3,18 +3,21 @@ package io.regatta.core.collective.compress;
 import java.util.Arrays;
 
 /**
- * One rank's side of deep gradient compression (Lin et al., 2018): what of its gradients it has not sent yet, and its
- * momentum. With gradient g, momentum factor m, velocity u and residual v, for each element:
+ * One rank's side of deep gradient compression (Lin et al., 2018): the part of its gradients that is not sent yet, and
+ * its momentum. It works on one flat vector, on any part of it at a time. Belongs to one thread.
+ *
+ * <p>Let g be the gradient of an element, m the momentum factor, u the velocity and v the residual. Accumulation
+ * corrects for momentum; with Nesterov's form it adds g + m u to v instead of u. The k largest |v| are then sent, with
+ * error feedback and momentum factor masking. In formulas:
  *
  * <pre>
- * u = m u + g;  v = v + u              momentum correction (with Nesterov's form: v = v + g + m u)
- * sent = v;  v = 0;  u = 0             for the k largest |v|: error feedback, and momentum factor masking
+ * u = m u + g;  v = v + u              each element
+ * sent = v;  v = 0;  u = 0             the k largest |v|.
  * </pre>
  *
- * <p>Who gets the ranks' sums makes plain SGD steps with them: momentum is in them. A gradient that is sent whole sends
- * v for all elements and keeps u, so that the sum is that of momentum SGD. Sent and residual are together what has been
- * accumulated: nothing is lost, it comes later. Works on one flat vector, on any part of it at a time. Belongs to one
- * thread.
+ * <p>The receiver of the ranks' sums makes plain SGD steps with them: momentum is included. A gradient that is sent
+ * whole sends v for all elements and keeps u, so that the sum is that of momentum SGD. Sent and residual values
+ * together are all that has been accumulated: nothing is lost, it is only sent later.
  */
 public final class GradientCompressor {
 
@@ -26,7 +29,7 @@ public final class GradientCompressor {
   private final TopK topK = new TopK();
   private int[] selected = new int[0];
 
-  /** Nothing has been accumulated. */
+  /** Creates a compressor that has accumulated nothing. */
   public GradientCompressor(int numel, float momentum, boolean nesterov) {
     this.momentum = momentum;
     this.nesterov = nesterov;
@@ -34,7 +37,9 @@ public final class GradientCompressor {
     residual = new float[numel];
   }
 
-  /** Accumulates the gradient of the elements {@code [at .. at + n)}, finite ones, which is {@code g[0 .. n)}. */
+  /**
+   * Accumulates the gradient of the elements {@code [at .. at + n)}, which must be finite and is in {@code g[0 .. n)}.
+   */
   public void accumulate(float[] g, int at, int n) {
     float m = momentum;
     float[] v = residual;
@@ -52,16 +57,16 @@ public final class GradientCompressor {
     }
   }
 
-  /** Takes out all that has been accumulated of {@code [at .. at + n)}; the velocity stays. */
+  /** Removes all that has been accumulated of {@code [at .. at + n)} into {@code out}; the velocity stays. */
   public void takeWhole(int at, int n, float[] out) {
     System.arraycopy(residual, at, out, 0, n);
     Arrays.fill(residual, at, at + n, 0);
   }
 
   /**
-   * Takes the k largest of {@code [at .. at + n)} out, with their velocity.
+   * Removes the k largest elements of {@code [at .. at + n)}, with their velocity.
    *
-   * @param pairs gets them from {@code first} on, by rising index, see {@link SparsePairs}
+   * @param pairs receives them, starting at {@code first}, by rising index, see {@link SparsePairs}
    */
   public void takeLargest(int at, int n, int k, long[] pairs, int first) {
     if (selected.length < k) {
@@ -79,8 +84,8 @@ public final class GradientCompressor {
   }
 
   /**
-   * The step in which these were sent has been dropped: they are sent later. Values that are not finite were put there
-   * to have it dropped, and are passed over.
+   * Takes back elements whose step has been dropped, so that they are sent later. Values that are not finite were put
+   * there to have the step dropped, and are ignored.
    */
   public void giveBack(long[] pairs, int from, int to) {
     for (int i = from; i < to; i++) {
@@ -89,17 +94,17 @@ public final class GradientCompressor {
     }
   }
 
-  /** The residual of each element. Live: written into, it is what is sent from then on. */
+  /** Returns the residual of each element. It is live: values written into it are sent from then on. */
   public float[] residual() {
     return residual;
   }
 
-  /** The velocity of each element, live; null without momentum. */
+  /** Returns the velocity of each element, live; null without momentum. */
   public float[] velocity() {
     return velocity;
   }
 
-  /** What has not been sent of one element. */
+  /** Returns the part of one element that has not been sent. */
   float residual(int index) {
     return residual[index];
   }

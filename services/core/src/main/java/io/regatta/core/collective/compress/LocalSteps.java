@@ -3,15 +3,17 @@ package io.regatta.core.collective.compress;
 import io.regatta.core.error.RegattaException.InvalidInput;
 
 /**
- * After how many local steps the ranks average their parameters. LocalSGD (Stich, "Local SGD converges fast and
- * communicates little", 2019; Lin et al., "Don't use large mini-batches, use local SGD", 2020): always k. Its adaptive
- * form (Wang, Joshi, "Adaptive communication strategies to achieve the best error-runtime trade-off in local-update
- * SGD", 2019) with PaddlePaddle's rule: k = ⌈√((η₀ / η) · (F / F₀) · init_k_steps)⌉, from 1 to 16, of the learning rate
- * η and the loss F at each averaging, the loss at the first one and the highest rate so far. (The paper takes
- * init_k_steps out of the root. PaddlePaddle takes the first rate, which behind a warm-up would make every k 1; without
- * one it is the highest.) In the first {@code beginStep} steps the ranks average after each. All ranks hear the same
- * losses, and so have the same k.
- * Belongs to one thread.
+ * The number of local steps after which the ranks average their parameters. Belongs to one thread. In the first {@code
+ * beginStep} steps the ranks average after each step. All ranks get the same losses, and so have the same k.
+ *
+ * <p>In LocalSGD it is always k (Stich, "Local SGD converges fast and communicates little", 2019; Lin et al., "Don't
+ * use large mini-batches, use local SGD", 2020).
+ *
+ * <p>Its adaptive form is by Wang, Joshi, "Adaptive communication strategies to achieve the best error-runtime
+ * trade-off in local-update SGD", 2019. It has PaddlePaddle's rule: k = ⌈√((η₀ / η) · (F / F₀) · init_k_steps)⌉, from 1
+ * to 16. Here η is the learning rate and F the loss at an averaging, F₀ the loss at the first one, and η₀ the highest
+ * rate so far. The paper takes init_k_steps out of the root. PaddlePaddle takes the first rate for η₀, which after a
+ * warm-up would make every k 1; without a warm-up it is the highest.
  */
 public final class LocalSteps {
 
@@ -36,28 +38,28 @@ public final class LocalSteps {
     initKSteps = kSteps;
   }
 
-  /** Always so many. */
+  /** Returns a number that stays the same. */
   public static LocalSteps fixed(int kSteps, long beginStep) {
     return new LocalSteps(false, kSteps, beginStep);
   }
 
-  /** At first so many. */
+  /** Returns a number that adapts after each averaging, and begins with {@code initKSteps}. */
   public static LocalSteps adaptive(int initKSteps, long beginStep) {
     return new LocalSteps(true, initKSteps, beginStep);
   }
 
-  /** Whether {@link #averaged} needs to be told a loss. */
+  /** Returns true if {@link #averaged} needs a loss. */
   public boolean isAdaptive() {
     return adaptive;
   }
 
-  /** Steps between two averagings now. */
+  /** Returns the present number of steps between two averagings. */
   public int kSteps() {
     return kSteps;
   }
 
   /**
-   * Whether it is time to average.
+   * Returns true if it is time to average.
    *
    * @param steps that the rank has made in the run
    * @param local of these, those since the last averaging
@@ -67,7 +69,7 @@ public final class LocalSteps {
   }
 
   /**
-   * The ranks have averaged. A loss or rate that gives no number leaves k as it is.
+   * Notes that the ranks have averaged. If loss and rate give no number, k stays as it is.
    *
    * @param loss mean of the ranks' last batches
    * @param rate learning rate of the last step

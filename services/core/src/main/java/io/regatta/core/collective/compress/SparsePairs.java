@@ -4,8 +4,8 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.FloatBuffer;
 
 /**
- * Elements of a vector as (index, value), each in the 64 bits of a counter, which the wire carries as they are: index
- * above, the float's bits below. Pure functions.
+ * The coding of elements of a vector as (index, value), each in the 64 bits of a counter, which the wire carries
+ * unchanged. The index is in the upper half, the float's bits are in the lower. Pure functions.
  */
 public final class SparsePairs {
 
@@ -29,7 +29,7 @@ public final class SparsePairs {
    * Adds the pairs to the elements {@code [from .. to)} of a vector, one after another: ranks that add the same pairs
    * in the same order have the same bits.
    *
-   * @return whether all elements that it has touched are finite
+   * @return whether all elements that it has changed are finite
    * @throws InvalidInput if an index is outside: a rank that makes other steps than this one
    */
   public static boolean addTo(FloatBuffer floats, int from, int to, long[] pairs) {

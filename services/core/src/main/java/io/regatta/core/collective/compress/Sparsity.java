@@ -4,14 +4,14 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
 
 /**
- * Which share of a gradient's elements is kept back in each step: none before {@code rampupBeginStep}; then, over
- * {@code rampupStep} steps, the values of {@code sparsity} for equally many steps each; then the last one. The warm-up
- * of Lin et al. (2018, section 3.3), in the words of PaddlePaddle's {@code dgc_configs}. A value; all ranks have the
- * same.
+ * The fraction of a gradient's elements that is not sent in each step. A value; all ranks have the same. It is 0 before
+ * {@code rampupBeginStep}. Then, over {@code rampupStep} steps, it takes the values of {@code sparsity} for equally
+ * many steps each, and then keeps the last one. This is the warm-up of Lin et al. (2018, section 3.3), in the words of
+ * PaddlePaddle's {@code dgc_configs}.
  *
- * @param rampupBeginStep steps before, whose gradients are sent whole
- * @param rampupStep steps over which the values are gone through, at least 1
- * @param sparsity shares in [0, 1), at least one
+ * @param rampupBeginStep number of first steps, whose gradients are sent whole
+ * @param rampupStep number of steps over which the values are used one after another, at least 1
+ * @param sparsity fractions in [0, 1), at least one
  */
 public record Sparsity(long rampupBeginStep, long rampupStep, List<Double> sparsity) {
 
@@ -25,12 +25,12 @@ public record Sparsity(long rampupBeginStep, long rampupStep, List<Double> spars
     }
   }
 
-  /** Whether gradients are sent whole in this step, from 0. */
+  /** Returns true if gradients are sent whole in this step; steps count from 0. */
   public boolean isWhole(long step) {
     return step < rampupBeginStep;
   }
 
-  /** How many of a variable's elements are sent in a step from {@link #rampupBeginStep} on: of each at least one. */
+  /** Returns how many of a variable's elements are sent in a step, from {@link #rampupBeginStep} on: at least one. */
   public int kept(long step, int numel) {
     long period = (step - rampupBeginStep) * sparsity.size() / rampupStep;
     double share = sparsity.get((int) Math.min(period, sparsity.size() - 1));

@@ -3,27 +3,31 @@ package io.regatta.core.collective.compress;
 import java.util.Arrays;
 
 /**
- * The k elements of a vector that are largest in magnitude, of equal ones those of lower index: exactly k, and a
- * function of the vector alone. By a threshold from a sample, as in Lin et al., "Deep gradient compression" (2018):
- * what is at least as large as a magnitude of the sample is a candidate, and among these the k-th largest is found
- * exactly; if they are fewer than k, a lower magnitude is tried. So a large vector is passed over once, mostly. (The
- * paper may send a few more or fewer; here all ranks' messages are of one length.) Has memory to work with: one thread
- * at a time.
+ * A selection of the k elements of a vector that are largest in magnitude; of equal ones, those of lower index. It
+ * returns exactly k, and depends on the vector alone. It has scratch memory, so one thread at a time may use it.
+ *
+ * <p>It uses a threshold from a sample, as in Lin et al., "Deep gradient compression" (2018). Elements at least as
+ * large as a magnitude of the sample are candidates, and among these the k-th largest is found exactly. If there are
+ * fewer than k candidates, a lower magnitude is tried. A large vector is thus mostly read once. The paper may send a
+ * few more or fewer; here all ranks' messages have the same length.
  */
 final class TopK {
 
-  /** Distance of the sample's elements: 1 %, as in the paper; a prime, lest it goes with the columns of a matrix. */
+  /**
+   * Distance of the sample's elements: 1 %, as in the paper; a prime, so that it does not follow the columns of a
+   * matrix.
+   */
   private static final int STRIDE = 101;
-  /** A smaller sample says too little to be worth its time. */
+  /** Smallest useful sample: a smaller one says too little to be worth its time. */
   private static final int LEAST_SAMPLE = 200;
   /** As numbers, a float's bits without the sign are in the order of magnitudes. */
   private static final int MAGNITUDE = 0x7fff_ffff;
-  /** The digits by which magnitudes are told apart: lowest bit and number of bits of each, from the highest. */
+  /** The digits by which magnitudes are compared: lowest bit and number of bits of each, from the highest. */
   private static final int[][] DIGITS = {{20, 11}, {10, 10}, {0, 10}};
 
   private final int[] counts = new int[1 << DIGITS[0][1]];
   private int[] candidates = new int[0];
-  /** Of the candidates. */
+  /** Magnitudes of the candidates. */
   private int[] magnitudes = new int[0];
   private int[] sample = new int[0];
 
@@ -31,7 +35,7 @@ final class TopK {
    * Selects among {@code v[from .. from + n)}. NaN counts as larger than infinity.
    *
    * @param k in {@code [0 .. n]}
-   * @param out gets the selected indices of {@code v}, rising, from {@code at} on
+   * @param out receives the selected indices of {@code v}, rising, starting at {@code at}
    */
   void select(float[] v, int from, int n, int k, int[] out, int at) {
     if (k == 0) {
@@ -51,7 +55,10 @@ final class TopK {
     }
   }
 
-  /** At least k elements, and all that are as large as the least of them, in the order of their indices. */
+  /**
+   * Finds candidates: at least k elements, and all that are as large as the least of them, in the order of their
+   * indices.
+   */
   private int candidates(float[] v, int from, int n, int k) {
     if (magnitudes.length < n) {
       candidates = new int[n];
@@ -91,7 +98,8 @@ final class TopK {
   }
 
   /**
-   * The k-th largest of the first n values, k from 1: digit by digit, in a time that does not depend on their order.
+   * Returns the k-th largest of the first n values, k from 1. It works digit by digit, in a time that does not depend
+   * on their order.
    */
   private int largest(int[] values, int n, int k) {
     int left = k;

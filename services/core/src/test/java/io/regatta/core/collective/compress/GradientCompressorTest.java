@@ -88,7 +88,7 @@ class GradientCompressorTest {
     }
   }
 
-  /** By hand: m = 0.5, one of two elements a step. */
+  /** Computed on paper: m = 0.5, one of two elements a step. */
   @Test
   void velocityIsCorrectedAndMasked() {
     GradientCompressor compressor = new GradientCompressor(2, 0.5f, false);

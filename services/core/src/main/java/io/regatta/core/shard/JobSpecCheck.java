@@ -7,7 +7,7 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.model.SparseTableSpec;
 
 /** Checks that a job that came over the wire makes sense, before a table is made for it; models check themselves. */
-final class JobCheck {
+final class JobSpecCheck {
 
   /** Trainers, and shards, of a job: far above any real one, and low enough to list. */
   private static final int PARTIES = 1 << 16;
@@ -15,7 +15,7 @@ final class JobCheck {
   /** Characters of a job's name: the limit of the rendezvous, which knows a job by its name, too. */
   private static final int NAME_CHARACTERS = 512;
 
-  private JobCheck() {}
+  private JobSpecCheck() {}
 
   static void check(JobSpec job, int shard) {
     require(job.job() != null && !job.job().isBlank(), "a job needs a name");

@@ -12,54 +12,56 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * Typed access to environment variables. Blank ones count as unset, and spaces around values and list items are dropped:
- * people copy them out of documents. Errors name the variable, or the option
- * that stands for it, and what was read. The first one ends the reading, unless {@link #collecting}. Confined to its reader's thread.
+ * Typed access to environment variables. Confined to its reader's thread. Blank ones count as unset, and spaces around
+ * values and list items are dropped: people copy them out of documents. Errors name the variable, or the option that
+ * stands for it, and the value. The first error ends the reading, unless {@link #collecting}.
  */
-final class Variables {
+final class EnvironmentVariables {
 
   private static final int MOST_PORT = 65_535;
-  /** Instead of one that is wrong. */
+  /** Value in place of a wrong one. */
   private static final String ANY_HOST = "127.0.0.1";
   private static final String CHECK = ", please check your environment.";
   private final Map<String, String> values = new HashMap<>();
-  /** Options that stand for variables, by these. */
+  /** Options by the variables for which they stand. */
   private final Map<String, String> options;
-  /** What is wrong by variable, if all of it is wanted; else null. */
+  /** Errors by variable, if all are collected; else null. */
   private Map<String, String> wrong;
 
   /**
+   * Creates access to an environment.
+   *
    * @param environment variables by name
-   * @param arguments values of options that stand for variables, and go before them, by the variables' names
+   * @param arguments values of options that stand for variables, and take precedence over them, by the variables' names
    * @param options the names of those options, by the variables'
    */
-  Variables(Map<String, String> environment, Map<String, String> arguments, Map<String, String> options) {
+  EnvironmentVariables(Map<String, String> environment, Map<String, String> arguments, Map<String, String> options) {
     values.putAll(environment);
     values.putAll(arguments);
     this.options = Map.copyOf(options);
   }
 
-  /** From now on what is wrong is collected, and something else read instead. */
-  Variables collecting() {
+  /** Collects errors from now on, and reads another value in place of each wrong one. */
+  EnvironmentVariables collecting() {
     wrong = new LinkedHashMap<>();
     return this;
   }
 
-  /** What has been collected, a line for each variable. */
+  /** Returns the errors that have been collected, a line for each variable. */
   List<String> wrong() {
     return List.copyOf(wrong.values());
   }
 
-  /** Whether nothing has been found wrong with any of these: what one says of another is only then to be told. */
+  /** Returns true if no error has been found with any of these: only then can one be compared with another. */
   boolean areRight(String... names) {
     return wrong == null || Stream.of(names).noneMatch(wrong::containsKey);
   }
 
   /**
-   * A variable is wrong.
+   * Reports that a variable is wrong.
    *
-   * @return instead of it, where others are looked at all the same
-   * @throws InvalidInput where they are not
+   * @return the value in its place, if errors are collected
+   * @throws InvalidInput if they are not
    */
   <T> T wrong(String name, String message, T instead) {
     if (wrong == null) {
@@ -69,7 +71,7 @@ final class Variables {
     return instead;
   }
 
-  /** What its user calls it: the option that stands for it, if that was given. */
+  /** Returns the user's name of a variable: the option that stands for it, if that was given. */
   String called(String name) {
     return options.getOrDefault(name, name);
   }
@@ -78,7 +80,7 @@ final class Variables {
     return text(name) != null;
   }
 
-  /** Those of these names that are set. */
+  /** Returns those of these names that are set. */
   List<String> set(String... names) {
     return Stream.of(names).filter(this::has).toList();
   }
@@ -87,12 +89,12 @@ final class Variables {
     return names(name -> name.startsWith(prefix));
   }
 
-  /** Those that are set and have such a name, in the order of their names. */
+  /** Returns the set variables with such a name, in the order of their names. */
   List<String> names(Predicate<String> wanted) {
     return values.keySet().stream().filter(name -> wanted.test(name) && has(name)).sorted().toList();
   }
 
-  /** Null: unset. */
+  /** Returns the value; null: unset. */
   String text(String name) {
     String value = values.get(name);
     return value == null || value.isBlank() ? null : value.strip();
@@ -129,7 +131,7 @@ final class Variables {
     return wrong(name, called(name) + " must be a whole number of at least " + least + ", but is \"" + value + "\"" + CHECK, least);
   }
 
-  /** As Python and shells write it: true, false, 1, 0, yes, no, on, off. */
+  /** Reads a flag as Python and shells write it: true, false, 1, 0, yes, no, on, off. */
   boolean flag(String name) {
     String value = text(name, "false");
     return switch (value.toLowerCase(Locale.ROOT)) {
@@ -139,7 +141,7 @@ final class Variables {
     };
   }
 
-  /** A comma-separated list; spaces and a comma at the end do not matter. */
+  /** Reads a comma-separated list; spaces and a comma at the end do not matter. */
   List<String> list(String name, String value) {
     List<String> items = new ArrayList<>();
     for (String item : value.split(",")) {
@@ -151,7 +153,7 @@ final class Variables {
         : wrong(name, called(name) + " must be a comma-separated list, but is \"" + value + "\"" + CHECK, List.of(ANY_HOST));
   }
 
-  /** A list of {@code host:port}, each but once. */
+  /** Reads a list of {@code host:port}, in which none may occur twice. */
   List<String> endpoints(String name) {
     List<String> endpoints = list(name, required(name));
     if (areRight(name)) {
@@ -173,7 +175,8 @@ final class Variables {
   }
 
   /**
-   * A list of hosts, each but once, whose port is another variable's; IPv6 addresses may have brackets, which are dropped.
+   * Reads a list of hosts, in which none may occur twice, and whose port is another variable's; IPv6 addresses may have
+   * brackets, which are dropped.
    *
    * @param value of the list
    * @param port the name of that variable
@@ -184,7 +187,7 @@ final class Variables {
         : wrong(name, called(name) + " has a host twice: \"" + String.join(",", hosts) + "\"" + CHECK, hosts);
   }
 
-  /** One host, as in {@link #hosts}. */
+  /** Reads one host, as in {@link #hosts}. */
   String host(String name, String value, String port) {
     String host = value.startsWith("[") && value.endsWith("]") ? value.substring(1, value.length() - 1) : value;
     boolean address6 = host.indexOf(':') != host.lastIndexOf(':');
@@ -195,14 +198,14 @@ final class Variables {
     return host;
   }
 
-  /** A port, or what holds without. */
+  /** Reads a port, or returns the default. */
   int port(String name, int otherwise) {
     int port = number(name, 1, otherwise);
     return port <= MOST_PORT ? port
         : wrong(name, called(name) + " must be a port, from 1 to " + MOST_PORT + ", but is \"" + port + "\"" + CHECK, MOST_PORT);
   }
 
-  /** A place among so many. */
+  /** Returns an index, which must be below {@code count}. */
   int within(String name, int number, int count, String countName) {
     if (number < count) {
       return number;

@@ -15,22 +15,23 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * Waits, for as long as it takes, until no trainer holds a job at some services any more: each leaves, or is declared lost by the
+ * A wait, of any length, until no trainer holds a job at some services: each leaves, or is declared lost by the
  * rendezvous. Used once; runs on its owner's loop.
  */
-final class AllLeft {
+final class DepartureWatch {
 
   /**
-   * How often services are asked, ms. Those who leave together do so within moments; then who is waited for is worth a line.
+   * The intervals at which services are asked, ms. Trainers that leave together do so within moments; later the
+   * remaining ones are worth a line.
    *
-   * @param first between questions at first
+   * @param first interval at first
    * @param moment for how long
-   * @param later between questions from then on, and after one that has failed
+   * @param later interval from then on, and after a request that has failed
    */
   record Pace(long first, long moment, long later) {}
 
   private static final Pace PACE = new Pace(50, 1000, 500);
-  /** In a row; a busy service may fail to answer once. */
+  /** Failures in a row that end the wait; a busy service may fail to answer once. */
   private static final int FAILURES = 10;
   private static final String ACTIVE = "active";
 
@@ -44,14 +45,16 @@ final class AllLeft {
   private int failures;
 
   /**
-   * @param holders asks the services who holds a job there, in words; empty: nobody
-   * @param waits gets those words when that is so for longer than a moment, and when they change
+   * Creates a wait.
+   *
+   * @param holders asks the services for the trainers that hold a job there, in words; empty: none
+   * @param waits receives those words if they last longer than a moment, and when they change
    */
-  AllLeft(Loop loop, Supplier<Future<String>> holders, Consumer<String> waits) {
+  DepartureWatch(Loop loop, Supplier<Future<String>> holders, Consumer<String> waits) {
     this(loop, holders, waits, PACE);
   }
 
-  AllLeft(Loop loop, Supplier<Future<String>> holders, Consumer<String> waits, Pace pace) {
+  DepartureWatch(Loop loop, Supplier<Future<String>> holders, Consumer<String> waits, Pace pace) {
     this.loop = loop;
     this.holders = holders;
     this.waits = waits;
@@ -59,13 +62,16 @@ final class AllLeft {
     notice = Deadline.inMillis(loop.clock(), pace.moment());
   }
 
-  /** Completes when nobody holds one; fails when the services have not answered ten times in a row. */
+  /**
+   * Returns a future that completes when no trainer holds a job; fails when the services have not answered ten times in
+   * a row.
+   */
   Future<Void> await() {
     ask();
     return left.future();
   }
 
-  /** By timers, not by a chain of futures, which a wait of hours would make as long. */
+  /** Asks once. Repeated by timers, not by a chain of futures, which would grow during a wait of hours. */
   private void ask() {
     holders.get().onSuccess(this::look).onFailure(this::again);
   }
@@ -98,7 +104,7 @@ final class AllLeft {
     loop.after(millis, this::ask);
   }
 
-  /** Who holds a job at servers, as in {@code trainers 1, 3 of job ctr}; empty: nobody. */
+  /** Returns the trainers that hold a job at servers, as in {@code trainers 1, 3 of job ctr}; empty: none. */
   static String holders(List<StatusReply> servers) {
     Map<String, TreeSet<Integer>> ranks = new TreeMap<>();
     servers.stream().flatMap(server -> server.getShardsList().stream()).flatMap(shard -> shard.getJobsList().stream())

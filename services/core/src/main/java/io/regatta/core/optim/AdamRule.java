@@ -1,13 +1,13 @@
 package io.regatta.core.optim;
 
 /**
- * Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015), algorithm 1 with the bias corrections drawn
- * into the rate and the epsilon (end of its section 2, without changing the result): m = β1·m + (1-β1)·g;
- * v = β2·v + (1-β2)·g²; w -= lr·c/(1-β1^t) · m / (√v + c·epsilon), c = √(1-β2^t). Two slots: m, v. Rows of a sparse
- * table move only when they have a gradient ("lazy"), while t counts the updates of the whole table. Stateless, any
- * thread.
+ * Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015), algorithm 1. Stateless, any thread. The
+ * bias corrections are moved into the rate and the epsilon (end of its section 2), which does not change the result.
+ * The rule is m = β1·m + (1-β1)·g; v = β2·v + (1-β2)·g²; w -= lr·c/(1-β1^t) · m / (√v + c·epsilon). Here c = √(1-β2^t).
+ * Two slots: m, v. Rows of a sparse table change only when they have a gradient ("lazy"), while t counts the updates of
+ * the whole table.
  */
-record Adam(Regularization regularization, float beta1, float beta2, float epsilon) implements Optimizer {
+record AdamRule(Regularization regularization, float beta1, float beta2, float epsilon) implements Optimizer {
 
   @Override
   public int slots() {
@@ -56,17 +56,17 @@ record Adam(Regularization regularization, float beta1, float beta2, float epsil
     }
   }
 
-  /** lr · √(1-β2^t) / (1-β1^t). */
+  /** Returns lr · √(1-β2^t) / (1-β1^t). */
   private float rate(float lr, long t) {
     return (float) (lr * Math.sqrt(1 - power(beta2, t)) / (1 - power(beta1, t)));
   }
 
-  /** epsilon · √(1-β2^t). */
+  /** Returns epsilon · √(1-β2^t). */
   private float epsilon(long t) {
     return (float) (epsilon * Math.sqrt(1 - power(beta2, t)));
   }
 
-  /** b^t by squaring: cheap enough for every row, and the same bits everywhere, unlike {@code Math.pow}. */
+  /** Returns b^t by squaring: cheap enough for every row, and the same bits everywhere, unlike {@code Math.pow}. */
   static double power(double b, long t) {
     double p = 1;
     for (; t > 0; t >>= 1) {

@@ -21,9 +21,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
-class AllLeftTest {
+class DepartureWatchTest {
 
-  private static final AllLeft.Pace PACE = new AllLeft.Pace(1, 20, 1);
+  private static final DepartureWatch.Pace PACE = new DepartureWatch.Pace(1, 20, 1);
 
   private final Vertx vertx = Vertx.vertx();
 
@@ -36,8 +36,8 @@ class AllLeftTest {
   void who_holds_a_job_is_waited_for_and_named_when_that_takes_longer() {
     List<String> answers = new ArrayList<>(List.of("", "trainers 1 of job a", "trainers 1 of job a", "trainers 1, 3 of job a"));
     BlockingQueue<String> told = new LinkedBlockingQueue<>();
-    AllLeft left = new AllLeft(VertxLoop.current(vertx), () -> Future.succeededFuture(told.isEmpty() ? answers.get(3)
-        : answers.remove(answers.size() - 1)), told::add, PACE);
+    DepartureWatch left = new DepartureWatch(VertxLoop.current(vertx), () -> Future.succeededFuture(told.isEmpty()
+        ? answers.get(3) : answers.remove(answers.size() - 1)), told::add, PACE);
     Blocking.get(left.await());
     assertThat(told).containsExactly("trainers 1, 3 of job a", "trainers 1 of job a");
     assertThat(answers).isEmpty();
@@ -46,9 +46,10 @@ class AllLeftTest {
   @Test
   void a_service_that_does_not_answer_once_is_asked_again_and_one_that_never_does_fails() {
     List<Future<String>> answers = new ArrayList<>(List.of(Future.succeededFuture(""), Future.failedFuture(new PeerLost("busy"))));
-    Blocking.get(new AllLeft(VertxLoop.current(vertx), () -> answers.remove(answers.size() - 1), who -> { }, PACE).await());
-    assertThatThrownBy(() -> Blocking.get(new AllLeft(VertxLoop.current(vertx), () -> Future.failedFuture(new PeerLost("gone")), who -> { }, PACE)
-        .await())).isInstanceOf(PeerLost.class).hasMessage("gone");
+    Blocking.get(new DepartureWatch(VertxLoop.current(vertx), () -> answers.remove(answers.size() - 1), who -> { }, PACE)
+        .await());
+    assertThatThrownBy(() -> Blocking.get(new DepartureWatch(VertxLoop.current(vertx),
+        () -> Future.failedFuture(new PeerLost("gone")), who -> { }, PACE).await())).isInstanceOf(PeerLost.class).hasMessage("gone");
   }
 
   @Test
@@ -56,9 +57,10 @@ class AllLeftTest {
     JobStatus.Builder job = JobStatus.newBuilder().setJob("a").addTrainers(TrainerStatus.newBuilder().setRank(3).setState("active"))
         .addTrainers(TrainerStatus.newBuilder().setRank(0).setState("left"));
     JobStatus.Builder other = JobStatus.newBuilder().setJob("a").addTrainers(TrainerStatus.newBuilder().setRank(1).setState("active"));
-    assertThat(AllLeft.holders(List.of(
+    assertThat(DepartureWatch.holders(List.of(
         StatusReply.newBuilder().addShards(ShardStatus.newBuilder().addJobs(job)).build(),
         StatusReply.newBuilder().addShards(ShardStatus.newBuilder().addJobs(other)).build()))).isEqualTo("trainers 1, 3 of job a");
-    assertThat(AllLeft.holders(List.of(StatusReply.newBuilder().addShards(ShardStatus.newBuilder()).build()))).isEmpty();
+    assertThat(DepartureWatch.holders(List.of(StatusReply.newBuilder().addShards(ShardStatus.newBuilder()).build())))
+        .isEmpty();
   }
 }

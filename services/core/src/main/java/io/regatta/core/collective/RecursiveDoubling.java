@@ -1,18 +1,18 @@
 package io.regatta.core.collective;
 
 /**
- * All-reduce by recursive doubling (Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
- * MPICH", 2005): in step k ranks whose numbers differ in bit k exchange the whole vector, and both reduce it. Between two
- * ranks it is one exchange. For short vectors: log2 p steps, but the whole vector in each.
+ * All-reduce by recursive doubling (Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations
+ * in MPICH", 2005). In step k, ranks whose numbers differ in bit k exchange the whole vector, and both reduce it.
+ * Between two ranks it is one exchange. It is for short vectors: log2 p steps, but the whole vector in each.
  *
- * <p>Where p is no power of two, the ranks beyond the largest one below it give their vectors to the first ranks before,
- * and get the result afterwards. The order of additions is that of the tree over rank numbers, and as both partners add
- * the same two vectors, all end with the same bits. It needs elements that go over the wire as they are: with a
- * narrower wire the partners would not add the same. Pure functions.
+ * <p>If p is not a power of two, the ranks from the largest power below it send their vectors to the first ranks
+ * before, and receive the result afterwards. The order of additions is that of the tree over rank numbers. Both
+ * partners add the same two vectors, so all ranks end with the same bits. This requires that elements are sent as they
+ * are: with a narrower wire the partners would not add the same. Pure functions.
  */
-final class Exchange {
+final class RecursiveDoubling {
 
-  private Exchange() {}
+  private RecursiveDoubling() {}
 
   static void allReduce(Schedule to, int size, int ranks, int me, int most) {
     Blocks blocks = new Blocks(size, 1, most);

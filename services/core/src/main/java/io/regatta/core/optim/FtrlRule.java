@@ -1,16 +1,22 @@
 package io.regatta.core.optim;
 
 /**
- * FTRL-Proximal (McMahan et al., "Ad click prediction: a view from the trenches", 2013, algorithm 1), per coordinate:
- * σ = (√(n+g²) - √n) / α; z += g - σ·w; n += g²; w = 0 where |z| ≤ λ₁, else -(z - sgn(z)·λ₁) / ((β+√n)/α + λ₂). Two
- * slots: z and n, n from {@code initialAccumulator}. α is the learning rate, which should not change: z remembers sums
- * that were taken at it. At a rate of 0 nothing moves. Stateless, any thread.
+ * FTRL-Proximal (McMahan et al., "Ad click prediction: a view from the trenches", 2013, algorithm 1), per coordinate.
+ * Stateless, any thread.
  *
- * <p>Once updated a weight is a function of z and n alone. One that is not, drawn by an initializer or set from a file, is
- * known by z = 0 beside a weight other than 0 (z = 0 gives 0), and z is first set to what gives that weight: so training
- * goes on from it. With λ₁ = 0 the rule is w -= g / ((β+√n)/α + λ₂), Adagrad's.
+ * <ul>
+ * <li>{@code σ = (√(n+g²) - √n) / α}; {@code z += g - σ·w}; {@code n += g²}.
+ * <li>Weight: {@code w = 0} where |z| ≤ λ₁, else {@code -(z - sgn(z)·λ₁) / ((β+√n)/α + λ₂)}.
+ * </ul>
+ *
+ * <p>Two slots: z and n, n from {@code initialAccumulator}. The learning rate α should not change: z remembers sums
+ * that were taken at it. At a rate of 0 nothing changes. With λ₁ = 0 the rule is w -= g / ((β+√n)/α + λ₂), Adagrad's.
+ *
+ * <p>Once updated, a weight is a function of z and n alone. A weight that an initializer or a file has set is not: it
+ * is recognised by z = 0 beside a weight other than 0 (z = 0 gives 0). Its z is first set to the value that gives that
+ * weight, so that training resumes from it.
  */
-record Ftrl(Regularization regularization, float beta, float l1, float l2, float initialAccumulator)
+record FtrlRule(Regularization regularization, float beta, float l1, float l2, float initialAccumulator)
     implements Optimizer {
 
   private static final int Z = 0;
@@ -37,7 +43,7 @@ record Ftrl(Regularization regularization, float beta, float l1, float l2, float
     update(w, wOff, s, sOff, s, sOff + slotStride, g, gOff, n, lr);
   }
 
-  /** One loop for both: its branches keep it from being vectorized in any case. */
+  /** Updates in one loop for both methods: its branches keep it from being vectorized in any case. */
   private void update(float[] w, int wOff, float[] zs, int zOff, float[] ns, int nOff, float[] g, int gOff, int count,
       float lr) {
     if (lr == 0) {

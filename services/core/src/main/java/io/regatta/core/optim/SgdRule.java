@@ -5,7 +5,7 @@ package io.regatta.core.optim;
  * decay w -= lr · (g + decay · w). Equal to MXNet's {@code sgd_update} up to the rounding of the decay. Stateless,
  * any thread.
  */
-record Sgd(Regularization regularization) implements Optimizer {
+record SgdRule(Regularization regularization) implements Optimizer {
 
   @Override
   public int slots() {

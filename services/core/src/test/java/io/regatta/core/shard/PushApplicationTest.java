@@ -39,7 +39,7 @@ import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
 /** Pushes that are applied while they come, against the same pushes handed in whole. */
-class ApplicationTest {
+class PushApplicationTest {
 
   private static final int N = 2 * BLOCK + 100;
   private static final String ROWS = "rows";
@@ -301,7 +301,7 @@ class ApplicationTest {
     job.tables.initialize(DenseMemory.of(new float[N]));
     float[] g = gradient(1);
     Push push = new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, DenseMemory.of(g), List.of());
-    Application application = new Application(job, push, List.of(), "push", 1, 0);
+    PushApplication application = new PushApplication(job, push, List.of(), "push", 1, 0);
     assertThat(application.advance(push, 0)).as("no budget").isEqualTo(-1);
     assertThat(job.tables.denseSnapshot().toArray()).containsOnly(0);
     assertThat(application.advance(push, 1_000_000)).as("gradient and values of three blocks")

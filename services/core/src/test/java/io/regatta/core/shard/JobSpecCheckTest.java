@@ -14,8 +14,8 @@ import io.regatta.core.testing.TestClock;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a job must be for a shard to take it; nothing is left of one that is refused. */
-class JobCheckTest {
+/** Tests of the conditions on which a shard takes a job; nothing is left of one that is refused. */
+class JobSpecCheckTest {
 
   private static final int MOST = 1 << 16;
   private static final ModelSpec MODEL = new ModelSpec(1, List.of(), OptimizerSpec.sgd(1), List.of());

@@ -5,16 +5,20 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** What has been found in an environment so far. Confined to its reader's thread. */
-final class Findings {
+/** The keys, readings and notes that have been found in an environment so far. Confined to its reader's thread. */
+final class EnvironmentReadings {
 
   private final UnaryOperator<String> called;
   private final List<Settings.Option> options = new ArrayList<>();
   private final List<RoleEnvironment.Reading> readings = new ArrayList<>();
   private final List<String> notes = new ArrayList<>();
 
-  /** @param called the option that stands for a variable, or itself */
-  Findings(UnaryOperator<String> called) {
+  /**
+   * Creates an empty record.
+   *
+   * @param called returns the option that stands for a variable, or the variable itself
+   */
+  EnvironmentReadings(UnaryOperator<String> called) {
     this.called = called;
   }
 
@@ -23,20 +27,20 @@ final class Findings {
     return name.equals(variable) ? "environment variable " + variable : name;
   }
 
-  /** A variable stands for a key. */
+  /** Records that a variable stands for a key. */
   void key(String variable, String read, String key, Object value) {
     options.add(new Settings.Option(origin(variable), key, value.toString()));
     reading(variable, read, key + " = " + value);
   }
 
-  /** A key that follows without being a variable's own value. */
+  /** Records a key that follows from a variable without being its own value. */
   void implied(String variable, String key, Object value) {
     options.add(new Settings.Option(origin(variable), key, value.toString()));
     readings.replaceAll(reading -> reading.variable().equals(variable) ? new RoleEnvironment.Reading(variable, reading.value(),
         reading.meaning() + ", " + key + " = " + value) : reading);
   }
 
-  /** A key that follows from a variable, which may have been looked at for another one. */
+  /** Records a key that follows from a variable, which may have been read for another key. */
   void also(String variable, String key, Object value) {
     if (hasRead(variable)) {
       implied(variable, key, value);
@@ -45,12 +49,12 @@ final class Findings {
     }
   }
 
-  /** A variable that is looked at, and what came of it. */
+  /** Records a variable that has been read, and its effect. */
   void reading(String variable, String read, String meaning) {
     readings.add(new RoleEnvironment.Reading(variable, read, meaning));
   }
 
-  /** Whether it has come to something, be it to nothing. */
+  /** Returns true if the variable has been read, even without an effect. */
   boolean hasRead(String variable) {
     return readings.stream().anyMatch(reading -> reading.variable().equals(variable));
   }

@@ -17,14 +17,17 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One push on its way into a job's tables in a mode without rounds: its rows entry by entry, its dense elements block by
- * block as they come, each whole or not at all. An entry that has been taken stays here until all its rows have been
- * applied, which may take several turns, whatever becomes of its stream and its trainer. What has been taken is known
- * until the push is complete, so that the same push, repeated behind a broken stream, goes on where it was. Should it
- * come over two streams at the same time, each block is taken from that which has it first, and what comes behind the end
- * is dropped. A push of several trainers outlives those who are lost meanwhile. Owned by the shard's thread.
+ * The application of one push to a job's tables in a mode without rounds. Rows are applied entry by entry, dense
+ * elements block by block as they arrive, each whole or not at all. An entry that has been taken stays here until all
+ * its rows have been applied. That may take several time slices, and continues even if the stream or the trainer is
+ * lost. Owned by the shard's thread.
+ *
+ * <p>What has been taken is remembered until the push is complete. If the stream breaks, the same push, repeated,
+ * resumes from where it was. If it arrives over two streams at the same time, each block is taken from the stream that
+ * has it first. Elements that arrive after the end are dropped. A push of several trainers survives the loss of some of
+ * them.
  */
-final class Application {
+final class PushApplication {
 
   private final JobState job;
   private final Push push;
@@ -33,7 +36,10 @@ final class Application {
   /** Number of this update, the same for all of it, or 0. */
   final long update;
   final long staleness;
-  /** The NaN policy drops what has not been applied: all, unless it was broken off and comes with other values. */
+  /**
+   * True if the NaN policy drops what has not been applied: all of it, unless the push was interrupted and repeated
+   * with other values.
+   */
   private boolean dropped;
   private boolean skipped;
   /** Tables whose rows have been taken, and number of blocks that have been applied, or skipped, so far. */
@@ -42,19 +48,19 @@ final class Application {
   /** Entries that have been taken and not applied whole; of the first, the rows before {@link #next} have been. */
   private final ArrayDeque<SparseRows> rows = new ArrayDeque<>();
   private int next;
-  /** Rows that these are still to bear, at most. */
+  /** Upper bound of the rows that applying {@link #rows} will create. */
   private long births;
-  /** Of the dense elements that are to come; -1 if none are. */
+  /** Number of dense elements of this push; -1 if it has none. */
   private int size = -1;
   private boolean done;
 
   /**
-   * A push that has been checked and counted, and of which nothing has been applied.
+   * Creates the application of a push that has been checked and counted, and of which nothing has been applied.
    *
-   * @param push its header, and what has come of it
+   * @param push its header, and the values that have arrived
    * @param update 0 for one that the NaN policy drops
    */
-  Application(JobState job, Push push, List<TrainerState> from, String who, long update, long staleness) {
+  PushApplication(JobState job, Push push, List<TrainerState> from, String who, long update, long staleness) {
     this.job = job;
     this.push = push;
     this.from = from;
@@ -66,11 +72,11 @@ final class Application {
   }
 
   /**
-   * A part of a push of several trainers, repeated by itself: it has been taken as far as the whole has, and goes on from
-   * there; of the whole no more is taken.
+   * Returns the application of a part of this push that some of its trainers repeat alone. The part counts as applied
+   * as far as the whole has been, and resumes from there; the whole is not continued.
    */
-  Application part(Push alone, List<TrainerState> its, String itsName) {
-    Application part = new Application(job, alone, its, itsName, update, staleness);
+  PushApplication part(Push alone, List<TrainerState> its, String itsName) {
+    PushApplication part = new PushApplication(job, alone, its, itsName, update, staleness);
     part.dropped = dropped;
     part.skipped = skipped;
     part.tables.addAll(tables);
@@ -84,24 +90,24 @@ final class Application {
     return push.contributors().size() == other.contributors().size() && holds(other);
   }
 
-  /** Whether all gradients of that push are inside. */
+  /** Returns true if all gradients of that push are in this one. */
   boolean holds(Push other) {
     return other.contributors().stream().allMatch(this::holds);
   }
 
-  /** Whether this life's gradient of that sequence is inside. */
+  /** Returns true if the gradient of this incarnation and sequence is in this push. */
   boolean holds(Contributor other) {
     return push.contributors().stream().anyMatch(c -> c.rank() == other.rank()
         && c.incarnation() == other.incarnation() && c.sequence() == other.sequence());
   }
 
-  /** Returns how many more examples of a trainer are inside than before, as it tells; 0 if it does not. */
+  /** Returns how many examples this push adds to those of a trainer, as the push reports them; 0 if it does not. */
   long examplesAfter(TrainerState t) {
     return push.contributors().stream().filter(c -> c.rank() == t.rank && t.progress.examples() >= 0)
         .mapToLong(c -> Math.max(0, c.progress().examples() - t.progress.examples())).findFirst().orElse(0);
   }
 
-  /** Whose gradients are inside, in the order of the contributors; some may be lost. */
+  /** Returns the trainers whose gradients are in this push, in the order of the contributors; some may be lost. */
   List<TrainerState> from() {
     return from;
   }
@@ -116,7 +122,11 @@ final class Application {
     return rows.stream().filter(r -> !tables.contains(r.table())).toList();
   }
 
-  /** Takes those entries of rows that have not been taken, and of which so many rows will be born, at most. */
+  /**
+   * Takes those entries of rows that have not been taken yet.
+   *
+   * @param unborn upper bound of the rows that applying them will create
+   */
   void take(List<SparseRows> entries, long unborn) {
     for (SparseRows r : open(entries)) {
       tables.add(r.table());
@@ -128,10 +138,10 @@ final class Application {
   }
 
   /**
-   * Goes on by about this much ({@link Turns#FLOATS}) with what has been taken, and then with the dense elements of that push
-   * if they are there.
+   * Applies what has been taken, and then the dense elements of that push if they are there. Stops after about {@code
+   * floats} of work ({@link TimeSlices#FLOATS}).
    *
-   * @return what it did not need of it, or -1 if there is more to do
+   * @return the budget that is left, or -1 if there is more to do
    */
   long advance(Push known, long floats) {
     long left = floats;
@@ -156,7 +166,7 @@ final class Application {
   }
 
   private long rows(SparseRows r) {
-    int n = Math.min(Turns.ROWS, r.ids().length - next);
+    int n = Math.min(TimeSlices.ROWS, r.ids().length - next);
     long before = job.tables.births();
     long cost = job.apply(r, next, next + n, push.step(), update);
     births -= job.tables.births() - before;
@@ -168,18 +178,18 @@ final class Application {
     return cost;
   }
 
-  /** Rows that what has been taken is still to bear, at most. */
+  /** Returns an upper bound of the rows that applying what has been taken will create. */
   long births() {
     return births;
   }
 
-  /** Takes the dense elements, from the first one on whatever has been applied. */
+  /** Returns a sink for the dense elements, which must start from the first one, whatever has been applied. */
   DenseSink sink(int elements) {
     size = elements;
     return new Sink();
   }
 
-  /** The NaN policy drops what has not been applied. */
+  /** Drops what has not been applied, by the NaN policy. */
   void drop() {
     dropped = true;
     skipped = true;
@@ -190,12 +200,11 @@ final class Application {
     return size < 0 || blocks == DenseValues.blocks(size);
   }
 
-  /** The push is complete; what still comes of it is a repetition. */
+  /** Marks the push as complete: whatever still arrives of it is a repetition. */
   void end() {
     done = true;
   }
 
-  /** Whether those of its trainers who live have nothing else under way; asked for every piece of a push that comes. */
   private boolean goesOn() {
     boolean live = false;
     for (TrainerState t : from) {
@@ -209,7 +218,7 @@ final class Application {
 
   private final class Sink implements DenseSink {
     private final BlockPool pool = job.tables.blocks();
-    /** The block that is coming; null before one is needed, and behind the end. */
+    /** The block that is arriving; null before one is needed, and after the end. */
     private float[] gradient;
     private int taken;
 

@@ -4,7 +4,7 @@ package io.regatta.core.optim;
  * Adagrad (Duchi, Hazan, Singer, "Adaptive subgradient methods for online learning and stochastic optimization", 2011),
  * diagonal form: h += g²; w -= lr · g / (√h + epsilon). One slot: h. Stateless, any thread.
  */
-record Adagrad(Regularization regularization, float epsilon, float initialAccumulator) implements Optimizer {
+record AdagradRule(Regularization regularization, float epsilon, float initialAccumulator) implements Optimizer {
 
   @Override
   public int slots() {

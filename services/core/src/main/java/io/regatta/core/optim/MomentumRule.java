@@ -1,13 +1,13 @@
 package io.regatta.core.optim;
 
 /**
- * Heavy ball (Polyak, "Some methods of speeding up the convergence of iteration methods", 1964), v = momentum · v +
- * g; w -= lr · v, and Nesterov's form (1983), w -= lr · (g + momentum · v), as Sutskever et al. write it ("On the
- * importance of initialization and momentum in deep learning", 2013). The rate stands outside the velocity, as in
- * Paddle and PyTorch; MXNet keeps it inside, which is the same only at a constant rate. One slot: v. Stateless, any
- * thread.
+ * Momentum, in two forms. One slot: v. Stateless, any thread. The heavy ball is v = momentum · v + g; w -= lr · v
+ * (Polyak, "Some methods of speeding up the convergence of iteration methods", 1964). Nesterov's form (1983) is w -= lr
+ * · (g + momentum · v). Sutskever et al. write it so ("On the importance of initialization and momentum in deep
+ * learning", 2013). The rate is outside the velocity, as in Paddle and PyTorch; MXNet keeps it inside, which is the
+ * same only at a constant rate.
  */
-record Momentum(Regularization regularization, float momentum, boolean nesterov) implements Optimizer {
+record MomentumRule(Regularization regularization, float momentum, boolean nesterov) implements Optimizer {
 
   @Override
   public int slots() {
