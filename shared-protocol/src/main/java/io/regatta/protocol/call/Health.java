@@ -99,10 +99,10 @@ final class Health {
 
   /** Sends the status now and after every change, until the client goes. */
   private Runnable watch(String name, ServerCall<HealthCheckRequest, HealthCheckResponse> call) {
-    String address = call.origin();
-    int ofAddress = watches.getOrDefault(address, 0);
-    if (ofAddress == MAX_OF_ADDRESS) {
-      throw new Overloaded("this port's health is watched " + ofAddress + " times from " + address
+    String origin = call.origin();
+    int ofOrigin = watches.getOrDefault(origin, 0);
+    if (ofOrigin == MAX_OF_ADDRESS) {
+      throw new Overloaded("this port's health is watched " + ofOrigin + " times from " + origin
           + " already; ask with Check");
     }
     int all = watches.values().stream().mapToInt(Integer::intValue).sum();
@@ -114,8 +114,8 @@ final class Health {
     if (call.isOver()) {
       return () -> { };
     }
-    Observer observer = new Observer(name, call, now);
-    watches.put(address, ofAddress + 1); // nothing after this can fail before the timer is there to be canceled
+    Observer observer = new Observer(name, call, origin, now);
+    watches.put(origin, ofOrigin + 1); // nothing after this can fail before the timer is there to be canceled
     observer.timer = VertxLoop.current(vertx).every(WATCH_MILLIS, observer::look);
     return observer::release;
   }
@@ -124,14 +124,17 @@ final class Health {
   private final class Observer {
     private final String name;
     private final ServerCall<HealthCheckRequest, HealthCheckResponse> call;
+    private final String origin;
     private final Runnable letGo;
     private ServingStatus sent;
     private Timer timer = Timer.NONE;
     private boolean released;
 
-    private Observer(String name, ServerCall<HealthCheckRequest, HealthCheckResponse> call, ServingStatus sent) {
+    private Observer(String name, ServerCall<HealthCheckRequest, HealthCheckResponse> call, String origin,
+        ServingStatus sent) {
       this.name = name;
       this.call = call;
+      this.origin = origin;
       this.sent = sent;
       this.letGo = call.keepConnection();
     }
@@ -149,13 +152,13 @@ final class Health {
       }
     }
 
-    /** Ends the timer and gives the address its place back, once. */
+    /** Ends the timer and gives the origin its place back, once. */
     private void release() {
       if (!released) {
         released = true;
         timer.cancel();
         letGo.run();
-        watches.computeIfPresent(call.address(), (a, open) -> open > 1 ? open - 1 : null);
+        watches.computeIfPresent(origin, (from, open) -> open > 1 ? open - 1 : null);
       }
     }
   }
