@@ -3,14 +3,14 @@
 # job's own calls. Prints a table: what came, in which time, how many calls of the job succeeded meanwhile and the slowest of them, memory that
 # stays, and bytes of the log. Fails if a connection stays open, a call fails, or a budget is exceeded.
 #   load-tests/attack.sh [CONNECTIONS [FRAMES]]   (default: 1000 of each kind, and 1000000; about fifteen minutes)
-# Needs a JDK, and leave to open 8192 files (ulimit -n).
+# Needs a JDK, and leave to open 10000 files (ulimit -n).
 set -eu
 
 connections=${1:-1000}
 frames=${2:-1000000}
 cd "$(dirname "$0")/.."
-[ "$(ulimit -n)" = unlimited ] || [ "$(ulimit -n)" -ge 8192 ] || ulimit -n 8192 ||
-  { echo "attack.sh: $(ulimit -n) open files are too few: ulimit -n 8192" >&2; exit 2; }
+[ "$(ulimit -n)" = unlimited ] || [ "$(ulimit -n)" -ge 10000 ] || ulimit -n 10000 ||
+  { echo "attack.sh: $(ulimit -n) open files are too few: ulimit -n 10000" >&2; exit 2; }
 log=$(mktemp)
 status=0
 ./mvnw -q -B -ntp test -pl services/fleet -am -Dtest=AttackTest -Dsurefire.failIfNoSpecifiedTests=false -Dsbom.phase=none \

@@ -125,7 +125,7 @@ public final class HostileClient implements Closeable {
             return new X509Certificate[0];
           }
         }}, null);
-        context.getClientSessionContext().setSessionCacheSize(1); // by default it keeps the sessions of 20,480 connections
+        context.getClientSessionContext().setSessionCacheSize(1); // by default it keeps those of 20,480
         return context;
       } catch (GeneralSecurityException e) {
         throw new IllegalStateException(e);
