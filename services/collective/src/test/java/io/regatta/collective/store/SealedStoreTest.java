@@ -55,7 +55,7 @@ class SealedStoreTest extends StoreContract {
     refused(() -> get(client(SECOND).get("true")), "true");
     get(store.set("a", new byte[] {'b', '\n', '\n', 'c'}));
     map().put("a\n\nb", map().get("a").replace("b\n\nc", "c"));
-    refused(() -> get(store.get("a\n\nb")), "a\n\nb");
+    refused(() -> get(store.get("a\n\nb")), "a\\u000a\\u000ab");
   }
 
   private static void refused(Runnable call, String key) {
