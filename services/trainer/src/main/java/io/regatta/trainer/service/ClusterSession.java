@@ -85,8 +85,8 @@ final class ClusterSession implements OwnedSession {
   private volatile ParameterClient client;
   /** Collective mode: this rank's copy of the parameters, and its streams to the others once they have been asked for. */
   private final OwnShards own;
-  private Future<PeerMesh> meeting;
-  private volatile PeerMesh mesh;
+  private Future<RankMesh> meeting;
+  private volatile RankMesh mesh;
 
   ClusterSession(Node node, Context context, JobConfig job, long stepDelayMillis, Membership group,
       OtherTrainers others, ShardFinder.Found found, ShardConnections connections) {
@@ -179,8 +179,8 @@ final class ClusterSession implements OwnedSession {
   /** In collective mode: opens the streams to the other ranks, once; the parameters lie in this process. */
   private Future<ParameterClient> meetPeers(ModelSpec model) {
     if (meeting == null) {
-      meeting = PeerMesh.open(node, connections.options(), group, job, name())
-          .onSuccess(opened -> mesh = opened);
+      meeting = RankMesh.open(node, context, MeetingPlace.gathered(node, group, job, name()), connections.options(), job, group.rank(),
+          name(), why -> { }, () -> { }).onSuccess(opened -> mesh = opened);
     }
     return meeting.compose(opened -> Future.fromCompletionStage(own.connect(ownSpec(model)), context))
         .onSuccess(made -> client = made);
@@ -371,7 +371,7 @@ final class ClusterSession implements OwnedSession {
       transfer.abort(new Cancelled(name() + " is being stopped"));
     }
     Future<Void> peersClosed = meeting == null ? Future.succeededFuture()
-        : meeting.compose(PeerMesh::close).otherwiseEmpty();
+        : meeting.compose(opened -> opened.close(false)).otherwiseEmpty();
     return peersClosed.compose(v -> registering == null ? Future.succeededFuture()
         : Future.fromCompletionStage(registering.close(), context));
   }

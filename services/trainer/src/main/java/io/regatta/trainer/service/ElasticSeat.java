@@ -19,7 +19,7 @@ final class ElasticSeat implements RankSeat {
   private final Runnable placed;
   /** The mesh's once there is one. */
   private MeetingPlace meeting;
-  private ElasticMesh mesh;
+  private RankMesh mesh;
   private boolean left;
 
   /**
@@ -41,16 +41,16 @@ final class ElasticSeat implements RankSeat {
         .compose(opened -> met(opened, who));
   }
 
-  private Future<ElasticMesh> meet(MeetingPlace opened, String who, String member) {
+  private Future<RankMesh> meet(MeetingPlace opened, String who, String member) {
     meeting = opened;
     if (left) {
       return opened.close().transform(closed -> Future.failedFuture(RankSeat.stopped(who)));
     }
-    return ElasticMesh.open(node, context, opened, node.streams(config.stream().options()), job, config.rank(), member,
+    return RankMesh.open(node, context, opened, node.streams(config.stream().options()), job, config.rank(), member,
         givenUp, placed);
   }
 
-  private Future<Void> met(ElasticMesh opened, String who) {
+  private Future<Void> met(RankMesh opened, String who) {
     mesh = opened;
     if (left) {
       return opened.close(false).transform(closed -> Future.failedFuture(RankSeat.stopped(who)));

@@ -18,17 +18,17 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** One trainer of an elastic job, over its {@link ElasticMesh}. */
+/** One trainer of an elastic job, over its {@link RankMesh}. */
 final class ElasticSession extends ElasticRankSession implements OwnedSession {
 
   private final Node node;
   private final long stepDelayMillis;
-  private final ElasticMesh mesh;
+  private final RankMesh mesh;
   private final Map<String, Long> processIds;
   private final Awaiting awaiting = new Awaiting();
   private volatile long step;
 
-  ElasticSession(Node node, JobConfig job, long stepDelayMillis, ElasticMesh mesh, Map<String, Long> processIds) {
+  ElasticSession(Node node, JobConfig job, long stepDelayMillis, RankMesh mesh, Map<String, Long> processIds) {
     super(job, mesh, StepTrace.of(mesh.clock(), job.trace(), mesh.rank(), job.trainers()));
     this.node = node;
     this.stepDelayMillis = stepDelayMillis;

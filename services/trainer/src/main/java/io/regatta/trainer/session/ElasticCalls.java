@@ -20,7 +20,7 @@ public final class ElasticCalls {
   private static final int DONE = 1;
 
   private final ElasticRank rank;
-  private final ElasticPeers peers;
+  private final RankGroup peers;
   private final ElasticPasses passes;
 
   ElasticCalls(ElasticRank rank) {

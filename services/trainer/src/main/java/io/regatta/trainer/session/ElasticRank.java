@@ -39,7 +39,7 @@ public final class ElasticRank {
 
   private final Clock clock;
   private final String name;
-  private final ElasticPeers peers;
+  private final RankGroup peers;
   private final Waiting waiting;
   private final ElasticPasses passes;
   private final ElasticCalls calls;
@@ -57,7 +57,7 @@ public final class ElasticRank {
   private final StateCopy state = new StateCopy();
 
   /** @param name of this trainer, for messages, e.g. {@code trainer of job lenet} */
-  public ElasticRank(Clock clock, String name, ElasticPeers peers, Waiting waiting) {
+  public ElasticRank(Clock clock, String name, RankGroup peers, Waiting waiting) {
     this.clock = clock;
     this.name = name;
     this.peers = peers;
@@ -66,7 +66,7 @@ public final class ElasticRank {
     calls = new ElasticCalls(this);
   }
 
-  public ElasticPeers peers() {
+  public RankGroup peers() {
     return peers;
   }
 

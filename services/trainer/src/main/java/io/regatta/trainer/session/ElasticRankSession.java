@@ -21,11 +21,11 @@ import java.util.concurrent.CompletableFuture;
  */
 public abstract class ElasticRankSession extends OwnShardsSession {
 
-  private final ElasticPeers peers;
+  private final RankGroup peers;
   private final ElasticRank rank;
 
   /** @param peers the ranks, this one among them, in a generation that has formed */
-  protected ElasticRankSession(JobConfig job, ElasticPeers peers, StepTrace trace) {
+  protected ElasticRankSession(JobConfig job, RankGroup peers, StepTrace trace) {
     super(job, 1, trace);
     this.peers = peers;
     rank = new ElasticRank(trace.clock(), "trainer of job " + job.job(), peers, this::await);

@@ -132,7 +132,7 @@ class ElasticRankTest {
 
       @Override
       public Result attempt() {
-        ElasticPeers peers = rank.peers();
+        RankGroup peers = rank.peers();
         assertThat(rank.passes().next()).as("a batch that is held stays").isEqualTo(mine.isEmpty() ? rank.passes().next() : mine);
         ByteBuffer memory = Recovery.memory(3 + MAX);
         FloatBuffer floats = Recovery.floats(memory);
@@ -191,7 +191,7 @@ class ElasticRankTest {
   }
 
   /** One rank alone, whose generations end and form as a test says; it notes how they are asked for. */
-  private static final class Alone implements ElasticPeers {
+  private static final class Alone implements RankGroup {
     final List<Boolean> inVain = new ArrayList<>();
     final List<Long> pauses = new ArrayList<>();
     boolean lost;

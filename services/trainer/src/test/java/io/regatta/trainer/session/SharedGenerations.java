@@ -113,7 +113,7 @@ public final class SharedGenerations {
   }
 
   /** One rank. */
-  public final class Member implements ElasticPeers {
+  public final class Member implements RankGroup {
     private int rank = -1;
     private int worldSize;
     private long formed;
