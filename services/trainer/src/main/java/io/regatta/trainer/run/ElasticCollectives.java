@@ -4,7 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.djl.ReplicaGroup;
-import io.regatta.trainer.session.ElasticRank;
+import io.regatta.trainer.session.RankOperations;
 import java.nio.DoubleBuffer;
 import java.util.List;
 import java.util.function.Supplier;
@@ -16,10 +16,10 @@ import java.util.function.Supplier;
 final class ElasticCollectives {
 
   private final JobConfig job;
-  private final ElasticRank rank;
+  private final RankOperations rank;
   private final ReplicaGroup group;
 
-  ElasticCollectives(JobConfig job, ElasticRank rank, ReplicaGroup group) {
+  ElasticCollectives(JobConfig job, RankOperations rank, ReplicaGroup group) {
     this.job = job;
     this.rank = rank;
     this.group = group;

@@ -96,12 +96,12 @@ final class ModelSalvage {
 
   /** Returns true if this rank of a collective job has what all have trained. The others of an elastic job train on without it. */
   private boolean isWholeHere(ReplicaWorker worker) {
-    return session.peers().isPresent() && session.elastic().isEmpty() && worker.haveAllTrained();
+    return session.ranks().isPresent() && !session.isElastic() && worker.haveAllTrained();
   }
 
   /** Returns whether the loss of an aggregator concerns the trainers of its host alone: those of other hosts train on. */
   private boolean isOneHostsLoss() {
-    return session.peers().isEmpty() && session.isOneOfSeveralHosts();
+    return session.ranks().isEmpty() && session.isOneOfSeveralHosts();
   }
 
   /** Waits until a lower trainer has left, having saved the model or not, or is declared lost; for a lease at most. */

@@ -44,7 +44,7 @@ final class RankCollectives {
   RankCollectives(TrainerSession session, ReplicaGroup group) {
     this.session = session;
     this.group = group;
-    elastic = session.elastic().map(rank -> new ElasticCollectives(session.job(), rank, group)).orElse(null);
+    elastic = !session.isElastic() ? null : new ElasticCollectives(session.job(), session.ranks().orElseThrow(), group);
   }
 
   /** All active ranks' values, reduced in rank order to one array of the same length; all of it from the same ranks. */
@@ -165,7 +165,7 @@ final class RankCollectives {
   private boolean sitsOut() {
     Optional<ParameterClient> client = session.client();
     Mode mode = client.map(c -> c.job().mode()).orElse(Mode.ASYNC);
-    return session.worldSize() > 1 && session.peers().isEmpty() && (mode == Mode.SYNC || mode == Mode.SSP
+    return session.worldSize() > 1 && session.ranks().isEmpty() && (mode == Mode.SYNC || mode == Mode.SSP
         || mode == Mode.HALF_ASYNC && session.job().aggregator());
   }
 }

@@ -27,7 +27,7 @@ import io.regatta.trainer.data.Parcel;
 import io.regatta.trainer.session.Awaiting;
 import io.regatta.trainer.session.DepartedTrainer;
 import io.regatta.trainer.session.OwnShards;
-import io.regatta.trainer.session.PeerRanks;
+import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.trace.StepTrace;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -86,7 +86,7 @@ final class ClusterSession implements OwnedSession {
   /** Collective mode: this rank's copy of the parameters, and its streams to the others once they have been asked for. */
   private final OwnShards own;
   private Future<RankMesh> meeting;
-  private volatile RankMesh mesh;
+  private volatile RankOperations ranks;
 
   ClusterSession(Node node, Context context, JobConfig job, long stepDelayMillis, Membership group,
       OtherTrainers others, ShardFinder.Found found, ShardConnections connections) {
@@ -180,15 +180,16 @@ final class ClusterSession implements OwnedSession {
   private Future<ParameterClient> meetPeers(ModelSpec model) {
     if (meeting == null) {
       meeting = RankMesh.open(node, context, MeetingPlace.gathered(node, group, job, name()), connections.options(), job, group.rank(),
-          name(), why -> { }, () -> { }).onSuccess(opened -> mesh = opened);
+          name(), why -> { }, () -> { })
+          .onSuccess(opened -> ranks = new RankOperations(node.clock(), "trainer of job " + job.job(), opened, this::await));
     }
     return meeting.compose(opened -> Future.fromCompletionStage(own.connect(ownSpec(model)), context))
         .onSuccess(made -> client = made);
   }
 
   @Override
-  public Optional<PeerRanks> peers() {
-    return Optional.ofNullable(mesh);
+  public Optional<RankOperations> ranks() {
+    return Optional.ofNullable(ranks);
   }
 
   @Override
@@ -232,7 +233,7 @@ final class ClusterSession implements OwnedSession {
 
   @Override
   public CompletableFuture<Void> othersAtRest() {
-    return onLoop(() -> mesh != null || worldSize() == 1 ? Future.succeededFuture() : new OthersAtRest(node, found, job.job(), trainer.rank()).await());
+    return onLoop(() -> ranks != null || worldSize() == 1 ? Future.succeededFuture() : new OthersAtRest(node, found, job.job(), trainer.rank()).await());
   }
 
   @Override
@@ -260,12 +261,12 @@ final class ClusterSession implements OwnedSession {
 
   @Override
   public CompletableFuture<Saving> save(SaveOrder order) {
-    return mesh != null ? own.save(order) : onLoop(() -> snapshots().save(order));
+    return ranks != null ? own.save(order) : onLoop(() -> snapshots().save(order));
   }
 
   @Override
   public CompletableFuture<Boolean> restore(RestoreOrder order) {
-    return mesh != null ? own.restore(order) : onLoop(() -> snapshots().restore(order));
+    return ranks != null ? own.restore(order) : onLoop(() -> snapshots().restore(order));
   }
 
   @Override

@@ -22,13 +22,13 @@ import java.util.concurrent.CompletableFuture;
 public abstract class ElasticRankSession extends OwnShardsSession {
 
   private final RankGroup peers;
-  private final ElasticRank rank;
+  private final RankOperations rank;
 
   /** @param peers the ranks, this one among them, in a generation that has formed */
   protected ElasticRankSession(JobConfig job, RankGroup peers, StepTrace trace) {
     super(job, 1, trace);
     this.peers = peers;
-    rank = new ElasticRank(trace.clock(), "trainer of job " + job.job(), peers, this::await);
+    rank = new RankOperations(trace.clock(), "trainer of job " + job.job(), peers, this::await);
   }
 
   @Override
@@ -56,12 +56,7 @@ public abstract class ElasticRankSession extends OwnShardsSession {
   }
 
   @Override
-  public final Optional<PeerRanks> peers() {
-    return Optional.of(peers);
-  }
-
-  @Override
-  public final Optional<ElasticRank> elastic() {
+  public final Optional<RankOperations> ranks() {
     return Optional.of(rank);
   }
 

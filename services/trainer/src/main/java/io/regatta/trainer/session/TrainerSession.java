@@ -108,14 +108,17 @@ public interface TrainerSession {
   /** The client that {@link #connect} made, once it has. */
   Optional<ParameterClient> client();
 
-  /** The other ranks, once {@link #connect} has been called for collective mode; else empty. */
-  default Optional<PeerRanks> peers() {
+  /**
+   * Returns what this rank makes together with the others in collective mode: once {@link #connect} has been called, in an elastic job
+   * from the beginning; empty in modes with servers.
+   */
+  default Optional<RankOperations> ranks() {
     return Optional.empty();
   }
 
-  /** This rank among those of an elastic job; empty in all others. */
-  default Optional<ElasticRank> elastic() {
-    return Optional.empty();
+  /** Returns true if ranks may be lost, leave and come while the others continue. */
+  default boolean isElastic() {
+    return ranks().map(RankOperations::peers).filter(RankGroup::isElastic).isPresent();
   }
 
   /** In collective mode, where this rank's copy of the parameters is; for elastic jobs. */

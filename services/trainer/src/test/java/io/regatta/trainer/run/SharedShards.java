@@ -20,7 +20,7 @@ import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.session.Awaiting;
 import io.regatta.trainer.session.OwnShards;
-import io.regatta.trainer.session.PeerRanks;
+import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.trace.StepTrace;
 import java.lang.reflect.Proxy;
@@ -161,14 +161,14 @@ public final class SharedShards implements AutoCloseable {
     private final Awaiting awaiting = new Awaiting();
     private CompletableFuture<ParameterClient> connected;
     private OwnShards own;
-    private PeerRanks others;
+    private RankOperations others;
 
     Session(int rank) {
       id = new TrainerId(rank, rank + 1);
     }
 
     @Override
-    public synchronized Optional<PeerRanks> peers() {
+    public synchronized Optional<RankOperations> ranks() {
       return Optional.ofNullable(others);
     }
 
@@ -226,7 +226,7 @@ public final class SharedShards implements AutoCloseable {
     public synchronized CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
       if (connected == null && strategy.mode() == Mode.COLLECTIVE) {
         own = new OwnShards(1, StepTrace.off());
-        others = peers.of(id.rank());
+        others = new RankOperations(SystemClock.get(), "trainer", peers.of(id.rank()), this::await);
         connected = own.connect(ownSpec(model));
       } else if (connected == null) {
         ParameterClient client = new ParameterClient(spec(strategy, model), id,

@@ -121,6 +121,11 @@ public final class SharedGenerations {
     private boolean dead;
 
     @Override
+    public boolean isElastic() {
+      return true;
+    }
+
+    @Override
     public int rank() {
       synchronized (SharedGenerations.this) {
         return rank;

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Ranks that die at any call and newcomers, on a model whose parameter is the sum of all that it was trained on. */
-class ElasticRankTest {
+class RankOperationsTest {
 
   private static final int MAX = 4;
   private static final int EXAMPLES = 37;
@@ -77,7 +77,7 @@ class ElasticRankTest {
   /** One rank's program: passes over the data, and between them calls with the others. */
   private static End train(SharedGenerations.Member member) {
     Awaiting awaiting = new Awaiting();
-    ElasticRank rank = new ElasticRank(TestClock.at(0), "trainer", member, awaiting::await);
+    RankOperations rank = new RankOperations(TestClock.at(0), "trainer", member, awaiting::await);
     Sum model = new Sum();
     List<Double> sums = new ArrayList<>();
     try {
@@ -115,7 +115,7 @@ class ElasticRankTest {
     }
   }
 
-  private static void step(ElasticRank rank, Sum model) {
+  private static void step(RankOperations rank, Sum model) {
     boolean[] elsewhere = new boolean[1];
     boolean[] newcomers = new boolean[1];
     Spans mine = rank.passes().next();
@@ -198,6 +198,11 @@ class ElasticRankTest {
     int unformed;
 
     @Override
+    public boolean isElastic() {
+      return true;
+    }
+
+    @Override
     public int rank() {
       return 0;
     }
@@ -258,7 +263,7 @@ class ElasticRankTest {
   @Test
   void generationsThatComeToNothingAreCalledInVain_andTriedEverMoreSeldomUntilOneTrains() {
     Alone alone = new Alone();
-    ElasticRank rank = new ElasticRank(TestClock.at(0), "trainer", alone, new Awaiting()::await);
+    RankOperations rank = new RankOperations(TestClock.at(0), "trainer", alone, new Awaiting()::await);
     rank.enter();
     rank.calls().gather("first", new double[] {1});
     alone.lost = true;
@@ -296,7 +301,7 @@ class ElasticRankTest {
   void moreThanABufferHoldsIsRefusedAtTheStart() throws Exception {
     SharedGenerations.Member member = new SharedGenerations(1, 1, 0).member();
     member.reform().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
-    ElasticRank rank = new ElasticRank(TestClock.at(0), "trainer of job big", member, new Awaiting()::await);
+    RankOperations rank = new RankOperations(TestClock.at(0), "trainer of job big", member, new Awaiting()::await);
     rank.enter();
     assertThatThrownBy(() -> rank.keeps(new Sum() {
       @Override
@@ -311,7 +316,7 @@ class ElasticRankTest {
   void whatTheFirstHasIsNotToldToNewcomersLater() throws Exception {
     SharedGenerations.Member member = new SharedGenerations(1, 1, 0).member();
     member.reform().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
-    ElasticRank rank = new ElasticRank(TestClock.at(0), "trainer", member, new Awaiting()::await);
+    RankOperations rank = new RankOperations(TestClock.at(0), "trainer", member, new Awaiting()::await);
     rank.enter();
     rank.calls().ofTheFirst("values", new float[1000]);
     rank.calls().gather("another", new double[0]);

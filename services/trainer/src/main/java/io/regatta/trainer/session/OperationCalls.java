@@ -13,17 +13,17 @@ import java.util.function.Supplier;
  * makes those that are behind the others alone, with its own values, or gets their recorded result
  * ({@link ElasticPasses.Place}). Belongs to the rank's model thread.
  */
-public final class ElasticCalls {
+public final class OperationCalls {
 
   private static final int UNABLE = -1;
   private static final int ABLE = 0;
   private static final int DONE = 1;
 
-  private final ElasticRank rank;
+  private final RankOperations rank;
   private final RankGroup peers;
   private final ElasticPasses passes;
 
-  ElasticCalls(ElasticRank rank) {
+  OperationCalls(RankOperations rank) {
     this.rank = rank;
     this.peers = rank.peers();
     this.passes = rank.passes();
@@ -40,7 +40,9 @@ public final class ElasticCalls {
       case RECORDED -> passes.recorded();
       case NOW -> {
         Operation.Result result = making.make();
-        passes.endCall(result);
+        if (peers.isElastic()) { // others may come, whose programs come to this call later
+          passes.endCall(result);
+        }
         yield result;
       }
     };
@@ -123,13 +125,19 @@ public final class ElasticCalls {
     }
   }
 
+  /** Makes values that are each rank's own (running means) their mean over all ranks, in place. */
+  public void averageFrozen(float[] values) {
+    mean("mean of what is not trained, over the trainers", values);
+  }
+
   /** The mean over all ranks, in place. */
   public void mean(String what, float[] values) {
     Operation.Result result = call(() -> exchanged(what, values, memory -> {
       await(what, peers.sum(memory));
       FloatBuffer sums = Recovery.floats(memory);
+      float share = (float) (1.0 / peers.worldSize());
       for (int i = 0; i < values.length; i++) {
-        sums.put(i, sums.get(i) / peers.worldSize());
+        sums.put(i, sums.get(i) * share);
       }
     }));
     if (result != null) {
