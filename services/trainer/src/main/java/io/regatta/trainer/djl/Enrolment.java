@@ -113,8 +113,7 @@ public final class Enrolment {
   private static Registered elastic(TrainerSession session, ParameterClient registered, StartingPoint start, ModelSpec model,
       float[] drawn) {
     RankOperations rank = session.ranks().orElseThrow();
-    List<RankStart> started = RankStart.ofRows(rank.calls().gather("start of all trainers",
-        RankStart.training(session, start.steps(), model).toRow()));
+    List<RankStart> started = started(session, RankStart.training(session, start.steps(), model));
     if (rank.run() == 0) {
       RankStart.requireSameStep(session.job().job(), started);
       RankStart.requireSameModel(session.job().job(), started);
@@ -232,7 +231,7 @@ public final class Enrolment {
 
   /** Waits for all; what they say is in rank order. */
   private static List<RankStart> started(TrainerSession session, RankStart mine) {
-    return RankStart.ofRows(session.await("start of all trainers", session.gather("start", mine.toRow())));
+    return RankStart.ofRows(session.calls().gather("start of all trainers", "start", mine.toRow()));
   }
 
   /** Which dense block lies where, once per job; of many only how many there are. */

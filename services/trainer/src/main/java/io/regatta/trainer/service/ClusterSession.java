@@ -26,7 +26,9 @@ import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Parcel;
 import io.regatta.trainer.session.Awaiting;
 import io.regatta.trainer.session.DepartedTrainer;
+import io.regatta.trainer.session.GatheredCalls;
 import io.regatta.trainer.session.OwnShards;
+import io.regatta.trainer.session.RankCalls;
 import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.trace.StepTrace;
 import io.vertx.core.Context;
@@ -50,7 +52,7 @@ import org.slf4j.LoggerFactory;
  * One rank's membership in a job on a cluster. Its state belongs to {@link TrainerVerticle}'s event loop; model threads
  * ask there and wait in {@link #await}.
  */
-final class ClusterSession implements OwnedSession {
+final class ClusterSession implements OwnedSession, GatheredCalls.Meeting {
 
   private static final Logger LOG = LoggerFactory.getLogger(ClusterSession.class);
 
@@ -68,6 +70,7 @@ final class ClusterSession implements OwnedSession {
   private final Awaiting awaiting = new Awaiting();
   private final TrainerId trainer;
   private final String where;
+  private final RankCalls calls;
   private final WaitPeers peers;
   private final StepTrace trace;
   private volatile long step;
@@ -102,6 +105,7 @@ final class ClusterSession implements OwnedSession {
     where = "job " + job.job();
     trace = StepTrace.of(node.clock(), job.trace(), trainer.rank(), job.trainers());
     own = new OwnShards(1, trace);
+    calls = new GatheredCalls(trainer.rank(), this, this::await);
     peers = new WaitPeers(node, job, "trainer " + trainer().rank(), found,
         group::missing, this::client);
   }
@@ -198,15 +202,20 @@ final class ClusterSession implements OwnedSession {
   }
 
   @Override
+  public RankCalls calls() {
+    return calls;
+  }
+
+  @Override
   public CompletableFuture<List<double[]>> gather(String key, double[] values) {
     return peers.gathering(key, onLoop(() -> group.gather(key, Float64s.bytes(values).toByteArray())
         .onFailure(this::metNobody).map(all -> all.stream().map(Float64s::values).toList())));
   }
 
   @Override
-  public CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
+  public CompletableFuture<GatheredCalls.Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
     return peers.gathering(key, onLoop(() -> group.reduce(key, how, slice, ofValues)
-        .onFailure(this::metNobody).map(reply -> new Reduced(Float64s.values(reply.getPayloads(0)), reply.getRanksList()))));
+        .onFailure(this::metNobody).map(reply -> new GatheredCalls.Reduced(Float64s.values(reply.getPayloads(0)), reply.getRanksList()))));
   }
 
   @Override

@@ -6,12 +6,9 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
-import io.regatta.core.reduce.Elementwise;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.trace.StepTrace;
-import java.nio.DoubleBuffer;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -61,13 +58,7 @@ public abstract class ElasticRankSession extends OwnShardsSession {
   }
 
   @Override
-  public final CompletableFuture<List<double[]>> gather(String key, double[] values) {
-    return CompletableFuture.completedFuture(rank.calls().gather(key, values));
-  }
-
-  @Override
-  public final CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
-    List<double[]> all = rank.calls().gather(key, slice);
-    return CompletableFuture.completedFuture(new Reduced(how.reduce(all.stream().map(DoubleBuffer::wrap).toList()), List.of()));
+  public final RankCalls calls() {
+    return rank.calls();
   }
 }

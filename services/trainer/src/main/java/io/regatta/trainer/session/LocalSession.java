@@ -20,11 +20,12 @@ import java.util.concurrent.CompletionStage;
  * distributed modes are compared with. Whatever the mode asked for, it runs as sync: with one rank there is nobody to
  * be out of step with. Any thread.
  */
-public final class LocalSession extends OwnShardsSession implements AutoCloseable {
+public final class LocalSession extends OwnShardsSession implements GatheredCalls.Meeting, AutoCloseable {
 
   private final Sharding sharding;
   private final TrainerId trainer = new TrainerId(0, 1);
   private final Awaiting awaiting = new Awaiting();
+  private final RankCalls calls = new GatheredCalls(0, this, this::await);
 
   /** One shard: the number does not change a bit of the result. */
   public LocalSession(JobConfig job) {
@@ -62,13 +63,18 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
   }
 
   @Override
+  public RankCalls calls() {
+    return calls;
+  }
+
+  @Override
   public CompletableFuture<List<double[]>> gather(String key, double[] values) {
     return CompletableFuture.completedFuture(List.of(values));
   }
 
   @Override
-  public CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
-    return CompletableFuture.completedFuture(new Reduced(slice, List.of(0)));
+  public CompletableFuture<GatheredCalls.Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
+    return CompletableFuture.completedFuture(new GatheredCalls.Reduced(slice, List.of(0)));
   }
 
   @Override

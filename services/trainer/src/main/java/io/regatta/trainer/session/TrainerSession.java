@@ -10,7 +10,6 @@ import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.loop.Clock;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
-import io.regatta.core.reduce.Elementwise;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.trainer.config.JobConfig;
@@ -67,22 +66,8 @@ public interface TrainerSession {
    */
   CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model);
 
-  /**
-   * Completes when every active rank has called it with the same key, with all their values in rank order. A key is
-   * used once.
-   */
-  CompletableFuture<List<double[]>> gather(String key, double[] values);
-
-  /** A reduced slice and the ranks whose slices it is made of. */
-  record Reduced(double[] values, List<Integer> ranks) {}
-
-  /**
-   * Completes when every active rank has called it with the same key, with all their slices reduced to one in rank
-   * order. A key is used once.
-   *
-   * @param ofValues length of the whole array, the same on every rank
-   */
-  CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues);
+  /** Returns the calls by which the ranks agree outside of steps. */
+  RankCalls calls();
 
   /**
    * Gives every rank its parcels; completes with those that came for this one, when each rank has given and got all. All

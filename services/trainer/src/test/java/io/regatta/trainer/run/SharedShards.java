@@ -19,7 +19,9 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.session.Awaiting;
+import io.regatta.trainer.session.GatheredCalls;
 import io.regatta.trainer.session.OwnShards;
+import io.regatta.trainer.session.RankCalls;
 import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.trace.StepTrace;
@@ -156,15 +158,23 @@ public final class SharedShards implements AutoCloseable {
     owner.shutdownNow();
   }
 
-  private final class Session implements TrainerSession {
+  private final class Session implements TrainerSession, GatheredCalls.Meeting {
     private final TrainerId id;
     private final Awaiting awaiting = new Awaiting();
     private CompletableFuture<ParameterClient> connected;
     private OwnShards own;
     private RankOperations others;
 
+    private final RankCalls calls;
+
     Session(int rank) {
       id = new TrainerId(rank, rank + 1);
+      calls = new GatheredCalls(rank, this, this::await);
+    }
+
+    @Override
+    public RankCalls calls() {
+      return calls;
     }
 
     @Override
@@ -256,8 +266,8 @@ public final class SharedShards implements AutoCloseable {
     }
 
     @Override
-    public CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
-      return gather(key, slice).thenApply(all -> new Reduced(how.reduce(all.stream().map(DoubleBuffer::wrap).toList()),
+    public CompletableFuture<GatheredCalls.Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
+      return gather(key, slice).thenApply(all -> new GatheredCalls.Reduced(how.reduce(all.stream().map(DoubleBuffer::wrap).toList()),
           IntStream.range(0, all.size()).boxed().toList()));
     }
 

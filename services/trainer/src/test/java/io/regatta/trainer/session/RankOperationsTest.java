@@ -82,7 +82,7 @@ class RankOperationsTest {
     List<Double> sums = new ArrayList<>();
     try {
       rank.enter();
-      rank.calls().gather("start", new double[] {member.rank()});
+      rank.calls().gather("start", "start", new double[] {member.rank()});
       rank.keeps(model, "collective.store");
       for (int pass = 0; pass < PASSES; pass++) {
         if (rank.passes().begin(EXAMPLES, BATCH, false)) {
@@ -92,7 +92,7 @@ class RankOperationsTest {
         }
         for (int call = 0; call < 3; call++) {
           double mine = model.parameter;
-          List<double[]> all = rank.calls().gather("call", new double[] {mine, call});
+          List<double[]> all = rank.calls().gather("call", "call", new double[] {mine, call});
           double[] same = {mine, call};
           assertThat(all).hasSizeBetween(1, MAX).allSatisfy(of -> assertThat(of).containsExactly(same));
           sums.add(mine);
@@ -106,7 +106,7 @@ class RankOperationsTest {
         assertThat((double) first[0]).as("rank 0's, or this one's own if the call is behind")
             .isIn(model.parameter, -1.0);
         sums.add((double) first[0]);
-        double[] told = rank.calls().byTheLowest("deed", member.rank() % 2 == 0, () -> new double[] {model.parameter});
+        double[] told = rank.calls().byTheLowest("deed", "deed", member.rank() % 2 == 0, () -> new double[] {model.parameter});
         assertThat(told.length == 0 || told[0] == model.parameter).isTrue();
       }
       return new End(model.parameter, model.steps, sums, false);
@@ -265,15 +265,15 @@ class RankOperationsTest {
     Alone alone = new Alone();
     RankOperations rank = new RankOperations(TestClock.at(0), "trainer", alone, new Awaiting()::await);
     rank.enter();
-    rank.calls().gather("first", new double[] {1});
+    rank.calls().gather("first", "first", new double[] {1});
     alone.lost = true;
     alone.unformed = 7;
-    rank.calls().gather("second", new double[] {2});
+    rank.calls().gather("second", "second", new double[] {2});
     assertThat(alone.inVain).containsExactly(false, true, true, true, true, true, true, true);
     assertThat(alone.pauses).containsExactly(100L, 200L, 400L, 800L, 1600L, 3200L, 3200L);
     alone.lost = true;
     alone.unformed = 1;
-    rank.calls().gather("third", new double[] {3});
+    rank.calls().gather("third", "third", new double[] {3});
     assertThat(alone.inVain.subList(8, alone.inVain.size())).containsExactly(false, true);
     assertThat(alone.pauses.subList(7, alone.pauses.size())).containsExactly(100L);
   }
@@ -319,7 +319,7 @@ class RankOperationsTest {
     RankOperations rank = new RankOperations(TestClock.at(0), "trainer", member, new Awaiting()::await);
     rank.enter();
     rank.calls().ofTheFirst("values", new float[1000]);
-    rank.calls().gather("another", new double[0]);
+    rank.calls().gather("another", "another", new double[0]);
     assertThat(rank.passes().told(false)).hasSizeLessThan(50);
   }
 
