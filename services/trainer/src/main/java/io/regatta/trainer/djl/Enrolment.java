@@ -79,7 +79,7 @@ public final class Enrolment {
         start.removeLeft(session.job()); // nobody trains before this rank has come to the end of this
       }
       ParameterClient registered = session.await(operation, session.connect(strategy, models.get(0)));
-      boolean collective = session.ranks().isPresent();
+      boolean collective = session.isCollective();
       if (session.trainer().rank() == 0 && !collective) {
         begin(session, registered, start, at(replica, strategy, start), drawn);
         logBlocks(registered);

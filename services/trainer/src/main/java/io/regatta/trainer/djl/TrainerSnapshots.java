@@ -68,7 +68,7 @@ public final class TrainerSnapshots {
    */
   public void handOver() {
     Map<String, float[]> own = values.exchange().kept();
-    if (!own.isEmpty() && session.isLowest()) {
+    if (!own.isEmpty() && session.group().isLowest()) {
       taken().handedOver(own);
     } else if (!own.isEmpty()) {
       SnapshotRun.handOver(session, own);
@@ -119,7 +119,7 @@ public final class TrainerSnapshots {
   }
 
   private void take(long made, DataCursor place) {
-    if (taken != null && session.isLowest()) {
+    if (taken != null && session.group().isLowest()) {
       taken.stepped(made, round(), session.isElastic() ? null : place);
     }
   }

@@ -68,7 +68,7 @@ final class LossReport {
 
   private static Map<Integer, DepartedTrainer> departed(TrainerSession session) {
     try {
-      return session.await("report on lost trainers", session.departed()).stream()
+      return session.await("report on lost trainers", session.group().departed()).stream()
           .collect(Collectors.toMap(DepartedTrainer::rank, Function.identity(), (former, latter) -> latter));
     } catch (RegattaException e) {
       LOG.warn("trainer {} of job {} cannot find out how far the lost trainers were: {}", session.trainer().rank(), session.job().job(),

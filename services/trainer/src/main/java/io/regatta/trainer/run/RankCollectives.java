@@ -137,7 +137,7 @@ final class RankCollectives {
   private boolean sitsOut() {
     Optional<ParameterClient> client = session.client();
     Mode mode = client.map(c -> c.job().mode()).orElse(Mode.ASYNC);
-    return session.worldSize() > 1 && session.ranks().isEmpty() && (mode == Mode.SYNC || mode == Mode.SSP
+    return session.worldSize() > 1 && !session.isCollective() && (mode == Mode.SYNC || mode == Mode.SSP
         || mode == Mode.HALF_ASYNC && session.job().aggregator());
   }
 }

@@ -11,10 +11,8 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
-import io.regatta.core.loop.Clock;
 import io.regatta.node.Node;
 import io.regatta.protocol.stream.StreamOptions;
-import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.session.PeerRanks;
 import io.regatta.trainer.session.RankGroup;
@@ -92,11 +90,6 @@ final class RankMesh extends CollectivePeers implements RankGroup {
   private Future<RankMesh> formFirst() {
     Future<Void> forming = form(seat.membership());
     return (elastic ? forming.<Void>otherwiseEmpty() : forming).map(this);
-  }
-
-  /** Returns the clock of its process. */
-  Clock clock() {
-    return VertxLoop.of(context).clock();
   }
 
   private Future<Void> form(Membership ranks) {

@@ -3,15 +3,12 @@ package io.regatta.trainer.session;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.exchange.Mode;
-import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
-import io.regatta.core.reduce.Elementwise;
 import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.trace.StepTrace;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -20,12 +17,11 @@ import java.util.concurrent.CompletionStage;
  * distributed modes are compared with. Whatever the mode asked for, it runs as sync: with one rank there is nobody to
  * be out of step with. Any thread.
  */
-public final class LocalSession extends OwnShardsSession implements GatheredCalls.Meeting, AutoCloseable {
+public final class LocalSession extends OwnShardsSession implements AutoCloseable {
 
   private final Sharding sharding;
-  private final TrainerId trainer = new TrainerId(0, 1);
   private final Awaiting awaiting = new Awaiting();
-  private final RankCalls calls = new GatheredCalls(0, this, this::await);
+  private final JobGroup group = new LoneTrainer(this::await);
 
   /** One shard: the number does not change a bit of the result. */
   public LocalSession(JobConfig job) {
@@ -38,18 +34,8 @@ public final class LocalSession extends OwnShardsSession implements GatheredCall
   }
 
   @Override
-  public TrainerId trainer() {
-    return trainer;
-  }
-
-  @Override
-  public int worldSize() {
-    return 1;
-  }
-
-  @Override
-  public List<String> workerEndpoints() {
-    return List.of("");
+  public JobGroup group() {
+    return group;
   }
 
   @Override
@@ -60,21 +46,6 @@ public final class LocalSession extends OwnShardsSession implements GatheredCall
   @Override
   public CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
     return ownShards().connect(spec(new Strategy(Mode.SYNC, 0, 0), model));
-  }
-
-  @Override
-  public RankCalls calls() {
-    return calls;
-  }
-
-  @Override
-  public CompletableFuture<List<double[]>> gather(String key, double[] values) {
-    return CompletableFuture.completedFuture(List.of(values));
-  }
-
-  @Override
-  public CompletableFuture<GatheredCalls.Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
-    return CompletableFuture.completedFuture(new GatheredCalls.Reduced(slice, List.of(0)));
   }
 
   @Override

@@ -20,6 +20,7 @@ import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.session.Awaiting;
 import io.regatta.trainer.session.GatheredCalls;
+import io.regatta.trainer.session.JobGroup;
 import io.regatta.trainer.session.OwnShards;
 import io.regatta.trainer.session.RankCalls;
 import io.regatta.trainer.session.RankOperations;
@@ -158,7 +159,7 @@ public final class SharedShards implements AutoCloseable {
     owner.shutdownNow();
   }
 
-  private final class Session implements TrainerSession, GatheredCalls.Meeting {
+  private final class Session implements TrainerSession, JobGroup, GatheredCalls.Meeting {
     private final TrainerId id;
     private final Awaiting awaiting = new Awaiting();
     private CompletableFuture<ParameterClient> connected;
@@ -223,7 +224,12 @@ public final class SharedShards implements AutoCloseable {
     }
 
     @Override
-    public List<String> workerEndpoints() {
+    public JobGroup group() {
+      return this;
+    }
+
+    @Override
+    public List<String> endpoints() {
       return List.of();
     }
 
