@@ -551,7 +551,7 @@ class TrainerOnClusterTest {
   void anotherModelIsRefusedInOneLine() throws Exception {
     JobConfig job = job(new JsonObject());
     services(job);
-    try (LogLines left = LogLines.of("io.regatta.trainer.service.ClusterSession")) {
+    try (LogLines left = LogLines.of("io.regatta.trainer.service.RankSession")) {
       List<TrainerVerticle> trainers = trainers(job, worker -> {
         try (Model model = Model.newInstance("net")) {
           model.setBlock(Linear.builder().setUnits(worker.rank() + 1).build());

@@ -5,14 +5,18 @@ import io.regatta.core.collective.BucketPlan;
 import io.regatta.core.collective.BucketPlan.Bucket;
 import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.trainer.config.CollectiveConfig;
 import io.regatta.trainer.config.Communication;
 import io.regatta.trainer.config.DgcConfigs;
-import io.regatta.trainer.session.PeerRanks;
+import io.regatta.trainer.session.Operation;
+import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.util.BitSet;
 import java.util.List;
@@ -22,51 +26,61 @@ import java.util.Map;
  * Collective mode: the ranks sum their gradients, weighted by examples, bucket by bucket ({@link BucketPlan}), each as soon as backward
  * has yielded it; then every rank makes the same update of its own copy, which {@code OwnShards} hold, so all have the same bits.
  *
- * <p>Behind the gradients, and so with the first bucket (or on its own, see {@link GradientSum}), travels the step's header: how
- * many ranks step, their weights, and for each variable how many ranks have a gradient of it. A variable that a rank has none of counts there with zeros, as it would
- * in one process; who has none at all is named in the log. A rank that is outside of steps (it has run out of data, and waits for the
- * others in a barrier or at its end) takes part with nothing ({@link #join}) until a header says that nobody steps.
- * Belongs to a rank's only model thread.
+ * <p>Behind the gradients, and so with the first bucket (or on its own, see {@link GradientSum}), travels the step's {@link StepHeader}.
+ * A variable that a rank has no gradient of counts with zeros, as it would in one process; who has none at all is named in the log. A
+ * rank that is outside of steps (it has run out of data, and waits for the others in a barrier or at its end) takes part with nothing
+ * ({@link #join}) until nobody steps.
+ *
+ * <p>Each step is an {@link Operation} of the ranks. In an elastic job it outlives the loss of some: if nobody has completed it, those
+ * who are left make it again with the gradients that they have computed. These are kept, weighted, beside the memory in which
+ * buckets are summed. Belongs to a rank's only model thread.
  */
-final class CollectiveExchange extends OwnCopyExchange {
-
-  /** Places in the header; the variables' counts follow. */
-  private static final int STEPPING = 0;
-  private static final int WEIGHT = 1;
-  private static final int VARIABLES = 2;
+final class CollectiveExchange implements Exchange, OthersSteps {
 
   private final TrainerSession session;
-  private final PeerRanks peers;
+  private final RankOperations ranks;
   private final RankSteps steps;
-  private final StepTimes times;
+  private final OwnCopy own;
   private final BucketPlan plan;
   private final int numel;
+  private final StepHeader header;
   private final UnusedVariables unused;
   /** A full batch weighs 1, so that it need not be scaled before the sum. */
   private final double fullBatch;
   private final GradientSum sum;
   private final BucketSums sums;
+  /** Whether a step may have to be made again. */
+  private final boolean repeats;
+  /** This rank's gradients of the step, times their weight; empty if no step is made again. */
+  private final FloatBuffer kept;
+  private BitSet fresh = new BitSet();
+  private double weight;
+  /** The buckets of a step have been sent as backward yielded them. */
+  private boolean sent;
   private Runnable joined = () -> { };
 
   /** @param optimizer the job's, of which what {@code communication} leaves to it is the client's */
   CollectiveExchange(ReplicaContext replica, ParameterClient client, Communication communication, OptimizerSpec optimizer,
       StepTimes times) {
-    super(replica, client, times);
     session = replica.session();
-    peers = session.peers().orElseThrow();
+    ranks = session.ranks().orElseThrow();
     steps = replica.group().steps();
-    this.times = times;
+    own = new OwnCopy(replica, client, times);
     List<DenseVariable> variables = client.job().model().dense();
     CollectiveConfig config = session.job().collective();
     plan = BucketPlan.of(variables, config.bucketBytes(), config.lastBucketBytes());
     numel = client.job().model().denseNumel();
-    unused = new UnusedVariables("trainer " + session.trainer().rank() + " of job " + session.job().job(), variables);
+    repeats = ranks.peers().isElastic();
+    int most = session.job().trainers();
+    header = new StepHeader(numel, repeats ? new SharedLedger(session.job().job(), ranks, most) : StepLedger.NONE, variables.size());
+    unused = new UnusedVariables(() -> "trainer " + session.trainer().rank() + " of job " + session.job().job(), variables);
     fullBatch = session.job().batchSize();
-    CountedRanks counted = new CountedRanks(peers, session.worldSize(), session.job().aggregator());
+    CountedRanks counted = new CountedRanks(ranks.peers(), most, session.job().aggregator());
     sum = communication instanceof DgcConfigs dgc
-        ? new LargestSum(counted, session.trainer().rank(), session.worldSize(), variables, dgc.toSpec(), optimizer)
-        : new WholeSum(counted, session.worldSize(), ((Communication.AllReduce) communication).wire());
+        ? new LargestSum(counted, session.trainer().rank(), most, variables, dgc.toSpec(), optimizer)
+        : new WholeSum(counted, most, ((Communication.AllReduce) communication).wire());
     sums = new BucketSums(session, counted, sum, numel, times);
+    kept = ByteBuffer.allocateDirect(repeats ? Math.multiplyExact(numel, Float.BYTES) : 0).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
   }
 
   BucketPlan plan() {
@@ -75,7 +89,7 @@ final class CollectiveExchange extends OwnCopyExchange {
 
   @Override
   public DenseMemory start() {
-    DenseMemory values = super.start();
+    DenseMemory values = own.start();
     sum.starts(values);
     return values;
   }
@@ -87,7 +101,7 @@ final class CollectiveExchange extends OwnCopyExchange {
 
   @Override
   public int floatsBehind() {
-    return VARIABLES + unused.variables();
+    return header.size();
   }
 
   @Override
@@ -101,37 +115,46 @@ final class CollectiveExchange extends OwnCopyExchange {
       private FloatBuffer floats;
 
       @Override
-      public void begins(TensorMemory flat, BitSet fresh) {
-        floats = header(flat, 1, examples / fullBatch, fresh);
+      public void begins(TensorMemory flat, BitSet its) {
+        fresh = its;
+        weight = examples / fullBatch;
+        unused.own(its, steps.made());
+        floats = begin(flat, true, true, false);
+        sent = true;
       }
 
       @Override
       public void has(int variable) {
         Bucket full = plan.fullWith(variable);
         if (full != null) {
-          Scaling.scale(floats, full.from(), full.to(), examples / fullBatch);
+          Scaling.scale(floats, full.from(), full.to(), weight);
+          if (repeats) {
+            kept.put(full.from(), floats, full.from(), full.to() - full.from());
+          }
           send(full);
         }
       }
     };
   }
 
-  /** Writes what this rank says of the step. */
-  private FloatBuffer header(TensorMemory flat, int stepping, double weight, BitSet fresh) {
-    sums.begins(flat, steps.made(), weight);
+  /**
+   * Begins an attempt of a step in this memory, and writes what this rank says of it.
+   *
+   * @param stepping whether it has gradients
+   * @param trains whether it trains the batch that it was assigned
+   * @param gone see {@link StepLedger#write}
+   */
+  private FloatBuffer begin(TensorMemory memory, boolean stepping, boolean trains, boolean gone) {
+    sums.begins(memory, steps.made(), stepping ? weight : 0);
     FloatBuffer floats = sums.floats();
-    floats.put(numel + STEPPING, stepping);
-    floats.put(numel + WEIGHT, (float) weight);
-    for (int v = 0; v < unused.variables(); v++) {
-      floats.put(numel + VARIABLES + v, fresh.get(v) ? 1 : 0);
-    }
-    unused.own(fresh, steps.made());
+    header.write(floats, stepping, stepping ? weight : 0, stepping ? fresh : new BitSet());
+    header.writeLedger(floats, trains, gone);
     return floats;
   }
 
   /** The first bucket reaches to the end of the vector, behind which the header lies. */
   private void send(Bucket bucket) {
-    send(bucket, bucket == plan.buckets().get(0) ? numel + floatsBehind() : bucket.to());
+    send(bucket, bucket == plan.buckets().get(0) ? numel + header.size() : bucket.to());
   }
 
   private void sendGradients(Bucket bucket) {
@@ -145,45 +168,158 @@ final class CollectiveExchange extends OwnCopyExchange {
   /** The values of the next step; the same bits on all ranks. */
   @Override
   public DenseMemory step(Gradients mine, List<SparseIds> next) {
-    stepBegins();
-    FloatBuffer floats = sums.floats();
-    double weight = 0;
-    for (Bucket bucket : plan.buckets()) {
-      sums.awaitNext();
-      if (bucket == plan.buckets().get(0)) {
-        weight = floats.get(numel + WEIGHT);
-        unused.all(floats, numel + VARIABLES, floats.get(numel + STEPPING), steps.made());
-      }
-    }
-    sums.stepped();
-    return update(weight * fullBatch, sums.mean(mine.dense(), weight));
+    own.stepBegins();
+    OwnStep step = new OwnStep(mine.dense());
+    perform(step);
+    return step.values;
   }
 
-  /** Takes part in the steps of the others without examples, and makes their updates, until none steps. */
-  void join() {
-    TensorMemory memory = sums.memory() != null ? sums.memory() : memory(Math.multiplyExact(numel + floatsBehind(), Float.BYTES));
-    Bucket first = plan.buckets().get(0);
-    boolean asksFirst = sums.sendsHeaderApart(first.from());
-    while (true) {
-      FloatBuffer floats = header(memory, 0, 0, new BitSet());
+  /** Takes part in the steps of the others without examples, and makes their updates, as long as they make any. */
+  @Override
+  public void join() {
+    header.ledger().join(() -> joinOne(false, true));
+  }
+
+  @Override
+  public void joinOne(boolean emptyBatch) {
+    joinOne(emptyBatch, false);
+  }
+
+  /** Returns whether any of the others has stepped. */
+  private boolean joinOne(boolean trains, boolean gone) {
+    OthersStep step = new OthersStep(trains, gone);
+    perform(step);
+    if (step.values == null) {
+      return false;
+    }
+    own.othersStepped(step.values);
+    joined.run();
+    return true;
+  }
+
+  /** Newcomers are let in between this step and the next. Who was behind in this one has been through it already. */
+  private void perform(Step step) {
+    ranks.perform(step);
+    if (step.newcomers) {
+      ranks.reform("there are newcomers");
+    }
+  }
+
+  /** One step of all ranks. */
+  private abstract class Step implements Operation {
+    private final boolean trains;
+    boolean newcomers;
+    /** Null if nobody has stepped. */
+    DenseMemory values;
+
+    Step(boolean trains) {
+      this.trains = trains;
+    }
+
+    @Override
+    public final String name() {
+      return "step " + steps.made();
+    }
+
+    @Override
+    public final boolean holdsBatch() {
+      return trains;
+    }
+
+    @Override
+    public final Result attempt() {
+      try {
+        exchange();
+      } catch (PeerLost e) {
+        if (repeats) {
+          sums.drain(); // what is under way still uses the memory
+        }
+        throw e;
+      }
+      newcomers = header.completed(sums.floats());
+      return Result.NONE;
+    }
+
+    /** Sends what this rank gives, waits for all of it, and makes the update. */
+    abstract void exchange();
+
+    /** The first of the step is there, and the header with it; returns the weight of all ranks. */
+    final double awaitFirst() {
+      sums.awaitNext();
+      double stepping = header.stepping(sums.floats());
+      if (stepping > 0) {
+        unused.all(sums.floats(), header.counts(), stepping, steps.made());
+      }
+      return header.weight(sums.floats());
+    }
+
+    final void update(DenseMemory gradients, double weights) {
+      values = own.update(weights * fullBatch, sums.mean(gradients, weights));
+    }
+
+    @Override
+    public final void completed(Result result) {
+      newcomers = false;
+      values = own.values();
+    }
+  }
+
+  /** A step in which this rank has gradients, whose buckets were sent as backward yielded them. */
+  private final class OwnStep extends Step {
+    private final DenseMemory gradients;
+
+    OwnStep(DenseMemory gradients) {
+      super(true);
+      this.gradients = gradients;
+    }
+
+    @Override
+    void exchange() {
+      if (!sent) {
+        sums.floats().put(0, kept, 0, numel);
+        begin(sums.memory(), true, true, false);
+        plan.buckets().forEach(CollectiveExchange.this::send);
+      }
+      sent = false;
+      double weights = awaitFirst();
+      plan.buckets().subList(1, plan.buckets().size()).forEach(bucket -> sums.awaitNext());
+      sums.stepped();
+      update(gradients, weights);
+    }
+  }
+
+  /** A step of the others, if they make one: the header says so, and where it is cheap no more than that is sent before. */
+  private final class OthersStep extends Step {
+    private final boolean emptyBatch;
+    private final boolean gone;
+
+    OthersStep(boolean emptyBatch, boolean gone) {
+      super(emptyBatch);
+      this.emptyBatch = emptyBatch;
+      this.gone = gone;
+    }
+
+    @Override
+    void exchange() {
+      TensorMemory memory = sums.memory() != null ? sums.memory() : memory(Math.multiplyExact(numel + header.size(), Float.BYTES));
+      FloatBuffer floats = begin(memory, false, emptyBatch, gone);
+      Bucket first = plan.buckets().get(0);
+      boolean asksFirst = sums.sendsHeaderApart(first.from());
       if (asksFirst) {
-        sums.sendHeader("step " + steps.made() + ", header", numel + floatsBehind());
+        sums.sendHeader("step " + steps.made() + ", header", numel + header.size());
       } else {
         Scaling.scale(floats, first.from(), first.to(), 0);
         send(first);
       }
-      sums.awaitNext();
-      double stepping = floats.get(numel + STEPPING);
-      double weight = floats.get(numel + WEIGHT);
-      if (stepping == 0) {
+      double weights = awaitFirst();
+      if (header.stepping(floats) == 0) {
         return;
       }
       Scaling.scale(floats, 0, asksFirst ? numel : first.from(), 0);
       List<Bucket> missing = plan.buckets().subList(asksFirst ? 0 : 1, plan.buckets().size());
-      missing.forEach(this::sendGradients);
+      missing.forEach(CollectiveExchange.this::sendGradients);
       missing.forEach(bucket -> sums.awaitNext());
-      othersStep(update(weight * fullBatch, sums.mean(DenseMemory.of(memory.floats(0, numel)), weight)));
-      joined.run();
+      update(DenseMemory.of(memory.floats(0, numel)), weights);
     }
   }
 
@@ -193,8 +329,23 @@ final class CollectiveExchange extends OwnCopyExchange {
   }
 
   @Override
+  public boolean averages() {
+    return true;
+  }
+
+  @Override
   public void average(float[] values) {
-    RankMean.average(session, peers, values);
+    ranks.calls().averageFrozen(values);
+  }
+
+  @Override
+  public DenseMemory resumed() {
+    return own.resumed();
+  }
+
+  @Override
+  public DenseMemory newest() {
+    return own.newest();
   }
 
   @Override

@@ -6,7 +6,7 @@ import ai.djl.training.dataset.Dataset;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.session.ElasticPasses;
-import io.regatta.trainer.session.ElasticRank;
+import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
 import java.util.List;
 
@@ -14,19 +14,17 @@ import java.util.List;
 final class DealtPasses {
 
   private final TrainerSession session;
-  private final ElasticRank rank;
+  private final RankOperations rank;
   private final ReplicaGroup group;
-  private final ElasticExchange exchange;
   private final TrainingData data;
   private final ReplicaSteps steps;
   private final Runnable joined;
 
   /** @param joined told when this rank has taken part in steps of the others without an example */
-  DealtPasses(ReplicaContext replica, ElasticExchange exchange, TrainingData data, ReplicaSteps steps, Runnable joined) {
+  DealtPasses(ReplicaContext replica, TrainingData data, ReplicaSteps steps, Runnable joined) {
     session = replica.session();
-    rank = session.elastic().orElseThrow();
+    rank = session.ranks().orElseThrow();
     group = replica.group();
-    this.exchange = exchange;
     this.data = data;
     this.steps = steps;
     this.joined = joined;
@@ -43,19 +41,19 @@ final class DealtPasses {
           + dataset.getClass().getName() + ", cannot be dealt anew when trainers are lost: give it a SlotDataset over a source whose "
           + "examples are counted, read in order");
     }
-    join(group::joinOthersSteps); // a program may have left the pass before
+    group.joinOthersSteps(); // a program may have left the pass before
+    joined.run();
     data.beginPass(dataset);
     int pass = slots.beginPass().pass();
     ElasticPasses passes = rank.passes();
     if (!passes.begin(slots.allExamples(), slots.options().batchSize(), slots.options().dropLast())) {
       return List.of();
     }
-    return () -> new DealtBatches(passes, slots, pass, manager, steps::areEnough, () -> join(exchange::join),
-        () -> join(exchange::joinForAnEmptyBatch));
+    return () -> new DealtBatches(passes, slots, pass, manager, steps::areEnough, () -> joinOne(false), () -> joinOne(true));
   }
 
-  private void join(Runnable othersSteps) {
-    othersSteps.run();
+  private void joinOne(boolean emptyBatch) {
+    group.joinOneStep(emptyBatch);
     joined.run();
   }
 

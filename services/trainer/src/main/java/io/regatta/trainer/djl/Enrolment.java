@@ -15,14 +15,12 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.DataCursor;
-import io.regatta.trainer.session.ElasticRank;
+import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.Kept;
 import io.regatta.trainer.snapshot.RankTensors;
 import io.regatta.trainer.snapshot.StartingPoint;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
@@ -35,6 +33,7 @@ public final class Enrolment {
   private static final Logger LOG = LoggerFactory.getLogger(Enrolment.class);
   /** More blocks than this would bury the log's other lines. */
   private static final int BLOCKS_LOGGED = 20;
+  private static final String INITIAL = "broadcast of initial values";
 
   private Enrolment() {}
 
@@ -80,12 +79,12 @@ public final class Enrolment {
         start.removeLeft(session.job()); // nobody trains before this rank has come to the end of this
       }
       ParameterClient registered = session.await(operation, session.connect(strategy, models.get(0)));
-      boolean collective = session.peers().isPresent();
+      boolean collective = session.isCollective();
       if (session.trainer().rank() == 0 && !collective) {
         begin(session, registered, start, at(replica, strategy, start), drawn);
         logBlocks(registered);
       }
-      if (session.elastic().isPresent()) {
+      if (session.isElastic()) {
         return elastic(session, registered, start, models.get(0), drawn);
       }
       refuseLedger(session, start);
@@ -95,7 +94,8 @@ public final class Enrolment {
       RankStart.requireSameStep(job, started);
       if (collective) {
         RankStart.requireSameModel(job, started);
-        begin(session, registered, start, start.at(1, 1, 1), ofTheFirst(session, drawn));
+        session.ranks().orElseThrow().calls().ofTheFirst(INITIAL, drawn);
+        begin(session, registered, start, start.at(1, 1, 1), drawn);
       } else if (first.rank() != 0 || !first.trains()) { // no shard has its values, or some: all drew the same
         begin(session, registered, start, at(replica, strategy, start), drawn);
       }
@@ -112,15 +112,14 @@ public final class Enrolment {
   /** The same among the ranks of an elastic job; a newcomer has been given what the others have. */
   private static Registered elastic(TrainerSession session, ParameterClient registered, StartingPoint start, ModelSpec model,
       float[] drawn) {
-    ElasticRank rank = session.elastic().orElseThrow();
-    List<RankStart> started = RankStart.ofRows(rank.calls().gather("start of all trainers",
-        RankStart.training(session, start.steps(), model).toRow()));
+    RankOperations rank = session.ranks().orElseThrow();
+    List<RankStart> started = started(session, RankStart.training(session, start.steps(), model));
     if (rank.run() == 0) {
       RankStart.requireSameStep(session.job().job(), started);
       RankStart.requireSameModel(session.job().job(), started);
       rank.run(started.get(0).run());
     }
-    rank.calls().ofTheFirst("initial values", drawn);
+    rank.calls().ofTheFirst(INITIAL, drawn);
     if (!rank.isGiven()) {
       refuseOthersSnapshots(session, start);
       resumeAtPass(session, start);
@@ -131,7 +130,7 @@ public final class Enrolment {
 
   /** Whether nobody trains yet: to an elastic job a rank may come later. */
   private static boolean isBeginning(TrainerSession session) {
-    return session.elastic().map(rank -> rank.run() == 0).orElse(true);
+    return session.ranks().map(rank -> rank.run() == 0).orElse(true);
   }
 
   /** Where a newcomer may find those of its own run this can be seen to only when it is known that the run begins. */
@@ -150,7 +149,7 @@ public final class Enrolment {
     if (!start.resume()) {
       return;
     }
-    ElasticRank rank = session.elastic().orElseThrow();
+    RankOperations rank = session.ranks().orElseThrow();
     Kept kept = Kept.of(start);
     DataCursor cursor = start.cursor();
     if (kept.pass() >= 0) {
@@ -232,17 +231,7 @@ public final class Enrolment {
 
   /** Waits for all; what they say is in rank order. */
   private static List<RankStart> started(TrainerSession session, RankStart mine) {
-    return RankStart.ofRows(session.await("start of all trainers", session.gather("start", mine.toRow())));
-  }
-
-  /** Collective mode: what rank 0 has drawn, on every rank. */
-  private static float[] ofTheFirst(TrainerSession session, float[] drawn) {
-    ByteBuffer values = ByteBuffer.allocateDirect(Math.multiplyExact(drawn.length, Float.BYTES)).order(ByteOrder.LITTLE_ENDIAN);
-    values.asFloatBuffer().put(drawn);
-    session.await("broadcast of initial values", session.peers().orElseThrow().broadcast(values, 0));
-    float[] first = new float[drawn.length];
-    values.asFloatBuffer().get(first);
-    return first;
+    return RankStart.ofRows(session.calls().gather("start of all trainers", "start", mine.toRow()));
   }
 
   /** Which dense block lies where, once per job; of many only how many there are. */

@@ -9,6 +9,7 @@ import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.trainer.config.AdaptiveLocalsgdConfigs;
 import io.regatta.trainer.config.Communication;
 import io.regatta.trainer.config.DgcConfigs;
+import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.LocalsgdConfigs;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.session.TrainerSession;
@@ -30,10 +31,7 @@ final class Exchanges {
    * @param optimizer the program's
    */
   static Exchange of(ReplicaContext replica, Strategy strategy, ParameterClient client, OptimizerSpec optimizer, StepTimes times) {
-    if (replica.session().elastic().isPresent()) {
-      return elastic(replica, strategy, client, times);
-    }
-    if (replica.session().peers().isPresent()) {
+    if (replica.session().ranks().isPresent()) {
       return collective(replica, strategy, client, optimizer, times);
     }
     if (client.job().mode() != Mode.GEO) {
@@ -46,6 +44,7 @@ final class Exchanges {
 
   private static Exchange collective(ReplicaContext replica, Strategy strategy, ParameterClient client, OptimizerSpec optimizer,
       StepTimes times) {
+    refuseWhatIsKept(replica.session(), strategy.communication());
     Communication communication = communication(replica.session(), strategy);
     LocalSteps localSteps = localSteps(communication);
     if (localSteps != null) {
@@ -54,24 +53,19 @@ final class Exchanges {
       return exchange;
     }
     CollectiveExchange exchange = new CollectiveExchange(replica, client, communication, optimizer, times);
-    replica.group().joinsBy(exchange::join);
+    replica.group().joinsBy(exchange);
     LOG.info("job {}: {} dense values in {} variables, exchanged in {} buckets", client.job().job(),
         client.partition().numel(), client.job().model().dense().size(), exchange.plan().buckets().size());
     return exchange;
   }
 
-  private static Exchange elastic(ReplicaContext replica, Strategy strategy, ParameterClient client, StepTimes times) {
-    TrainerSession session = replica.session();
-    if (!(strategy.communication() instanceof Communication.AllReduce sums)) {
-      throw new InvalidInput("job " + session.job().job() + " is elastic (" + session.job().elasticBy() + "), whose trainers exchange "
+  /** What ranks keep of gradients from step to step, or train apart, a newcomer to an elastic job would lack. */
+  private static void refuseWhatIsKept(TrainerSession session, Communication communication) {
+    JobConfig job = session.job();
+    if (session.isElastic() && !(communication instanceof Communication.AllReduce)) {
+      throw new InvalidInput("job " + job.job() + " is elastic (" + job.elasticBy() + "), whose trainers exchange "
           + "whole gradients, and keep nothing of them that a newcomer would lack; take dgc, localsgd and adaptive_localsgd out");
     }
-    ElasticExchange exchange = new ElasticExchange(replica, session.elastic().orElseThrow(), client, sums.wire(), times);
-    replica.group().joinsBy(exchange::joinToTheEnd);
-    LOG.info("job {}: {} dense values, exchanged in {} buckets among {} to {} trainers", client.job().job(),
-        client.partition().numel(), exchange.plan().buckets().size(), session.job().fewestTrainers(),
-        session.job().trainers());
-    return exchange;
   }
 
   /** Null if the ranks exchange gradients in each step. */
@@ -83,7 +77,7 @@ final class Exchanges {
 
   /** What the ranks tell each other; one rank alone has nobody to save bytes for. */
   private static Communication communication(TrainerSession session, Strategy strategy) {
-    return session.worldSize() == 1 ? Communication.PLAIN : strategy.communication();
+    return session.worldSize() == 1 && !session.isElastic() ? Communication.PLAIN : strategy.communication();
   }
 
   /** Whether the ranks send each other the largest gradients only, and keep the others. */

@@ -129,17 +129,18 @@ public final class FleetTrainer extends Trainer {
     TrainerStart own = start(session.trainer().rank());
     replica.group().steps().resume(own.clock(), own.progress(), registered.start().examples());
     FrozenValues frozen = new FrozenValues(dense);
-    boolean given = session.elastic().map(rank -> rank.keeps(
-        new RankState(session.ownShards(), replica.group().steps(), times, frozen), session.job().elasticBy())).orElse(false);
+    boolean given = session.isElastic() && session.ranks().orElseThrow().keeps(
+        new RankState(session.ownShards(), replica.group().steps(), times, frozen), session.job().elasticBy());
     if (!given) { // all ranks begin with those of the one that took the snapshot
       frozen.take(Kept.of(registered.start()).frozen());
     }
     Exchange exchange = Exchanges.of(replica, strategy, registered.client(), optimizer.spec(), times);
     values = new ReplicaValues(dense, frozen, exchange, times);
     goOn(registered.start(), own.progress());
-    exchange.onJoined(snapshots::othersStepped);
-    if (session.elastic().isPresent()) {
-      dealt = new DealtPasses(replica, (ElasticExchange) exchange, trainingData, steps, this::joined);
+    if (session.isElastic()) {
+      dealt = new DealtPasses(replica, trainingData, steps, this::joined);
+    } else {
+      exchange.onJoined(snapshots::othersStepped);
     }
     rankSums = RankSums.attach(getModel().getBlock(), session);
     if (rankSums != null) {
@@ -162,7 +163,7 @@ public final class FleetTrainer extends Trainer {
     int rank = session.trainer().rank();
     steps.resumeAt(before.replicas().isEmpty() ? 0 : before.replicas().get(replica.replica()).localSteps());
     batchesBehind = steps.made();
-    if (session.elastic().isEmpty()) {
+    if (!session.isElastic()) {
       trainingData.goOn(start, rank, session.worldSize());
       batchesBehind = start.batches(rank, session.worldSize());
     }
@@ -204,7 +205,7 @@ public final class FleetTrainer extends Trainer {
         }
       }
     }
-    Iterable<Batch> batches = session.elastic().isPresent() ? elastically(dataset)
+    Iterable<Batch> batches = session.isElastic() ? elastically(dataset)
         : trainingData.isBehind(dataset) ? List.of() : unfinished(dataset);
     if (steps.areEnough() && trainingData.has(dataset)) {
       super.getTrainingResult().getEvaluations().forEach((name, value) -> {

@@ -68,7 +68,7 @@ final class LocalSgdExchange implements Exchange {
 
   LocalSgdExchange(ReplicaContext replica, ParameterClient client, LocalSteps localSteps, StepTimes times) {
     session = replica.session();
-    peers = session.peers().orElseThrow();
+    peers = session.ranks().orElseThrow().peers();
     rank = session.trainer().rank();
     worldSize = session.worldSize();
     counted = new CountedRanks(peers, worldSize, session.job().aggregator());
@@ -212,7 +212,7 @@ final class LocalSgdExchange implements Exchange {
 
   @Override
   public void average(float[] frozen) {
-    RankMean.average(session, peers, frozen);
+    session.ranks().orElseThrow().calls().averageFrozen(frozen);
   }
 
   @Override

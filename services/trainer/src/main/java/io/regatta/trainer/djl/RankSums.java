@@ -60,13 +60,13 @@ final class RankSums implements BatchSums, AutoCloseable {
     if (norms.isEmpty()) {
       return null;
     }
-    if (session.elastic().isPresent()) { // however many there are now
+    if (session.isElastic()) { // however many there are now
       throw fixedOnly(session);
     }
     if (session.worldSize() == 1) {
       return null;
     }
-    PeerRanks ranks = session.peers().orElseThrow(() -> fixedOnly(session));
+    PeerRanks ranks = session.ranks().orElseThrow(() -> fixedOnly(session)).peers();
     RankSums sums = new RankSums(session, session.await("streams for batch normalisation", ranks.apart("norm")), TURN);
     norms.forEach(norm -> norm.attach(sums));
     return sums;

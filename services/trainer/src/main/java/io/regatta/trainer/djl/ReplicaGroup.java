@@ -36,7 +36,8 @@ public final class ReplicaGroup {
 
   private final Set<Integer> trained = new HashSet<>();
 
-  private volatile Runnable join = () -> {};
+  private volatile OthersSteps others = OthersSteps.NONE;
+  private volatile Runnable beforeJoining = () -> { };
 
   public ReplicaGroup(int size) {
     states = new State[size];
@@ -51,22 +52,24 @@ public final class ReplicaGroup {
   }
 
   /** How this rank, outside of steps of its own, takes part in those of the others until nobody makes any (collective mode). */
-  void joinsBy(Runnable joining) {
-    join = joining;
+  void joinsBy(OthersSteps joining) {
+    others = joining;
   }
 
   /** What is to be done before that. */
   void beforeJoining(Runnable action) {
-    Runnable then = join;
-    join = () -> {
-      action.run();
-      then.run();
-    };
+    beforeJoining = action;
   }
 
   /** Before the rank meets the others outside of steps; on the leader's thread. */
   public void joinOthersSteps() {
-    join.run();
+    beforeJoining.run();
+    others.join();
+  }
+
+  /** Takes part in one step of the others: {@link OthersSteps#joinOne}. */
+  void joinOneStep(boolean emptyBatch) {
+    others.joinOne(emptyBatch);
   }
 
   /** The rank's count of pushes. */

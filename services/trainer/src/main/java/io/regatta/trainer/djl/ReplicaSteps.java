@@ -34,7 +34,7 @@ final class ReplicaSteps {
 
   /** Resumes a run in which this replica has made so many steps; a newcomer to an elastic job has those that the others made. */
   void resumeAt(long localSteps) {
-    made = session.elastic().isPresent() ? rank.steps() : localSteps;
+    made = session.isElastic() ? rank.steps() : localSteps;
   }
 
   /**
@@ -44,14 +44,14 @@ final class ReplicaSteps {
    * @param examples that it trains
    */
   void coming(List<TrainerProgress.Part> parts, long examples) {
-    rank.coming(replica, new TrainerProgress.Replica(made + 1, session.elastic().isPresent() ? List.of() : parts),
+    rank.coming(replica, new TrainerProgress.Replica(made + 1, session.isElastic() ? List.of() : parts),
         examples);
   }
 
   /** The replica has made a step, with so many examples. */
   void count(long examples) {
     session.trained(examples);
-    made = session.elastic().isPresent() ? Math.max(made, rank.steps()) : made + 1;
+    made = session.isElastic() ? Math.max(made, rank.steps()) : made + 1;
     session.stepped(Math.max(made, rank.steps()));
   }
 

@@ -6,7 +6,7 @@ import io.regatta.core.hash.Mix64;
 import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.session.ElasticPasses;
-import io.regatta.trainer.session.ElasticRank;
+import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.Kept;
 import io.regatta.trainer.snapshot.SnapshotRun;
@@ -50,7 +50,7 @@ public final class TrainerSnapshots {
     if (taken == null) {
       ReplicaGroup group = replica.group();
       taken = new SnapshotRun(session, spec, run, group.snapshots(), this::kept,
-          () -> group.steps().trained(session.elastic().map(rank -> rank.passes().repeated()).orElse(0L)));
+          () -> group.steps().trained(session.ranks().map(rank -> rank.passes().repeated()).orElse(0L)));
     }
     return taken;
   }
@@ -58,9 +58,8 @@ public final class TrainerSnapshots {
   /** What of this trainer's own a run that goes on from here needs. */
   private Kept kept() {
     Map<String, float[]> frozen = values.frozen().values();
-    ElasticPasses passes = session.elastic().map(ElasticRank::passes).orElse(null);
-    return passes == null || !passes.isUnderWay() ? new Kept(frozen, -1, new long[0])
-        : new Kept(frozen, passes.pass(), passes.ledger());
+    return session.ranks().map(RankOperations::passes).filter(ElasticPasses::isUnderWay)
+        .map(passes -> new Kept(frozen, passes.pass(), passes.ledger())).orElseGet(() -> new Kept(frozen, -1, new long[0]));
   }
 
   /**
@@ -69,7 +68,7 @@ public final class TrainerSnapshots {
    */
   public void handOver() {
     Map<String, float[]> own = values.exchange().kept();
-    if (!own.isEmpty() && session.isLowest()) {
+    if (!own.isEmpty() && session.group().isLowest()) {
       taken().handedOver(own);
     } else if (!own.isEmpty()) {
       SnapshotRun.handOver(session, own);
@@ -111,7 +110,7 @@ public final class TrainerSnapshots {
 
   /** Local steps of this replica; of an elastic job those of the run, in which it may have taken part without an example. */
   private long passSteps() {
-    return session.elastic().isPresent() ? replica.group().steps().steps() : steps.made();
+    return session.isElastic() ? replica.group().steps().steps() : steps.made();
   }
 
   /** The round that comes next, in sync mode. */
@@ -120,8 +119,8 @@ public final class TrainerSnapshots {
   }
 
   private void take(long made, DataCursor place) {
-    if (taken != null && session.isLowest()) {
-      taken.stepped(made, round(), session.elastic().isPresent() ? null : place);
+    if (taken != null && session.group().isLowest()) {
+      taken.stepped(made, round(), session.isElastic() ? null : place);
     }
   }
 
@@ -139,7 +138,7 @@ public final class TrainerSnapshots {
   private DataCursor behindPass() {
     boolean sync = spec.mode() == Mode.SYNC; // in the others each rank counts its own
     return session.job().maxSteps() == 0 || sync && !steps.areEnough() ? data.behindPass()
-        : sync && session.elastic().isEmpty() ? iterations.place() : null;
+        : sync && !session.isElastic() ? iterations.place() : null;
   }
 
   /** Takes a snapshot that the program asks for. All ranks have handed in what they trained, and wait until this returns. */

@@ -4,6 +4,7 @@ import io.regatta.core.model.DenseVariable;
 import java.nio.FloatBuffer;
 import java.util.BitSet;
 import java.util.List;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,13 +19,14 @@ final class UnusedVariables {
   private static final int CHANGES_LOGGED = 10;
   private static final int NAMES_LOGGED = 10;
 
-  private final String who;
+  private final Supplier<String> who;
   private final List<DenseVariable> variables;
   private BitSet own = new BitSet();
   private BitSet all = new BitSet();
   private int changes;
 
-  UnusedVariables(String who, List<DenseVariable> variables) {
+  /** @param who this trainer, for messages */
+  UnusedVariables(Supplier<String> who, List<DenseVariable> variables) {
     this.who = who;
     this.variables = variables;
   }
@@ -66,7 +68,7 @@ final class UnusedVariables {
       return;
     }
     List<String> names = names(without);
-    LOG.warn("{}, step {}: {}{}", who, step, names.isEmpty() ? "all variables have a gradient again from " + whom
+    LOG.warn("{}, step {}: {}{}", who.get(), step, names.isEmpty() ? "all variables have a gradient again from " + whom
         : names.size() + " of " + variables.size() + " variables have no gradient from " + whom + ", which counts as zero: "
             + names.subList(0, Math.min(NAMES_LOGGED, names.size())) + (names.size() > NAMES_LOGGED ? " ..." : ""),
         changes == CHANGES_LOGGED ? " (further changes are not logged)" : "");

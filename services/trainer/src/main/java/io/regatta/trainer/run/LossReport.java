@@ -37,7 +37,7 @@ final class LossReport {
    * @param trainer null: this rank has trained nothing, and nobody knows what the others were to train
    */
   static RunLosses of(TrainerSession session, Set<Integer> there, FleetTrainer trainer) {
-    List<Integer> missing = session.elastic().isPresent() ? List.of()
+    List<Integer> missing = session.isElastic() ? List.of()
         : IntStream.range(0, session.worldSize()).boxed().filter(rank -> !there.contains(rank)).toList();
     return missing.isEmpty() ? RunLosses.NONE : of(session, missing, departed(session), trainer);
   }
@@ -49,7 +49,7 @@ final class LossReport {
    * @param there ranks that have reached the end; empty: they have not met there
    */
   static RunLosses soFar(TrainerSession session, Optional<Set<Integer>> there, FleetTrainer trainer) {
-    if (there.isPresent() || session.elastic().isPresent()) {
+    if (there.isPresent() || session.isElastic()) {
       return of(session, there.orElse(Set.of()), trainer);
     }
     Map<Integer, DepartedTrainer> departed = departed(session);
@@ -68,7 +68,7 @@ final class LossReport {
 
   private static Map<Integer, DepartedTrainer> departed(TrainerSession session) {
     try {
-      return session.await("report on lost trainers", session.departed()).stream()
+      return session.await("report on lost trainers", session.group().departed()).stream()
           .collect(Collectors.toMap(DepartedTrainer::rank, Function.identity(), (former, latter) -> latter));
     } catch (RegattaException e) {
       LOG.warn("trainer {} of job {} cannot find out how far the lost trainers were: {}", session.trainer().rank(), session.job().job(),

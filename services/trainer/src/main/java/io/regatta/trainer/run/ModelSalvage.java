@@ -71,7 +71,7 @@ final class ModelSalvage {
   }
 
   private RuntimeException salvaged(ReplicaWorker worker, RuntimeException why, boolean programEnded) {
-    boolean alone = session.isWithoutRendezvous();
+    boolean alone = session.group().isWithoutRendezvous();
     FleetTrainer trainer = worker.trainer();
     if (!(why instanceof PeerLost) && !alone || trainer == null || session.client().isEmpty()) {
       return why;
@@ -83,7 +83,7 @@ final class ModelSalvage {
     if (session.job().output().isBlank() || trainer.steps() == 0 || inCopies && !isWholeHere(worker)) {
       return why;
     }
-    if (!session.isLowest() && alone) {
+    if (!session.group().isLowest() && alone) {
       return failure(" has ended, and leaves the model to the lowest trainer to save", why);
     }
     try {
@@ -96,18 +96,18 @@ final class ModelSalvage {
 
   /** Returns true if this rank of a collective job has what all have trained. The others of an elastic job train on without it. */
   private boolean isWholeHere(ReplicaWorker worker) {
-    return session.peers().isPresent() && session.elastic().isEmpty() && worker.haveAllTrained();
+    return session.isCollective() && !session.isElastic() && worker.haveAllTrained();
   }
 
   /** Returns whether the loss of an aggregator concerns the trainers of its host alone: those of other hosts train on. */
   private boolean isOneHostsLoss() {
-    return session.peers().isEmpty() && session.isOneOfSeveralHosts();
+    return !session.isCollective() && session.isOneOfSeveralHosts();
   }
 
   /** Waits until a lower trainer has left, having saved the model or not, or is declared lost; for a lease at most. */
   private boolean isToSave() {
-    return session.isLowest() || !isOneHostsLoss()
-        && session.await("loss of the lower trainers, or their save of the model", session.lowest());
+    return session.group().isLowest() || !isOneHostsLoss()
+        && session.await("loss of the lower trainers, or their save of the model", session.group().lowest());
   }
 
   private RuntimeException saved(ReplicaWorker worker, RuntimeException why) {
@@ -115,7 +115,7 @@ final class ModelSalvage {
     try {
       handIn(worker.trainer());
       RemainingModel left = left(worker.trainer());
-      if (left.lost().isEmpty() && session.isWithoutRendezvous()) {
+      if (left.lost().isEmpty() && session.group().isWithoutRendezvous()) {
         session.await("end of the others' training", session.othersAtRest());
         left = left(worker.trainer());
       } else if (left.lost().isEmpty() && isOneHostsLoss()) {
@@ -242,7 +242,7 @@ final class ModelSalvage {
 
   private PeerLost failure(String what, RuntimeException why) {
     return new PeerLost(name + what + "; the result is missing (metrics over all trainers, hash), because "
-        + (session.isWithoutRendezvous() ? "the trainers could not meet: " : "the run has failed: ")
+        + (session.group().isWithoutRendezvous() ? "the trainers could not meet: " : "the run has failed: ")
         + why.getMessage(), why);
   }
 }

@@ -5,14 +5,14 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.reduce.Elementwise;
-import io.regatta.core.reduce.SlicedReduce;
 import io.regatta.trainer.ReduceOp;
+import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Parcel;
 import io.regatta.trainer.djl.ReplicaGroup;
+import io.regatta.trainer.session.RankCalls;
+import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
-import io.regatta.trainer.session.TrainerSession.Reduced;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -29,54 +29,55 @@ import java.util.function.Supplier;
  */
 final class RankCollectives {
 
-  /** What a rank says of itself in {@link #byTheLowest}. */
-  private static final int UNABLE = -1;
-  private static final int ABLE = 0;
-  private static final int DONE = 1;
-
   private final TrainerSession session;
   private final ReplicaGroup group;
-  /** Null but in an elastic job. */
-  private final ElasticCollectives elastic;
+  private final RankCalls calls;
   private long number;
   private long shrinks;
 
   RankCollectives(TrainerSession session, ReplicaGroup group) {
     this.session = session;
     this.group = group;
-    elastic = session.elastic().map(rank -> new ElasticCollectives(session.job(), rank, group)).orElse(null);
+    calls = session.calls();
   }
 
   /** All active ranks' values, reduced in rank order to one array of the same length; all of it from the same ranks. */
   double[] reduce(String operation, Elementwise how, double[] values) {
-    if (elastic != null) {
-      return elastic.reduce(operation, how, values);
-    }
-    group.joinOthersSteps();
+    joinOthersSteps(operation);
     String key = operation + "-" + number++;
     if (!sitsOut()) {
-      return reduce(operation, key, how, values);
+      return calls.reduce(operation, key, how, values);
     }
     ParameterClient client = session.client().orElseThrow();
     session.await(operation, client.sitOut());
-    double[] all = reduce(operation, key, how, values);
+    double[] all = calls.reduce(operation, key, how, values);
     String back = "return from " + operation;
     long open = session.await(back, client.register());
     double[] mine = {Math.max(open, group.steps().made())};
-    long resume = (long) session.await(back, session.gather(key + "/resume", mine)).stream()
-        .mapToDouble(of -> of[0]).max().orElseThrow();
+    long resume = (long) calls.gather(back, key + "/resume", mine).stream().mapToDouble(of -> of[0]).max().orElseThrow();
     session.await(back, client.takePartFrom(resume));
     group.steps().resumeAt(resume);
     return all;
   }
 
-  private double[] reduce(String operation, String key, Elementwise how, double[] values) {
-    SlicedReduce slices = new SlicedReduce(key, values);
-    while (!slices.isDone()) {
-      Reduced reply = session.await(operation, session.reduce(slices.key(), how, slices.slice(), values.length));
-      slices.answered(reply.values(), reply.ranks());
+  /**
+   * The others' steps come first. In an elastic job a call in the middle of a pass is refused: of ranks that come, or have fewer
+   * batches than others, the programs do not get to the same place, and a pass that ended for all with the first one's call would
+   * leave examples untrained.
+   */
+  private void joinOthersSteps(String operation) {
+    session.ranks().ifPresent(ranks -> refuseWithinPass(operation, ranks));
+    group.joinOthersSteps();
+  }
+
+  private void refuseWithinPass(String operation, RankOperations ranks) {
+    JobConfig job = session.job();
+    boolean enough = job.maxSteps() > 0 && group.steps().steps() >= job.maxSteps();
+    if (!enough && !ranks.passes().next().isEmpty()) {
+      throw new InvalidInput("job " + job.job() + " is elastic, and the program of trainer " + ranks.peers().rank() + " calls "
+          + operation + " in the middle of a pass, with " + ranks.passes().left() + " of its examples not trained; call it behind the "
+          + "pass, once its iterator has no more batches, and end passes early by max_steps");
     }
-    return slices.result();
   }
 
   /**
@@ -84,7 +85,7 @@ final class RankCollectives {
    * come, and until then the steps of the others do not wait for this one.
    */
   List<List<Parcel>> exchange(String operation, Layout layout, List<List<Parcel>> outgoing) {
-    if (elastic != null) {
+    if (session.isElastic()) {
       throw new InvalidInput("job " + session.job().job() + " is elastic: its trainers come and go, and cannot keep examples that they "
           + "have exchanged; take data.global_shuffle out, or " + session.job().elasticBy());
     }
@@ -92,10 +93,7 @@ final class RankCollectives {
     return session.await(operation, session.exchange(operation + "-" + number++, layout, outgoing));
   }
 
-  /**
-   * Has one rank do something for all while the others wait, and all get what it tells: the lowest one there is; if that
-   * is lost on the way, the next one. Nobody trains meanwhile.
-   */
+  /** Has the lowest rank do something for all, as {@link RankCalls#byTheLowest}. All come from another call: nobody trains meanwhile. */
   double[] byTheLowest(String operation, Supplier<double[]> deed) {
     return byTheLowest(operation, true, deed);
   }
@@ -107,30 +105,7 @@ final class RankCollectives {
    * @return nothing if no rank can
    */
   double[] byTheLowest(String operation, boolean able, Supplier<double[]> deed) {
-    if (elastic != null) {
-      return elastic.byTheLowest(operation, able, deed);
-    }
-    String key = operation + "-" + number++;
-    int rank = session.trainer().rank();
-    int chosen = 0;
-    for (int attempt = 0; chosen >= 0; attempt++) {
-      double[] mine = {rank, able ? ABLE : UNABLE};
-      if (able && rank == chosen) {
-        double[] told = deed.get();
-        mine = new double[2 + told.length];
-        mine[0] = rank;
-        mine[1] = DONE;
-        System.arraycopy(told, 0, mine, 2, told.length);
-      }
-      List<double[]> all = session.await(operation, session.gather(key + "/" + attempt, mine));
-      for (double[] told : all) {
-        if (told[1] == DONE) {
-          return Arrays.copyOfRange(told, 2, told.length);
-        }
-      }
-      chosen = all.stream().filter(told -> told[1] == ABLE).mapToInt(told -> (int) told[0]).findFirst().orElse(-1);
-    }
-    return new double[0];
+    return calls.byTheLowest(operation, operation + "-" + number++, able, deed);
   }
 
   /**
@@ -152,20 +127,17 @@ final class RankCollectives {
 
   /** All active ranks' values in rank order, as the last thing: the rank does not come back to training. */
   List<double[]> gatherLast(String operation, double[] values) {
-    if (elastic != null) {
-      return elastic.gather(operation, values);
-    }
-    group.joinOthersSteps();
+    joinOthersSteps(operation);
     if (sitsOut()) {
       session.await(operation, session.client().orElseThrow().sitOut());
     }
-    return session.await(operation, session.gather(operation, values));
+    return calls.gather(operation, operation, values);
   }
 
   private boolean sitsOut() {
     Optional<ParameterClient> client = session.client();
     Mode mode = client.map(c -> c.job().mode()).orElse(Mode.ASYNC);
-    return session.worldSize() > 1 && session.peers().isEmpty() && (mode == Mode.SYNC || mode == Mode.SSP
+    return session.worldSize() > 1 && !session.isCollective() && (mode == Mode.SYNC || mode == Mode.SSP
         || mode == Mode.HALF_ASYNC && session.job().aggregator());
   }
 }

@@ -16,7 +16,7 @@ import io.regatta.trainer.djl.ReplicaContext;
 import io.regatta.trainer.djl.ReplicaGroup;
 import io.regatta.trainer.result.ResultFile;
 import io.regatta.trainer.result.RunResult;
-import io.regatta.trainer.session.ElasticRank;
+import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.SnapshotCounts;
 import java.util.ArrayList;
@@ -58,7 +58,7 @@ public final class RankRun {
    * @param program null: the job's class, one instance per replica
    * @param progress of the first worker; null: on the console
    * @param resultFile where the result goes if this is the lowest rank at the end that has such a file; null: none
-   * @param gpus of the trainers of this machine, see {@link TrainerSession#localRank}
+   * @param gpus of the trainers of this machine, see {@link io.regatta.trainer.session.JobGroup#localRank}
    */
   public RankRun(TrainerSession session, TrainingProgram program, Progress progress, ResultFile resultFile,
       GpuAssignment gpus) {
@@ -146,8 +146,8 @@ public final class RankRun {
   private RunResult run(int replica) throws Exception {
     JobConfig job = session.job();
     Engines.start(job.engine(), job.computeThreads());
-    Device device = Devices.of(gpus.device(job.device(), job.mode(), session.localRank()));
-    session.elastic().ifPresent(ElasticRank::enter);
+    Device device = Devices.of(gpus.device(job.device(), job.mode(), session.group().localRank()));
+    session.ranks().ifPresent(RankOperations::enter);
     try (Progress shown = progress(replica)) {
       ReplicaWorker worker = new ReplicaWorker(new ReplicaContext(session, group, replica), collectives, saves, device, shown);
       boolean ended = false;
@@ -205,7 +205,7 @@ public final class RankRun {
   }
 
   private Progress progress(int replica) {
-    if (replica == 0 && session.elastic().isPresent()) {
+    if (replica == 0 && session.isElastic()) {
       return new FirstRankProgress(() -> session.trainer().rank() == 0, session::worldSize, this::shown);
     }
     return session.trainer().rank() > 0 || replica > 0 ? Progress.none() : shown();

@@ -89,7 +89,7 @@ final class ReplicaWorker implements Worker {
 
   @Override
   public List<String> workerEndpoints() {
-    return session.workerEndpoints();
+    return session.group().endpoints();
   }
 
   @Override

@@ -58,7 +58,7 @@ final class RunEnd {
    */
   RunResult together(List<ReplicaWorker> workers) {
     saves.trained();
-    session.ending();
+    session.group().ending();
     if (session.client().isEmpty()) {
       Enrolment.abstain(session);
     }
@@ -68,7 +68,7 @@ final class RunEnd {
         .map(RankStats::ofRow).toList();
     Set<Integer> there = ranks.stream().map(RankStats::rank).collect(Collectors.toSet());
     reached = there;
-    session.reachedTheEnd(there);
+    session.group().reachedTheEnd(there);
     first.saveAtTheEnd(); // before all that only describes it
     String parametersHash = hash();
     RunResult end = result(stats, ranks, first, parametersHash, LossReport.of(session, there, first.trainer()));
@@ -108,7 +108,7 @@ final class RunEnd {
       long digest = session.await("hash of all parameters", client.orElseThrow().digest());
       return new double[] {digest >>> 32, digest & 0xffff_ffffL};
     });
-    if (session.peers().isPresent() && halves.length > 0) {
+    if (session.isCollective() && halves.length > 0) {
       requireSame(halves, client.orElseThrow());
     }
     return halves.length == 0 ? "" : String.format(Locale.ROOT, "%08x%08x", (long) halves[0], (long) halves[1]);
@@ -167,14 +167,14 @@ final class RunEnd {
       metrics.putAll(first.trainer().exchangeFigures());
     }
     ExampleCounts before = before(ranks);
-    long repeated = before.repeated() + session.elastic().map(rank -> rank.passes().repeated()).orElse(0L);
+    long repeated = before.repeated() + session.ranks().map(rank -> rank.passes().repeated()).orElse(0L);
     examples += Math.max(0, before.trained());
-    if (session.elastic().isPresent()) { // trainers come and go: what counts is what the completed steps have trained
+    if (session.isElastic()) { // trainers come and go: what counts is what the completed steps have trained
       examples = Math.max(examples, group.steps().examplesOfAll());
       seconds = Math.max(seconds, group.steps().millisBefore() / 1000.0 + stats.seconds());
     }
     int servers = session.serverEndpoints().size();
-    Mode mode = session.peers().isPresent() ? Mode.COLLECTIVE : session.client().map(c -> c.job().mode()).orElse(job.mode());
+    Mode mode = session.isCollective() ? Mode.COLLECTIVE : session.client().map(c -> c.job().mode()).orElse(job.mode());
     return new RunResult(job.job(), mode.name().toLowerCase(Locale.ROOT), servers, session.worldSize(),
         job.threads(), session.shards(), job.seed(), session.trainer().rank(), lowest.steps(), examples, seconds,
         lowest.figures(), exchange, processIds, first.model(), parametersHash, metrics, rates, losses,

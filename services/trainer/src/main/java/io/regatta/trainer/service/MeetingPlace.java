@@ -13,6 +13,7 @@ import io.regatta.node.Node;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.group.Membership;
 import io.regatta.node.member.VertxMember;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.MeetingStore;
@@ -22,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the trainers of an elastic job meet, as {@code collective.store} says. Opened and closed on the event loop of its
+ * Where the trainers of a collective job meet, as {@code collective.store} says. Opened and closed on the event loop of its
  * {@link TrainerVerticle}.
  *
  * @param store the rendezvous is over; null: over none
@@ -33,8 +34,13 @@ record MeetingPlace(Rendezvous rendezvous, Store store, String host) {
   private static final long POLL_MILLIS = 100;
   private static final int LOOKS_PER_LEASE = 4;
 
+  /** The place of a job with a fixed number of trainers, whose group has formed at the rendezvous service. */
+  static MeetingPlace gathered(Node node, Membership group, JobConfig job, String who) {
+    return new MeetingPlace(new GatheredRendezvous(node, group, job, who), null, node.host());
+  }
+
   /**
-   * The job's.
+   * The place of an elastic job.
    *
    * @param service as the directory has it; null where the job meets over a store
    */

@@ -53,7 +53,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
   private ShardFinder finder;
   private Hosted.Service hosted;
   private RankSeat seat;
-  private OwnedSession session;
+  private RankSession session;
   private RankRun run;
   private RankMeters meters;
   private ResultFile resultFile;
@@ -99,8 +99,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
   @Override
   public Future<?> start() {
     hosted = node.starting(wanted());
-    seat = job.isElastic() ? new ElasticSeat(node, context, config, this::givenUp, this::placed)
-        : new ClusterSeat(node, context, config, this::givenUp);
+    seat = new RankSeat(node, context, config, this::givenUp, this::placed);
     Duration timeout = node.config().readyTimeout();
     return resultFile()
         .compose(v -> vertx.executeBlocking(() -> {
@@ -171,7 +170,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     session = seat.session(found);
     LOG.info("{}: joined, {}", name(), PeerText.message(seat.joined()));
     run = new RankRun(session, program, progress, resultFile, new GpuAssignment(config.gpus()));
-    meters = new RankMeters(node.metrics(), job.job(), seat.rank(), session::step, run.steps(), run::badLines,
+    meters = new RankMeters(node.metrics(), job.job(), seat.rank(), seat::step, run.steps(), run::badLines,
         run.snapshots());
     hosted.serves();
     Future.fromCompletionStage(run.start(), context)
@@ -194,7 +193,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
 
   /** Says beside the model whose it is, once the run has ended with success: by the lowest rank. */
   private Future<Void> recorded(AsyncResult<RunResult> end) {
-    if (!hasSucceeded(end) || job.output().isBlank() || !session.isLowest()) {
+    if (!hasSucceeded(end) || job.output().isBlank() || !session.group().isLowest()) {
       return Future.succeededFuture();
     }
     return vertx.executeBlocking(() -> {

@@ -28,7 +28,7 @@ public final class ElasticPasses {
   /** Calls of one pass whose results are kept for newcomers; of programs that make more, the last ones. */
   private static final int CALLS_RECORDED = 256;
 
-  private final ElasticPeers peers;
+  private final RankGroup peers;
   /** Of the pass with this number, from 1; null before the first. */
   private Ledger ledger;
   private long ledgerPass;
@@ -49,7 +49,7 @@ public final class ElasticPasses {
   /** Of the last calls since the pass began; of a newcomer at first the others'. */
   private final List<Operation.Result> results = new ArrayList<>();
 
-  ElasticPasses(ElasticPeers peers) {
+  ElasticPasses(RankGroup peers) {
     this.peers = peers;
   }
 

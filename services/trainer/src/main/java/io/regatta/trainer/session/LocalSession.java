@@ -3,15 +3,12 @@ package io.regatta.trainer.session;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.exchange.Mode;
-import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
-import io.regatta.core.reduce.Elementwise;
 import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.trace.StepTrace;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -23,8 +20,8 @@ import java.util.concurrent.CompletionStage;
 public final class LocalSession extends OwnShardsSession implements AutoCloseable {
 
   private final Sharding sharding;
-  private final TrainerId trainer = new TrainerId(0, 1);
   private final Awaiting awaiting = new Awaiting();
+  private final JobGroup group = new LoneTrainer(this::await);
 
   /** One shard: the number does not change a bit of the result. */
   public LocalSession(JobConfig job) {
@@ -37,18 +34,8 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
   }
 
   @Override
-  public TrainerId trainer() {
-    return trainer;
-  }
-
-  @Override
-  public int worldSize() {
-    return 1;
-  }
-
-  @Override
-  public List<String> workerEndpoints() {
-    return List.of("");
+  public JobGroup group() {
+    return group;
   }
 
   @Override
@@ -59,16 +46,6 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
   @Override
   public CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
     return ownShards().connect(spec(new Strategy(Mode.SYNC, 0, 0), model));
-  }
-
-  @Override
-  public CompletableFuture<List<double[]>> gather(String key, double[] values) {
-    return CompletableFuture.completedFuture(List.of(values));
-  }
-
-  @Override
-  public CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
-    return CompletableFuture.completedFuture(new Reduced(slice, List.of(0)));
   }
 
   @Override

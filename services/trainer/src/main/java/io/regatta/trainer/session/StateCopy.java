@@ -4,7 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.FloatBuffer;
 
 /**
- * The {@link ElasticState} of an {@link ElasticRank} as it comes to others and from them: what this rank has, or, as long as its
+ * The {@link ElasticState} of an {@link RankOperations} as it comes to others and from them: what this rank has, or, as long as its
  * program has not made a model, what it has been given for that. Belongs to the rank's model thread.
  */
 final class StateCopy {
@@ -42,7 +42,7 @@ final class StateCopy {
     }
   }
 
-  /** See {@link ElasticRank#keeps}. */
+  /** See {@link RankOperations#keeps}. */
   boolean keeps(ElasticState of, String who, String elasticBy, int beside) {
     if (of.floats() + (long) beside > FLOATS_MAX) {
       throw new InvalidInput(who + ": its parameters, optimizer and running means are " + of.floats() + " values, and an elastic job "

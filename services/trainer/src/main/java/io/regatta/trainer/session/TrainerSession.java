@@ -10,7 +10,6 @@ import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.loop.Clock;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
-import io.regatta.core.reduce.Elementwise;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.trainer.config.JobConfig;
@@ -37,21 +36,41 @@ public interface TrainerSession {
 
   JobConfig job();
 
-  /** This rank, and its life. */
-  TrainerId trainer();
+  /** This rank's group: who it is, who the others are, and what they do together. */
+  JobGroup group();
 
-  int worldSize();
+  /** See {@link JobGroup#trainer}. */
+  default TrainerId trainer() {
+    return group().trainer();
+  }
 
-  /** How many trainers of lower ranks are on this one's host; if hosts are not known, all trainers are taken to be on one. */
-  default int localRank() {
-    return trainer().rank();
+  /** See {@link JobGroup#worldSize}. */
+  default int worldSize() {
+    return group().worldSize();
+  }
+
+  /** See {@link JobGroup#calls}. */
+  default RankCalls calls() {
+    return group().calls();
+  }
+
+  /** See {@link JobGroup#ranks}. */
+  default Optional<RankOperations> ranks() {
+    return group().ranks();
+  }
+
+  /** Returns true if ranks may be lost, leave and come while the others continue. */
+  default boolean isElastic() {
+    return ranks().map(RankOperations::peers).filter(RankGroup::isElastic).isPresent();
+  }
+
+  /** Returns true once {@link #connect} has been called for collective mode: the parameters are in this process. */
+  default boolean isCollective() {
+    return ranks().isPresent();
   }
 
   /** Control ports of the servers by index; empty in local mode. */
   List<String> serverEndpoints();
-
-  /** What the trainers announced, by rank. */
-  List<String> workerEndpoints();
 
   /** Which of the shards of all servers hold what. */
   Sharding sharding();
@@ -66,23 +85,6 @@ public interface TrainerSession {
    * replicas) get the same client, or {@code Conflict} if their strategy or model differs.
    */
   CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model);
-
-  /**
-   * Completes when every active rank has called it with the same key, with all their values in rank order. A key is
-   * used once.
-   */
-  CompletableFuture<List<double[]>> gather(String key, double[] values);
-
-  /** A reduced slice and the ranks whose slices it is made of. */
-  record Reduced(double[] values, List<Integer> ranks) {}
-
-  /**
-   * Completes when every active rank has called it with the same key, with all their slices reduced to one in rank
-   * order. A key is used once.
-   *
-   * @param ofValues length of the whole array, the same on every rank
-   */
-  CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues);
 
   /**
    * Gives every rank its parcels; completes with those that came for this one, when each rank has given and got all. All
@@ -108,16 +110,6 @@ public interface TrainerSession {
   /** The client that {@link #connect} made, once it has. */
   Optional<ParameterClient> client();
 
-  /** The other ranks, once {@link #connect} has been called for collective mode; else empty. */
-  default Optional<PeerRanks> peers() {
-    return Optional.empty();
-  }
-
-  /** This rank among those of an elastic job; empty in all others. */
-  default Optional<ElasticRank> elastic() {
-    return Optional.empty();
-  }
-
   /** In collective mode, where this rank's copy of the parameters is; for elastic jobs. */
   default OwnShards ownShards() {
     throw new UnsupportedOperationException("this session has no copy of its own to show");
@@ -133,34 +125,11 @@ public interface TrainerSession {
     return trace().clock();
   }
 
-  /** Whether this rank is to do what one rank does for all without asking the others: it is the lowest, or those below are lost. */
-  default boolean isLowest() {
-    return trainer().rank() == 0;
-  }
-
-  /**
-   * Completes with whether {@link #isLowest}, waiting for news: a lower rank that has died is declared lost when its
-   * lease has ended. False if one still lives then.
-   */
-  default CompletableFuture<Boolean> lowest() {
-    return CompletableFuture.completedFuture(isLowest());
-  }
-
   /** Tells how far this rank is, for heartbeats and {@code status}. */
   void stepped(long step);
 
   /** Adds to the examples that this rank has trained, for heartbeats: what a lost trainer has done is known by its last one. */
   default void trained(long examples) {}
-
-  /** Asks for the trainers that have left this job, or were lost; nobody where no rendezvous counts them. */
-  default CompletableFuture<List<DepartedTrainer>> departed() {
-    return CompletableFuture.completedFuture(List.of());
-  }
-
-  /** Returns true once a call that needs the other trainers has failed because the rendezvous is gone or knows them no longer. */
-  default boolean isWithoutRendezvous() {
-    return false;
-  }
 
   /**
    * Completes when no other trainer trains on the job's servers any more: all have left, or none has made a step for a while. For a
@@ -187,12 +156,6 @@ public interface TrainerSession {
   default boolean isOneOfSeveralHosts() {
     return false;
   }
-
-  /** This rank has made its last step and only tells the others of its run: who leaves from now on is not missed. */
-  default void ending() {}
-
-  /** The ranks that have reached the end of the run; the others were lost or have left, and that is logged. */
-  default void reachedTheEnd(Set<Integer> ranks) {}
 
   /**
    * Takes this rank out of all shards, behind everything it has pushed: nobody waits for it, its state is freed.

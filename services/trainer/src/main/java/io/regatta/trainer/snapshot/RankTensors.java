@@ -87,7 +87,7 @@ public final class RankTensors {
 
   /** What a rank gives of this tensor, of which this one has its own. */
   private static float[] given(TrainerSession session, int rank, float[] own) {
-    PeerRanks peers = session.peers().orElseThrow();
+    PeerRanks peers = session.ranks().orElseThrow().peers();
     boolean gives = session.trainer().rank() == rank;
     ByteBuffer memory = ByteBuffer.allocateDirect(Math.multiplyExact(own.length, Float.BYTES)).order(ByteOrder.LITTLE_ENDIAN);
     if (gives) {

@@ -95,10 +95,10 @@ final class TrainersPlaces {
       fuzzy |= spec.mode() != Mode.SYNC && said.getValue().stream().mapToLong(Said::sequence).distinct().count() > 1;
       ahead += spec.mode() == Mode.SYNC ? 0 : ahead(said.getValue());
     }
-    for (int rank = 1; session.peers().isPresent() && rank < session.worldSize(); rank++) { // all are where the first is
+    for (int rank = 1; session.isCollective() && rank < session.worldSize(); rank++) { // all are where the first is
       all.add(as(rank, all.get(0)));
     }
-    ExampleCounts examples = session.peers().isPresent() ? known
+    ExampleCounts examples = session.isCollective() ? known
         : new ExampleCounts(trained(all), known.repeated(), ahead);
     return new At(version, updates, fuzzy, examples, List.copyOf(all));
   }
@@ -134,7 +134,7 @@ final class TrainersPlaces {
     if (spec.mode() == Mode.SYNC) {
       progress = new TrainerProgress(steps, round, round, progress.examples(), progress.replicas());
     }
-    if (session.peers().isPresent()) { // their steps are made together, and counted together
+    if (session.isCollective()) { // their steps are made together, and counted together
       progress = progress.withExamples(TrainerProgress.UNKNOWN);
     }
     return new Manifest.Trainer(rank, least.incarnation(), progress,

@@ -1,15 +1,24 @@
 package io.regatta.trainer.run;
 
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.Sharding;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.session.Awaiting;
-import io.regatta.trainer.session.ElasticRankSession;
+import io.regatta.trainer.session.JobGroup;
+import io.regatta.trainer.session.OwnShardsSession;
+import io.regatta.trainer.session.RankCalls;
+import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.SharedGenerations;
 import io.regatta.trainer.trace.StepTrace;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -55,14 +64,16 @@ final class ElasticJob {
   }
 
   /** One trainer, and its session. */
-  final class Trainer extends ElasticRankSession {
+  final class Trainer extends OwnShardsSession implements JobGroup {
     private final SharedGenerations.Member member;
     private final Awaiting awaiting = new Awaiting();
     private final CompletableFuture<RunResult> result = new CompletableFuture<>();
+    private final RankOperations ranks;
 
     private Trainer(SharedGenerations.Member member) {
-      super(job, member, StepTrace.off());
+      super(job, 1, StepTrace.off());
       this.member = member;
+      ranks = new RankOperations(clock(), "trainer of job " + job.job(), member, this::await);
     }
 
     CompletableFuture<RunResult> result() {
@@ -80,8 +91,43 @@ final class ElasticJob {
     }
 
     @Override
-    public List<String> workerEndpoints() {
+    public JobGroup group() {
+      return this;
+    }
+
+    @Override
+    public TrainerId trainer() {
+      return new TrainerId(member.rank(), ranks.life());
+    }
+
+    @Override
+    public int worldSize() {
+      return member.worldSize();
+    }
+
+    @Override
+    public List<String> endpoints() {
       return List.of();
+    }
+
+    @Override
+    public RankCalls calls() {
+      return ranks.calls();
+    }
+
+    @Override
+    public Optional<RankOperations> ranks() {
+      return Optional.of(ranks);
+    }
+
+    @Override
+    public Sharding sharding() {
+      return Sharding.common(0);
+    }
+
+    @Override
+    public CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
+      return ownShards().connect(ownSpec(model));
     }
 
     @Override

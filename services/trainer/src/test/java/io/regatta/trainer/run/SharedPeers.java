@@ -5,6 +5,7 @@ import io.regatta.core.collective.Tensor;
 import io.regatta.core.collective.WireType;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.session.PeerRanks;
+import io.regatta.trainer.session.RankGroup;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
@@ -36,9 +37,19 @@ final class SharedPeers {
     return floats.get();
   }
 
-  PeerRanks of(int rank) {
-    return new PeerRanks() {
+  RankGroup of(int rank) {
+    return new RankGroup() {
       private int made;
+
+      @Override
+      public int rank() {
+        return rank;
+      }
+
+      @Override
+      public int worldSize() {
+        return ranks;
+      }
 
       @Override
       public CompletableFuture<Void> sum(ByteBuffer floats, WireType wire) {
@@ -73,6 +84,11 @@ final class SharedPeers {
       @Override
       public CompletableFuture<Void> broadcast(ByteBuffer floats, int root) {
         return call(made++, rank, floats, root);
+      }
+
+      @Override
+      public CompletableFuture<Void> broadcast(long[] values, int root) {
+        throw new UnsupportedOperationException("only ranks that come and go tell each other where they are");
       }
     };
   }

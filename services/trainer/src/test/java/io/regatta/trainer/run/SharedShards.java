@@ -19,8 +19,11 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.session.Awaiting;
+import io.regatta.trainer.session.GatheredCalls;
+import io.regatta.trainer.session.JobGroup;
 import io.regatta.trainer.session.OwnShards;
-import io.regatta.trainer.session.PeerRanks;
+import io.regatta.trainer.session.RankCalls;
+import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.trace.StepTrace;
 import java.lang.reflect.Proxy;
@@ -156,19 +159,27 @@ public final class SharedShards implements AutoCloseable {
     owner.shutdownNow();
   }
 
-  private final class Session implements TrainerSession {
+  private final class Session implements TrainerSession, JobGroup, GatheredCalls.Meeting {
     private final TrainerId id;
     private final Awaiting awaiting = new Awaiting();
     private CompletableFuture<ParameterClient> connected;
     private OwnShards own;
-    private PeerRanks others;
+    private RankOperations others;
+
+    private final RankCalls calls;
 
     Session(int rank) {
       id = new TrainerId(rank, rank + 1);
+      calls = new GatheredCalls(rank, this, this::await);
     }
 
     @Override
-    public synchronized Optional<PeerRanks> peers() {
+    public RankCalls calls() {
+      return calls;
+    }
+
+    @Override
+    public synchronized Optional<RankOperations> ranks() {
       return Optional.ofNullable(others);
     }
 
@@ -213,7 +224,12 @@ public final class SharedShards implements AutoCloseable {
     }
 
     @Override
-    public List<String> workerEndpoints() {
+    public JobGroup group() {
+      return this;
+    }
+
+    @Override
+    public List<String> endpoints() {
       return List.of();
     }
 
@@ -226,7 +242,7 @@ public final class SharedShards implements AutoCloseable {
     public synchronized CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
       if (connected == null && strategy.mode() == Mode.COLLECTIVE) {
         own = new OwnShards(1, StepTrace.off());
-        others = peers.of(id.rank());
+        others = new RankOperations(SystemClock.get(), "trainer", peers.of(id.rank()), this::await);
         connected = own.connect(ownSpec(model));
       } else if (connected == null) {
         ParameterClient client = new ParameterClient(spec(strategy, model), id,
@@ -256,8 +272,8 @@ public final class SharedShards implements AutoCloseable {
     }
 
     @Override
-    public CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
-      return gather(key, slice).thenApply(all -> new Reduced(how.reduce(all.stream().map(DoubleBuffer::wrap).toList()),
+    public CompletableFuture<GatheredCalls.Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
+      return gather(key, slice).thenApply(all -> new GatheredCalls.Reduced(how.reduce(all.stream().map(DoubleBuffer::wrap).toList()),
           IntStream.range(0, all.size()).boxed().toList()));
     }
 

@@ -113,12 +113,17 @@ public final class SharedGenerations {
   }
 
   /** One rank. */
-  public final class Member implements ElasticPeers {
+  public final class Member implements RankGroup {
     private int rank = -1;
     private int worldSize;
     private long formed;
     private long made;
     private boolean dead;
+
+    @Override
+    public boolean isElastic() {
+      return true;
+    }
 
     @Override
     public int rank() {

@@ -1,6 +1,8 @@
 package io.regatta.trainer.session;
 
+import io.regatta.core.reduce.Elementwise;
 import java.nio.ByteBuffer;
+import java.nio.DoubleBuffer;
 import java.nio.FloatBuffer;
 import java.util.Arrays;
 import java.util.List;
@@ -9,21 +11,17 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * What the programs of an elastic job's ranks do together beside steps. All make the same calls at the same places; a newcomer
- * makes those that are behind the others alone, with its own values, or gets their recorded result
+ * Calls of the ranks of a collective job among each other, each an {@link Operation}. In an elastic job all make the same calls at the
+ * same places, and a newcomer makes those that are behind the others alone, with its own values, or gets their recorded result
  * ({@link ElasticPasses.Place}). Belongs to the rank's model thread.
  */
-public final class ElasticCalls {
+public final class OperationCalls implements RankCalls {
 
-  private static final int UNABLE = -1;
-  private static final int ABLE = 0;
-  private static final int DONE = 1;
-
-  private final ElasticRank rank;
-  private final ElasticPeers peers;
+  private final RankOperations rank;
+  private final RankGroup peers;
   private final ElasticPasses passes;
 
-  ElasticCalls(ElasticRank rank) {
+  OperationCalls(RankOperations rank) {
     this.rank = rank;
     this.peers = rank.peers();
     this.passes = rank.passes();
@@ -40,15 +38,18 @@ public final class ElasticCalls {
       case RECORDED -> passes.recorded();
       case NOW -> {
         Operation.Result result = making.make();
-        passes.endCall(result);
+        if (peers.isElastic()) { // others may come, whose programs come to this call later
+          passes.endCall(result);
+        }
         yield result;
       }
     };
   }
 
-  /** Each rank's values, in the order of ranks; they may differ in length. Only this one's in a call that is behind. */
-  public List<double[]> gather(String what, double[] mine) {
-    Operation.Result result = call(() -> gathered(what, mine));
+  /** The same; only this rank's values in a call that is behind. Calls are matched by their order. */
+  @Override
+  public List<double[]> gather(String operation, String key, double[] mine) {
+    Operation.Result result = call(() -> gathered(operation, mine));
     return result == null ? List.of(mine) : values(result);
   }
 
@@ -89,38 +90,22 @@ public final class ElasticCalls {
     return parts;
   }
 
-  /**
-   * Has one rank do something for all while the others wait, and all get what it tells: the lowest of those that can; if that is
-   * lost on the way, the next one. Nothing, and not done, in a call that is behind.
-   *
-   * @param able whether this rank can
-   * @return nothing if no rank can
-   */
-  public double[] byTheLowest(String what, boolean able, Supplier<double[]> deed) {
-    Operation.Result result = call(() -> new Operation.Result(bits(done(what, able, deed)), new float[0]));
+  @Override
+  public double[] reduce(String operation, String key, Elementwise how, double[] values) {
+    return how.reduce(gather(operation, key, values).stream().map(DoubleBuffer::wrap).toList());
+  }
+
+  /** The same; nothing, and not done, in a call that is behind. */
+  @Override
+  public double[] byTheLowest(String operation, String key, boolean able, Supplier<double[]> deed) {
+    Operation.Result result = call(() -> new Operation.Result(bits(Election.byTheLowest(rank.life(), peers.rank() == 0, able, deed,
+        (round, mine) -> values(gathered(operation, mine)))), new float[0]));
     return result == null ? new double[0] : Arrays.stream(result.longs()).mapToDouble(Double::longBitsToDouble).toArray();
   }
 
-  private double[] done(String what, boolean able, Supplier<double[]> deed) {
-    boolean chosen = able && peers.rank() == 0;
-    while (true) {
-      double[] told = chosen ? deed.get() : new double[0];
-      double[] mine = new double[2 + told.length];
-      mine[0] = rank.life();
-      mine[1] = chosen ? DONE : able ? ABLE : UNABLE;
-      System.arraycopy(told, 0, mine, 2, told.length);
-      double[] next = null;
-      for (double[] of : values(gathered(what, mine))) {
-        if (of[1] == DONE) {
-          return Arrays.copyOfRange(of, 2, of.length);
-        }
-        next = next == null && of[1] == ABLE ? of : next;
-      }
-      if (next == null) {
-        return new double[0];
-      }
-      chosen = next[0] == rank.life();
-    }
+  /** Makes values that are each rank's own (running means) their mean over all ranks, in place. */
+  public void averageFrozen(float[] values) {
+    mean("mean of what is not trained, over the trainers", values);
   }
 
   /** The mean over all ranks, in place. */
@@ -128,8 +113,9 @@ public final class ElasticCalls {
     Operation.Result result = call(() -> exchanged(what, values, memory -> {
       await(what, peers.sum(memory));
       FloatBuffer sums = Recovery.floats(memory);
+      float share = (float) (1.0 / peers.worldSize());
       for (int i = 0; i < values.length; i++) {
-        sums.put(i, sums.get(i) / peers.worldSize());
+        sums.put(i, sums.get(i) * share);
       }
     }));
     if (result != null) {

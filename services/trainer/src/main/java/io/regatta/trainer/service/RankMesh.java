@@ -5,38 +5,38 @@ import io.regatta.collective.Collectives;
 import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
-import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Tensor;
 import io.regatta.core.collective.TensorMemory;
-import io.regatta.core.collective.WireType;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
-import io.regatta.core.loop.Clock;
 import io.regatta.core.loop.Timer;
 import io.regatta.node.Node;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.session.ElasticPeers;
+import io.regatta.trainer.session.PeerRanks;
+import io.regatta.trainer.session.RankGroup;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * One trainer of an elastic job among the others: its seat in the job's group, its port, and the collectives of the generation that
- * is formed over it. Owned by the event loop of {@link TrainerVerticle}, on which it is opened and closed; asked on the model thread.
+ * One trainer of a collective job among the others: its seat where they meet, its port, and the collectives of the generation that
+ * is formed over it; a job of a fixed number of trainers has one generation. Owned by the event loop of {@link TrainerVerticle}, on
+ * which it is opened and closed; asked on the model thread.
  */
-final class ElasticMesh implements ElasticPeers {
+final class RankMesh extends CollectivePeers implements RankGroup {
 
   private final Context context;
   private final MeetingPlace meeting;
+  private final boolean elastic;
   private final CollectivePort port;
   private final Seat seat;
   private final Consumer<Throwable> lost;
@@ -51,41 +51,47 @@ final class ElasticMesh implements ElasticPeers {
   /** The last one; on the loop. */
   private CompletableFuture<Void> pause = CompletableFuture.completedFuture(null);
 
-  private ElasticMesh(Context context, MeetingPlace meeting, CollectivePort port, Seat seat, Consumer<Throwable> lost,
+  private RankMesh(Context context, MeetingPlace meeting, boolean elastic, CollectivePort port, Seat seat, Consumer<Throwable> lost,
       Runnable placed) {
     this.lost = lost;
     this.placed = placed;
     this.context = context;
     this.meeting = meeting;
+    this.elastic = elastic;
     this.port = port;
     this.seat = seat;
   }
 
   /**
-   * Joins the job's group, and forms its generation with the others.
+   * Joins the others where they meet, and forms a generation with them.
    *
    * @param meeting where they meet; the mesh's from now on, which closes it
    * @param wanted rank, -1 for any
    * @param member how messages to others call this trainer
-   * @param lost told why if this trainer is given up there; on the loop
-   * @param placed told of each generation that this trainer has a rank in; on the loop
+   * @param lost notified if this trainer is given up there, of the reason; on the loop
+   * @param placed notified of each generation that this trainer has a rank in; on the loop
    */
-  static Future<ElasticMesh> open(Node node, Context context, MeetingPlace meeting, StreamOptions streams, JobConfig job,
+  static Future<RankMesh> open(Node node, Context context, MeetingPlace meeting, StreamOptions streams, JobConfig job,
       int wanted, String member, Consumer<Throwable> lost, Runnable placed) {
+    boolean elastic = job.isElastic();
+    Duration patience = node.config().readyTimeout();
     Future<CollectivePort> listening = MeshOptions.read(node, streams, job)
+        .map(options -> elastic ? options : options.withStartTimeout(patience.toMillis()))
         .compose(options -> CollectivePort.listen(node, meeting.host(), options));
     return listening.compose(port -> {
-      Joining joining = new Joining(job.job(), job.fewestTrainers(), job.trainers(), wanted, member, port.endpoint(),
-          node.config().readyTimeout(), Joining.SETTLE, job.runId());
-      return meeting.rendezvous().join(joining).map(seat -> new ElasticMesh(context, meeting, port, seat, lost, placed))
-          .compose(mesh -> mesh.form(mesh.seat.membership()).otherwiseEmpty().map(mesh)) // if somebody is lost now: reform
+      Joining joining = new Joining(job.job(), job.fewestTrainers(), job.trainers(), wanted, member, port.endpoint(), patience,
+          Joining.SETTLE, job.runId());
+      return meeting.rendezvous().join(joining)
+          .map(seat -> new RankMesh(context, meeting, elastic, port, seat, lost, placed))
+          .compose(RankMesh::formFirst)
           .recover(e -> port.close().transform(closed -> Future.failedFuture(e)));
     }).recover(e -> meeting.close().transform(closed -> Future.failedFuture(e)));
   }
 
-  /** Returns the clock of its process. */
-  Clock clock() {
-    return VertxLoop.of(context).clock();
+  /** If somebody is lost now, the ranks of an elastic job form the next generation. */
+  private Future<RankMesh> formFirst() {
+    Future<Void> forming = form(seat.membership());
+    return (elastic ? forming.<Void>otherwiseEmpty() : forming).map(this);
   }
 
   private Future<Void> form(Membership ranks) {
@@ -139,6 +145,11 @@ final class ElasticMesh implements ElasticPeers {
   }
 
   @Override
+  public boolean isElastic() {
+    return elastic;
+  }
+
+  @Override
   public long generation() {
     return place.generation();
   }
@@ -148,30 +159,10 @@ final class ElasticMesh implements ElasticPeers {
     return newcomers;
   }
 
-  @Override
-  public CompletableFuture<Void> sum(ByteBuffer floats, WireType wire) {
-    return call(ranks -> ranks.allReduce(Tensor.of(floats).on(wire), ReduceOp.SUM));
-  }
-
-  @Override
-  public CompletableFuture<Boolean> sum(TensorMemory memory, int from, int to, WireType wire) {
-    Tensor tensor = Tensor.of(memory, from, to).on(wire).watched();
-    return call(ranks -> ranks.allReduce(tensor, ReduceOp.SUM)).thenApply(summed -> tensor.isKnownFinite());
-  }
-
+  /** Memory that other processes of this machine can read, if there may be any among the ranks. */
   @Override
   public TensorMemory memory(int bytes) {
-    return port.memory(bytes);
-  }
-
-  @Override
-  public CompletableFuture<Void> broadcast(ByteBuffer floats, int root) {
-    return call(ranks -> ranks.broadcast(Tensor.of(floats), root));
-  }
-
-  @Override
-  public CompletableFuture<Void> gather(long[] parts) {
-    return call(ranks -> ranks.allGather(Tensor.of(parts)));
+    return elastic || place.onHost() > 1 ? port.memory(bytes) : TensorMemory.direct(bytes);
   }
 
   @Override
@@ -179,7 +170,8 @@ final class ElasticMesh implements ElasticPeers {
     return call(ranks -> ranks.broadcast(Tensor.of(values), root));
   }
 
-  private CompletableFuture<Void> call(Function<Collectives, Future<Void>> call) {
+  @Override
+  CompletableFuture<Void> call(Function<Collectives, Future<Void>> call) {
     Collectives ranks = collectives;
     if (ranks == null) {
       return CompletableFuture.failedFuture(new PeerLost(place + " has not been formed by all its ranks"));
@@ -187,9 +179,23 @@ final class ElasticMesh implements ElasticPeers {
     return call.apply(ranks).recover(e -> Future.failedFuture(over(e))).toCompletionStage().toCompletableFuture();
   }
 
-  /** Whatever ends a generation, those who are left form the next one; but for a call that the others do not make. */
+  @Override
+  public CompletableFuture<PeerRanks> apart(String name) {
+    if (elastic) {
+      return RankGroup.super.apart(name);
+    }
+    Membership ranks = new Membership(place.group() + "/" + name, place.generation(), place.rank(), place.endpoints());
+    return port.form(ranks).<PeerRanks>map(formed -> new CollectivePeers() {
+      @Override
+      CompletableFuture<Void> call(Function<Collectives, Future<Void>> call) {
+        return call.apply(formed).toCompletionStage().toCompletableFuture();
+      }
+    }).toCompletionStage().toCompletableFuture();
+  }
+
+  /** Whatever ends a generation of an elastic job, those who are left form the next one, except a call that the others do not make. */
   private Throwable over(Throwable e) {
-    return e instanceof InvalidInput || e instanceof PeerLost || e instanceof Error ? e : new PeerLost(place + " is over: "
+    return !elastic || e instanceof InvalidInput || e instanceof PeerLost || e instanceof Error ? e : new PeerLost(place + " is over: "
         + e.getMessage(), e);
   }
 
@@ -238,7 +244,7 @@ final class ElasticMesh implements ElasticPeers {
   }
 
   /**
-   * Gives the seat up, behind everything that the others still wait for from here.
+   * Ends calls under way, and gives the seat up behind everything that the others still wait for from here.
    *
    * @param succeeded whether this rank's run has ended with success
    */

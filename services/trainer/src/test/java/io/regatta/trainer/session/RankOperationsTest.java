@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Ranks that die at any call and newcomers, on a model whose parameter is the sum of all that it was trained on. */
-class ElasticRankTest {
+class RankOperationsTest {
 
   private static final int MAX = 4;
   private static final int EXAMPLES = 37;
@@ -77,12 +77,12 @@ class ElasticRankTest {
   /** One rank's program: passes over the data, and between them calls with the others. */
   private static End train(SharedGenerations.Member member) {
     Awaiting awaiting = new Awaiting();
-    ElasticRank rank = new ElasticRank(TestClock.at(0), "trainer", member, awaiting::await);
+    RankOperations rank = new RankOperations(TestClock.at(0), "trainer", member, awaiting::await);
     Sum model = new Sum();
     List<Double> sums = new ArrayList<>();
     try {
       rank.enter();
-      rank.calls().gather("start", new double[] {member.rank()});
+      rank.calls().gather("start", "start", new double[] {member.rank()});
       rank.keeps(model, "collective.store");
       for (int pass = 0; pass < PASSES; pass++) {
         if (rank.passes().begin(EXAMPLES, BATCH, false)) {
@@ -92,7 +92,7 @@ class ElasticRankTest {
         }
         for (int call = 0; call < 3; call++) {
           double mine = model.parameter;
-          List<double[]> all = rank.calls().gather("call", new double[] {mine, call});
+          List<double[]> all = rank.calls().gather("call", "call", new double[] {mine, call});
           double[] same = {mine, call};
           assertThat(all).hasSizeBetween(1, MAX).allSatisfy(of -> assertThat(of).containsExactly(same));
           sums.add(mine);
@@ -106,7 +106,7 @@ class ElasticRankTest {
         assertThat((double) first[0]).as("rank 0's, or this one's own if the call is behind")
             .isIn(model.parameter, -1.0);
         sums.add((double) first[0]);
-        double[] told = rank.calls().byTheLowest("deed", member.rank() % 2 == 0, () -> new double[] {model.parameter});
+        double[] told = rank.calls().byTheLowest("deed", "deed", member.rank() % 2 == 0, () -> new double[] {model.parameter});
         assertThat(told.length == 0 || told[0] == model.parameter).isTrue();
       }
       return new End(model.parameter, model.steps, sums, false);
@@ -115,7 +115,7 @@ class ElasticRankTest {
     }
   }
 
-  private static void step(ElasticRank rank, Sum model) {
+  private static void step(RankOperations rank, Sum model) {
     boolean[] elsewhere = new boolean[1];
     boolean[] newcomers = new boolean[1];
     Spans mine = rank.passes().next();
@@ -132,7 +132,7 @@ class ElasticRankTest {
 
       @Override
       public Result attempt() {
-        ElasticPeers peers = rank.peers();
+        RankGroup peers = rank.peers();
         assertThat(rank.passes().next()).as("a batch that is held stays").isEqualTo(mine.isEmpty() ? rank.passes().next() : mine);
         ByteBuffer memory = Recovery.memory(3 + MAX);
         FloatBuffer floats = Recovery.floats(memory);
@@ -191,11 +191,16 @@ class ElasticRankTest {
   }
 
   /** One rank alone, whose generations end and form as a test says; it notes how they are asked for. */
-  private static final class Alone implements ElasticPeers {
+  private static final class Alone implements RankGroup {
     final List<Boolean> inVain = new ArrayList<>();
     final List<Long> pauses = new ArrayList<>();
     boolean lost;
     int unformed;
+
+    @Override
+    public boolean isElastic() {
+      return true;
+    }
 
     @Override
     public int rank() {
@@ -258,17 +263,17 @@ class ElasticRankTest {
   @Test
   void generationsThatComeToNothingAreCalledInVain_andTriedEverMoreSeldomUntilOneTrains() {
     Alone alone = new Alone();
-    ElasticRank rank = new ElasticRank(TestClock.at(0), "trainer", alone, new Awaiting()::await);
+    RankOperations rank = new RankOperations(TestClock.at(0), "trainer", alone, new Awaiting()::await);
     rank.enter();
-    rank.calls().gather("first", new double[] {1});
+    rank.calls().gather("first", "first", new double[] {1});
     alone.lost = true;
     alone.unformed = 7;
-    rank.calls().gather("second", new double[] {2});
+    rank.calls().gather("second", "second", new double[] {2});
     assertThat(alone.inVain).containsExactly(false, true, true, true, true, true, true, true);
     assertThat(alone.pauses).containsExactly(100L, 200L, 400L, 800L, 1600L, 3200L, 3200L);
     alone.lost = true;
     alone.unformed = 1;
-    rank.calls().gather("third", new double[] {3});
+    rank.calls().gather("third", "third", new double[] {3});
     assertThat(alone.inVain.subList(8, alone.inVain.size())).containsExactly(false, true);
     assertThat(alone.pauses.subList(7, alone.pauses.size())).containsExactly(100L);
   }
@@ -296,7 +301,7 @@ class ElasticRankTest {
   void moreThanABufferHoldsIsRefusedAtTheStart() throws Exception {
     SharedGenerations.Member member = new SharedGenerations(1, 1, 0).member();
     member.reform().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
-    ElasticRank rank = new ElasticRank(TestClock.at(0), "trainer of job big", member, new Awaiting()::await);
+    RankOperations rank = new RankOperations(TestClock.at(0), "trainer of job big", member, new Awaiting()::await);
     rank.enter();
     assertThatThrownBy(() -> rank.keeps(new Sum() {
       @Override
@@ -311,10 +316,10 @@ class ElasticRankTest {
   void whatTheFirstHasIsNotToldToNewcomersLater() throws Exception {
     SharedGenerations.Member member = new SharedGenerations(1, 1, 0).member();
     member.reform().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
-    ElasticRank rank = new ElasticRank(TestClock.at(0), "trainer", member, new Awaiting()::await);
+    RankOperations rank = new RankOperations(TestClock.at(0), "trainer", member, new Awaiting()::await);
     rank.enter();
     rank.calls().ofTheFirst("values", new float[1000]);
-    rank.calls().gather("another", new double[0]);
+    rank.calls().gather("another", "another", new double[0]);
     assertThat(rank.passes().told(false)).hasSizeLessThan(50);
   }
 

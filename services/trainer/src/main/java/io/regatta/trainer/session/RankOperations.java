@@ -13,17 +13,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One rank of an elastic job: does with the others one {@link Operation} after the other, whoever dies, leaves or comes
- * meanwhile. An operation needs all ranks, so what two ranks have completed differs by at most the last one; each keeps that
- * one's result. When a generation is over all who are left form the next one and tell each other how far they are. Who has
- * completed more gives the result, and after a step parameters and optimizer, to those who have not; if nobody has, all attempt
- * the operation again. A newcomer is given everything.
+ * The {@link Operation}s that one rank of a collective job makes together with the others, one after another. An operation needs all
+ * ranks, so what two ranks have completed differs by at most the last one; each keeps that one's result. In a group of a fixed number
+ * of ranks the loss of one ends an operation, and the run with it.
+ *
+ * <p>In an elastic group operations are made whoever dies, leaves or comes meanwhile. When a generation is over all who are left form
+ * the next one and tell each other how far they are. Who has completed more gives the result, and after a step parameters and
+ * optimizer, to those who have not; if nobody has, all attempt the operation again. A newcomer is given everything.
  *
  * <p>Belongs to the rank's only model thread.
  */
-public final class ElasticRank {
+public final class RankOperations {
 
-  private static final Logger LOG = LoggerFactory.getLogger(ElasticRank.class);
+  private static final Logger LOG = LoggerFactory.getLogger(RankOperations.class);
 
   private static final int OPERATIONS = 0;
   private static final int RUN = 1;
@@ -39,10 +41,10 @@ public final class ElasticRank {
 
   private final Clock clock;
   private final String name;
-  private final ElasticPeers peers;
+  private final RankGroup peers;
   private final Waiting waiting;
   private final ElasticPasses passes;
-  private final ElasticCalls calls;
+  private final OperationCalls calls;
   /** Told from other lives by. */
   private final long life = ThreadLocalRandom.current().nextLong(1L << 52);
   private boolean fresh = true;
@@ -57,16 +59,16 @@ public final class ElasticRank {
   private final StateCopy state = new StateCopy();
 
   /** @param name of this trainer, for messages, e.g. {@code trainer of job lenet} */
-  public ElasticRank(Clock clock, String name, ElasticPeers peers, Waiting waiting) {
+  public RankOperations(Clock clock, String name, RankGroup peers, Waiting waiting) {
     this.clock = clock;
     this.name = name;
     this.peers = peers;
     this.waiting = waiting;
     passes = new ElasticPasses(peers);
-    calls = new ElasticCalls(this);
+    calls = new OperationCalls(this);
   }
 
-  public ElasticPeers peers() {
+  public RankGroup peers() {
     return peers;
   }
 
@@ -74,7 +76,7 @@ public final class ElasticRank {
     return passes;
   }
 
-  public ElasticCalls calls() {
+  public OperationCalls calls() {
     return calls;
   }
 
@@ -130,7 +132,9 @@ public final class ElasticRank {
     public void completed(Result result) {}
   }
 
-  /** Does an operation with all ranks; returns its result when it is done, whatever becomes of others on the way. */
+  /**
+   * Makes an operation with all ranks; returns its result when it is done, in an elastic group whatever becomes of others on the way.
+   */
   public Operation.Result perform(Operation operation) {
     String what = operation.name();
     Stopwatch sinceLoss = null;
@@ -148,6 +152,9 @@ public final class ElasticRank {
         }
         break;
       } catch (PeerLost e) {
+        if (!peers.isElastic()) {
+          throw e;
+        }
         sinceLoss = sinceLoss == null ? Stopwatch.start(clock) : sinceLoss;
         generationIsOver = true;
         pause = isInVain() ? Math.min(Math.max(PAUSE_MILLIS, 2 * pause), LONGEST_PAUSE_MILLIS) : 0;
