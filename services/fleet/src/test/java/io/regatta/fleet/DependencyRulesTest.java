@@ -231,7 +231,7 @@ class DependencyRulesTest {
 
   @Test
   void threads_are_kept_by_a_clock() {
-    noClasses().that().resideOutsideOfPackages("io.regatta.protocol.vertx..", "io.regatta.load..")
+    noClasses().that().resideOutsideOfPackages("io.regatta.protocol.vertx..", "io.regatta.load..", "io.regatta.*.testing..")
         .should().callMethodWhere(target(name("sleep").or(nameStartingWith("park")))
             .and(target(owner(equivalentTo(Thread.class).or(equivalentTo(LockSupport.class)))))).check(regatta);
   }
