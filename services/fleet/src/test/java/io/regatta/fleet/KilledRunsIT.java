@@ -82,7 +82,8 @@ class KilledRunsIT {
     }
     for (int index = 0; index < 2; index++) {
       processes.add(services.start("parameter-server", "server-" + index + "-" + life,
-          new JsonObject().put("index", index).put("servers", 2).put("shards", 1)));
+          new JsonObject().put("index", index).put("servers", 2).put("shards", 1)
+              .put("snapshot_roots", List.of(dir.toString()))));
     }
     return processes;
   }
