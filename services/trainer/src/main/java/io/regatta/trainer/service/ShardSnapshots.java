@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Asks all shards of a job for a snapshot, or to read one, each over a control connection of its own for the time of a call.
- * Owned by {@link ClusterSession}, on its event loop.
+ * Owned by {@link RankSession}, on its event loop.
  */
 final class ShardSnapshots {
 
