@@ -46,13 +46,13 @@ public final class PaddleTables {
     return new PaddleTables(dir);
   }
 
-  /** Variables that are here. */
+  /** Variables that are here. One whose directory is a link is among them, so that it is refused, not left out. */
   List<String> names() throws IOException {
     List<String> names = new ArrayList<>();
     try {
       for (String entry : dir.names()) {
         BasicFileAttributes attributes = entry.endsWith(TXT) ? dir.attributes(entry) : null;
-        if (attributes != null && attributes.isDirectory()) {
+        if (attributes != null && (attributes.isDirectory() || attributes.isSymbolicLink())) {
           names.add(entry.substring(0, entry.length() - TXT.length()));
         }
       }

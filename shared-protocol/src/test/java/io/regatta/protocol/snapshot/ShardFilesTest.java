@@ -105,6 +105,17 @@ class ShardFilesTest {
     assertThat(next.damage(confined(dir))).isNull();
   }
 
+  /** Left out, it would begin with random values, and no line would say so. */
+  @Test
+  void a_table_of_paddle_behind_a_link_is_refused() throws IOException {
+    Path elsewhere = Files.createDirectories(dir.resolve("elsewhere/emb_txt"));
+    Files.writeString(elsewhere.resolve("emb.block0.txt"), "1\t0.5,1,0.1,\n");
+    Path tables = Files.createDirectory(dir.resolve("tables"));
+    Path link = Files.createSymbolicLink(tables.resolve("emb_txt"), elsewhere);
+    assertThat(PaddleTables.isThere(tables)).isTrue();
+    assertThatThrownBy(() -> restored(tables, false)).isInstanceOf(InvalidInput.class).hasMessageContaining(link + " is a symbolic link");
+  }
+
   /** Both forms of a line, three blocks of a former cluster, two shards now; every id lies where it belongs. */
   @Test
   void tables_that_paddle_saved_are_read_whatever_the_number_of_servers_was() throws IOException {

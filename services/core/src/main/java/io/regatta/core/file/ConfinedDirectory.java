@@ -65,7 +65,8 @@ public final class ConfinedDirectory {
   }
 
   /**
-   * Returns the directory that a peer names: one of the roots, or one below a root. The disk is not looked at.
+   * Returns the directory that a peer names: one of the roots, or one below a root; of several, the root with the
+   * longest name, since a root may be a link below another one. The disk is not looked at.
    *
    * @param roots absolute and normalized, at least one
    * @param directory absolute, or relative to the first root
@@ -73,13 +74,19 @@ public final class ConfinedDirectory {
    * @throws InvalidInput naming the roots and the key if it is elsewhere, or the part that is no plain name
    */
   public static ConfinedDirectory within(List<Path> roots, String directory, String key) {
-    for (Path root : roots) {
-      String rest = rest(root, directory);
-      if (rest != null) {
-        List<String> parts = rest.isEmpty() ? List.of() : List.of(rest.split("/", -1));
-        parts.forEach(ConfinedDirectory::checkName);
-        return new ConfinedDirectory(root, parts);
+    Path root = null;
+    String rest = null;
+    for (Path each : roots) {
+      String below = rest(each, directory);
+      if (below != null && (rest == null || below.length() < rest.length())) {
+        root = each;
+        rest = below;
       }
+    }
+    if (rest != null) {
+      List<String> parts = rest.isEmpty() ? List.of() : List.of(rest.split("/", -1));
+      parts.forEach(ConfinedDirectory::checkName);
+      return new ConfinedDirectory(root, parts);
     }
     throw new InvalidInput("directory '" + PeerText.of(directory) + "' is not below "
         + String.join(" or ", roots.stream().map(Path::toString).toList())

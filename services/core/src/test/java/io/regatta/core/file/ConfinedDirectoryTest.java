@@ -170,6 +170,9 @@ class ConfinedDirectoryTest {
           .satisfies(e -> assertThat(e.getMessage()).hasSizeLessThan(800).matches("[ -~]*"));
     }
     Files.createSymbolicLink(two.resolve("way"), dir);
-    refused(ConfinedDirectory.within(roots, two + "/way/two", "key"), "x", two.resolve("way"));
+    Path way = two.resolve("way");
+    refused(ConfinedDirectory.within(roots, two + "/way/two", "key"), "x", way);
+    assertThat(ConfinedDirectory.within(List.of(two, way), way.toString(), "key").exists())
+        .as("a link that the user has named as a root, below another one").isTrue();
   }
 }

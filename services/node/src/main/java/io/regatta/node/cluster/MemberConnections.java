@@ -116,6 +116,7 @@ final class MemberConnections implements AutoCloseable {
       if (oldest != null) {
         evictions.warn("closed a connection from {} to Hazelcast's port for a new one: of too many that have not shown "
             + "that they belong to the job it was the oldest", oldest.channel().remoteSocketAddress());
+        oldest.abandon();
         execute(() -> oldest.close("too many connections that are not admitted"));
       }
     }

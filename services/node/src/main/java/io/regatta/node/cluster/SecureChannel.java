@@ -65,6 +65,8 @@ final class SecureChannel {
   /** The end of the stream has been sent. */
   private boolean ended;
   private boolean computing;
+  /** It is about to be closed: nothing is computed for it any more, for others wait for the thread that does. */
+  private volatile boolean abandoned;
 
   /**
    * Creates the state of a connection that has been made and not been used.
@@ -112,6 +114,11 @@ final class SecureChannel {
   /** Returns true once the other side has been refused, which may not have closed the connection yet. */
   synchronized boolean isRefused() {
     return refused;
+  }
+
+  /** Says that the connection will be closed soon. Any thread. */
+  void abandon() {
+    abandoned = true;
   }
 
   /**
@@ -365,7 +372,7 @@ final class SecureChannel {
     computing = true;
     connections.execute(() -> {
       try {
-        for (Runnable task = engine.getDelegatedTask(); task != null; task = engine.getDelegatedTask()) {
+        for (Runnable task = engine.getDelegatedTask(); task != null && !abandoned; task = engine.getDelegatedTask()) {
           task.run();
         }
       } finally {

@@ -10,12 +10,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A map of a Hazelcast cluster, called on the threads of {@link MemberCalls}. It holds small texts; {@link #entries}
  * and {@link #values} fail with {@link ClassCastException} if somebody has put something else into the map. Any thread.
  */
 final class MemberMap implements AsyncMap<String, String> {
+
+  private static final Logger LOG = LoggerFactory.getLogger(MemberMap.class);
 
   private final IMap<String, String> map;
   private final MemberCalls calls;
@@ -109,7 +113,15 @@ final class MemberMap implements AsyncMap<String, String> {
       }
       return there;
     } finally {
+      unlock(key);
+    }
+  }
+
+  private void unlock(String key) {
+    try {
       map.unlock(key);
+    } catch (IllegalMonitorStateException e) {
+      LOG.debug("the lock of {} has ended by its time, after the entry was written or left", key, e);
     }
   }
 
