@@ -60,6 +60,7 @@ final class AttackCosts implements AutoCloseable {
     calls.slowestMillis();
     long begin = System.nanoTime();
     int units = attack.run();
+    calls.awaitMoreThan(made, SETTLE_NANOS); // an attack may be refused before one call ends
     long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
     long succeeded = calls.count() - made;
     long slowest = calls.slowestMillis();

@@ -101,6 +101,13 @@ final class LegitimateCalls implements AutoCloseable {
     return count.get();
   }
 
+  /** Waits until more than so many calls have been answered, for that long at most. */
+  void awaitMoreThan(long calls, long nanos) {
+    for (long end = System.nanoTime() + nanos; count() <= calls && System.nanoTime() < end;) {
+      Thread.onSpinWait();
+    }
+  }
+
   /** Returns the time of the slowest call since this was last asked. */
   long slowestMillis() {
     return TimeUnit.NANOSECONDS.toMillis(slowestNanos.getAndSet(0));
