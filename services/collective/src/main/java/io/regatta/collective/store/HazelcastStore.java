@@ -72,7 +72,7 @@ public final class HazelcastStore extends PolledStore {
     String text = !seal.seals() ? held : seal.open(name(key), held).map(EntrySeal.Opened::text)
         .orElseThrow(() -> new PeerLost("key " + key + " of the " + this + " holds a value that is not sealed with "
             + "a token of this process: give all members the job's token, or find out who writes to the Hazelcast "
-            + "cluster (docs/security.md)"));
+            + "cluster (docs/security.md). If a token has been replaced since, give the job another name"));
     return text.getBytes(BYTES);
   }
 

@@ -85,7 +85,13 @@ public final class ConfinedDirectory {
     }
     if (rest != null) {
       List<String> parts = rest.isEmpty() ? List.of() : List.of(rest.split("/", -1));
-      parts.forEach(ConfinedDirectory::checkName);
+      for (String part : parts) {
+        if (!isPlain(part)) {
+          throw new InvalidInput("directory '" + PeerText.of(directory) + "' has the part '" + PeerText.of(part, SHOWN)
+              + "': below " + root + " use letters, digits, '.', '_', '-' and '%' alone, or name the directory itself in "
+              + key);
+        }
+      }
       return new ConfinedDirectory(root, parts);
     }
     throw new InvalidInput("directory '" + PeerText.of(directory) + "' is not below "
@@ -121,12 +127,16 @@ public final class ConfinedDirectory {
    * @throws InvalidInput if it is a path, empty, too long, or has characters that no file of ours has
    */
   public static String checkName(String name) {
-    if (name == null || !PLAIN.matcher(name).matches() || name.equals(".") || name.equals("..")) {
+    if (name == null || !isPlain(name)) {
       throw new InvalidInput("'" + PeerText.of(name, SHOWN) + "' is not the name of a file within the directory "
           + "(letters, digits, '.', '_', '-' and '%'): what names it has been changed, or comes from another program. "
           + "Do not use it; take it from whoever made it");
     }
     return name;
+  }
+
+  private static boolean isPlain(String name) {
+    return PLAIN.matcher(name).matches() && !name.equals(".") && !name.equals("..");
   }
 
   /** Returns its path, for messages and for those who make it. Files in it are opened by {@link #open} alone. */
