@@ -86,7 +86,7 @@ public final class DoorsDriver {
     return result(host, examples, samples);
   }
 
-  /** Returns an address of this machine beyond loopback: on loopback a token is shown, not proved. */
+  /** Returns an address of this machine beyond loopback, where a service needs a token or says that it is open. */
   private static String address() throws IOException {
     return NetworkInterface.networkInterfaces().flatMap(card -> card.getInterfaceAddresses().stream())
         .map(InterfaceAddress::getAddress).filter(at -> at instanceof Inet4Address && !at.isLoopbackAddress())

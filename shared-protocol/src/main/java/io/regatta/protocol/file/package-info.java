@@ -1,2 +1,2 @@
-/** The rights and owners of files, and the names by which they may be opened. */
+/** The rights and owners of files, and files with secrets. */
 package io.regatta.protocol.file;
