@@ -14,7 +14,6 @@ import io.regatta.trainer.serve.PredictorConfig;
 import io.regatta.trainer.serve.PredictorVerticle;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +21,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /**
  * A job with a token in this process. It has trained, keeps its silent streams open, and waits until an attack is over.
@@ -167,30 +165,8 @@ final class AttackedJob implements AutoCloseable {
     recorder.close();
   }
 
-  /** Ports on which this process listens, but those of a recorder. */
+  /** Ports on which this process listens, but those of a recorder, which are at 127.0.0.2. */
   private static Set<Integer> listening() throws IOException {
-    Set<String> own = new TreeSet<>();
-    try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
-      for (Path file : files.toList()) {
-        try {
-          own.add(Files.readSymbolicLink(file).toString());
-        } catch (IOException gone) {
-          continue;
-        }
-      }
-    }
-    Set<Integer> ports = new TreeSet<>();
-    for (String table : List.of("/proc/self/net/tcp", "/proc/self/net/tcp6")) {
-      if (Files.exists(Path.of(table))) {
-        for (String line : Files.readAllLines(Path.of(table))) {
-          String[] parts = line.strip().split("\\s+");
-          if (parts.length > 9 && parts[3].equals("0A") && own.contains("socket:[" + parts[9] + "]")
-              && !parts[1].contains("0200007F:")) {
-            ports.add(Integer.parseInt(parts[1].substring(parts[1].lastIndexOf(':') + 1), 16));
-          }
-        }
-      }
-    }
-    return ports;
+    return ListeningPorts.at(address -> !address.equals("0200007F"));
   }
 }

@@ -51,7 +51,7 @@ class ResourcesTest {
   @Test
   void listening_ports_are_seen() throws IOException {
     try (ServerSocket socket = new ServerSocket(0)) {
-      assertThat(TenJobs.listening()).contains(socket.getLocalPort());
+      assertThat(ListeningPorts.all()).contains(socket.getLocalPort());
     }
   }
 }

@@ -7,9 +7,6 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -35,7 +32,7 @@ final class TenJobs {
       System.out.println("heap " + liveBytes());
       System.out.println("resident " + residentBytes());
       System.out.println("temporary " + temporaryFiles());
-      System.out.println("listening " + listening());
+      System.out.println("listening " + ListeningPorts.all());
       if (i == 0) {
         behindOne = LeftoverThreads.snapshot();
       }
@@ -66,32 +63,5 @@ final class TenJobs {
   private static long residentBytes() throws IOException {
     return Files.readAllLines(Path.of("/proc/self/status")).stream().filter(line -> line.startsWith("VmRSS:"))
         .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024).findFirst().orElseThrow();
-  }
-
-  /** Ports on which this process listens: sockets of ours in state LISTEN (0A). */
-  static Set<Integer> listening() throws IOException {
-    Set<String> ours;
-    try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
-      ours = descriptors.map(TenJobs::target).filter(t -> t.startsWith("socket:["))
-          .map(t -> t.replaceAll("\\D", "")).collect(Collectors.toSet());
-    }
-    Set<Integer> ports = new TreeSet<>();
-    for (Path table : Stream.of("/proc/net/tcp", "/proc/net/tcp6").map(Path::of).filter(Files::exists).toList()) { // without IPv6 one
-      for (String line : Files.readAllLines(table)) {
-        String[] fields = line.strip().split("\\s+");
-        if (fields.length > 9 && fields[3].equals("0A") && ours.contains(fields[9])) {
-          ports.add(Integer.parseInt(fields[1].substring(fields[1].indexOf(':') + 1), 16));
-        }
-      }
-    }
-    return ports;
-  }
-
-  private static String target(Path descriptor) {
-    try {
-      return Files.readSymbolicLink(descriptor).toString();
-    } catch (IOException gone) {
-      return "";
-    }
   }
 }
