@@ -1,5 +1,6 @@
 package io.regatta.protocol;
 
+import io.regatta.protocol.parameterserver.CheckDirectoryRequest;
 import io.regatta.protocol.parameterserver.DigestRequest;
 import io.regatta.protocol.parameterserver.HoldRequest;
 import io.regatta.protocol.parameterserver.ParameterServerGrpcClient;
@@ -17,8 +18,8 @@ import io.vertx.core.Future;
 import java.util.List;
 
 /**
- * Control calls to one port of a parameter server: {@link #shardMap} and {@link #status} on its control port,
- * {@link #digest}, {@link #save}, {@link #saved} and {@link #restore} on a
+ * Control calls to one port of a parameter server: {@link #shardMap}, {@link #status} and {@link #checkDirectory} on
+ * its control port, {@link #digest}, {@link #save}, {@link #saved} and {@link #restore} on a
  * shard's. Has a connection of its own, so that it does not queue behind tensors.
  */
 public final class ParameterServerControl {
@@ -42,6 +43,12 @@ public final class ParameterServerControl {
   /** What runs there; {@code job} empty for all. */
   public Future<StatusReply> status(String job) {
     return calls.call(ParameterServerGrpcClient.Status, StatusRequest.newBuilder().setJob(job).build());
+  }
+
+  /** Completes if the server's shards take snapshots in a directory; else it fails, with what to do. */
+  public Future<Void> checkDirectory(String directory, boolean write) {
+    return calls.call(ParameterServerGrpcClient.CheckDirectory, CheckDirectoryRequest.newBuilder()
+        .setDirectory(directory).setWrite(write).build()).mapEmpty();
   }
 
   /** A shard's part of the job's parameter hash. */

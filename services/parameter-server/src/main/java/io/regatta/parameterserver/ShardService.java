@@ -5,7 +5,6 @@ import io.regatta.core.loop.Timer;
 import io.regatta.core.shard.DigestCursor;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.node.Node;
-import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.group.GroupWatch;
@@ -94,7 +93,7 @@ final class ShardService {
     hosted = node.starting("shard " + index);
     metrics = new ShardMetrics(node.metrics(), node.families(), index);
     snapshots = new SnapshotWriter(node.vertx(), loop, shard, config.limits().snapshotBytes(),
-        SnapshotRoots.of(config.snapshotRoots(), PublishedAddress.isLoopback(node.bind())));
+        SnapshotRoots.of(config, node));
   }
 
   /**

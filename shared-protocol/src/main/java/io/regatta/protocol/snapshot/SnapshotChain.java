@@ -24,7 +24,7 @@ public final class SnapshotChain {
     return of(ConfinedDirectory.of(dir.toAbsolutePath().normalize()));
   }
 
-  /** The same; nothing on the way to what it is relative to is a link. */
+  /** The same; what it is relative to lies where {@link ConfinedDirectory#beside} finds it. */
   static List<Found> of(ConfinedDirectory dir) {
     List<Found> chain = new ArrayList<>();
     Set<Path> seen = new HashSet<>();

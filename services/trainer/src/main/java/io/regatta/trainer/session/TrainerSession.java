@@ -183,6 +183,11 @@ public interface TrainerSession {
    */
   record RestoreOrder(Path dir, boolean resume, ResumePoint at) {}
 
+  /** Completes if the shards write snapshots in a directory; else it fails, with what to do. */
+  default CompletableFuture<Void> admitSnapshots(Path directory) {
+    return CompletableFuture.completedFuture(null);
+  }
+
   /** Has all shards begin a snapshot; completes when all have taken their moment. */
   default CompletableFuture<Saving> save(SaveOrder order) {
     return CompletableFuture.failedFuture(new UnsupportedOperationException("this session has no snapshots"));

@@ -136,7 +136,7 @@ public final class SnapshotRun implements AutoCloseable {
    * relative to becomes a base.
    *
    * @param after where reading goes on, if that is the same for all ranks; else null
-   * @throws InvalidInput if others than this run's own, or later ones, are where it is to be
+   * @throws InvalidInput if others than this run's own, or later ones, are where it is to be, or a server does not write there
    */
   public void asked(SnapshotKind wanted, long steps, long round, DataCursor after) {
     waitForTheLast();
@@ -144,6 +144,7 @@ public final class SnapshotRun implements AutoCloseable {
     String name = name(kind.label(), steps);
     if (!config.isOn()) { // else the start has seen to it
       place.requireNoOther(steps);
+      session.await("consent of the servers to snapshots in " + root, session.admitSnapshots(root));
     }
     if (isNoted(kind) && Snapshots.find(root.resolve(name)).isPresent()) {
       LOG.info("{} of job {} is there, and no step has been made since", root.resolve(name), spec.job());
