@@ -81,11 +81,20 @@ class RestoreTest {
             .hasMessageNotContaining("is not on shard");
         assertThatThrownBy(() -> get(control.restore(RestoreRequest.newBuilder().setJob("next").setDirectory(name)
             .build()))).as("restore from %s", name).isInstanceOf(InvalidInput.class);
+        for (boolean write : new boolean[] {false, true}) {
+          assertThatThrownBy(() -> get(control.checkDirectory(name, write))).as("check of %s", name)
+              .isInstanceOf(InvalidInput.class);
+        }
       }
       assertThatThrownBy(() -> get(control.restore(RestoreRequest.newBuilder().setJob("next")
           .setDirectory(outside.toString()).build()))).hasMessageContaining(root.toString())
           .hasMessageContaining(SnapshotRoots.KEY);
       assertThat(outside).isEmptyDirectory();
+      Files.createSymbolicLink(root.resolve("alias"), Files.createDirectory(root.resolve("own")));
+      get(control.checkDirectory(root + "/alias", false));
+      assertThatThrownBy(() -> get(control.checkDirectory(root + "/alias", true))).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("symbolic link");
+      get(control.checkDirectory(root + "/later", true));
       saved(servers, control, root.resolve("s"));
       assertThat(get(control.restore(RestoreRequest.newBuilder().setJob("next").setDirectory("s").build()))).isTrue();
       get(next.leave(true));
