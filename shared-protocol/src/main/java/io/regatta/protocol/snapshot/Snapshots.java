@@ -252,9 +252,10 @@ public final class Snapshots {
     return by != null && !Files.exists(by);
   }
 
+  /** A volume of Kubernetes has its state a second time, in directories that begin with two dots. */
   private static boolean isBeingMade(Path dir) {
     String name = dir.getFileName().toString();
-    return name.endsWith(SnapshotDirectory.PART) || name.endsWith(SnapshotDirectory.REPLACED);
+    return name.startsWith("..") || name.endsWith(SnapshotDirectory.PART) || name.endsWith(SnapshotDirectory.REPLACED);
   }
 
   /**

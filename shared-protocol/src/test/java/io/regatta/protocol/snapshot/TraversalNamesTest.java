@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +22,36 @@ class TraversalNamesTest {
 
   @TempDir
   Path dir;
+
+  /** The kubelet makes a directory of each state, a link to the last one, and a link through that for each entry. */
+  private static Path volume(Path volume, List<String> entries) throws IOException {
+    Files.createSymbolicLink(volume.resolve("..data"), Path.of("..2026_01_01_00_00_00.1"));
+    for (String entry : entries) {
+      Files.createSymbolicLink(volume.resolve(entry), Path.of("..data").resolve(entry));
+    }
+    return volume;
+  }
+
+  @Test
+  void snapshots_in_volumes_of_kubernetes_are_read_and_found_once() throws IOException {
+    Path deep = Files.createDirectories(dir.resolve("deep"));
+    Path state = deep.resolve("..2026_01_01_00_00_00.1");
+    WrittenSnapshot snapshot = WrittenSnapshot.random(3, 20);
+    snapshot.write(state.resolve("base"), 2, SnapshotKind.BASE, "", 500, Map.of());
+    snapshot.write(state.resolve("delta"), 2, SnapshotKind.DELTA, "base", 510, Map.of());
+    volume(deep, List.of("base", "delta"));
+    assertThat(Snapshots.list(deep)).extracting(found -> found.dir().getFileName().toString()).containsExactly("base", "delta");
+    assertThat(SnapshotChain.of(deep.resolve("delta"))).hasSize(2);
+    assertThat(WrittenSnapshot.read(deep.resolve("delta")).tables.keySet()).isEqualTo(snapshot.tables.keySet());
+
+    Path flat = Files.createDirectories(dir.resolve("flat"));
+    snapshot.write(flat.resolve("..2026_01_01_00_00_00.1"), 2);
+    volume(flat, List.of("manifest.json", ShardFileWriter.name(0, 2), ShardFileWriter.name(1, 2)));
+    SnapshotDirectory.verify(flat);
+    assertThat(Snapshots.named("resume", flat).dir()).isEqualTo(flat);
+    assertThat(Snapshots.all(flat)).containsExactly(flat);
+    assertThat(Snapshots.list(flat)).isEmpty();
+  }
 
   private Path snapshot() throws IOException {
     Path snapshot = dir.resolve("deep/in/full");
