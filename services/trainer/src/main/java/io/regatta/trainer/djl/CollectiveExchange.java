@@ -23,17 +23,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Collective mode: the ranks sum their gradients, weighted by examples, bucket by bucket ({@link BucketPlan}), each as soon as backward
- * has yielded it; then every rank makes the same update of its own copy, which {@code OwnShards} hold, so all have the same bits.
+ * Collective mode: the ranks sum their gradients, weighted by examples, bucket by bucket ({@link BucketPlan}), each as
+ * soon as backward has yielded it; then every rank makes the same update of its own copy, which {@code OwnShards} hold,
+ * so all have the same bits.
  *
- * <p>Behind the gradients, and so with the first bucket (or on its own, see {@link GradientSum}), travels the step's {@link StepHeader}.
- * A variable that a rank has no gradient of counts with zeros, as it would in one process; who has none at all is named in the log. A
- * rank that is outside of steps (it has run out of data, and waits for the others in a barrier or at its end) takes part with nothing
- * ({@link #join}) until nobody steps.
+ * <p>Behind the gradients, and so with the first bucket (or on its own, see {@link GradientSum}), travels the step's
+ * {@link StepHeader}. A variable that a rank has no gradient of counts with zeros, as it would in one process; who has
+ * none at all is named in the log. A rank that is outside of steps (it has run out of data, and waits for the others in
+ * a barrier or at its end) takes part with nothing ({@link #join}) until nobody steps.
  *
- * <p>Each step is an {@link Operation} of the ranks. In an elastic job it outlives the loss of some: if nobody has completed it, those
- * who are left make it again with the gradients that they have computed. These are kept, weighted, beside the memory in which
- * buckets are summed. Belongs to a rank's only model thread.
+ * <p>Each step is an {@link Operation} of the ranks. In an elastic job it outlives the loss of some: if nobody has
+ * completed it, those who are left make it again with the gradients that they have computed. These are kept, weighted,
+ * beside the memory in which buckets are summed. Belongs to a rank's only model thread.
  */
 final class CollectiveExchange implements Exchange, OthersSteps {
 
@@ -72,15 +73,18 @@ final class CollectiveExchange implements Exchange, OthersSteps {
     numel = client.job().model().denseNumel();
     repeats = ranks.peers().isElastic();
     int most = session.job().trainers();
-    header = new StepHeader(numel, repeats ? new SharedLedger(session.job().job(), ranks, most) : StepLedger.NONE, variables.size());
-    unused = new UnusedVariables(() -> "trainer " + session.trainer().rank() + " of job " + session.job().job(), variables);
+    String job = session.job().job();
+    StepLedger ledger = repeats ? new SharedLedger(job, ranks, most) : StepLedger.NONE;
+    header = new StepHeader(numel, ledger, variables.size());
+    unused = new UnusedVariables(() -> "trainer " + session.trainer().rank() + " of job " + job, variables);
     fullBatch = session.job().batchSize();
     CountedRanks counted = new CountedRanks(ranks.peers(), most, session.job().aggregator());
     sum = communication instanceof DgcConfigs dgc
         ? new LargestSum(counted, session.trainer().rank(), most, variables, dgc.toSpec(), optimizer)
         : new WholeSum(counted, most, ((Communication.AllReduce) communication).wire());
     sums = new BucketSums(session, counted, sum, numel, times);
-    kept = ByteBuffer.allocateDirect(repeats ? Math.multiplyExact(numel, Float.BYTES) : 0).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+    int copied = repeats ? Math.multiplyExact(numel, Float.BYTES) : 0;
+    kept = ByteBuffer.allocateDirect(copied).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
   }
 
   BucketPlan plan() {
@@ -288,7 +292,9 @@ final class CollectiveExchange implements Exchange, OthersSteps {
     }
   }
 
-  /** A step of the others, if they make one: the header says so, and where it is cheap no more than that is sent before. */
+  /**
+   * A step of the others, if they make one: the header says so, and where it is cheap no more than that is sent before.
+   */
   private final class OthersStep extends Step {
     private final boolean emptyBatch;
     private final boolean gone;
@@ -301,7 +307,8 @@ final class CollectiveExchange implements Exchange, OthersSteps {
 
     @Override
     void exchange() {
-      TensorMemory memory = sums.memory() != null ? sums.memory() : memory(Math.multiplyExact(numel + header.size(), Float.BYTES));
+      TensorMemory memory = sums.memory() != null ? sums.memory()
+          : memory(Math.multiplyExact(numel + header.size(), Float.BYTES));
       FloatBuffer floats = begin(memory, false, emptyBatch, gone);
       Bucket first = plan.buckets().get(0);
       boolean asksFirst = sums.sendsHeaderApart(first.from());

@@ -33,7 +33,6 @@ public final class Enrolment {
   private static final Logger LOG = LoggerFactory.getLogger(Enrolment.class);
   /** More blocks than this would bury the log's other lines. */
   private static final int BLOCKS_LOGGED = 20;
-  private static final String INITIAL = "broadcast of initial values";
 
   private Enrolment() {}
 
@@ -79,24 +78,21 @@ public final class Enrolment {
         start.removeLeft(session.job()); // nobody trains before this rank has come to the end of this
       }
       ParameterClient registered = session.await(operation, session.connect(strategy, models.get(0)));
-      boolean collective = session.isCollective();
-      if (session.trainer().rank() == 0 && !collective) {
+      if (session.trainer().rank() == 0 && !session.isCollective()) {
         begin(session, registered, start, at(replica, strategy, start), drawn);
         logBlocks(registered);
       }
-      if (session.isElastic()) {
-        return elastic(session, registered, start, models.get(0), drawn);
+      if (!session.isElastic()) {
+        refuseLedger(session, start);
       }
-      refuseLedger(session, start);
       List<RankStart> started = started(session, RankStart.training(session, start.steps(), models.get(0)));
+      if (session.isCollective()) {
+        return amongRanks(session, registered, start, started, drawn);
+      }
       RankStart first = started.get(0);
       RankStart.requireAllTrain(job, registered.job().mode(), session.job().aggregator(), started);
       RankStart.requireSameStep(job, started);
-      if (collective) {
-        RankStart.requireSameModel(job, started);
-        session.ranks().orElseThrow().calls().ofTheFirst(INITIAL, drawn);
-        begin(session, registered, start, start.at(1, 1, 1), drawn);
-      } else if (first.rank() != 0 || !first.trains()) { // no shard has its values, or some: all drew the same
+      if (first.rank() != 0 || !first.trains()) { // no shard has its values, or some: all drew the same
         begin(session, registered, start, at(replica, strategy, start), drawn);
       }
       return new Registered(registered, start, run(start, first.run()));
@@ -109,23 +105,26 @@ public final class Enrolment {
     return start.resume() ? start.manifest().run() : String.format(Locale.ROOT, "%016x", number);
   }
 
-  /** The same among the ranks of an elastic job; a newcomer has been given what the others have. */
-  private static Registered elastic(TrainerSession session, ParameterClient registered, StartingPoint start, ModelSpec model,
-      float[] drawn) {
-    RankOperations rank = session.ranks().orElseThrow();
-    List<RankStart> started = started(session, RankStart.training(session, start.steps(), model));
-    if (rank.run() == 0) {
-      RankStart.requireSameStep(session.job().job(), started);
-      RankStart.requireSameModel(session.job().job(), started);
-      rank.run(started.get(0).run());
+  /** All begin with what rank 0 has drawn; a newcomer to an elastic job has been given what the others have. */
+  private static Registered amongRanks(TrainerSession session, ParameterClient registered, StartingPoint start,
+      List<RankStart> started, float[] drawn) {
+    RankOperations ranks = session.ranks().orElseThrow();
+    if (ranks.run() == 0) {
+      String job = session.job().job();
+      RankStart.requireAllTrain(job, registered.job().mode(), false, started);
+      RankStart.requireSameStep(job, started);
+      RankStart.requireSameModel(job, started);
+      ranks.run(started.get(0).run());
     }
-    rank.calls().ofTheFirst(INITIAL, drawn);
-    if (!rank.isGiven()) {
-      refuseOthersSnapshots(session, start);
-      resumeAtPass(session, start);
+    ranks.calls().ofTheFirst("broadcast of initial values", drawn);
+    if (!ranks.isGiven()) {
+      if (session.isElastic()) {
+        refuseOthersSnapshots(session, start);
+        resumeAtPass(session, start);
+      }
       begin(session, registered, start, start.at(1, 1, 1), drawn);
     }
-    return new Registered(registered, start, run(start, rank.run()));
+    return new Registered(registered, start, run(start, ranks.run()));
   }
 
   /** Whether nobody trains yet: to an elastic job a rank may come later. */

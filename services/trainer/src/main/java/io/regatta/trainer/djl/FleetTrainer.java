@@ -51,6 +51,7 @@ public final class FleetTrainer extends Trainer {
   private final Embeddings embeddings;
   private final ReplicaSteps steps;
   private final TrainingData trainingData;
+  private final TrainingPasses passes;
   private final Iterations iterations;
   private final TrainingStep step;
 
@@ -58,12 +59,9 @@ public final class FleetTrainer extends Trainer {
   private Enrolment.Registered registered;
   private ReplicaValues values;
   private TrainerSnapshots snapshots;
-  /** Null but in an elastic job. */
-  private DealtPasses dealt;
-  /** Null: training passes run operator by operator. */
-  private SymbolicForward graphs;
-  /** Null: no layer sums over the ranks. */
-  private RankSums rankSums;
+  private TrainingForward forward = TrainingForward.IMPERATIVE;
+  /** Empty if no layer sums over the ranks. */
+  private Optional<RankSums> rankSums = Optional.empty();
   /** Batches that a run which goes on had trained before. */
   private long batchesBehind;
 
@@ -88,6 +86,8 @@ public final class FleetTrainer extends Trainer {
     steps = new ReplicaSteps(replica);
     int replicas = replica.group().size();
     trainingData = new TrainingData(session.trainer().rank() * replicas + replica.replica(), session.worldSize() * replicas);
+    passes = session.isElastic() ? new DealtPasses(replica, trainingData, steps, this::joined)
+        : new OwnPasses(session, trainingData);
     iterations = new Iterations(trainingData, steps, times);
     optimizer = (RegattaOptimizer) config.getOptimizer();
     embeddings = new Embeddings(model.getBlock());
@@ -137,17 +137,13 @@ public final class FleetTrainer extends Trainer {
     Exchange exchange = Exchanges.of(replica, strategy, registered.client(), optimizer.spec(), times);
     values = new ReplicaValues(dense, frozen, exchange, times);
     goOn(registered.start(), own.progress());
-    if (session.isElastic()) {
-      dealt = new DealtPasses(replica, trainingData, steps, this::joined);
-    } else {
+    if (passes.areOwn()) {
       exchange.onJoined(snapshots::othersStepped);
     }
     rankSums = RankSums.attach(getModel().getBlock(), session);
-    if (rankSums != null) {
-      replica.group().beforeJoining(rankSums::outside);
-    }
+    rankSums.ifPresent(sums -> replica.group().beforeJoining(sums::outside));
     if (session.job().execution() == Execution.SYMBOLIC) {
-      graphs = Engines.symbolic(getModel().getBlock(), getManager().getEngine());
+      forward = Engines.symbolic(getModel().getBlock(), getManager().getEngine());
     }
     values.start();
   }
@@ -162,11 +158,7 @@ public final class FleetTrainer extends Trainer {
   private void goOn(StartingPoint start, TrainerProgress before) {
     int rank = session.trainer().rank();
     steps.resumeAt(before.replicas().isEmpty() ? 0 : before.replicas().get(replica.replica()).localSteps());
-    batchesBehind = steps.made();
-    if (!session.isElastic()) {
-      trainingData.goOn(start, rank, session.worldSize());
-      batchesBehind = start.batches(rank, session.worldSize());
-    }
+    batchesBehind = passes.resume(start, steps.made());
     snapshots = new TrainerSnapshots(replica, registered, values, steps, trainingData, iterations);
     if (start.resume()) {
       RankTensors.restore(start, rank, session.worldSize(), values.exchange().kept());
@@ -200,13 +192,12 @@ public final class FleetTrainer extends Trainer {
       slots.trace(session.trace());
       if (values != null && registered.client().job().mode() == Mode.SYNC && trainingData.isTraining(dataset)) {
         slots.trainInSteps();
-        if (dealt == null && rankSums == null) { // these have a way of their own, and none
+        if (passes.areOwn() && rankSums.isEmpty()) { // the others have a way of their own, and none
           slots.giveEmptyBatches();
         }
       }
     }
-    Iterable<Batch> batches = session.isElastic() ? elastically(dataset)
-        : trainingData.isBehind(dataset) ? List.of() : unfinished(dataset);
+    Iterable<Batch> batches = passes.batches(dataset, getManager(), super::iterateDataset);
     if (steps.areEnough() && trainingData.has(dataset)) {
       super.getTrainingResult().getEvaluations().forEach((name, value) -> {
         if (value != null && !value.isNaN()) {
@@ -215,22 +206,6 @@ public final class FleetTrainer extends Trainer {
       });
     }
     return iterations.over(dataset, batches, this::stepWithNothing);
-  }
-
-  /** A pass that another number of replicas had begun is read in the parts that these have left of it. */
-  private Iterable<Batch> unfinished(Dataset dataset) throws IOException, TranslateException {
-    Optional<PartsOfPass> rest = trainingData.rest(dataset);
-    return rest.isPresent() ? rest.get().batches(getManager()) : super.iterateDataset(dataset);
-  }
-
-  /** In an elastic job training data are dealt as the ranks agree, all others to those who are there now. */
-  private Iterable<Batch> elastically(Dataset dataset) throws IOException, TranslateException {
-    if (trainingData.isTraining(dataset)) {
-      initialized();
-      return dealt.next(dataset, getManager());
-    }
-    return dataset instanceof SlotDataset slots && slots.options().shards() > 1
-        ? slots.getData(getManager(), session.trainer().rank(), session.worldSize()) : super.iterateDataset(dataset);
   }
 
   /** The evaluations of the last pass that had steps: those behind {@code max_steps} would make them NaN. */
@@ -248,9 +223,7 @@ public final class FleetTrainer extends Trainer {
   @Override
   public GradientCollector newGradientCollector() {
     embeddings.begins();
-    if (rankSums != null) {
-      rankSums.begins();
-    }
+    rankSums.ifPresent(RankSums::begins);
     return new TimedCollector(Engines.newGradientCollector(), times, values == null ? null : values.exchange().losses());
   }
 
@@ -271,7 +244,7 @@ public final class FleetTrainer extends Trainer {
     step.forward(data, labels);
     long begin = times.clock().nanos();
     long mark = times.outsideOfWaits();
-    NDList out = graphs == null ? imperative.apply(inputs) : graphs.forward(inputs, imperative);
+    NDList out = forward.forward(inputs, imperative);
     times.addSince(StepTimes.Part.FORWARD, mark);
     times.span("forward", begin);
     return out;
@@ -293,8 +266,8 @@ public final class FleetTrainer extends Trainer {
   public void step() {
     initialized();
     long begin = times.clock().nanos();
-    if (dealt != null && step.examples().isForwarded()) {
-      dealt.requireDealt();
+    if (step.examples().isForwarded()) {
+      passes.requireAssigned();
     }
     step.make(values, rankSums);
     repeatedTests.stepped();
@@ -426,7 +399,7 @@ public final class FleetTrainer extends Trainer {
     if (values != null) {
       values.resumed();
       RankSteps ofRank = replica.group().steps();
-      if (dealt == null && client().job().mode() == Mode.SYNC && ofRank.pushesPerStep() == 1) {
+      if (passes.areOwn() && client().job().mode() == Mode.SYNC && ofRank.pushesPerStep() == 1) {
         met(ofRank.steps());
       }
     }
@@ -443,6 +416,7 @@ public final class FleetTrainer extends Trainer {
 
   /** In an elastic job, this rank has taken part in steps of the others without an example; they count all the same. */
   private void joined() {
+    initialized();
     resumed();
     if (steps.countOthers()) {
       snapshots.stepped();
@@ -498,12 +472,8 @@ public final class FleetTrainer extends Trainer {
     }
     closed = true;
     embeddings.close();
-    if (rankSums != null) {
-      rankSums.close();
-    }
-    if (graphs != null) {
-      graphs.close();
-    }
+    rankSums.ifPresent(RankSums::close);
+    forward.close();
     if (values != null) {
       values.close();
     }

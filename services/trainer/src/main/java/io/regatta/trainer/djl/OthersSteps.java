@@ -1,6 +1,8 @@
 package io.regatta.trainer.djl;
 
-/** The part that a rank takes, outside of steps of its own, in those of the others. Belongs to the rank's model thread. */
+/**
+ * The part that a rank takes, outside of steps of its own, in those of the others. Belongs to the rank's model thread.
+ */
 interface OthersSteps {
 
   /** No part: the others do not wait for this rank. */

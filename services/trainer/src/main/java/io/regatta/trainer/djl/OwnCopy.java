@@ -5,8 +5,8 @@ import io.regatta.core.dense.DenseMemory;
 import java.util.List;
 
 /**
- * A rank's own copy of the parameters in collective mode, on which it makes every update, also those of steps of the others that it
- * only takes part in. Belongs to a rank's only model thread.
+ * A rank's own copy of the parameters in collective mode, on which it makes every update, also those of steps of the
+ * others that it only takes part in. Belongs to a rank's only model thread.
  */
 final class OwnCopy {
 

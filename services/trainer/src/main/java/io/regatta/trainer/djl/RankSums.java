@@ -12,6 +12,7 @@ import java.nio.FloatBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -51,25 +52,25 @@ final class RankSums implements BatchSums, AutoCloseable {
   /**
    * Joins the layers of a network over the ranks of a session; all ranks call it.
    *
-   * @return null if there is nothing to join
+   * @return empty if there is nothing to join
    * @throws InvalidInput if the ranks have no way to do it
    */
-  static RankSums attach(Block network, TrainerSession session) {
+  static Optional<RankSums> attach(Block network, TrainerSession session) {
     List<SyncBatchNorm> norms = new ArrayList<>();
     collect(network, norms);
     if (norms.isEmpty()) {
-      return null;
+      return Optional.empty();
     }
     if (session.isElastic()) { // however many there are now
       throw fixedOnly(session);
     }
     if (session.worldSize() == 1) {
-      return null;
+      return Optional.empty();
     }
     PeerRanks ranks = session.ranks().orElseThrow(() -> fixedOnly(session)).peers();
     RankSums sums = new RankSums(session, session.await("streams for batch normalisation", ranks.apart("norm")), TURN);
     norms.forEach(norm -> norm.attach(sums));
-    return sums;
+    return Optional.of(sums);
   }
 
   private static InvalidInput fixedOnly(TrainerSession session) {
@@ -171,9 +172,9 @@ final class RankSums implements BatchSums, AutoCloseable {
     return failure;
   }
 
-  /** Why a backward pass has failed; null: it has not. */
-  synchronized RegattaException failure() {
-    return failure;
+  /** Returns why a backward pass has failed; empty if it has not. */
+  synchronized Optional<RegattaException> failure() {
+    return Optional.ofNullable(failure);
   }
 
   private CompletableFuture<Void> sum(float[] values) {

@@ -8,7 +8,10 @@ import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The ledger of an elastic job in the headers of its steps, each of whose floats is summed over the ranks. Belongs to a model thread. */
+/**
+ * The ledger of an elastic job in the headers of its steps, each of whose floats is summed over the ranks. Belongs to a
+ * model thread.
+ */
 final class SharedLedger implements StepLedger {
 
   private static final Logger LOG = LoggerFactory.getLogger(SharedLedger.class);
@@ -69,8 +72,8 @@ final class SharedLedger implements StepLedger {
   @Override
   public void join(BooleanSupplier step) {
     if (!rank.passes().next().isEmpty()) {
-      LOG.info("trainer {} of job {} trains no more of a pass of which {} examples are left, by max_steps or its program",
-          peers.rank(), job, rank.passes().left());
+      LOG.info("trainer {} of job {} trains no more of a pass of which {} examples are left, by max_steps or its "
+          + "program", peers.rank(), job, rank.passes().left());
     }
     while (rank.passes().isUnderWay()) {
       step.getAsBoolean();

@@ -4,9 +4,9 @@ import java.nio.FloatBuffer;
 import java.util.BitSet;
 
 /**
- * The header of a step of a collective job: floats behind the gradients, each of which is summed over the ranks. How many ranks step,
- * their weights in full batches, what the ledger says, and for each variable how many ranks have a gradient of it. Places only; a
- * model thread's.
+ * The header of a step of a collective job: floats behind the gradients, each of which is summed over the ranks. How
+ * many ranks step, their weights in full batches, what the ledger says, and for each variable how many ranks have a
+ * gradient of it. Places only; a model thread's.
  *
  * @param at of its first float
  * @param variables of the model

@@ -4,8 +4,9 @@ import java.nio.FloatBuffer;
 import java.util.function.BooleanSupplier;
 
 /**
- * The part of a step's header by which the ranks of an elastic job keep one ledger of who trains what: {@link SharedLedger}. The ranks
- * of a job that is not elastic read parts of their own, and keep {@link #NONE}. Belongs to a model thread.
+ * The part of a step's header by which the ranks of an elastic job keep one ledger of who trains what: {@link
+ * SharedLedger}. The ranks of a job that is not elastic read parts of their own, and keep {@link #NONE}. Belongs to a
+ * model thread.
  */
 interface StepLedger {
 
@@ -46,7 +47,10 @@ interface StepLedger {
    */
   void write(FloatBuffer header, int at, boolean trains, boolean gone);
 
-  /** Takes over what all ranks have said, in a step that is completed. Returns whether newcomers wait to be let in after it. */
+  /**
+   * Takes over what all ranks have said, in a step that is completed. Returns whether newcomers wait to be let in after
+   * it.
+   */
   boolean completed(FloatBuffer header, int at);
 
   /**

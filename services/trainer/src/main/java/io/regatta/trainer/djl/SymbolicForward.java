@@ -31,7 +31,7 @@ import java.util.stream.Stream;
  * that follow. Operators, their order and so the bits are the same; only the calls from here are saved. Passes that are not
  * recorded (evaluation) are left as they are. Belongs to a model thread; the graphs live until it is closed.
  */
-final class SymbolicForward implements AutoCloseable {
+final class SymbolicForward implements TrainingForward {
 
   /** Shapes of input beyond these run operator by operator: a graph has memory of its own. */
   private static final int GRAPHS_MAX = 16;
@@ -64,12 +64,12 @@ final class SymbolicForward implements AutoCloseable {
   }
 
   /**
-   * The block's outputs for these inputs (data, and labels where the block takes them).
+   * As {@link TrainingForward#forward}.
    *
-   * @param imperative the same pass, operator by operator
    * @throws InvalidInput if the block takes arrays from elsewhere than its inputs and parameters
    */
-  NDList forward(NDList inputs, Function<NDList, NDList> imperative) {
+  @Override
+  public NDList forward(NDList inputs, Function<NDList, NDList> imperative) {
     if (!MxGradientCollector.isRecording()) {
       return imperative.apply(inputs);
     }

@@ -59,7 +59,8 @@ public final class TrainerSnapshots {
   private Kept kept() {
     Map<String, float[]> frozen = values.frozen().values();
     return session.ranks().map(RankOperations::passes).filter(ElasticPasses::isUnderWay)
-        .map(passes -> new Kept(frozen, passes.pass(), passes.ledger())).orElseGet(() -> new Kept(frozen, -1, new long[0]));
+        .map(passes -> new Kept(frozen, passes.pass(), passes.ledger()))
+        .orElseGet(() -> new Kept(frozen, -1, new long[0]));
   }
 
   /**

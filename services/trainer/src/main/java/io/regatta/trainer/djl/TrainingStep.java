@@ -8,6 +8,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A replica's step, from its first forward pass to the values of the next one: knows the examples, takes the gradients, and trades
@@ -48,10 +49,10 @@ final class TrainingStep {
   /**
    * Trades the gradients of the last backward pass for the values of the next step.
    *
-   * @param sums over the ranks within the network; null: none
+   * @param sums over the ranks within the network
    * @throws IllegalStateException if no forward pass has begun the step
    */
-  void make(ReplicaValues values, RankSums sums) {
+  void make(ReplicaValues values, Optional<RankSums> sums) {
     if (!examples.isForwarded()) {
       throw new IllegalStateException("step() without a forward pass since the last one: call trainer.forward(data) "
           + "within a gradient collector of trainer.newGradientCollector(), then its backward(loss), then step()");
@@ -89,11 +90,11 @@ final class TrainingStep {
     return true;
   }
 
-  private static DenseMemory gradients(ReplicaValues values, long weight, RankSums sums) {
+  private static DenseMemory gradients(ReplicaValues values, long weight, Optional<RankSums> sums) {
     try {
       return values.gradients(weight);
     } catch (EngineException e) { // who failed within the engine has kept its reason
-      throw sums != null && sums.failure() != null ? sums.failure() : e;
+      throw sums.<RuntimeException>flatMap(RankSums::failure).orElse(e);
     }
   }
 

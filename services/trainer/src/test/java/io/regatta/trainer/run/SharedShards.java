@@ -273,7 +273,8 @@ public final class SharedShards implements AutoCloseable {
 
     @Override
     public CompletableFuture<GatheredCalls.Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
-      return gather(key, slice).thenApply(all -> new GatheredCalls.Reduced(how.reduce(all.stream().map(DoubleBuffer::wrap).toList()),
+      return gather(key, slice).thenApply(all -> new GatheredCalls.Reduced(
+          how.reduce(all.stream().map(DoubleBuffer::wrap).toList()),
           IntStream.range(0, all.size()).boxed().toList()));
     }
 
