@@ -12,6 +12,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -72,7 +73,7 @@ public class ShardBenchmark {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("bias", List.of(1))), rule,
         List.of(new SparseTableSpec(TABLE, DIM, InitializerSpec.uniform(-0.1f, 0.1f), rule)));
     TrainerId trainer = new TrainerId(0, 1);
-    shard = new ParameterShard(0, ParameterShard.Limits.defaults(), SystemClock.get());
+    shard = new ParameterShard(0, ShardLimits.defaults(), SystemClock.get());
     shard.register(LoneJob.spec(JOB, 8192, model), trainer, 0);
     shard.initialize(JOB, trainer, DenseMemory.of(new float[1]));
     for (long first = 0; first < rows; first += ROWS) {

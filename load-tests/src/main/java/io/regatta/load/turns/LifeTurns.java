@@ -5,6 +5,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.loop.Clock;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
@@ -54,7 +55,7 @@ final class LifeTurns {
 
   LifeTurns(int dim, OptimizerSpec rule, int rows) {
     this.rows = rows;
-    shard = new ParameterShard(0, new ParameterShard.Limits(1, 64, 64, rows, 0, true), clock, later::add);
+    shard = new ParameterShard(0, new ShardLimits(1, 64, 64, rows, 0, true), clock, later::add);
     SparseTableSpec table = new SparseTableSpec(TABLE, dim, InitializerSpec.uniform(-0.1f, 0.1f), rule,
         TableLife.counted().withShrink(0, 0, TTL_SECONDS));
     shard.register(LoneJob.spec(JOB, 8192,

@@ -9,6 +9,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
@@ -33,7 +34,7 @@ final class RoundTurns {
 
   private final ArrayDeque<Runnable> turns = new ArrayDeque<>();
   private final ParameterShard shard =
-      new ParameterShard(0, ParameterShard.Limits.defaults(), SystemClock.get(), turns::add);
+      new ParameterShard(0, ShardLimits.defaults(), SystemClock.get(), turns::add);
   private final int dim;
 
   RoundTurns(int dim, OptimizerSpec rule) {

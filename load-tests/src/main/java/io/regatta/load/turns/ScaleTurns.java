@@ -11,6 +11,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
@@ -78,7 +79,7 @@ public final class ScaleTurns {
   }
 
   private void begin(TurnTimes watch, Strategy strategy, int trainers, int tables) {
-    shard = new ParameterShard(0, new ParameterShard.Limits(1, 64, 4 * trainers, 200_000_000L), SystemClock.get(),
+    shard = new ParameterShard(0, new ShardLimits(1, 64, 4 * trainers, 200_000_000L), SystemClock.get(),
         later::add);
     for (int rank = 0; rank < trainers; rank++) {
       JobSpec job = new JobSpec(JOB, strategy.mode(), trainers, strategy.stalenessBound(), NanPolicy.FAIL, 1, 8192, new ModelSpec(1, List.of(), SGD,

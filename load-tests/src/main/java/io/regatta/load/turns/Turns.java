@@ -8,6 +8,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -54,7 +55,7 @@ public final class Turns {
 
   /** What the shard leaves to later turns. */
   private final ArrayDeque<Runnable> later = new ArrayDeque<>();
-  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(),
+  private final ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(),
       SystemClock.get(), later::add);
   private final int rows;
   private final int requests;

@@ -22,6 +22,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -74,7 +75,7 @@ class AggregatorVerticleTest {
   /** The digest after some steps of these ranks in one process. */
   private static long reference(int trainers, int steps, int... lastSteps) {
     JobSpec job = job(Mode.SYNC, trainers, 1);
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(0));
     List<ParameterClient> clients = new ArrayList<>();
     for (int rank = 0; rank < trainers; rank++) {
       clients.add(new ParameterClient(job, new TrainerId(rank, 1), List.of(new LocalShardLink(shard)), Runnable::run));

@@ -1,5 +1,6 @@
 package io.regatta.parameterserver;
 
+import io.regatta.core.exchange.RegisteredTrainer;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.protocol.parameterserver.JobStatus;
@@ -54,7 +55,7 @@ final class StatusMessages {
         .setShrunkByScore(c.shrunkByScore()).setShrunkUnseen(c.shrunkUnseen()).setExpired(c.expired())
         .setEvicted(c.evicted()).setAdmitted(c.admitted()).setShrinks(c.shrinks()).setAged(c.aged())
         .setRestored(c.restored()).setRefused(c.refused()).build()));
-    for (ParameterShard.TrainerStatus t : s.trainers()) {
+    for (RegisteredTrainer t : s.trainers()) {
       status.addTrainers(TrainerStatus.newBuilder().setRank(t.rank()).setIncarnation(t.incarnation())
           .setState(t.state()).setLastStep(t.lastStep()).setLastSeenMs(t.lastSeenMillis()));
     }

@@ -19,12 +19,12 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
+import io.regatta.core.memory.ShardMemory;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.core.shard.ParameterShard;
-import io.regatta.core.shard.ShardMemory;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
@@ -329,8 +329,8 @@ class ParameterServerVerticleTest {
   void configurationIsChecked() {
     ParameterServerConfig defaults = ParameterServerConfig.defaults();
     assertThat(defaults.index()).isEqualTo(-1);
-    ParameterShard.Limits core = ParameterShard.Limits.defaults();
-    assertThat(defaults.limits().core()).isEqualTo(new ParameterShard.Limits(core.jobs(), core.openRounds(), core.parkedPulls(),
+    ShardLimits core = ShardLimits.defaults();
+    assertThat(defaults.limits().core()).isEqualTo(new ShardLimits(core.jobs(), core.openRounds(), core.parkedPulls(),
         core.rows(), core.sparseBytes(), core.evict(), ShardMemory.ofProcess()));
     assertThatThrownBy(() -> defaults.at(2, 2, 1)).isInstanceOf(InvalidInput.class).hasMessageContaining("index");
     assertThatThrownBy(() -> defaults.at(0, 1, 0)).isInstanceOf(InvalidInput.class).hasMessageContaining("shards");

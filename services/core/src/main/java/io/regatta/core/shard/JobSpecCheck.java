@@ -4,6 +4,7 @@ import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.shard.internal.push.Trainers;
 
 /** Checks that a job that came over the wire makes sense, before a table is made for it; models check themselves. */
 final class JobSpecCheck {

@@ -20,6 +20,20 @@ import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.loop.Clock;
+import io.regatta.core.memory.ShardLimits;
+import io.regatta.core.shard.internal.job.Completions;
+import io.regatta.core.shard.internal.job.JobContext;
+import io.regatta.core.shard.internal.parameters.JobTables;
+import io.regatta.core.shard.internal.parameters.RowLimit;
+import io.regatta.core.shard.internal.parameters.Shrinks;
+import io.regatta.core.shard.internal.push.JobPushes;
+import io.regatta.core.shard.internal.push.PushCheck;
+import io.regatta.core.shard.internal.push.PushHold;
+import io.regatta.core.shard.internal.push.PushQueue;
+import io.regatta.core.shard.internal.push.ShardStrategy;
+import io.regatta.core.shard.internal.push.TrainerState;
+import io.regatta.core.shard.internal.push.Trainers;
+import io.regatta.core.shard.internal.rounds.RoundStrategy;
 import io.regatta.core.table.TableCounts;
 import io.regatta.core.table.TableSnapshot;
 import java.util.List;
@@ -54,7 +68,7 @@ final class JobState {
   /** True once it has its first values. */
   private boolean begun;
 
-  JobState(JobSpec spec, int shard, ParameterShard.Limits limits, BlockPool pool, Clock clock,
+  JobState(JobSpec spec, int shard, ShardLimits limits, BlockPool pool, Clock clock,
       Executor later, Completions completions) {
     this.spec = spec;
     context = new JobContext(spec, shard, clock, later, completions, this::settle, this::giveUp);

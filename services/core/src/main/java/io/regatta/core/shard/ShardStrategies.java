@@ -1,7 +1,18 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.shard.internal.bounded.BoundedStrategy;
+import io.regatta.core.shard.internal.free.FreeStrategy;
+import io.regatta.core.shard.internal.geo.GeoStrategy;
+import io.regatta.core.shard.internal.job.JobContext;
+import io.regatta.core.shard.internal.parameters.JobTables;
+import io.regatta.core.shard.internal.parameters.RowLimit;
+import io.regatta.core.shard.internal.push.PushCheck;
+import io.regatta.core.shard.internal.push.ShardStrategy;
+import io.regatta.core.shard.internal.push.Trainers;
+import io.regatta.core.shard.internal.rounds.RoundStrategy;
+
 /** The registry of the strategies of shards: which one a job's mode asks for, by the mode's properties. */
-final class ShardStrategies {
+public final class ShardStrategies {
 
   private ShardStrategies() {}
 

@@ -16,9 +16,11 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.job.Completions;
 import io.regatta.core.table.TableCounts;
 import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
@@ -35,7 +37,7 @@ class ManyTablesTest {
   private static final TrainerId ME = new TrainerId(0, 1);
 
   private final LaterTurns turns = new LaterTurns();
-  private final JobState job = new JobState(spec(), 0, ParameterShard.Limits.defaults(), new BlockPool(), TestClock.at(1), turns,
+  private final JobState job = new JobState(spec(), 0, ShardLimits.defaults(), new BlockPool(), TestClock.at(1), turns,
       new Completions());
 
   private static JobSpec spec() {

@@ -4,7 +4,7 @@ import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.SparseRows;
-import io.regatta.core.shard.RoundReducer;
+import io.regatta.core.reduce.RoundReducer;
 import java.util.ArrayList;
 import java.util.List;
 
