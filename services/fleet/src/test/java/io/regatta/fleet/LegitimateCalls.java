@@ -113,11 +113,13 @@ final class LegitimateCalls implements AutoCloseable {
     return TimeUnit.NANOSECONDS.toMillis(slowestNanos.getAndSet(0));
   }
 
+  /** Ends the calls; fails if one was not answered. */
   @Override
   public void close() {
     over.set(true);
     calling.exceptionally(counted -> null).join();
     thread.shutdown();
     Blocking.get(vertx.close());
+    count();
   }
 }

@@ -14,8 +14,11 @@ import org.slf4j.Logger;
 public final class PeerLog {
   private static final int EVENT_CHARS = 1000;
   private static final int EVENT_LINES = 100;
-  private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+  static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final long FIRST_REPORT = 100;
+
+  /** Time of all limiters that are not given one; tests let ten seconds pass. */
+  static volatile LongSupplier clock = SystemClock.get()::nanos;
 
   private final Logger log;
   private final int lines;
@@ -29,7 +32,7 @@ public final class PeerLog {
 
   /** Creates the limiter of one kind of refusal or fault: one line in ten seconds. */
   public PeerLog(Logger log) {
-    this(log, 1, PeerText.MAX_CHARS, SystemClock.get()::nanos);
+    this(log, 1, PeerText.MAX_CHARS, () -> clock.getAsLong());
   }
 
   /**
@@ -37,7 +40,7 @@ public final class PeerLog {
    * up to 1,000 characters.
    */
   public static PeerLog ofEvents(Logger log) {
-    return new PeerLog(log, EVENT_LINES, EVENT_CHARS, SystemClock.get()::nanos);
+    return new PeerLog(log, EVENT_LINES, EVENT_CHARS, () -> clock.getAsLong());
   }
 
   PeerLog(Logger log, int lines, int chars, LongSupplier nanos) {
