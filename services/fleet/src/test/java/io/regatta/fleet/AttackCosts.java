@@ -77,8 +77,7 @@ final class AttackCosts implements AutoCloseable {
       after = Memory.now();
     }
     System.out.printf("| %s%s | %d | %.1f | %d | %d | %d | %d | %d |%n", title, name, units, millis / 1e3,
-        succeeded, slowest, after.heap - before.heap >> 10, after.direct - before.direct >> 10,
-        written);
+        succeeded, slowest, after.heap - before.heap >> 10, after.direct - before.direct >> 10, written);
     assertThat(succeeded).as("calls during: %s", name).isPositive();
     assertThat(after.since(before)).as("memory after: %s", name).isLessThan(MEMORY_BYTES);
     assertThat(written).as("log of: %s", name).isLessThan(logBytes);
@@ -102,7 +101,8 @@ final class AttackCosts implements AutoCloseable {
 
     /** Measures after whole collections, of which a serial collector squeezes all dead objects out in each fourth. */
     static Memory now() {
-      return Stream.generate(Memory::collected).limit(COLLECTIONS).min(Comparator.comparing(Memory::heap)).orElseThrow();
+      return Stream.generate(Memory::collected).limit(COLLECTIONS).min(Comparator.comparing(Memory::heap))
+          .orElseThrow();
     }
 
     private static Memory collected() {

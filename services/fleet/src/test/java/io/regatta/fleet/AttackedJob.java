@@ -34,7 +34,7 @@ final class AttackedJob implements AutoCloseable {
   static final String TOKEN = "the-token-of-an-attacked-job";
   /** Longer in the long version, whose TLS handshakes keep all cores busy, also with those of the job's own calls. */
   private static final int AUTHENTICATE_MILLIS = Integer.getInteger("attack.authenticate_ms", 2000);
-  /** Budget of time of a stranger's connection: one second is for the last answers, the others for a crowded machine. */
+  /** Budget of time of a connection: one second is for the last answers, the others are for a crowded machine. */
   static final int CLOSED_WITHIN_MILLIS = AUTHENTICATE_MILLIS + 5000;
   private static final int PING_INTERVAL_MILLIS = 1000;
   /** A peer that has the token and does not answer is closed after this and one interval. */
@@ -84,7 +84,8 @@ final class AttackedJob implements AutoCloseable {
     int aggregator = FreePorts.one();
     int member = FreePorts.one();
     Set<Integer> before = listening();
-    recorder = new TrafficRecorder(pem == null ? null : Certificates.trustAll(pem), rendezvous, server, server + 1, aggregator, member);
+    recorder = new TrafficRecorder(pem == null ? null : Certificates.trustAll(pem), rendezvous, server,
+        server + 1, aggregator, member);
     List<String> all = new ArrayList<>(List.of("node.token_file=" + token,
         "node.connections.authenticate_ms=" + AUTHENTICATE_MILLIS, "node.admin.enabled=true",
         "node.cluster.port=" + member, "node.cluster.address=127.0.0.1",

@@ -174,8 +174,8 @@ class StrangeNamesTest {
     for (String request : requests) {
       try (HostileClient client = HostileClient.connect(port)) {
         client.send((request + " HTTP/1.1\r\nHost: " + header.substring(0, Math.min(1000, header.length())) + "\r\n"
-            + Token.HEADER + ": Bearer " + AttackedJob.TOKEN + "\r\nIf-Match: x\r\nConnection: close\r\nContent-Length: "
-            + body.length + "\r\n\r\n").getBytes(ISO_8859_1), body);
+            + Token.HEADER + ": Bearer " + AttackedJob.TOKEN + "\r\nIf-Match: x\r\nConnection: close\r\n"
+            + "Content-Length: " + body.length + "\r\n\r\n").getBytes(ISO_8859_1), body);
         client.awaitEnd();
       }
     }

@@ -2,6 +2,7 @@ package io.regatta.protocol.security;
 
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.ssl.NotSslRecordException;
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.channels.ClosedChannelException;
 import java.security.cert.CertPathValidatorException;
@@ -69,22 +70,23 @@ public final class ConnectFailure {
   }
 
   private static String said(Throwable cause, String text) {
+    String shown = PeerText.of(text);
     if (cause instanceof NotSslRecordException || text.contains("not an SSL/TLS record")) {
       return "it does not speak TLS, and this process does; give both sides the same node.tls";
     } else if (cause instanceof CertificateExpiredException || isExpired(cause)) {
-      return "its certificate has expired: renew it there (" + text + ")";
+      return "its certificate has expired: renew it there (" + shown + ")";
     } else if (cause instanceof CertificateNotYetValidException) {
-      return "its certificate is not valid yet: look at the clocks of both machines (" + text + ")";
+      return "its certificate is not valid yet: look at the clocks of both machines (" + shown + ")";
     } else if (text.contains("subject alternative") || text.contains("No name matching")) {
       return "its certificate is another host's: put the host or address into its subject alternative names, or take "
-          + "node.tls.verify_host: false, which trusts all that node.tls.ca has signed (" + text + ")";
+          + "node.tls.verify_host: false, which trusts all that node.tls.ca has signed (" + shown + ")";
     } else if (text.contains("unable to find valid certification path") || text.contains("Path does not chain")) {
       return "its certificate is not signed by a CA of node.tls.ca here: give all processes of the job certificates of one CA";
     } else if (text.startsWith(ALERT)) {
-      return "it refuses this process (" + text.substring(ALERT.length()) + "): it wants a certificate that is valid and of a CA that "
+      return "it refuses this process (" + PeerText.of(text.substring(ALERT.length())) + "): it wants a certificate that is valid and of a CA that "
           + "it trusts (node.tls.certificate and node.tls.key here, node.tls.ca there)";
     } else if (cause instanceof SSLException || cause instanceof CertificateException) {
-      return text;
+      return shown;
     }
     return null;
   }
@@ -102,14 +104,23 @@ public final class ConnectFailure {
     return failure instanceof Http2Exception || CLOSED.equals(failure.getMessage());
   }
 
+  private static boolean isOfTls(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SSLException || cause instanceof CertificateException) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private static boolean isCut(Throwable cause) {
     return cause instanceof SSLException && String.valueOf(cause.getMessage()).startsWith(CUT);
   }
 
-  /** A client that was not let in: its own words tell its user, this line the one who runs the server. */
+  /** Logs that a client was not let in, for the user of the server; the client's own message is for its user. */
   static void ofClient(Throwable failure) {
-    if (isClosed(failure)) {
-      return; // who only looked whether somebody listens
+    if (isClosed(failure) || !isOfTls(failure)) {
+      return; // it only looked whether somebody listens, or sent something within TLS that cannot be read
     }
     LINES.warn("a client was refused in the TLS handshake: {}", failure.getMessage());
     LOG.debug("a client was refused in the TLS handshake", failure);

@@ -9,7 +9,8 @@ import org.slf4j.Logger;
 /**
  * Log lines that a peer can cause: few in ten seconds, of bounded length, and escaped ({@link PeerText}). A line says
  * how many were left out before it: the first after those ten seconds, and of a flood the 100th, the 10,000th and so
- * on. Each kind of line has an instance of its own, so that one cannot silence another. Thread-safe.
+ * on. Each kind of line has an instance of its own, so that one cannot silence another. Values are from outside, and
+ * are cut, unless they are an {@link OwnText}. Thread-safe.
  */
 public final class PeerLog {
   private static final int EVENT_CHARS = 1000;
@@ -104,7 +105,7 @@ public final class PeerLog {
   private Object[] texts(Object[] values) {
     Object[] texts = new Object[values.length];
     for (int i = 0; i < values.length; i++) {
-      texts[i] = PeerText.of(values[i], chars);
+      texts[i] = values[i] instanceof OwnText own ? PeerText.message(own.text()) : PeerText.of(values[i], chars);
     }
     return texts;
   }

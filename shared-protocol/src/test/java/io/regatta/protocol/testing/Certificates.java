@@ -18,6 +18,8 @@ import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
@@ -34,6 +36,8 @@ public final class Certificates {
   private static final String HOSTS = "san=ip:127.0.0.1,dns:localhost";
 
   private final Path directory;
+  /** By name. */
+  private final Map<String, Pem> issued = new ConcurrentHashMap<>();
 
   /**
    * PEM files of a certificate, of its key, and of the CA that has signed it.
@@ -131,22 +135,26 @@ public final class Certificates {
     }
   }
 
-  /** A certificate for this machine's loopback, valid today. */
+  /** Returns the certificate of this name for this machine's loopback, valid today; it is made once. */
   public Pem issue(String ca, String name) {
-    return issue(ca, name, "-ext", HOSTS, "-validity", "2");
+    return issued(ca, name, "-ext", HOSTS, "-validity", "2");
   }
 
-  /** One that was valid until yesterday. */
+  /** Returns one that was valid until yesterday. */
   public Pem issueExpired(String ca, String name) {
-    return issue(ca, name, "-ext", HOSTS, "-startdate", "-3d", "-validity", "1");
+    return issued(ca, name, "-ext", HOSTS, "-startdate", "-3d", "-validity", "1");
   }
 
-  /** One for another host. */
+  /** Returns one for another host. */
   public Pem issueFor(String host, String ca, String name) {
-    return issue(ca, name, "-ext", "san=dns:" + host, "-validity", "2");
+    return issued(ca, name, "-ext", "san=dns:" + host, "-validity", "2");
   }
 
-  private Pem issue(String ca, String name, String... options) {
+  private Pem issued(String ca, String name, String... options) {
+    return issued.computeIfAbsent(name, made -> make(ca, name, options));
+  }
+
+  private Pem make(String ca, String name, String... options) {
     Path store = directory.resolve(ca + ".p12");
     try {
       if (!Files.exists(store)) {

@@ -8,7 +8,9 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
 import io.regatta.protocol.security.ConnectFailure;
 import io.regatta.protocol.security.OpenConnections;
+import io.regatta.protocol.security.OwnText;
 import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.security.PeerOrigin;
 import io.regatta.protocol.security.PeerSecurity;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -114,8 +116,8 @@ final class MemberConnections implements AutoCloseable {
     if (!secure.channel().isClientMode()) {
       SecureChannel oldest = waiting.arrive(secure, address(secure)).evicted();
       if (oldest != null) {
-        evictions.warn("closed a connection from {} to Hazelcast's port for a new one: of too many that have not shown "
-            + "that they belong to the job it was the oldest", oldest.channel().remoteSocketAddress());
+        evictions.warn("closed a connection of {} to Hazelcast's port for a new one: of too many that have not shown "
+            + "that they belong to the job it was the oldest", PeerOrigin.described(address(oldest)));
         oldest.abandon();
         execute(() -> oldest.close("too many connections that are not admitted"));
       }
@@ -151,7 +153,7 @@ final class MemberConnections implements AutoCloseable {
   void refused(SecureChannel secure, IOException why) {
     if (!secure.channel().isClientMode()) {
       refusals.warn("refused a connection from {} to Hazelcast's port: {}", secure.channel().remoteSocketAddress(),
-          why.getMessage());
+          why instanceof ConnectionRefused ? new OwnText(why.getMessage()) : why.getMessage());
       return;
     }
     InetSocketAddress peer = peer(secure.channel());
@@ -159,7 +161,8 @@ final class MemberConnections implements AutoCloseable {
     InvalidInput tls = ConnectFailure.refusal("the Hazelcast member there", why, security);
     String words = String.valueOf(why.getMessage()).contains(OTHER_APPLICATION) ? ConnectionRefused.OTHER_PORT
         : tls == null ? why.getMessage() : tls.getMessage();
-    failures.warn("no connection to the Hazelcast member at {}: {}", called, words);
+    boolean isOwn = tls != null || why instanceof ConnectionRefused || words.equals(ConnectionRefused.OTHER_PORT);
+    failures.warn("no connection to the Hazelcast member at {}: {}", called, isOwn ? new OwnText(words) : words);
     if (joined || secure.isAdmitted()) {
       return;
     }
