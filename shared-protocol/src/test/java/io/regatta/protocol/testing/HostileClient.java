@@ -49,10 +49,10 @@ public final class HostileClient implements Closeable {
 
   /** Connects to a port of this machine from 127.0.0.1. */
   public static HostileClient connect(int port) throws IOException {
-    return connect(port, "127.0.0.1");
+    return new HostileClient(new Socket(InetAddress.getByName("127.0.0.1"), port));
   }
 
-  /** The same from another address of the loopback interface. */
+  /** The same from another address of the loopback interface; each needs a local port that no other connection has. */
   public static HostileClient connect(int port, String from) throws IOException {
     return new HostileClient(new Socket(InetAddress.getByName("127.0.0.1"), port, InetAddress.getByName(from), 0));
   }
