@@ -3,7 +3,7 @@
 # of the job's own calls, a tenth more of them within TLS. Prints a table: what came, in which time, how many calls of the job succeeded
 # meanwhile and the slowest of them, memory that stays, and bytes of the log. Fails if a connection stays open, a call fails, or a budget
 # is exceeded.
-#   load-tests/attack.sh [CONNECTIONS [FRAMES]]   (default: 1000 of each kind, and 1000000; about twenty minutes)
+#   load-tests/attack.sh [CONNECTIONS [FRAMES]]   (default: 1000 of each kind, and 1000000; about ten minutes)
 # Needs a JDK, and leave to open 10000 files (ulimit -n).
 set -eu
 

@@ -26,9 +26,9 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * Cost of what protects the ports, in training of CTR-DNN over TCP at an address that other machines reach: without
- * token, with one, which is proved because there is no TLS, and with one and mutual TLS. Each kind is a process that
- * stays up; rounds go over the kinds forwards and backwards in turn.
+ * Cost of what protects the ports, in training of CTR-DNN over TCP at an address that other machines reach. The kinds
+ * are no token, a token, which is proved because there is no TLS, and a token and mutual TLS. Each kind is a process
+ * that stays up. Rounds go over the kinds forwards and backwards in turn.
  */
 public final class DoorsDriver {
   private static final double MILLION = 1e6;
@@ -53,13 +53,13 @@ public final class DoorsDriver {
   }
 
   /**
-   * What was measured.
+   * Results of all kinds.
    *
    * @param shortfall says that training with a token is slower than wanted; empty: it is not
    */
   public record Result(String markdown, JsonObject json, String shortfall) {}
 
-  /** Measures, with so many examples in a round. Differences of one percent need four times the rounds of other drivers. */
+  /** Measures, with a number of examples in a round. One percent needs four times the rounds of other drivers. */
   public static Result run(Scale scale, int examples) throws IOException {
     String host = address();
     Path data = Files.createTempDirectory("regatta-load-doors");
@@ -112,8 +112,8 @@ public final class DoorsDriver {
     JsonArray raw = new JsonArray();
     samples.forEach((kind, of) -> raw.add(new JsonObject().put("kind", kind).put("samples", Medians.raw(of))));
     double ratio = Medians.ratio(samples.get(TOKEN), open, Sample::rate);
-    String shortfall = ratio >= WANTED ? "" : "training with a token has " + Table.number(ratio) + " of the rate without "
-        + "(median; quartiles " + quartiles(ratios(samples.get(TOKEN), open, Sample::rate)) + "), and " + WANTED
+    String shortfall = ratio >= WANTED ? "" : "training with a token has " + Table.number(ratio) + " of the rate "
+        + "without (median; quartiles " + quartiles(ratios(samples.get(TOKEN), open, Sample::rate)) + "), and " + WANTED
         + " is wanted: measure again on a quiet machine, or look at what a call costs with the token";
     return new Result("## doors: CTR-DNN, " + examples + " examples in batches of " + BATCH + ", async, over TCP at "
         + host + ", " + open.size() + " rounds\n\n" + table, new JsonObject().put("unit", "million examples")

@@ -30,7 +30,7 @@ class DoorsDriverTest {
     assertThat(shortfall(1.0, 0.97, 0.979)).contains("0.979 of the rate without", "quartiles", "0.98 is wanted");
   }
 
-  /** Of three rounds with these rates with a token, and a rate of 1 without. */
+  /** Returns the shortfall of rounds with these rates with a token, and a rate of 1 without. */
   private static String shortfall(double... rates) {
     List<Sample> open = IntStream.range(0, rates.length).mapToObj(i -> new Sample(1, 1, 1, 0)).toList();
     List<Sample> token = Arrays.stream(rates).mapToObj(rate -> new Sample(rate, 1, 1, 0)).toList();

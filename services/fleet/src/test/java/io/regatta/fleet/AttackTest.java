@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Attacks on every port of a running job: all connections are closed in time, memory and log stay within their budgets,
- * calls with the token succeed meanwhile, and the job, whose streams were silent, ends with success.
+ * Attacks on every port of a running job. All connections are closed in time, and memory and log stay within their
+ * budgets. Calls with the token succeed meanwhile. The job, whose streams were silent, ends with success.
  */
 @Timeout(value = 40, unit = TimeUnit.MINUTES) // for the long version
 class AttackTest {
@@ -40,7 +40,7 @@ class AttackTest {
   private static final int MEMBER_CONNECTIONS_OF_A_KIND = Integer.getInteger("attack.member_connections", 2);
   /** Half of them come while the job trains, without its token; the others have it. */
   private static final int MUTATED_FRAMES = Integer.getInteger("attack.frames", 10_000);
-  /** Part of the frames that comes within TLS, where a connection costs a handshake: one in so many. */
+  /** Part of the frames that comes within TLS, where a connection costs a handshake: a tenth. */
   private static final int TLS_PART = 10;
   /** Frames before memory is measured: classes are loaded, caches of threads are made. */
   private static final int WARMING_PART = 10;
@@ -163,8 +163,8 @@ class AttackTest {
   }
 
   /**
-   * Recorded calls of which much is changed. They come with another token while the job trains; and with its own one
-   * once it has ended, for whoever has that may end the job. The job's own calls go on all the time.
+   * Recorded calls of which much is changed. They come with another token while the job trains. They come with its own
+   * one once it has ended, because a holder of that may end the job. The job's own calls continue all the time.
    */
   private void mutated(AttackedJob job, List<Integer> ports, AttackCosts costs, Connector connector, int frames)
       throws Exception {

@@ -69,7 +69,7 @@ final class MutatedTraffic implements AutoCloseable {
   }
 
   /**
-   * Sends connections to random ports until so many frames have been changed, and waits for the end of each.
+   * Sends connections to random ports until a number of frames has been changed, and waits for the end of each.
    *
    * @return number of frames and requests that were changed
    */

@@ -9,7 +9,7 @@ import java.util.Arrays;
 
 /**
  * The origin of a connection, which limits per address count by: an IPv4 address, or the first 64 bits of an IPv6
- * address. Whoever has one IPv6 address has its whole /64 as a rule, and would otherwise be as many peers as it likes.
+ * address. The owner of one IPv6 address has its whole /64 as a rule, and would otherwise be as many peers as it likes.
  * Stateless, any thread.
  */
 public final class PeerOrigin {

@@ -23,9 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connections of one Hazelcast member: each gets a {@link SecureChannel}, and little time to be admitted. Of those
- * that have connected and are not admitted there are few; if they become too many, the oldest one makes room for the
- * new one, so silent strangers keep nobody out. Thread-safe. Has one thread, {@code regatta-member-tls}, for TLS's long
+ * The connections of one Hazelcast member: each gets a {@link SecureChannel}, and little time to be admitted. Few
+ * may have connected and not be admitted. If they become too many, the oldest one makes room for the new one, so silent
+ * strangers keep nobody out. Thread-safe. Has one thread, {@code regatta-member-tls}, for TLS's long
  * computations and for what time limits end; it ends with {@link #close}.
  */
 final class MemberConnections implements AutoCloseable {

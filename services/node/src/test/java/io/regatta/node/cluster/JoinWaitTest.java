@@ -33,7 +33,7 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** What a process says of itself while it waits for the seed of its cluster. */
+/** A process tells its state while it waits for the seed of its cluster. */
 class JoinWaitTest {
 
   private static final HttpClient HTTP = HttpClient.newHttpClient();

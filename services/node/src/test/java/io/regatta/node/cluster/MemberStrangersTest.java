@@ -61,7 +61,7 @@ class MemberStrangersTest {
         .contains("does not speak the protocol of Hazelcast's members");
   }
 
-  /** What a stranger does with a connection; each leaves it open for the other side to close. */
+  /** Behaviour of a stranger on a connection, which it leaves open for the other side to close. */
   private enum Stranger {
     SILENT(""),
     HALF_A_HANDSHAKE("") {
@@ -132,7 +132,7 @@ class MemberStrangersTest {
       }
     };
 
-    /** What the line about it says; of those that say nothing, the time limit's. */
+    /** A part of the line about it; empty if only the time limit ends it. */
     private final String line;
 
     Stranger(String line) {

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 /** Waiting of tests for what comes about by itself. Stateless, any thread but an event loop. */
 public final class Conditions {
 
-  /** For what hangs; it measures nothing. */
+  /** Limit for what hangs; it measures nothing. */
   private static final int SECONDS = 60;
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 

@@ -60,7 +60,7 @@ public final class LogLines implements AutoCloseable {
     }
   }
 
-  /** Waits until so many lines have come. */
+  /** Waits until a number of lines has come. */
   public void await(int count) throws InterruptedException {
     synchronized (lines) {
       while (lines.size() < count) {
