@@ -3,12 +3,15 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.util.internal.PlatformDependent;
+import io.regatta.node.testing.Conditions;
 import io.regatta.node.testing.LogLines;
 import io.regatta.protocol.security.PeerLogClock;
+import io.regatta.protocol.testing.HostileClient;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -30,18 +33,20 @@ final class AttackCosts implements AutoCloseable {
   /** Timers hold TLS connections for some seconds after their end. */
   private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
+  private final AttackedJob job;
   private final String title;
-  private final Attack stragglers;
+  private final Connector connector;
   private final LegitimateCalls calls;
   private final LogLines log = LogLines.ofProcess();
 
   /**
    * @param title begins each row's name; empty: nothing does
-   * @param stragglers comes after each attack, and causes a line of each kind again
+   * @param connector of the connections that cause the last lines
    */
-  AttackCosts(AttackedJob job, String title, Attack stragglers) {
+  AttackCosts(AttackedJob job, String title, Connector connector) {
+    this.job = job;
     this.title = title;
-    this.stragglers = stragglers;
+    this.connector = connector;
     calls = new LegitimateCalls(job);
   }
 
@@ -69,8 +74,7 @@ final class AttackCosts implements AutoCloseable {
     long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
     long succeeded = calls.count() - made;
     long slowest = calls.slowestMillis();
-    PeerLogClock.pass();
-    stragglers.run();
+    reportOmissions();
     long written = log.bytes() - logged;
     Memory after = Memory.now();
     for (long end = System.nanoTime() + SETTLE_NANOS; after.since(before) >= MEMORY_BYTES && System.nanoTime() < end;) {
@@ -82,6 +86,33 @@ final class AttackCosts implements AutoCloseable {
     assertThat(after.since(before)).as("memory after: %s", name).isLessThan(MEMORY_BYTES);
     assertThat(written).as("log of: %s", name).isLessThan(logBytes);
     return log.lines().subList(lines, log.lines().size());
+  }
+
+  /** Causes a line of each kind at each port when it is due again: it says how many an attack has left out. */
+  private void reportOmissions() throws Exception {
+    PeerLogClock.pass();
+    int before = log.lines().size();
+    List<HostileClient> clients = new ArrayList<>();
+    try {
+      for (int port : job.allPorts()) {
+        for (byte[] bytes : Floods.stragglers()) {
+          HostileClient client = connector.connect(port, bytes);
+          clients.add(client);
+          client.send(bytes);
+        }
+        HostileClient last = clients.get(clients.size() - 1);
+        Conditions.awaitTrue(() -> last.endsWithin(1) || saysOfExcess(log.lines().subList(before, log.lines().size()),
+            port), () -> "port " + port + " neither closes nor logs a connection that sends too much");
+      }
+    } finally {
+      for (HostileClient client : clients) {
+        client.close();
+      }
+    }
+  }
+
+  private static boolean saysOfExcess(List<String> lines, int port) {
+    return lines.stream().anyMatch(line -> line.contains("to port " + port + " that has sent more than"));
   }
 
   @Override

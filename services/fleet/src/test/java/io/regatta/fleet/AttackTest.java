@@ -9,6 +9,8 @@ import io.regatta.node.NodeConfig;
 import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
+import io.regatta.node.testing.LogLines;
+import io.regatta.protocol.security.PeerLogClock;
 import io.regatta.protocol.security.Token;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
@@ -17,7 +19,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -65,12 +66,11 @@ class AttackTest {
     try (AttackedJob job = AttackedJob.start(dir)) {
       assertThat(job.ports()).as("rendezvous, key-value server, server, shard, aggregator, rank, predictor, admin; "
           + "beside Hazelcast's port there is none of an event bus").hasSize(8);
-      List<Integer> ports = new ArrayList<>(job.ports());
-      ports.add(job.memberPort());
+      List<Integer> ports = job.allPorts();
       Map<String, byte[]> floods = Floods.kinds();
       AttackCosts.Attack allFloods = () -> Floods.send(ports, floods, FLOODS_OF_A_PORT, Connector.TCP);
       allFloods.run(); // loops make what they keep: chunks of the pools of buffers, caches of threads
-      try (AttackCosts costs = new AttackCosts(job, "", stragglers(ports, Connector.TCP))) {
+      try (AttackCosts costs = new AttackCosts(job, "", Connector.TCP)) {
         costs.measure("slow clients of each kind", AttackCosts.LOG_BYTES, slow(slow ->
             slow.open(job.ports(), SlowClients.http(), 1, Connector.TCP)
                 + slow.open(List.of(job.memberPort()), SlowClients.members(), MEMBER_CONNECTIONS_OF_A_KIND,
@@ -97,10 +97,8 @@ class AttackTest {
     SSLContext trusted = Certificates.trustAll(pem);
     Connector tls = Connector.tls("TLSv1.3", trusted);
     try (AttackedJob job = AttackedJob.start(dir, pem)) {
-      List<Integer> ports = List.copyOf(job.ports());
-      AttackCosts.Attack stragglers = stragglers(ports, tls);
-      stragglers.run(); // loops make what they keep
-      try (AttackCosts costs = new AttackCosts(job, "TLS: ", stragglers)) {
+      List<Integer> ports = job.allPorts();
+      try (AttackCosts costs = new AttackCosts(job, "TLS: ", tls)) {
         List<Integer> some = ports.subList(0, 3); // handshakes cost, and TLS is the same everywhere
         costs.measure("slow clients of each kind", AttackCosts.LOG_BYTES, slow(slow ->
             slow.open(some, SlowClients.http(), 1, tls) + slow.open(ports, SlowClients.withinTls(), 1, tls)
@@ -114,10 +112,6 @@ class AttackTest {
 
   private static boolean tellsOfOthers(String line) {
     return line.contains(" similar lines before)");
-  }
-
-  private static AttackCosts.Attack stragglers(Collection<Integer> ports, Connector connector) {
-    return () -> Floods.send(ports, Floods.stragglers(), 1, connector);
   }
 
   /** Opens slow connections. */
@@ -183,11 +177,28 @@ class AttackTest {
         assertThat(answers).as(request).anyMatch(answer -> answer.matches("(?s)HTTP/1[.][01] 200.*"));
       }
     }
+    assertAdmitted(job, calls(recordings, SHOWN), connector);
     JqwikSession.run(() -> mutated("mutated frames and requests with the token", ports, costs, connector,
         frames / 2, calls(recordings, SHOWN)));
     for (int port : job.ports()) {
       assertThat(answer(port, requests(OTHER).get(0), connector)).as("port %d after the attack", port)
           .startsWith("HTTP/1.");
+    }
+  }
+
+  /** Recorded calls with the token pass its check: mutated ones reach what is behind it. */
+  private static void assertAdmitted(AttackedJob job, List<Recording> calls, Connector connector) throws IOException {
+    PeerLogClock.pass();
+    try (LogLines refused = LogLines.of("io.regatta.protocol.security.TokenGuard")) {
+      for (Recording call : calls) {
+        byte[] bytes = HostileClient.join(call.frames().toArray(byte[][]::new));
+        try (HostileClient client = connector.connect(job.rendezvousPort(), bytes)) {
+          client.send(bytes);
+          client.halfClose();
+          client.awaitEndWithin(AttackedJob.CLOSED_WITHIN_MILLIS);
+        }
+      }
+      assertThat(refused.lines()).as("refused calls of %d recorded connections", calls.size()).isEmpty();
     }
   }
 
@@ -200,7 +211,7 @@ class AttackTest {
 
   private void mutated(String name, List<Integer> ports, AttackCosts costs, Connector connector, int frames,
       List<Recording> calls) throws Exception {
-    try (MutatedTraffic traffic = new MutatedTraffic(calls, connector)) {
+    try (MutatedTraffic traffic = new MutatedTraffic(calls, connector, AttackedJob.CLOSED_WITHIN_MILLIS)) {
       traffic.send(ports, frames / WARMING_PART, random);
       costs.measure(name, AttackCosts.MUTATED_LOG_BYTES, () -> traffic.send(ports, frames, random));
       assertThat(traffic.late()).as("connections that were not closed within %d ms, by port",

@@ -148,6 +148,15 @@ final class AttackedJob implements AutoCloseable {
     return ports;
   }
 
+  /** Returns all ports of the job. */
+  List<Integer> allPorts() {
+    List<Integer> all = new ArrayList<>(ports);
+    if (hasMember) {
+      all.add(memberPort);
+    }
+    return all;
+  }
+
   boolean hasMember() {
     return hasMember;
   }

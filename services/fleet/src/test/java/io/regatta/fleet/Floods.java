@@ -82,17 +82,13 @@ final class Floods {
     return floods;
   }
 
-  /**
-   * Returns one small connection of each cause that ports log. If it comes when lines are due again, these say how many
-   * a flood before it has left out.
-   */
-  static Map<String, byte[]> stragglers() {
+  /** Returns small connections that cause a line of each kind that ports log; the last one sends too much. */
+  static List<byte[]> stragglers() {
     byte[] rubbish = new byte[200];
     new Random(7).nextBytes(rubbish);
-    return Map.of("call with another token", join(hello(), call(1, GROUPS, Token.HEADER, "Bearer some-other-token"),
-            repeat(frame(Http2FrameTypes.PING, 0, 0, new byte[8]), 4000)),
-        "request line of 8 kB", ("GET /" + "a".repeat(8000) + " HTTP/1.1\r\nHost: a\r\n\r\n").getBytes(US_ASCII),
-        "rubbish after the preface", join(hello(), rubbish));
+    return List.of(("GET /" + "a".repeat(8000) + " HTTP/1.1\r\nHost: a\r\n\r\n").getBytes(US_ASCII),
+        join(hello(), rubbish), join(hello(), call(1, GROUPS, Token.HEADER, "Bearer some-other-token"),
+            repeat(frame(Http2FrameTypes.PING, 0, 0, new byte[8]), 4000)));
   }
 
   private static byte[] bomb() throws IOException {

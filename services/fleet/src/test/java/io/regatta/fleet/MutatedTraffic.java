@@ -48,13 +48,18 @@ final class MutatedTraffic implements AutoCloseable {
 
   private final RandomGenerator<Plan> plans;
   private final Connector connector;
+  private final int closedWithinMillis;
   private final Deque<Open> aside = new ArrayDeque<>();
   private final Map<Integer, Integer> late = new TreeMap<>();
   private final Map<Integer, Integer> answered = new TreeMap<>();
 
-  /** @param recordings connections that are mutated */
-  MutatedTraffic(List<Recording> recordings, Connector connector) {
+  /**
+   * @param recordings connections that are mutated
+   * @param closedWithinMillis budget of time of a connection
+   */
+  MutatedTraffic(List<Recording> recordings, Connector connector, int closedWithinMillis) {
     this.connector = connector;
+    this.closedWithinMillis = closedWithinMillis;
     Arbitrary<Way> way = Arbitraries.frequency(Tuple.of(12, Way.FLIP), Tuple.of(12, Way.SET), Tuple.of(4, Way.SET_HEAD),
         Tuple.of(6, Way.MESSAGE_LENGTH), Tuple.of(8, Way.NUMBER), Tuple.of(2, Way.INSERT), Tuple.of(2, Way.DELETE),
         Tuple.of(2, Way.REPEAT_PART), Tuple.of(2, Way.CUT), Tuple.of(1, Way.LENGTH), Tuple.of(3, Way.TWICE),
@@ -116,7 +121,7 @@ final class MutatedTraffic implements AutoCloseable {
 
   private void end(Open open) throws IOException {
     try (HostileClient client = open.client()) {
-      int bytes = client.awaitEndWithin(AttackedJob.CLOSED_WITHIN_MILLIS).length;
+      int bytes = client.awaitEndWithin(closedWithinMillis).length;
       answered.merge(open.port(), bytes > 0 ? 1 : 0, Integer::sum);
     } catch (SocketTimeoutException e) {
       late.merge(open.port(), 1, Integer::sum);
