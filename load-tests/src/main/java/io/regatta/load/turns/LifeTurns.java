@@ -1,8 +1,5 @@
 package io.regatta.load.turns;
 
-import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
-import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.TrainerId;
@@ -13,6 +10,7 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.load.run.LoneJob;
 import io.regatta.load.run.ZipfBatches;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -59,7 +57,7 @@ final class LifeTurns {
     shard = new ParameterShard(0, new ParameterShard.Limits(1, 64, 64, rows, 0, true), clock, later::add);
     SparseTableSpec table = new SparseTableSpec(TABLE, dim, InitializerSpec.uniform(-0.1f, 0.1f), rule,
         TableLife.counted().withShrink(0, 0, TTL_SECONDS));
-    shard.register(new JobSpec(JOB, Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8192,
+    shard.register(LoneJob.spec(JOB, 8192,
         new ModelSpec(1, List.of(), OptimizerSpec.sgd(0.01), List.of(table))), trainer, 0);
   }
 

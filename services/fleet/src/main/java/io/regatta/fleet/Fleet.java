@@ -160,7 +160,7 @@ public final class Fleet implements AutoCloseable {
   }
 
   private RunResult late(RunEnded why) {
-    return RunResult.late(job().job(), job().mode().name().toLowerCase(Locale.ROOT), job().seed(), why.getMessage());
+    return RunResult.late(job().job(), job().mode().id(), job().seed(), why.getMessage());
   }
 
   /**

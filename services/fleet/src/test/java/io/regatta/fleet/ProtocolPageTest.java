@@ -81,7 +81,7 @@ class ProtocolPageTest {
 
   @Test
   void strings_are_all_that_messages_take() {
-    assertThat(strings("mode")).containsExactlyInAnyOrderElementsOf(names(Mode.OF_SERVERS));
+    assertThat(strings("mode")).containsExactlyInAnyOrderElementsOf(names(Mode.ofServers()));
     assertThat(strings("nan_policy")).containsExactlyElementsOf(names(List.of(NanPolicy.values())));
     assertThat(strings("initializer")).containsExactlyElementsOf(names(List.of(InitializerSpec.Kind.values())));
     assertThat(strings("Optimizer.kind"))

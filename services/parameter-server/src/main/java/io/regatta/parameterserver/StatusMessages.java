@@ -8,7 +8,6 @@ import io.regatta.protocol.parameterserver.ShardStatus;
 import io.regatta.protocol.parameterserver.TableCounts;
 import io.regatta.protocol.parameterserver.TrainerStatus;
 import io.regatta.protocol.parameterserver.WaitedFor;
-import java.util.Locale;
 
 /**
  * A converter of a shard's state to the message that {@code regatta status} asks for. Used on the shard's event loop.
@@ -45,7 +44,7 @@ final class StatusMessages {
   }
 
   private static JobStatus of(ParameterShard.JobStatus s) {
-    JobStatus.Builder status = JobStatus.newBuilder().setJob(s.job()).setMode(s.mode().name().toLowerCase(Locale.ROOT))
+    JobStatus.Builder status = JobStatus.newBuilder().setJob(s.job()).setMode(s.mode().id())
         .setVersion(s.version()).setDenseSize(s.denseSize()).putAllRows(s.rows()).setStalenessMax(s.stalenessMax())
         .setStalenessSum(s.stalenessSum()).setClockLeadMax(s.clockLeadMax()).setPushes(s.pushes())
         .setSkippedPushes(s.skippedPushes()).setRepeatedPushes(s.repeatedPushes()).putAllRoundWaitMs(s.roundWaitMillis());

@@ -5,7 +5,6 @@ import io.regatta.core.hash.Mix64;
 import it.unimi.dsi.fastutil.longs.AbstractLong2LongMap.BasicEntry;
 import it.unimi.dsi.fastutil.longs.Long2LongLinkedOpenHashMap;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;

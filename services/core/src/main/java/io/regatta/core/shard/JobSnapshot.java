@@ -51,11 +51,11 @@ public final class JobSnapshot {
     spec = job.spec;
     this.shard = shard;
     this.over = over;
-    version = job.version();
-    trainers = job.trainers.saved(job.pushes);
-    step = job.inRounds.next();
+    version = job.context.version();
+    trainers = job.trainers.saved(job.queue);
+    step = job.strategy.step();
     shrinks = job.shrinks.all();
-    whole = !job.pushes.isUnderWay() && !job.trainers.anyUnderWay();
+    whole = !job.queue.isUnderWay() && !job.trainers.anyUnderWay();
     updates = job.tables.updates(version);
     tables = job.tables.snapshot(scope, keptMax);
     try {

@@ -8,7 +8,6 @@ import io.regatta.core.dense.DenseVector;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.OptimizerUpdates;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.loop.Clock;
@@ -86,7 +85,7 @@ final class JobTables {
     denseOptimizer = spec.model().denseOptimizer();
     denseBytes = (long) denseSize() * Float.BYTES * denseWidth();
     seed = spec.model().seed();
-    rounds = spec.mode() == Mode.SYNC;
+    rounds = spec.mode().hasRounds();
     specs = spec.model().sparse();
     sparse = new SparseTable[specs.size()];
     numbers = new Object2IntOpenHashMap<>(specs.size());

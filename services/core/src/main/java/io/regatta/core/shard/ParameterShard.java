@@ -445,7 +445,7 @@ public final class ParameterShard {
   public void assign(String job, DenseValues dense) {
     JobState state = job(job);
     state.checkWhole();
-    state.turns.finish();
+    state.context.turns.finish();
     state.check.denseLength(dense.size(), "assignment");
     state.tables.assign(dense);
     completions.drain();
@@ -453,7 +453,7 @@ public final class ParameterShard {
 
   /** Returns the digest of a job, computed in one time slice; see {@link ShardLink#digest}. */
   public long digest(String job) {
-    job(job).turns.finish();
+    job(job).context.turns.finish();
     completions.drain();
     DigestCursor cursor = digestCursor(job);
     while (cursor.advance(Long.MAX_VALUE / 2)) { }
@@ -463,7 +463,7 @@ public final class ParameterShard {
   /** Returns a walk that computes the digest in slices. */
   public DigestCursor digestCursor(String job) {
     JobState state = job(job);
-    return new DigestCursor(state.tables, () -> state.inRounds.closing() || state.shrinks.underWay());
+    return new DigestCursor(state.tables, () -> state.strategy.isApplying() || state.shrinks.underWay());
   }
 
   /** Returns a walk over the rows of a table, in slices. */

@@ -29,7 +29,8 @@ import java.util.Set;
  */
 final class PushApplication {
 
-  private final JobState job;
+  private final FreeStrategy strategy;
+  private final JobContext job;
   private final Push push;
   private final List<TrainerState> from;
   private final String who;
@@ -60,8 +61,9 @@ final class PushApplication {
    * @param push its header, and the values that have arrived
    * @param update 0 for one that the NaN policy drops
    */
-  PushApplication(JobState job, Push push, List<TrainerState> from, String who, long update, long staleness) {
-    this.job = job;
+  PushApplication(FreeStrategy strategy, Push push, List<TrainerState> from, String who, long update, long staleness) {
+    this.strategy = strategy;
+    job = strategy.job;
     this.push = push;
     this.from = from;
     this.who = who;
@@ -76,7 +78,7 @@ final class PushApplication {
    * as far as the whole has been, and resumes from there; the whole is not continued.
    */
   PushApplication part(Push alone, List<TrainerState> its, String itsName) {
-    PushApplication part = new PushApplication(job, alone, its, itsName, update, staleness);
+    PushApplication part = new PushApplication(strategy, alone, its, itsName, update, staleness);
     part.dropped = dropped;
     part.skipped = skipped;
     part.tables.addAll(tables);
@@ -158,18 +160,18 @@ final class PushApplication {
         return -1;
       }
       if (!dropped) {
-        job.apply(blocks, gradient.block(blocks), push.step(), update);
+        strategy.apply(blocks, gradient.block(blocks), push.step(), update);
       }
-      left -= (long) DenseValues.BLOCK * (1 + job.tables.denseWidth());
+      left -= (long) DenseValues.BLOCK * (1 + strategy.tables.denseWidth());
     }
     return Math.max(0, left);
   }
 
   private long rows(SparseRows r) {
     int n = Math.min(TimeSlices.ROWS, r.ids().length - next);
-    long before = job.tables.births();
-    long cost = job.apply(r, next, next + n, push.step(), update);
-    births -= job.tables.births() - before;
+    long before = strategy.tables.births();
+    long cost = strategy.apply(r, next, next + n, push.step(), update);
+    births -= strategy.tables.births() - before;
     next += n;
     if (next == r.ids().length) {
       rows.remove();
@@ -217,7 +219,7 @@ final class PushApplication {
   }
 
   private final class Sink implements DenseSink {
-    private final BlockPool pool = job.tables.blocks();
+    private final BlockPool pool = strategy.tables.blocks();
     /** The block that is arriving; null before one is needed, and after the end. */
     private float[] gradient;
     private int taken;
@@ -254,13 +256,13 @@ final class PushApplication {
     private void block(int length) {
       int bad = dropped || push.finite() ? -1 : NonFinite.find(gradient, length, pool.scratch());
       if (bad >= 0) {
-        job.check.nanPolicy(who, "dense element " + (blocks * DenseValues.BLOCK + bad) + " is " + gradient[bad]
+        strategy.check.nanPolicy(who, "dense element " + (blocks * DenseValues.BLOCK + bad) + " is " + gradient[bad]
             + ", and what came before its block has been applied");
         throw new IllegalStateException("a push that may be dropped was applied block by block");
       }
       if (!dropped) {
         try {
-          job.apply(blocks, gradient, push.step(), update);
+          strategy.apply(blocks, gradient, push.step(), update);
         } catch (RuntimeException | Error e) {
           PeerLost broken = job.breakDown(who, e);
           job.completions.drain(); // nobody else does: the shard was not asked for anything

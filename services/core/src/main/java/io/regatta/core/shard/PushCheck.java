@@ -1,7 +1,6 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Push;
@@ -17,7 +16,7 @@ import java.util.Set;
 
 /**
  * A check of requests of one job on one shard as a whole, before anything changes. It checks contributors, repetitions,
- * rounds, tables, lengths and owners of ids; the content of a push is checked by {@link RowCheck}. Changes nothing but
+ * tables, lengths and owners of ids; the content of a push is checked by {@link RowCheck}. Changes nothing but
  * its own sets. Owned by the shard's thread.
  */
 final class PushCheck {
@@ -25,20 +24,20 @@ final class PushCheck {
   /** Largest number of ids for which one set is reused from push to push; more have a set of their own. */
   static final int FEW_IDS = 1 << 16;
 
-  private final JobState job;
+  private final JobContext job;
+  private final Trainers trainers;
   private final JobTables tables;
   private final int shard;
   private final Sharding sharding;
-  private final int openRounds;
   private final String where;
   /** Null while a check has it. */
   private IdSet kept = IdSet.forFew();
 
-  PushCheck(JobState job, int shard, int openRounds) {
+  PushCheck(JobContext job, JobTables tables, Trainers trainers, int shard) {
     this.job = job;
+    this.tables = tables;
+    this.trainers = trainers;
     this.shard = shard;
-    this.openRounds = openRounds;
-    tables = job.tables;
     sharding = job.spec.sharding();
     where = job.where;
   }
@@ -59,7 +58,7 @@ final class PushCheck {
     List<TrainerState> from = new ArrayList<>(push.contributors().size());
     int previous = -1;
     for (Contributor c : push.contributors()) {
-      TrainerState t = job.trainers.live(c.rank(), c.incarnation(), who);
+      TrainerState t = trainers.live(c.rank(), c.incarnation(), who);
       if (c.rank() <= previous) {
         throw new InvalidInput(who + " at " + where + ": contributors must be in ascending rank order");
       }
@@ -125,24 +124,6 @@ final class PushCheck {
       if (t.sitsOut) {
         throw new InvalidInput(who + " refused at " + where + ": trainer " + t.rank + " sits out; register again first");
       }
-    }
-  }
-
-  /** Sync: requires that the push is the next of each of its trainers, and not too far ahead of the slowest. */
-  void round(Push push, List<TrainerState> from, String who) {
-    for (TrainerState t : from) {
-      if (push.step() < t.nextStep) {
-        throw new InvalidInput(who + " refused at " + where + ": trainer " + t.rank + " has pushed step " + push.step()
-            + " before, or its round has closed; its next step is " + t.nextStep);
-      }
-      if (push.step() > t.nextStep) {
-        throw new InvalidInput(who + " refused at " + where + ": trainer " + t.rank + " has skipped step " + t.nextStep
-            + ", for which the round would wait for ever; push every step, empty ones too");
-      }
-    }
-    if (push.step() >= job.inRounds.next() + openRounds) {
-      throw new Overloaded(who + " is too far ahead at " + where + ": round " + job.inRounds.next()
-          + " is open and at most " + openRounds + " may be; wait for acknowledgements");
     }
   }
 

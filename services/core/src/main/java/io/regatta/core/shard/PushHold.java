@@ -32,7 +32,10 @@ final class PushHold {
 
   private record Held(Push push, long sinceMillis, BiConsumer<PushAck, Throwable> done) {}
 
-  private final JobState job;
+  private final JobContext job;
+  private final Trainers trainers;
+  private final PushQueue queue;
+  private final BiConsumer<Push, BiConsumer<PushAck, Throwable>> letIn;
   private final int limit;
   /** Callers that wait for the last pushes, by the name of the snapshot that holds; emptied once they are answered. */
   private final Map<String, List<BiConsumer<List<PushMark>, Throwable>>> holders = new LinkedHashMap<>();
@@ -46,9 +49,19 @@ final class PushHold {
   private List<PushMark> upTo = List.of();
   private List<Held> held = new ArrayList<>();
 
-  /** @param limit how many pushes of one trainer may wait */
-  PushHold(JobState job, int limit) {
+  /**
+   * Creates a hold of no snapshot.
+   *
+   * @param queue the pushes that are being processed
+   * @param letIn takes in a push that need not wait any longer; throws if it is refused
+   * @param limit how many pushes of one trainer may wait
+   */
+  PushHold(JobContext job, Trainers trainers, PushQueue queue, BiConsumer<Push, BiConsumer<PushAck, Throwable>> letIn,
+      int limit) {
     this.job = job;
+    this.trainers = trainers;
+    this.queue = queue;
+    this.letIn = letIn;
     this.limit = limit;
   }
 
@@ -84,7 +97,7 @@ final class PushHold {
     if (holders.values().stream().allMatch(List::isEmpty) || !isQuiet()) {
       return;
     }
-    List<PushMark> last = job.trainers.active().stream()
+    List<PushMark> last = trainers.active().stream()
         .map(t -> new PushMark(t.rank, t.incarnation, t.lastSequence)).toList();
     holders.values().forEach(asked -> {
       asked.forEach(done -> job.completions.value(done, last));
@@ -98,34 +111,34 @@ final class PushHold {
    */
   boolean isReached() {
     return isQuiet() && upTo.stream().allMatch(mark -> {
-      TrainerState t = job.trainers.find(mark.rank(), mark.incarnation());
+      TrainerState t = trainers.find(mark.rank(), mark.incarnation());
       return t == null || !t.active() || t.lastSequence >= mark.sequence();
     });
   }
 
   private boolean isQuiet() {
-    return job.pushes.isEmpty() && !job.trainers.anyUnderWay();
+    return queue.isEmpty() && !trainers.anyUnderWay();
   }
 
   /** Returns true if this push has to wait, because it is new and no other shard has it. */
   boolean keeps(Push push) {
     return !holders.isEmpty() && push.contributors().stream().noneMatch(of -> of.rank() == leaving)
-        && job.trainers.underWay(push) == null && !push.contributors().stream().allMatch(this::isLetIn);
+        && trainers.underWay(push) == null && !push.contributors().stream().allMatch(this::isLetIn);
   }
 
   private boolean isLetIn(Contributor of) {
-    TrainerState t = job.trainers.find(of.rank(), of.incarnation());
+    TrainerState t = trainers.find(of.rank(), of.incarnation());
     return t == null || of.sequence() <= t.lastSequence || upTo.stream().anyMatch(mark -> mark.rank() == of.rank()
         && mark.incarnation() == of.incarnation() && of.sequence() <= mark.sequence());
   }
 
   /** Keeps a push until the end of all holds. */
-  void keep(Push push, long nowMillis, BiConsumer<PushAck, Throwable> done) {
+  void keep(Push push, BiConsumer<PushAck, Throwable> done) {
     if (held.stream().filter(h -> sharesTrainer(h.push, push)).count() >= limit) {
       throw new Overloaded(PushCheck.name(push) + " refused: " + limit + " pushes of its trainers wait at " + job.where
           + " for a snapshot to be taken, the limit for each; wait for acknowledgements");
     }
-    held.add(new Held(push, nowMillis, done));
+    held.add(new Held(push, job.nowMillis(), done));
   }
 
   private static boolean sharesTrainer(Push a, Push b) {
@@ -156,7 +169,7 @@ final class PushHold {
     held = new ArrayList<>();
     for (Held h : waiting) {
       try {
-        job.push(h.push, h.done);
+        letIn.accept(h.push, h.done);
       } catch (RuntimeException | Error e) {
         h.push.release();
         job.completions.error(h.done, e);

@@ -14,7 +14,8 @@ import java.util.function.BiConsumer;
  */
 final class PushUnderWay implements SlicedWork {
 
-  private final JobState job;
+  private final JobPushes pushes;
+  private final JobContext job;
   private final Push push;
   private final String who;
   private final long sinceMillis;
@@ -30,17 +31,18 @@ final class PushUnderWay implements SlicedWork {
   private PushApplication application;
 
   /** Creates the processing of a push of which nothing has been examined. */
-  PushUnderWay(JobState job, Push push, long sinceMillis, BiConsumer<PushAck, Throwable> done) {
-    this.job = job;
+  PushUnderWay(JobPushes pushes, Push push, BiConsumer<PushAck, Throwable> done) {
+    this.pushes = pushes;
+    job = pushes.job;
     this.push = push;
     who = PushCheck.name(push);
-    this.sinceMillis = sinceMillis;
+    sinceMillis = job.nowMillis();
     this.done = done;
   }
 
   /** Creates the processing of a push that has been checked as far as it has arrived, and has begun. */
-  PushUnderWay(JobState job, Push known, long sinceMillis, PushApplication begun) {
-    this(job, known, sinceMillis, (BiConsumer<PushAck, Throwable>) null);
+  PushUnderWay(JobPushes pushes, Push known, PushApplication begun) {
+    this(pushes, known, (BiConsumer<PushAck, Throwable>) null);
     application = begun;
   }
 
@@ -72,20 +74,20 @@ final class PushUnderWay implements SlicedWork {
 
   /** Checks the contributors and whether there is anything to take in; returns true if there is. */
   private boolean begin() {
-    from = job.contributors(push, who);
-    if (job.answered(push, from, who, done)) {
+    from = pushes.contributors(push, who);
+    if (pushes.answered(push, from, who, done)) {
       return false;
     }
-    check = job.intake().check(push, from, who);
+    check = pushes.strategy.check(push, from, who);
     return true;
   }
 
   private PushApplication takeIn() {
-    if (job.answered(push, from, who, done)) { // taken in over another stream meanwhile
+    if (pushes.answered(push, from, who, done)) { // taken in over another stream meanwhile
       return null;
     }
-    from = job.contributors(push, who);
-    return job.intake().take(push, from, who, check, sinceMillis, done);
+    from = pushes.contributors(push, who);
+    return pushes.strategy.take(push, from, who, check, sinceMillis, done);
   }
 
   private long apply(long floats) {
@@ -93,7 +95,7 @@ final class PushUnderWay implements SlicedWork {
       long left = application.advance(push, floats);
       if (left >= 0 && done != null) {
         push.release();
-        job.applied(application, push, from, done);
+        pushes.applied(application, push, from, done);
       }
       return left;
     } catch (RuntimeException | Error e) {

@@ -30,7 +30,7 @@ final class RowLimit {
   RowLimit(JobTables tables, LongSupplier unborn, Mode mode, String where) {
     this.tables = tables;
     this.unborn = unborn;
-    exact = mode == Mode.SYNC;
+    exact = mode.hasRounds();
     this.where = where;
   }
 

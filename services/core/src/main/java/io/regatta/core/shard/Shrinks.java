@@ -24,7 +24,8 @@ final class Shrinks {
    */
   private static final int LOOK_FLOATS = 40;
 
-  private final JobState job;
+  private final JobContext job;
+  private final JobTables tables;
   /** Number of shrinks done before the snapshot was saved from which this run resumes. */
   private long before;
   /** Number of the last shrink since then. */
@@ -32,8 +33,9 @@ final class Shrinks {
   private Shrunk result = Shrunk.NONE;
   private Walk open;
 
-  Shrinks(JobState job) {
+  Shrinks(JobContext job, JobTables tables) {
     this.job = job;
+    this.tables = tables;
   }
 
   /** Returns true while rows are being removed, so that what is seen between time slices is not of one moment. */
@@ -93,7 +95,7 @@ final class Shrinks {
     private final String who;
     private final long sinceMillis;
     private final List<BiConsumer<Shrunk, Throwable>> owed = new ArrayList<>();
-    private final Iterator<SparseTable> tables = job.tables.sparseTables().iterator();
+    private final Iterator<SparseTable> rest = tables.sparseTables().iterator();
     private Shrunk before = Shrunk.NONE;
     private SparseTable table;
     private int mark;
@@ -135,10 +137,10 @@ final class Shrinks {
           table = null;
           segment = 0;
           while (table == null) {
-            if (!tables.hasNext()) {
+            if (!rest.hasNext()) {
               return false;
             }
-            SparseTable next = tables.next();
+            SparseTable next = rest.next();
             table = next.layout().tracked() ? next : null;
           }
           mark = table.mark();
@@ -168,7 +170,7 @@ final class Shrinks {
 
     private Shrunk counted() {
       Shrunk sum = Shrunk.NONE;
-      for (SparseTable t : job.tables.sparseTables()) {
+      for (SparseTable t : tables.sparseTables()) {
         TableCounts c = t.counts();
         sum = sum.plus(new Shrunk(c.shrunkByScore(), c.shrunkUnseen(), c.expired(), t.size()));
       }

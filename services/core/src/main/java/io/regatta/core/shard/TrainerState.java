@@ -54,6 +54,13 @@ final class TrainerState {
     return phase == Phase.ACTIVE && !sitsOut;
   }
 
+  /** Notes a request of this incarnation, unless it has ended. */
+  void seen(long nowMillis) {
+    if (active()) {
+      lastSeenMillis = nowMillis;
+    }
+  }
+
   String name() {
     return "trainer " + rank;
   }

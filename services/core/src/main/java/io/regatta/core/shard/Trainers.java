@@ -190,6 +190,28 @@ final class Trainers {
     }
   }
 
+  /** Notes that a push has been taken in as a whole, so that a further arrival of it is a repetition. */
+  void takenIn(Push push, List<TrainerState> from, long nowMillis) {
+    for (int i = 0; i < from.size(); i++) {
+      TrainerState t = from.get(i);
+      t.lastSequence = push.contributors().get(i).sequence();
+      t.application = null;
+      t.lastStep = push.step();
+      t.nextStep = push.step() + 1;
+      t.seen(nowMillis);
+    }
+  }
+
+  /** Notes that a push is in the values as a whole. */
+  void contains(Push push) {
+    for (Contributor c : push.contributors()) {
+      TrainerState t = find(c.rank(), c.incarnation());
+      if (t != null && !c.progress().equals(TrainerProgress.NONE)) {
+        t.progress = c.progress();
+      }
+    }
+  }
+
   /** Returns true if a push of a trainer has been applied in part and has not fully arrived. */
   boolean anyUnderWay() {
     return active().stream().anyMatch(t -> t.application != null);

@@ -226,7 +226,7 @@ class JobSnapshotTest {
     TableSnapshot other = TableSnapshot.take(job.tables.table("b"), Scope.ALL, 0);
     Answer<JobSnapshot> first = new Answer<>();
     job.snapshots.ask("first", 0, false, Scope.ALL, 0, first);
-    job.turns.begin();
+    job.context.turns.begin();
     assertThat(job.snapshots.takeIfDue()).isTrue();
     completions.drain();
     assertThat(first.error).isInstanceOf(IllegalStateException.class);

@@ -238,21 +238,21 @@ class JobStateTest {
     changed(job, 0);
     changed(job, 1);
     changed(job, 0);
-    assertThat(job.changes.size()).as("trainer 2 is still to be told").isEqualTo(3);
+    assertThat(((GeoStrategy) job.strategy).changes().size()).as("trainer 2 is still to be told").isEqualTo(3);
     job.end(new TrainerId(2, 1), TrainerState.Phase.LOST);
     changed(job, 0);
-    assertThat(job.changes.size()).isZero();
+    assertThat(((GeoStrategy) job.strategy).changes().size()).isZero();
     job.push(pushOf(0, 2, null, rows(4)), new Answer<>());
     changed(job, 1);
     changed(job, 0);
-    assertThat(job.changes.size()).isEqualTo(1);
+    assertThat(((GeoStrategy) job.strategy).changes().size()).isEqualTo(1);
     changed(job, 1);
-    assertThat(job.changes.size()).as("behind the answer to the last").isZero();
+    assertThat(((GeoStrategy) job.strategy).changes().size()).as("behind the answer to the last").isZero();
   }
 
   private static void changed(JobState job, int rank) {
     job.pull(new Pull(rank, 0, false, List.of(), true), new Answer<>());
-    job.completions.drain();
+    job.context.completions.drain();
   }
 
   @Test

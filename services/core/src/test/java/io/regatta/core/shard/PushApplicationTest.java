@@ -301,7 +301,7 @@ class PushApplicationTest {
     job.tables.initialize(DenseMemory.of(new float[N]));
     float[] g = gradient(1);
     Push push = new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, DenseMemory.of(g), List.of());
-    PushApplication application = new PushApplication(job, push, List.of(), "push", 1, 0);
+    PushApplication application = new PushApplication((FreeStrategy) job.strategy, push, List.of(), "push", 1, 0);
     assertThat(application.advance(push, 0)).as("no budget").isEqualTo(-1);
     assertThat(job.tables.denseSnapshot().toArray()).containsOnly(0);
     assertThat(application.advance(push, 1_000_000)).as("gradient and values of three blocks")

@@ -145,7 +145,7 @@ class PushTurnsTest {
 
   @Test
   void aRefusedPushOfManyRowsChangesNothing() {
-    for (Mode mode : Mode.OF_SERVERS) {
+    for (Mode mode : Mode.ofServers()) {
       ParameterShard shard = shard(mode, 1, true);
       long[] twice = IDS.clone();
       twice[ROWS - 1] = twice[0];

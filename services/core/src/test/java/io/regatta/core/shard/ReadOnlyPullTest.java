@@ -71,7 +71,7 @@ class ReadOnlyPullTest {
 
   @Test
   void readingWaitsForNobody() {
-    for (Mode mode : Mode.OF_SERVERS) {
+    for (Mode mode : Mode.ofServers()) {
       LocalJob job = new LocalJob(LocalJob.spec(mode, 2, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL));
       job.start();
       job.clients.get(0).push(0, 1, null, null, List.of());

@@ -9,7 +9,6 @@ import ai.djl.training.optimizer.Optimizer;
 import ai.djl.util.Pair;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
@@ -221,7 +220,7 @@ public final class Enrolment {
 
   /** Takes the part in the start of a rank that ends its run without having trained, so that the others can begin. */
   public static void abstain(TrainerSession session) {
-    if (session.job().mode() == Mode.COLLECTIVE && session.worldSize() > 1) {
+    if (!session.job().mode().needsServers() && session.worldSize() > 1) {
       throw new InvalidInput("job " + session.job().job() + ": the program made no trainer on rank " + session.trainer().rank()
           + ", but in mode collective every rank takes part in every step; make one on every rank");
     }

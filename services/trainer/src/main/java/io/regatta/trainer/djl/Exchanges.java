@@ -3,7 +3,6 @@ package io.regatta.trainer.djl;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.collective.compress.LocalSteps;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.trainer.config.AdaptiveLocalsgdConfigs;
@@ -34,7 +33,7 @@ final class Exchanges {
     if (replica.session().ranks().isPresent()) {
       return collective(replica, strategy, client, optimizer, times);
     }
-    if (client.job().mode() != Mode.GEO) {
+    if (!client.job().mode().pushesDeltas()) {
       return new PushPullExchange(replica, client, times);
     }
     GeoRank state = replica.group().collective(replica.session(), replica.replica(), "start of geo mode", client,
@@ -112,7 +111,7 @@ final class Exchanges {
 
   /** Rows of tables lie on servers, which collective mode has none of. */
   static void refuseTables(Strategy strategy, List<SparseTableSpec> tables) {
-    if (strategy.mode() == Mode.COLLECTIVE && !tables.isEmpty()) {
+    if (!strategy.mode().needsServers() && !tables.isEmpty()) {
       throw new InvalidInput("the model has a DistributedEmbedding (" + tables.get(0).name() + "), whose rows lie on servers, but "
           + "mode collective has none; choose another mode, or an embedding of DJL's whose rows are dense parameters");
     }

@@ -11,7 +11,6 @@ import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
 import ai.djl.translate.TranslateException;
 import io.regatta.core.client.ParameterClient;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.exchange.TrainerStart;
 import io.regatta.core.model.ModelSpec;
@@ -190,7 +189,7 @@ public final class FleetTrainer extends Trainer {
     }
     if (dataset instanceof SlotDataset slots) {
       slots.trace(session.trace());
-      if (values != null && registered.client().job().mode() == Mode.SYNC && trainingData.isTraining(dataset)) {
+      if (values != null && registered.client().job().mode().hasRounds() && trainingData.isTraining(dataset)) {
         slots.trainInSteps();
         if (passes.areOwn() && rankSums.isEmpty()) { // the others have a way of their own, and none
           slots.giveEmptyBatches();
@@ -399,7 +398,7 @@ public final class FleetTrainer extends Trainer {
     if (values != null) {
       values.resumed();
       RankSteps ofRank = replica.group().steps();
-      if (passes.areOwn() && client().job().mode() == Mode.SYNC && ofRank.pushesPerStep() == 1) {
+      if (passes.areOwn() && client().job().mode().hasRounds() && ofRank.pushesPerStep() == 1) {
         met(ofRank.steps());
       }
     }

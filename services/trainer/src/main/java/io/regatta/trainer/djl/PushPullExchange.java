@@ -65,7 +65,7 @@ final class PushPullExchange implements Exchange {
     session = replica.session();
     steps = replica.group().steps();
     mode = client.job().mode();
-    overlap = mode == Mode.ASYNC && session.job().overlap();
+    overlap = mode.mayOverlap() && session.job().overlap();
     pushesPerStep = replica.pushesPerStep(mode);
     steps.pushesPerStep(pushesPerStep);
     itself = List.of(replica.replica());
@@ -165,7 +165,7 @@ final class PushPullExchange implements Exchange {
 
   @Override
   public void prefetch(List<SparseIds> next) {
-    if (overlap || mode != Mode.SYNC && !next.isEmpty()) {
+    if (overlap || !mode.hasRounds() && !next.isEmpty()) {
       wished = next;
       ahead = client.pull(steps.made() + 1, overlap ? values : null, next, false);
     }
@@ -176,7 +176,7 @@ final class PushPullExchange implements Exchange {
     if (overlap) {
       return pushAndGoOn(gradients);
     }
-    Contribution mine = new Contribution(replica.replica(), gradients, mode == Mode.SYNC ? next : List.of(), versions);
+    Contribution mine = new Contribution(replica.replica(), gradients, mode.hasRounds() ? next : List.of(), versions);
     String operation = "step " + steps.steps();
     Outcome o = merged() && replica.group().size() > 1
         ? replica.group().step(session, replica.replica(), operation, mine, this::pushAndPull)
@@ -223,7 +223,7 @@ final class PushPullExchange implements Exchange {
   }
 
   private boolean merged() {
-    return mode == Mode.SYNC || mode == Mode.HALF_ASYNC;
+    return mode.mergesReplicas();
   }
 
   /** Shards count pushes; what is told of it is in steps, begun ones included. */

@@ -6,7 +6,6 @@ import io.regatta.core.loop.Clock;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.trainer.session.TrainerSession;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -78,11 +77,11 @@ record RankStart(int rank, boolean trains, long step, long run, long modelHigh, 
    * @param aggregator whether the ranks' pushes are summed before they come to the shards
    */
   static void requireAllTrain(String job, Mode mode, boolean aggregator, List<RankStart> ranks) {
-    boolean waits = mode == Mode.SYNC || mode == Mode.SSP || mode == Mode.HALF_ASYNC && aggregator;
+    boolean waits = mode.waitsForOthers(aggregator);
     List<Integer> absent = ranks.stream().filter(of -> !of.trains).map(RankStart::rank).toList();
     if (waits && !absent.isEmpty()) {
       throw new InvalidInput("job " + job + ": the program made no trainer on ranks " + absent
-          + ", for whose steps the others would wait for ever in mode " + mode.name().toLowerCase(Locale.ROOT)
+          + ", for whose steps the others would wait for ever in mode " + mode.id()
           + "; make one on every rank, or train with mode async, geo, or half_async without an aggregator");
     }
   }

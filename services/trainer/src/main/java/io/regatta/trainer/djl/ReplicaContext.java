@@ -19,6 +19,6 @@ public record ReplicaContext(TrainerSession session, ReplicaGroup group, int rep
 
   /** Replicas that are merged push once in a step, others each for itself. */
   int pushesPerStep(Mode mode) {
-    return mode == Mode.ASYNC || mode == Mode.SSP ? group.size() : 1;
+    return mode.mergesReplicas() ? 1 : group.size();
   }
 }

@@ -1,7 +1,6 @@
 package io.regatta.trainer.djl;
 
 import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.hash.Mix64;
 import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.trainer.data.DataCursor;
@@ -137,7 +136,7 @@ public final class TrainerSnapshots {
 
   /** Where reading goes on behind a pass, which {@code max_steps} may have ended before its end; null if it is not known. */
   private DataCursor behindPass() {
-    boolean sync = spec.mode() == Mode.SYNC; // in the others each rank counts its own
+    boolean sync = spec.mode().hasRounds(); // in the others each rank counts its own
     return session.job().maxSteps() == 0 || sync && !steps.areEnough() ? data.behindPass()
         : sync && !session.isElastic() ? iterations.place() : null;
   }

@@ -2,7 +2,6 @@ package io.regatta.trainer.run;
 
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.trainer.ReduceOp;
@@ -14,7 +13,6 @@ import io.regatta.trainer.session.RankCalls;
 import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
@@ -139,9 +137,7 @@ final class RankCollectives {
   }
 
   private boolean sitsOut() {
-    Optional<ParameterClient> client = session.client();
-    Mode mode = client.map(c -> c.job().mode()).orElse(Mode.ASYNC);
-    return session.worldSize() > 1 && !session.isCollective() && (mode == Mode.SYNC || mode == Mode.SSP
-        || mode == Mode.HALF_ASYNC && session.job().aggregator());
+    return session.worldSize() > 1 && !session.isCollective()
+        && session.client().filter(c -> c.job().mode().waitsForOthers(session.job().aggregator())).isPresent();
   }
 }

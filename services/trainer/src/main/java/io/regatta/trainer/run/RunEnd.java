@@ -174,8 +174,8 @@ final class RunEnd {
       seconds = Math.max(seconds, group.steps().millisBefore() / 1000.0 + stats.seconds());
     }
     int servers = session.serverEndpoints().size();
-    Mode mode = session.isCollective() ? Mode.COLLECTIVE : session.client().map(c -> c.job().mode()).orElse(job.mode());
-    return new RunResult(job.job(), mode.name().toLowerCase(Locale.ROOT), servers, session.worldSize(),
+    Mode mode = session.isCollective() ? job.mode() : session.client().map(c -> c.job().mode()).orElse(job.mode());
+    return new RunResult(job.job(), mode.id(), servers, session.worldSize(),
         job.threads(), session.shards(), job.seed(), session.trainer().rank(), lowest.steps(), examples, seconds,
         lowest.figures(), exchange, processIds, first.model(), parametersHash, metrics, rates, losses,
         before.trained(), repeated, "");

@@ -7,7 +7,6 @@ import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 import io.regatta.node.Node;
@@ -116,7 +115,7 @@ final class RankSession implements TrainerSession {
   public CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
     return loop.call(() -> {
       strategy.check(job);
-      return strategy.mode() == Mode.COLLECTIVE ? connectToRanks(model) : connectToShards(spec(strategy, model));
+      return !strategy.mode().needsServers() ? connectToRanks(model) : connectToShards(spec(strategy, model));
     });
   }
 
@@ -202,7 +201,7 @@ final class RankSession implements TrainerSession {
   }
 
   private ShardSnapshots snapshots() {
-    return new ShardSnapshots(node, job.job(), found.shards(), spec != null && spec.mode() == Mode.SYNC);
+    return new ShardSnapshots(node, job.job(), found.shards(), spec != null && spec.mode().hasRounds());
   }
 
   @Override

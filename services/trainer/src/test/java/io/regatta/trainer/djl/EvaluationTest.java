@@ -13,7 +13,6 @@ import io.regatta.trainer.run.SharedShards;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Locale;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -27,7 +26,7 @@ class EvaluationTest {
   @EnumSource(value = Mode.class, mode = EnumSource.Mode.EXCLUDE, names = "COLLECTIVE")
   void evaluatingChangesNeitherParametersNorRowsNorTheSavedModel(Mode mode, @TempDir Path dir) throws Exception {
     try (SharedShards shards = new SharedShards(Toy.job(new JsonObject().put("shards", 2)
-        .put("mode", mode.name().toLowerCase(Locale.ROOT))))) {
+        .put("mode", mode.id())))) {
       shards.run(worker -> {
         try (Model model = Model.newInstance("sum")) {
           model.setBlock(new DistributedEmbeddingTest.SumOfRows(2, -1, "t"));
