@@ -98,12 +98,16 @@ class AttackTest {
     Connector tls = Connector.tls("TLSv1.3", trusted);
     try (AttackedJob job = AttackedJob.start(dir, pem)) {
       List<Integer> ports = job.allPorts();
+      List<Integer> some = ports.subList(0, 3); // handshakes cost, and TLS is the same everywhere
+      Opening opening = slow -> slow.open(some, SlowClients.http(), 1, tls)
+          + slow.open(ports, SlowClients.withinTls(), 1, tls)
+          + slow.open(ports, SlowClients.withinTls(), 1, Connector.tls("TLSv1.2", trusted))
+          + slow.open(ports, SlowClients.handshakes(), 1, Connector.TCP);
+      try (SlowClients slow = new SlowClients()) {
+        opening.open(slow); // loops make what they keep
+      }
       try (AttackCosts costs = new AttackCosts(job, "TLS: ", tls)) {
-        List<Integer> some = ports.subList(0, 3); // handshakes cost, and TLS is the same everywhere
-        costs.measure("slow clients of each kind", AttackCosts.LOG_BYTES, slow(slow ->
-            slow.open(some, SlowClients.http(), 1, tls) + slow.open(ports, SlowClients.withinTls(), 1, tls)
-                + slow.open(ports, SlowClients.withinTls(), 1, Connector.tls("TLSv1.2", trusted))
-                + slow.open(ports, SlowClients.handshakes(), 1, Connector.TCP)));
+        costs.measure("slow clients of each kind", AttackCosts.LOG_BYTES, slow(opening));
         manySlow(job, costs, tls);
         mutated(job, ports, costs, tls, MUTATED_FRAMES / TLS_PART);
       }
