@@ -2,13 +2,13 @@ package io.regatta.trainer.run;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.protocol.snapshot.WritablePlace;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.OptimizerConfig;
-import io.regatta.trainer.djl.Devices;
-import io.regatta.trainer.djl.Engines;
-import io.regatta.protocol.snapshot.WritablePlace;
+import io.regatta.trainer.model.Devices;
+import io.regatta.trainer.model.Engines;
 import io.regatta.trainer.result.RunRecord;
 import io.regatta.trainer.snapshot.StartingPoint;
 import java.io.IOException;

@@ -8,7 +8,7 @@ import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Parcel;
-import io.regatta.trainer.djl.ReplicaGroup;
+import io.regatta.trainer.replica.ReplicaGroup;
 import io.regatta.trainer.session.RankCalls;
 import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;

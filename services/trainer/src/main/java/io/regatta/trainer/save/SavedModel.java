@@ -18,7 +18,7 @@ import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.protocol.snapshot.TensorInfo;
 import io.regatta.protocol.snapshot.WritablePlace;
 import io.regatta.trainer.Progress;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.session.TrainerSession;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
