@@ -63,7 +63,7 @@ class JoinWaitTest {
         ClusterConfig.of(cluster, List.of("127.0.0.1:" + seed), seed)), "rendezvous"));
     Node node = get(starting.future());
     assertThat(node.adminPort()).isEqualTo(admin);
-    assertThat(fetch("/why").body()).isEqualTo("trainer: nothing waits\n");
+    awaitAnswer("/why", answer -> answer.body().equals("trainer: nothing waits\n"));
     assertThat(checks(node, "/ready", 503)).containsExactly("services: DOWN, none has been started");
     node.starting("trainer").serves();
     assertThat(checks(node, "/ready", 200)).containsExactly("trainer: UP");
