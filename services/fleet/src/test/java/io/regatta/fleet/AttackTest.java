@@ -190,7 +190,7 @@ class AttackTest {
     }
   }
 
-  /** Recorded calls with the token pass its check: mutated ones reach what is behind it. */
+  /** Recorded calls with the token pass its check: mutated ones reach the services. */
   private static void assertAdmitted(AttackedJob job, List<Recording> calls, Connector connector) throws IOException {
     PeerLogClock.pass();
     try (LogLines refused = LogLines.of("io.regatta.protocol.security.TokenGuard")) {

@@ -36,7 +36,7 @@ public final class Certificates {
   private static final String HOSTS = "san=ip:127.0.0.1,dns:localhost";
 
   private final Path directory;
-  /** By name. */
+  /** Certificates by their names. */
   private final Map<String, Pem> issued = new ConcurrentHashMap<>();
 
   /**
