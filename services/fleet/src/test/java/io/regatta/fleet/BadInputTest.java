@@ -12,6 +12,7 @@ import ai.djl.training.tracker.Tracker;
 import io.regatta.aggregator.AggregatorMain;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
+import io.regatta.node.testing.LogLines;
 import io.regatta.trainer.TrainingProgram;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;

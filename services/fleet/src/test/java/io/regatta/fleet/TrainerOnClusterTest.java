@@ -33,6 +33,7 @@ import io.regatta.node.Node;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.settings.StreamConfig;
 import io.regatta.node.testing.EmbeddedNode;
+import io.regatta.node.testing.LogLines;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.protocol.RendezvousClient;
