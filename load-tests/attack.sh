@@ -1,8 +1,9 @@
 #!/bin/sh
-# Attacks each port of a running job: slow clients of some thirty kinds over TCP and TLS, floods, and mutated frames and requests of the
-# job's own calls. Prints a table: what came, in which time, how many calls of the job succeeded meanwhile and the slowest of them, memory that
-# stays, and bytes of the log. Fails if a connection stays open, a call fails, or a budget is exceeded.
-#   load-tests/attack.sh [CONNECTIONS [FRAMES]]   (default: 1000 of each kind, and 1000000; about fifteen minutes)
+# Attacks each port of a running job: slow clients of some thirty kinds over TCP and within TLS, floods, and mutated frames and requests
+# of the job's own calls, a tenth more of them within TLS. Prints a table: what came, in which time, how many calls of the job succeeded
+# meanwhile and the slowest of them, memory that stays, and bytes of the log. Fails if a connection stays open, a call fails, or a budget
+# is exceeded.
+#   load-tests/attack.sh [CONNECTIONS [FRAMES]]   (default: 1000 of each kind, and 1000000; about ten minutes)
 # Needs a JDK, and leave to open 10000 files (ulimit -n).
 set -eu
 
@@ -18,10 +19,10 @@ status=0
   >"$log" 2>&1 </dev/null || status=$?
 echo "| attack | connections or frames | s | calls meanwhile | slowest, ms | live heap, kB | direct memory, kB | log, bytes |"
 echo "|---|---|---|---|---|---|---|---|"
-grep '^| ' "$log" || true
+grep -a '^| ' "$log" || true
 if [ "$status" -ne 0 ]; then
   echo "attack.sh: failed; see $log" >&2
-  grep -A 8 '^\[ERROR\]   AttackTest' "$log" >&2 || tail -n 20 "$log" >&2
+  grep -a -A 8 '^\[ERROR\]   AttackTest' "$log" >&2 || tail -n 20 "$log" >&2
   exit 1
 fi
 rm -f "$log"

@@ -65,7 +65,8 @@ final class Drivers implements Callable<Integer> {
   @CommandLine.Spec
   private CommandLine.Model.CommandSpec spec;
 
-  /** Runs the command; returns the exit status: 2 for a bad command line, 1 for a run that failed. */
+  /** Runs the command; returns the exit status: 2 for a bad command line, 1 for a run that failed or that
+   * missed what is wanted of it. */
   static int execute(String... args) {
     ServiceLogging.use();
     return new CommandLine(new Drivers()).setExecutionExceptionHandler((e, line, result) -> {
@@ -101,6 +102,7 @@ final class Drivers implements Callable<Integer> {
     Scale scale = quick ? Scale.QUICK : Scale.FULL;
     PrintWriter out = spec.commandLine().getOut();
     JsonObject results = new JsonObject();
+    String shortfall = "";
     double loadBefore = Machine.load();
     out.println(Machine.describe() + "; medians of " + scale.rounds() + " interleaved rounds"
         + (quick ? ", quick\n" : "\n"));
@@ -153,6 +155,7 @@ final class Drivers implements Callable<Integer> {
               scale.blockSeconds()), quick ? EXAMPLES / 5 : EXAMPLES / 2);
           out.println(result.markdown());
           results.put(driver, result.json());
+          shortfall = result.shortfall();
         }
         case MODES -> {
           ModesDriver.Result result = ModesDriver.run(quick ? ModesDriver.Size.QUICK : ModesDriver.Size.FULL);
@@ -166,6 +169,10 @@ final class Drivers implements Callable<Integer> {
     if (json != null) {
       Files.writeString(json, Machine.json().put("load_before", loadBefore).put("load_after", Machine.load())
           .put("rounds", scale.rounds()).put("quick", quick).put("drivers", results).encodePrettily() + "\n");
+    }
+    if (!shortfall.isEmpty()) {
+      spec.commandLine().getErr().println("drivers: " + shortfall);
+      return 1;
     }
     return 0;
   }

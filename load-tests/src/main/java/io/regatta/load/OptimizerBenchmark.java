@@ -1,5 +1,7 @@
 package io.regatta.load;
 
+import static org.openjdk.jmh.annotations.Mode.*;
+
 import io.regatta.core.optim.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.load.run.Rules;
@@ -10,7 +12,6 @@ import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
@@ -20,7 +21,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /** Every update rule on 8000 elements in the cache: as a block of a dense vector, and as 800 rows of 10. */
 @State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
+@BenchmarkMode(AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)

@@ -1,10 +1,9 @@
 package io.regatta.load;
 
+import static org.openjdk.jmh.annotations.Mode.*;
+
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.exchange.Contributor;
-import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
-import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
@@ -13,11 +12,13 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.load.run.LoneJob;
 import io.regatta.load.run.Rules;
 import io.regatta.protocol.vertx.SystemClock;
 import java.util.List;
@@ -40,7 +41,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * of 10 floats, ids drawn uniformly. One operation is one call; divide by {@link #ROWS} for the time per row.
  */
 @State(Scope.Benchmark)
-@BenchmarkMode(org.openjdk.jmh.annotations.Mode.AverageTime)
+@BenchmarkMode(AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
@@ -72,8 +73,8 @@ public class ShardBenchmark {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("bias", List.of(1))), rule,
         List.of(new SparseTableSpec(TABLE, DIM, InitializerSpec.uniform(-0.1f, 0.1f), rule)));
     TrainerId trainer = new TrainerId(0, 1);
-    shard = new ParameterShard(0, ParameterShard.Limits.defaults(), SystemClock.get());
-    shard.register(new JobSpec(JOB, Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8192, model), trainer, 0);
+    shard = new ParameterShard(0, ShardLimits.defaults(), SystemClock.get());
+    shard.register(LoneJob.spec(JOB, 8192, model), trainer, 0);
     shard.initialize(JOB, trainer, DenseMemory.of(new float[1]));
     for (long first = 0; first < rows; first += ROWS) {
       long[] batch = new long[(int) Math.min(ROWS, rows - first)];

@@ -1,5 +1,7 @@
 package io.regatta.load;
 
+import static org.openjdk.jmh.annotations.Mode.*;
+
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
@@ -11,7 +13,6 @@ import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
@@ -23,7 +24,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * A sparse table without the shard around it: one operation is 4096 rows of 10 floats with Adagrad, whose ids are drawn
  * uniformly, which is harder on the caches than Zipf's law.
  */
-@BenchmarkMode(Mode.AverageTime)
+@BenchmarkMode(AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)

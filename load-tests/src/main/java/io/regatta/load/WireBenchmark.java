@@ -1,5 +1,7 @@
 package io.regatta.load;
 
+import static org.openjdk.jmh.annotations.Mode.*;
+
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Tensor;
 import io.regatta.core.collective.WireType;
@@ -11,7 +13,6 @@ import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
@@ -25,7 +26,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * 2^-14, where halves are subnormal.
  */
 @State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
+@BenchmarkMode(AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)

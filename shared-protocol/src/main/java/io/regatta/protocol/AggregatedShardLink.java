@@ -2,7 +2,6 @@ package io.regatta.protocol;
 
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
@@ -47,7 +46,7 @@ public final class AggregatedShardLink implements ShardLink {
   /** At the shard first, which creates the job and says from which step on; then at the aggregator. */
   @Override
   public CompletionStage<Long> register(JobSpec job, TrainerId trainer, long step) {
-    pullsWait = job.mode() == Mode.HALF_ASYNC;
+    pullsWait = !job.mode().hasRounds();
     return direct.register(job, trainer, step)
         .thenCompose(from -> aggregator.register(job, trainer, step).thenApply(v -> from));
   }

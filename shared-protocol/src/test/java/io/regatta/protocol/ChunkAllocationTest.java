@@ -13,6 +13,7 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.testing.TestClock;
@@ -51,7 +52,7 @@ class ChunkAllocationTest {
     StreamOptions options = StreamOptions.defaults().withChunkBytes(CHUNK).withTransport(transport);
     ByteBuffer memory = ByteBuffer.allocateDirect(4 * N).order(ByteOrder.LITTLE_ENDIAN);
     try (Loop servers = new Loop(); Loop loop = new Loop()) {
-      ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
+      ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(0));
       int port = servers.serve(StreamPaths.PARAMETER_SHARD, options,
           s -> ShardStreamSession.serve(s, new CoreShardHandler(shard), options)).actualPort();
       link = get(loop.on(() -> new TensorStreamClient(loop.vertx, options)

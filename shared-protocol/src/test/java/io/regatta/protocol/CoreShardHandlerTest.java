@@ -9,6 +9,7 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.testing.TestClock;
 import io.regatta.protocol.ShardStreamHandler.Origin;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** Core's shard behind a stream, without the stream. */
 class CoreShardHandlerTest {
-  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
+  private final ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(0));
   private final JobSpec job = TestJobs.job("waiting", Mode.SYNC, 2, 8);
 
   private Origin joined(CoreShardHandler handler, int rank) {

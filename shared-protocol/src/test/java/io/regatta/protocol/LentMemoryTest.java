@@ -15,6 +15,7 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.testing.TestClock;
@@ -51,7 +52,7 @@ class LentMemoryTest {
   private static void closedWhileTheServerIsBusy(Transport transport, boolean reopens) throws Exception {
     StreamOptions options = StreamOptions.defaults().withChunkBytes(64 << 10).withTransport(transport);
     try (Loop servers = new Loop(); Loop loop = new Loop()) {
-      ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
+      ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(0));
       HttpServer server = servers.serve(StreamPaths.PARAMETER_SHARD, options,
           s -> ShardStreamSession.serve(s, new CoreShardHandler(shard), options));
       int port = server.actualPort();

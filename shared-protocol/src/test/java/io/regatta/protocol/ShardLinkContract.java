@@ -23,6 +23,7 @@ import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.testing.TestClock;
 import io.regatta.protocol.security.PeerSecurity;
@@ -58,7 +59,7 @@ abstract class ShardLinkContract {
   private static final Pull DENSE = new Pull(0, 0, true, List.of(), false);
 
   private final Loop loop = new Loop();
-  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), SystemClock.get());
+  private final ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), SystemClock.get());
   private final StreamOptions options;
   private HttpServer server;
 
@@ -85,7 +86,7 @@ abstract class ShardLinkContract {
   void a_job_trains_over_the_wire_as_in_process() throws Exception {
     JobSpec job = job("train", Mode.ASYNC, 1, 5000);
     ParameterClient client = client(job, 0);
-    ParameterShard reference = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
+    ParameterShard reference = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(0));
     ParameterClient local = new ParameterClient(job, new TrainerId(0, 1), List.of(new LocalShardLink(reference)),
         Runnable::run);
     long[] ids = ids(700);

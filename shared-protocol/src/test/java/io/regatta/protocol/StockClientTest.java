@@ -10,6 +10,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.NettyChannelBuilder;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
@@ -45,7 +46,7 @@ class StockClientTest {
 
   @BeforeEach
   void connect() throws Exception {
-    ParameterShard core = new ParameterShard(0, ParameterShard.Limits.defaults(), SystemClock.get());
+    ParameterShard core = new ParameterShard(0, ShardLimits.defaults(), SystemClock.get());
     int port = loop.serve(PATH, StreamOptions.defaults(), s -> {
       streams.add(s);
       ShardStreamSession.serve(s, new CoreShardHandler(core), StreamOptions.defaults());

@@ -5,6 +5,7 @@ import io.regatta.fleet.LocalCluster;
 import io.regatta.load.run.Table;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.generate.CriteoGenerator;
 import io.regatta.trainer.data.generate.GeneratedCriteo;
 import io.regatta.trainer.result.RunResult;
@@ -97,7 +98,7 @@ public final class ModesDriver {
     double[] bestAuc = rarity.auc(best);
     modes.row("the data's best", "", "", bestAuc[0], bestAuc[1], bestAuc[2], "", "", "", "", "");
     row(modes, MODES_EPOCHS, null, 1, LOCAL_BATCH);
-    for (Mode mode : Mode.OF_SERVERS) {
+    for (Mode mode : Mode.ofServers()) {
       row(modes, MODES_EPOCHS, mode, 2, LOCAL_BATCH);
     }
     String markdown = "## modes: CTR-DNN, " + data.size().trainRows() + " generated rows in " + PARTS + " parts, "
@@ -112,10 +113,10 @@ public final class ModesDriver {
   private Table grid() throws IOException {
     Table grid = new Table(COLUMNS);
     row(grid, GRID_EPOCHS, null, 1, LOCAL_BATCH);
-    for (Mode mode : List.of(Mode.SYNC, Mode.ASYNC)) {
+    for (Strategy strategy : List.of(Strategy.sync(), Strategy.async())) {
       for (int batch : List.of(100, LOCAL_BATCH)) {
         for (int trainers : List.of(1, 2, 4)) {
-          row(grid, GRID_EPOCHS, mode, trainers, batch);
+          row(grid, GRID_EPOCHS, strategy.mode(), trainers, batch);
         }
       }
     }
@@ -129,7 +130,7 @@ public final class ModesDriver {
         : LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast().withProgress(Progress.none())).get(0);
     double[] auc = rarity.auc(scores(Path.of(job.output())));
     localAuc = mode == null ? auc[0] : localAuc;
-    String name = mode == null ? "--local" : name(mode);
+    String name = mode == null ? "--local" : mode.id();
     String wanted = epochs == MODES_EPOCHS && mode != null ? "≥ -" + WANTED : "";
     table.row(name, trainers, batch, text(auc[0]), text(auc[1]), text(auc[2]), text(auc[0] - localAuc), wanted,
         result.examplesPerSecond(), result.stalenessMax(), result.clockLeadMax());
@@ -140,19 +141,15 @@ public final class ModesDriver {
     System.err.println("modes: " + raw.getJsonObject(raw.size() - 1).encode());
   }
 
-  private static String name(Mode mode) {
-    return mode.name().toLowerCase(Locale.ROOT);
-  }
-
   private static String text(double auc) {
     return String.format(Locale.ROOT, "%.4f", auc);
   }
 
   private JobConfig job(int epochs, Mode mode, int trainers, int batch) {
-    double averaged = (mode == Mode.SYNC ? trainers : 1) * batch / (double) LOCAL_BATCH;
+    double averaged = (mode != null && mode.hasRounds() ? trainers : 1) * batch / (double) LOCAL_BATCH;
     long steps = (long) epochs * data.size().trainRows() / (trainers * (long) batch);
     return JobConfig.of(new JsonObject().put("job", "modes").put("program", "io.regatta.trainer.program.CtrDnn")
-        .put("mode", mode == null ? "sync" : name(mode)).put("servers", mode == null ? 1 : SERVERS).put("trainers", trainers)
+        .put("mode", mode == null ? "sync" : mode.id()).put("servers", mode == null ? 1 : SERVERS).put("trainers", trainers)
         .put("seed", 1).put("epochs", epochs).put("batch_size", batch).put("compute_threads", 1)
         .put("optimizer", sgd(RATE * averaged, steps)).put("sparse_optimizer", sgd(ROWS_RATE * averaged, steps))
         .put("data", new JsonObject().put("dir", dir.resolve("data").toString()).put("shuffle_buffer", 20_000)

@@ -1,12 +1,10 @@
 package io.regatta.load.run;
 
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.client.ParameterClient.Pushed;
 import io.regatta.core.client.ParameterClient.Values;
-import io.regatta.core.client.ParameterClient;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
-import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
@@ -58,7 +56,7 @@ public final class ClientTrainer {
         StreamPaths.PARAMETER_SHARD).map(stream -> new GrpcShardLink(stream, "shard 0 at port " + shard.getPort(), 0,
             shard.getIncarnation(), () -> 1, j -> Future.failedFuture("no driver asks for a digest"), options));
     ShardLink link = loop.call(() -> ReopeningShardLink.open(VertxLoop.current(vertx), open, options.maxRequests()));
-    JobSpec job = new JobSpec("load", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, ShardTrainer.MIN_BLOCK, model);
+    JobSpec job = LoneJob.spec("load", ShardTrainer.MIN_BLOCK, model);
     ClientTrainer trainer = new ClientTrainer(new ParameterClient(job, ShardTrainer.ID, List.of(link), loop));
     answer(trainer.client.register());
     answer(trainer.client.initialize(dense));

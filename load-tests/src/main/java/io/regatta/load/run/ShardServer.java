@@ -1,5 +1,6 @@
 package io.regatta.load.run;
 
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.protocol.CoreShardHandler;
 import io.regatta.protocol.ShardStreamSession;
@@ -22,7 +23,7 @@ public final class ShardServer {
 
   /** Serves a shard of this loop on a free port, and by hand in this JVM if the options say so. Blocks. */
   public static int listen(WorkerLoop loop, Vertx vertx, StreamOptions options) throws Exception {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), SystemClock.get(), loop);
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), SystemClock.get(), loop);
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.PARAMETER_SHARD,
         stream -> ShardStreamSession.serve(stream, new CoreShardHandler(shard), options));
     return loop.call(() -> TensorStreamServer.create(vertx, options)

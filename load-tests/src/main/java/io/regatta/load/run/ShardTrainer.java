@@ -4,8 +4,6 @@ import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseSlice;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
-import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
@@ -51,7 +49,7 @@ public final class ShardTrainer {
   /** Connects, registers and initialises the dense vector. Blocks. */
   public static ShardTrainer open(WorkerLoop loop, Vertx vertx, int port, StreamOptions options, ModelSpec model,
       float[] dense) throws Exception {
-    JobSpec job = new JobSpec("load", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, MIN_BLOCK, model);
+    JobSpec job = LoneJob.spec("load", MIN_BLOCK, model);
     DensePartition partition = DensePartition.of(model.dense(), 1, MIN_BLOCK);
     ShardTrainer trainer = loop.call(() -> new TensorStreamClient(vertx, options)
         .open("127.0.0.1", port, StreamPaths.PARAMETER_SHARD)

@@ -1,18 +1,17 @@
 package io.regatta.load.turns;
 
-import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
-import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.loop.Clock;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.load.run.LoneJob;
 import io.regatta.load.run.ZipfBatches;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -56,10 +55,10 @@ final class LifeTurns {
 
   LifeTurns(int dim, OptimizerSpec rule, int rows) {
     this.rows = rows;
-    shard = new ParameterShard(0, new ParameterShard.Limits(1, 64, 64, rows, 0, true), clock, later::add);
+    shard = new ParameterShard(0, new ShardLimits(1, 64, 64, rows, 0, true), clock, later::add);
     SparseTableSpec table = new SparseTableSpec(TABLE, dim, InitializerSpec.uniform(-0.1f, 0.1f), rule,
         TableLife.counted().withShrink(0, 0, TTL_SECONDS));
-    shard.register(new JobSpec(JOB, Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8192,
+    shard.register(LoneJob.spec(JOB, 8192,
         new ModelSpec(1, List.of(), OptimizerSpec.sgd(0.01), List.of(table))), trainer, 0);
   }
 

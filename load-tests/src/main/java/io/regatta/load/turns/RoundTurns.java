@@ -2,7 +2,6 @@ package io.regatta.load.turns;
 
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Push;
@@ -10,12 +9,14 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.load.run.ZipfBatches;
 import io.regatta.protocol.vertx.SystemClock;
+import io.regatta.trainer.config.Strategy;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
@@ -33,14 +34,14 @@ final class RoundTurns {
 
   private final ArrayDeque<Runnable> turns = new ArrayDeque<>();
   private final ParameterShard shard =
-      new ParameterShard(0, ParameterShard.Limits.defaults(), SystemClock.get(), turns::add);
+      new ParameterShard(0, ShardLimits.defaults(), SystemClock.get(), turns::add);
   private final int dim;
 
   RoundTurns(int dim, OptimizerSpec rule) {
     this.dim = dim;
     ModelSpec model = new ModelSpec(1, List.of(), OptimizerSpec.sgd(0.01),
         List.of(new SparseTableSpec(TABLE, dim, InitializerSpec.uniform(-0.1f, 0.1f), rule)));
-    JobSpec job = new JobSpec(JOB, Mode.SYNC, TRAINERS, 0, NanPolicy.FAIL, 1, 8192, model);
+    JobSpec job = new JobSpec(JOB, Strategy.sync().mode(), TRAINERS, 0, NanPolicy.FAIL, 1, 8192, model);
     for (int t = 0; t < TRAINERS; t++) {
       shard.register(job, new TrainerId(t, 1), 0);
     }

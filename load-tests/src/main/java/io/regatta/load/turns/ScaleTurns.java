@@ -4,7 +4,6 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Push;
@@ -12,6 +11,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
@@ -23,6 +23,7 @@ import io.regatta.load.run.ZipfBatches;
 import io.regatta.node.admin.SampleFamilies;
 import io.regatta.parameterserver.ShardMetrics;
 import io.regatta.protocol.vertx.SystemClock;
+import io.regatta.trainer.config.Strategy;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,11 +78,11 @@ public final class ScaleTurns {
         + report;
   }
 
-  private void begin(TurnTimes watch, Mode mode, int trainers, int tables, int bound) {
-    shard = new ParameterShard(0, new ParameterShard.Limits(1, 64, 4 * trainers, 200_000_000L), SystemClock.get(),
+  private void begin(TurnTimes watch, Strategy strategy, int trainers, int tables) {
+    shard = new ParameterShard(0, new ShardLimits(1, 64, 4 * trainers, 200_000_000L), SystemClock.get(),
         later::add);
     for (int rank = 0; rank < trainers; rank++) {
-      JobSpec job = new JobSpec(JOB, mode, trainers, bound, NanPolicy.FAIL, 1, 8192, new ModelSpec(1, List.of(), SGD,
+      JobSpec job = new JobSpec(JOB, strategy.mode(), trainers, strategy.stalenessBound(), NanPolicy.FAIL, 1, 8192, new ModelSpec(1, List.of(), SGD,
           IntStream.range(0, tables).mapToObj(i -> new SparseTableSpec("t" + i, DIM, InitializerSpec.zeros(), SGD)).toList()));
       TrainerId trainer = new TrainerId(rank, 1);
       watch.time((Runnable) () -> shard.register(job, trainer, 0));
@@ -91,7 +92,7 @@ public final class ScaleTurns {
   private void tables(int tables, int rows, int repetitions) {
     TurnTimes registering = new TurnTimes(EXPECTED);
     for (int i = 0; i < repetitions; i++) {
-      begin(registering, Mode.ASYNC, 2, tables, 0); // each time at a new shard
+      begin(registering, Strategy.async(), 2, tables); // each time at a new shard
     }
     report.add(registering, "registration with " + tables + " tables", 0);
     long[] one = {1};
@@ -145,7 +146,7 @@ public final class ScaleTurns {
   /** Everybody asks for the next step, then pushes this one: the last push closes the round, and releases all pulls. */
   private void rounds(int trainers, int repetitions) {
     TurnTimes registering = new TurnTimes(EXPECTED);
-    begin(registering, Mode.SYNC, trainers, 1, 0);
+    begin(registering, Strategy.sync(), trainers, 1);
     report.add(registering, "registration of " + trainers + " trainers", 0);
     TurnTimes pulls = new TurnTimes(EXPECTED);
     TurnTimes pushes = new TurnTimes(EXPECTED);
@@ -170,7 +171,7 @@ public final class ScaleTurns {
   }
 
   private void clocks(int trainers, int repetitions) {
-    begin(new TurnTimes(EXPECTED), Mode.SSP, trainers, 1, 0);
+    begin(new TurnTimes(EXPECTED), Strategy.ssp(0), trainers, 1);
     TurnTimes pulls = new TurnTimes(EXPECTED);
     TurnTimes pushes = new TurnTimes(EXPECTED);
     int rows = 16;
@@ -189,7 +190,7 @@ public final class ScaleTurns {
   }
 
   private void geo(int trainers, int rows) {
-    begin(new TurnTimes(EXPECTED), Mode.GEO, trainers, 1, 0);
+    begin(new TurnTimes(EXPECTED), Strategy.geo(1), trainers, 1);
     TurnTimes pushes = new TurnTimes(EXPECTED);
     TurnTimes pulls = new TurnTimes(EXPECTED);
     for (int rank = 0; rank < trainers; rank++) {

@@ -2,15 +2,13 @@ package io.regatta.load.turns;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.exchange.Contributor;
-import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
-import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -18,6 +16,7 @@ import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.DigestCursor;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.RowCursor;
+import io.regatta.load.run.LoneJob;
 import io.regatta.load.run.Machine;
 import io.regatta.load.run.Rules;
 import io.regatta.load.run.Table;
@@ -56,7 +55,7 @@ public final class Turns {
 
   /** What the shard leaves to later turns. */
   private final ArrayDeque<Runnable> later = new ArrayDeque<>();
-  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(),
+  private final ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(),
       SystemClock.get(), later::add);
   private final int rows;
   private final int requests;
@@ -70,7 +69,7 @@ public final class Turns {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("bias", List.of(1))), OptimizerSpec.sgd(0.01),
         List.of(new SparseTableSpec(TABLE, DIM, InitializerSpec.uniform(-0.1f, 0.1f), rule)));
     TrainerId trainer = new TrainerId(0, 1);
-    shard.register(new JobSpec(JOB, Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8192, model), trainer, 0);
+    shard.register(LoneJob.spec(JOB, 8192, model), trainer, 0);
     shard.initialize(JOB, trainer, DenseMemory.of(new float[1]));
   }
 

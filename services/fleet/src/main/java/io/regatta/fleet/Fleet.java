@@ -15,7 +15,7 @@ import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.run.JobCheck;
 import io.vertx.core.json.JsonObject;
@@ -160,7 +160,7 @@ public final class Fleet implements AutoCloseable {
   }
 
   private RunResult late(RunEnded why) {
-    return RunResult.late(job().job(), job().mode().name().toLowerCase(Locale.ROOT), job().seed(), why.getMessage());
+    return RunResult.late(job().job(), job().mode().id(), job().seed(), why.getMessage());
   }
 
   /**

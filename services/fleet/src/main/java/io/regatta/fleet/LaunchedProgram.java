@@ -1,7 +1,6 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.exchange.Mode;
 import io.regatta.fleet.launch.LaunchedJob;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.process.BadArguments;
@@ -119,7 +118,7 @@ record LaunchedProgram(String program, List<String> arguments) {
       throw new InvalidInput("collective.store is hazelcast, but launch gives its processes fixed endpoints and starts nothing of Hazelcast: "
           + "give file:DIRECTORY or http://HOST:PORT instead, or leave the key out, and the trainers meet at a rendezvous that launch starts");
     }
-    return new LaunchedJob(config.shards(), config.mode() == Mode.COLLECTIVE, config.isElastic(), meeting == MeetingStore.Kind.FILE
-        ? config.collective().store() : "", node, config.mode() != Mode.COLLECTIVE && config.onTrainerLost() == OnTrainerLost.CONTINUE);
+    return new LaunchedJob(config.shards(), !config.mode().needsServers(), config.isElastic(), meeting == MeetingStore.Kind.FILE
+        ? config.collective().store() : "", node, config.mode().needsServers() && config.onTrainerLost() == OnTrainerLost.CONTINUE);
   }
 }

@@ -8,6 +8,7 @@ import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.OptimizerConfig;
+import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.program.StockComparison;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.run.LocalRun;
@@ -94,6 +95,8 @@ public final class Parity {
   /** Distance allowed between our SGD on servers and DJL's own in the trainer: the rounding of one formula. */
   static final double STOCK = 1e-6;
 
+  /** The mode whose bits do not depend on the number of services. */
+  private static final Mode ROUNDS = Strategy.sync().mode();
   private static final long STEPS = 200;
   private static final int[] SHARDS = {1, 2, 5};
 
@@ -168,28 +171,28 @@ public final class Parity {
     int trainers = Math.max(2, job.trainers());
     Trained alone = local(scratch, 1);
     sameBits("alone, twice", alone, local(scratch, 1));
-    sameBits("1 trainer, sync, over services = alone", alone, cluster(scratch, Mode.SYNC, 1, 1));
+    sameBits("1 trainer, sync, over services = alone", alone, cluster(scratch, ROUNDS, 1, 1));
 
-    Trained several = cluster(scratch, Mode.SYNC, trainers, 1);
-    sameBits(trainers + " trainers, sync, twice", several, cluster(scratch, Mode.SYNC, trainers, 1));
+    Trained several = cluster(scratch, ROUNDS, trainers, 1);
+    sameBits(trainers + " trainers, sync, twice", several, cluster(scratch, ROUNDS, trainers, 1));
     sameBits(trainers + " trainers, sync, through a gradient aggregator = without", several, Trained.of(run(variant(scratch,
-        Mode.SYNC, trainers, 1, job.batchSize(), new JsonObject().put("aggregator", true)), program)));
+        ROUNDS, trainers, 1, job.batchSize(), new JsonObject().put("aggregator", true)), program)));
     for (int shards : SHARDS) {
       if (shards > 1) {
         sameBits(trainers + " trainers, sync, " + shards + " shards = 1 shard", several,
-            cluster(scratch, Mode.SYNC, trainers, shards));
+            cluster(scratch, ROUNDS, trainers, shards));
       }
     }
 
     Trained whole = local(scratch, trainers);
     sameBatches(scratch, trainers, whole, several);
     for (Mode mode : Mode.values()) {
-      if (mode == Mode.COLLECTIVE && job.mode() != mode) {
+      if (!mode.needsServers() && job.mode().needsServers()) {
         continue; // a job of servers may have tables
       }
-      if (mode == Mode.GEO && job.optimizer().toSpec().kind() != OptimizerSpec.Kind.SGD) {
+      if (mode.pushesDeltas() && job.optimizer().toSpec().kind() != OptimizerSpec.Kind.SGD) {
         add(Check.skip(trainers + " trainers, " + name(mode), "it needs optimizer.kind: sgd"));
-      } else if (mode != Mode.SYNC) {
+      } else if (!mode.hasRounds()) {
         reported(scratch, mode, trainers, whole);
       }
     }
@@ -234,7 +237,7 @@ public final class Parity {
       first = local(scratch, trainers);
       grown = distance(control + ", " + steps + " steps", first, nudged(scratch, trainers), Double.POSITIVE_INFINITY);
     }
-    distance(what + ", " + steps + " steps", first, cluster(scratch, Mode.SYNC, trainers, 1), SAME_BATCH);
+    distance(what + ", " + steps + " steps", first, cluster(scratch, ROUNDS, trainers, 1), SAME_BATCH);
     steps = stepsWanted();
   }
 
@@ -281,7 +284,7 @@ public final class Parity {
   }
 
   private Trained local(ScratchDirectory scratch, int batches) {
-    return Trained.of(LocalRun.run(variant(scratch, Mode.SYNC, 1, 1, job.batchSize() * batches), program,
+    return Trained.of(LocalRun.run(variant(scratch, ROUNDS, 1, 1, job.batchSize() * batches), program,
         Progress.none()));
   }
 
@@ -291,7 +294,7 @@ public final class Parity {
     if (!job.sparseOptimizer().equals(job.optimizer())) { // else it is taken from there
       rates.put("sparse_optimizer", nudged(job.sparseOptimizer()));
     }
-    return Trained.of(LocalRun.run(variant(scratch, Mode.SYNC, 1, 1, job.batchSize() * batches, rates), program,
+    return Trained.of(LocalRun.run(variant(scratch, ROUNDS, 1, 1, job.batchSize() * batches, rates), program,
         Progress.none()));
   }
 
@@ -301,7 +304,7 @@ public final class Parity {
 
   private Trained cluster(ScratchDirectory scratch, Mode mode, int trainers, int shards) {
     RunResult result = run(variant(scratch, mode, trainers, shards, job.batchSize()), program);
-    if (!Mode.valueOf(result.mode().toUpperCase(Locale.ROOT)).equals(mode)) {
+    if (!result.mode().equals(mode.id())) {
       throw new InvalidInput("job " + job.job() + ": the program trains in mode " + result.mode() + " where the job says "
           + name(mode) + ", so its modes cannot be compared; give it no Strategy of its own, the job's mode serves "
           + "(worker.distributedTrainer(model, config))");
@@ -331,7 +334,7 @@ public final class Parity {
   private JobConfig variant(ScratchDirectory scratch, Mode mode, int trainers, int shards, int batchSize,
       JsonObject more) {
     JsonObject changes = new JsonObject().put("aggregator", false).mergeIn(more)
-        .put("mode", mode.name().toLowerCase(Locale.ROOT)).put("trainers", trainers)
+        .put("mode", mode.id()).put("trainers", trainers)
         .put("servers", shards).put("shards", 1).put("sparse_shards", 0).put("threads", 1).put("compute_threads", 1)
         .put("batch_size", batchSize).put("max_steps", steps)
         .put("output", scratch.next().toString())
@@ -341,6 +344,6 @@ public final class Parity {
   }
 
   private static String name(Mode mode) {
-    return mode.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    return mode.id().replace('_', '-');
   }
 }

@@ -14,7 +14,6 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
@@ -119,7 +118,7 @@ final class SimulateCommand implements Callable<Integer> {
   }
 
   private static String mode(JobConfig config) {
-    return config.mode().name().toLowerCase(Locale.ROOT);
+    return config.mode().id();
   }
 
   /** Returns the delay of each rank, ms. */

@@ -2,40 +2,52 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.classic.spi.ThrowableProxyUtil;
-import ch.qos.logback.core.AppenderBase;
 import io.netty.util.internal.PlatformDependent;
+import io.regatta.node.testing.Conditions;
+import io.regatta.node.testing.LogLines;
+import io.regatta.protocol.security.PeerLogClock;
+import io.regatta.protocol.testing.HostileClient;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.LoggerFactory;
+import java.util.stream.Stream;
 
 /**
- * Measures what attacks cost the process of a job, and prints a row of a table for each. The row holds the job's own
- * calls meanwhile, which must succeed, memory that stays, and bytes of the log. Owned by the test's thread.
+ * Meter of what attacks cost the process of a job; prints a row of a table for each. The row holds the job's own calls
+ * meanwhile, which must succeed, memory that stays, and bytes of the log. Each attack finds the limits of log lines as
+ * a process does that has logged nothing yet, and the lines about what they have left out count as well. Owned by the
+ * test's thread.
  */
 final class AttackCosts implements AutoCloseable {
 
   /** Budget of log for a flood or slow clients; 25 kB of empty messages once made 6 MB of it. */
-  static final int LOG_BYTES = 64 << 10;
+  static final int LOG_BYTES = 32 << 10;
   static final int MUTATED_LOG_BYTES = 1 << 20;
+  /** Budget of growth: live objects, and buffers that are in use. */
   static final int MEMORY_BYTES = 20 << 20;
-  private static final int LOOP_BYTES = 32 << 20;
   /** Timers hold TLS connections for some seconds after their end. */
   private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
+  private final AttackedJob job;
   private final String title;
+  private final Connector connector;
   private final LegitimateCalls calls;
-  private final LogBytes log = new LogBytes();
+  private final LogLines log = LogLines.ofProcess();
 
-  /** @param title begins each row's name; empty: nothing does */
-  AttackCosts(AttackedJob job, String title) {
+  /**
+   * @param title begins each row's name; empty: nothing does
+   * @param connector of the connections that cause the last lines
+   */
+  AttackCosts(AttackedJob job, String title, Connector connector) {
+    this.job = job;
     this.title = title;
+    this.connector = connector;
     calls = new LegitimateCalls(job);
-    log.start();
-    log.root.addAppender(log);
   }
 
   /** An attack; returns how many connections or frames it had. */
@@ -45,17 +57,15 @@ final class AttackCosts implements AutoCloseable {
   }
 
   /**
-   * Returns the budget of memory of what comes first: each event loop takes some chunks from the system for its pool of
-   * buffers, and keeps them.
+   * Runs an attack, and checks that it stays within its budgets.
+   *
+   * @return the lines that it has caused
    */
-  static long poolsBytes() {
-    return MEMORY_BYTES + 2L * Runtime.getRuntime().availableProcessors() * LOOP_BYTES;
-  }
-
-  /** Runs an attack, and checks that it stays within its budgets. */
-  void measure(String name, long memoryBytes, long logBytes, Attack attack) throws Exception {
+  List<String> measure(String name, long logBytes, Attack attack) throws Exception {
+    PeerLogClock.pass();
     Memory before = Memory.now();
     long logged = log.bytes();
+    int lines = log.lines().size();
     long made = calls.count();
     calls.slowestMillis();
     long begin = System.nanoTime();
@@ -64,62 +74,83 @@ final class AttackCosts implements AutoCloseable {
     long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
     long succeeded = calls.count() - made;
     long slowest = calls.slowestMillis();
+    reportOmissions();
     long written = log.bytes() - logged;
     Memory after = Memory.now();
-    for (long end = System.nanoTime() + SETTLE_NANOS; after.since(before) >= memoryBytes && System.nanoTime() < end;) {
+    for (long end = System.nanoTime() + SETTLE_NANOS; after.since(before) >= MEMORY_BYTES && System.nanoTime() < end;) {
       after = Memory.now();
     }
-    System.out.printf("| %s%s | %d | %.1f | %d | %d | %d | %d | %d |%n", title, name, units, millis / 1e3, succeeded,
-        slowest, after.heap - before.heap >> 10, after.direct - before.direct >> 10, written);
+    System.out.printf("| %s%s | %d | %.1f | %d | %d | %d | %d | %d |%n", title, name, units, millis / 1e3,
+        succeeded, slowest, after.heap - before.heap >> 10, after.direct - before.direct >> 10, written);
     assertThat(succeeded).as("calls during: %s", name).isPositive();
-    assertThat(after.since(before)).as("memory after: %s", name).isLessThan(memoryBytes);
+    assertThat(after.since(before)).as("memory after: %s", name).isLessThan(MEMORY_BYTES);
     assertThat(written).as("log of: %s", name).isLessThan(logBytes);
+    return log.lines().subList(lines, log.lines().size());
   }
 
-  /** Returns what has been logged. */
-  String log() {
-    return log.text.toString();
+  /** Causes a line of each kind at each port when it is due again: it says how many an attack has left out. */
+  private void reportOmissions() throws Exception {
+    PeerLogClock.pass();
+    int before = log.lines().size();
+    List<HostileClient> clients = new ArrayList<>();
+    try {
+      for (int port : job.allPorts()) {
+        for (byte[] bytes : Floods.stragglers()) {
+          HostileClient client = connector.connect(port, bytes);
+          clients.add(client);
+          client.send(bytes);
+        }
+        HostileClient last = clients.get(clients.size() - 1);
+        Conditions.awaitTrue(() -> last.endsWithin(1) || saysOfExcess(log.lines().subList(before, log.lines().size()),
+            port), () -> "port " + port + " neither closes nor logs a connection that sends too much");
+      }
+    } finally {
+      for (HostileClient client : clients) {
+        client.close();
+      }
+    }
+  }
+
+  private static boolean saysOfExcess(List<String> lines, int port) {
+    return lines.stream().anyMatch(line -> line.contains("to port " + port + " that has sent more than"));
   }
 
   @Override
   public void close() {
-    log.root.detachAppender(log);
+    log.close();
     calls.close();
   }
 
-  /** Live objects, and direct buffers with the chunks of Netty's pools. */
+  /**
+   * Memory of this process.
+   *
+   * @param heap objects that were alive after the last full collection
+   * @param direct buffers outside of the heap, and what Netty's allocator keeps for the next ones
+   */
   private record Memory(long heap, long direct) {
+    private static final int COLLECTIONS = 4;
 
+    /** Measures after whole collections, of which a serial collector squeezes all dead objects out in each fourth. */
     static Memory now() {
-      System.gc(); // ends buffers and references,
-      System.gc(); // and what they held
-      long direct = Math.max(0, PlatformDependent.usedDirectMemory());
+      return Stream.generate(Memory::collected).limit(COLLECTIONS).min(Comparator.comparing(Memory::heap))
+          .orElseThrow();
+    }
+
+    private static Memory collected() {
+      System.gc();
+      long heap = 0;
+      for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+        heap += pool.getType() == MemoryType.HEAP ? pool.getCollectionUsage().getUsed() : 0;
+      }
+      long direct = PlatformDependent.useDirectBufferNoCleaner() ? PlatformDependent.usedDirectMemory() : 0;
       for (BufferPoolMXBean pool : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
         direct += pool.getMemoryUsed();
       }
-      return new Memory(ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed(), direct);
+      return new Memory(heap, direct);
     }
 
     long since(Memory earlier) {
       return heap - earlier.heap + direct - earlier.direct;
-    }
-  }
-
-  private static final class LogBytes extends AppenderBase<ILoggingEvent> {
-    private static final int HEAD_BYTES = 40;
-    private final Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
-    private final StringBuffer text = new StringBuffer();
-
-    @Override
-    protected void append(ILoggingEvent event) {
-      text.append(" ".repeat(HEAD_BYTES)).append(event.getFormattedMessage()).append('\n');
-      if (event.getThrowableProxy() != null) {
-        text.append(ThrowableProxyUtil.asString(event.getThrowableProxy()));
-      }
-    }
-
-    long bytes() {
-      return text.length();
     }
   }
 }

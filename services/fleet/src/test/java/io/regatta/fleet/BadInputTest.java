@@ -12,6 +12,7 @@ import ai.djl.training.tracker.Tracker;
 import io.regatta.aggregator.AggregatorMain;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
+import io.regatta.node.testing.LogLines;
 import io.regatta.trainer.TrainingProgram;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -287,7 +288,7 @@ class BadInputTest {
     };
     CommandLineRun run = CommandLineRun.with(stock, "simulate", job.toString());
     assertThat(run.status()).isEqualTo(2);
-    assertThat(run.failure()).contains("io.regatta.trainer.djl.Sgd");
+    assertThat(run.failure()).contains("io.regatta.trainer.optimizer.Sgd");
   }
 
   @Test

@@ -31,9 +31,9 @@ class CensusModesTest {
   void every_mode_reaches_the_quality_of_sync() {
     Path data = Jobs.data("adult_census");
     Map<Mode, RunResult> results = new EnumMap<>(Mode.class);
-    for (Mode mode : Mode.OF_SERVERS) {
+    for (Mode mode : Mode.ofServers()) {
       RunResult r = LocalCluster.run(LocalCluster.Options.of(Jobs.config("census", "data.dir=" + data,
-          "mode=" + mode.name().toLowerCase(Locale.ROOT), "k_steps=100", "staleness_bound=" + STALENESS_BOUND,
+          "mode=" + mode.id(), "k_steps=100", "staleness_bound=" + STALENESS_BOUND,
           "epochs=" + EPOCHS, "optimizer.schedule.decay_steps=" + EPOCHS * STEPS,
           "sparse_optimizer.schedule.decay_steps=" + EPOCHS * STEPS, "output=")).withoutHazelcast()
           .withProgress(Progress.none()).withFaults(Faults.slow(Map.of(1, 2L)))).get(0);

@@ -19,7 +19,10 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import io.regatta.node.NodeConfig;
@@ -136,6 +139,33 @@ class DependencyRulesTest {
         return "packages of " + root;
       }
     }).should().beFreeOfCycles();
+  }
+
+  /** What lies below a package named {@code internal} is public to the compiler alone. */
+  @Test
+  void internal_packages_are_used_from_their_parent_only() {
+    ArchRule rule = classes().should(new ArchCondition<>("use no internal package of another room") {
+      @Override
+      public void check(JavaClass from, ConditionEvents events) {
+        from.getDirectDependenciesFromSelf().forEach(use -> {
+          String target = use.getTargetClass().getPackageName();
+          int internal = (target + ".").indexOf(".internal.");
+          if (target.startsWith("io.regatta.") && internal >= 0
+              && !(from.getPackageName() + ".").startsWith(target.substring(0, internal) + ".")) {
+            events.add(SimpleConditionEvent.violated(from, use.getDescription()));
+          }
+        });
+      }
+    });
+    rule.check(regatta);
+  }
+
+  /** The trainer's strategies know no model library, so that a simulation can drive them. */
+  @Test
+  void strategies_do_not_see_djl() {
+    ArchRule rule = noClasses().that().resideInAnyPackage("io.regatta.trainer.strategy..", "io.regatta.trainer.replica..")
+        .should().dependOnClassesThat().resideInAPackage("ai.djl..");
+    rule.check(regatta);
   }
 
   @Test

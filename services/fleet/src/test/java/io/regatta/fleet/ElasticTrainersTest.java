@@ -27,7 +27,7 @@ import io.regatta.trainer.data.LoaderOptions;
 import io.regatta.trainer.data.SlotArrays;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.generate.GeneratedImages;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.service.TrainerVerticle;
 import io.vertx.core.Future;

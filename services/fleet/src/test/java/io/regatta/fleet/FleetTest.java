@@ -16,7 +16,7 @@ import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.result.RunResult;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;

@@ -101,7 +101,7 @@ final class LegitimateCalls implements AutoCloseable {
     return count.get();
   }
 
-  /** Waits until more than so many calls have been answered, for that long at most. */
+  /** Waits until more calls than a number have been answered, for a time at most. */
   void awaitMoreThan(long calls, long nanos) {
     for (long end = System.nanoTime() + nanos; count() <= calls && System.nanoTime() < end;) {
       Thread.onSpinWait();
@@ -113,11 +113,13 @@ final class LegitimateCalls implements AutoCloseable {
     return TimeUnit.NANOSECONDS.toMillis(slowestNanos.getAndSet(0));
   }
 
+  /** Ends the calls; fails if one was not answered. */
   @Override
   public void close() {
     over.set(true);
     calling.exceptionally(counted -> null).join();
     thread.shutdown();
     Blocking.get(vertx.close());
+    count();
   }
 }

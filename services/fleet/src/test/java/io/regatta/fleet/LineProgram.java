@@ -12,7 +12,7 @@ import ai.djl.training.listener.TrainingListener;
 import ai.djl.training.loss.Loss;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import java.util.function.DoubleSupplier;
 
 /** Fits y = slope · x on 256 points in order: one dense weight and one bias, no sparse table, nothing saved. */

@@ -4,9 +4,13 @@ import io.regatta.protocol.testing.HostileClient;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
+import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -15,14 +19,18 @@ import net.jqwik.api.Tuple;
 
 /**
  * Recorded connections, of which frames and requests are changed at random. A part of each is sent as it was. From some
- * frame on most are mutated, so that changes reach what valid calls have opened before. Owned by one thread.
+ * frame on most are mutated, so that changes reach what valid calls have opened before. The server must close each in
+ * time after its client has ended its side. Owned by one thread.
  */
-final class MutatedTraffic {
+final class MutatedTraffic implements AutoCloseable {
 
   private static final int FRAMES_OF_A_CONNECTION = 50;
   private static final int GENERATIONS = 1000;
   private static final int HEAD = 9;
   private static final int[] LENGTHS = {0, 1, 8, 0xff, 0x4000, 0x4001, 0xffff, 0xffffff};
+  /** A connection that is open for longer is put aside, and the next one is sent. */
+  private static final int MOMENT_MILLIS = 100;
+  private static final int MOST_ASIDE = 200;
 
   /** Ways to change a frame. Those that shift or swallow what follows are seldom, or little would be parsed. */
   private enum Way {
@@ -35,11 +43,23 @@ final class MutatedTraffic {
   /** A connection that is sent. */
   private record Plan(List<byte[]> frames, double begin, List<List<Change>> changes, byte[] other) {}
 
-  private final RandomGenerator<Plan> plans;
-  private int stayedOpen;
+  /** A connection that the server has not closed yet. */
+  private record Open(int port, HostileClient client) {}
 
-  /** @param recordings frames of each recorded connection */
-  MutatedTraffic(List<List<byte[]>> recordings) {
+  private final RandomGenerator<Plan> plans;
+  private final Connector connector;
+  private final int closedWithinMillis;
+  private final Deque<Open> aside = new ArrayDeque<>();
+  private final Map<Integer, Integer> late = new TreeMap<>();
+  private final Map<Integer, Integer> answered = new TreeMap<>();
+
+  /**
+   * @param recordings connections that are mutated
+   * @param closedWithinMillis budget of time of a connection
+   */
+  MutatedTraffic(List<Recording> recordings, Connector connector, int closedWithinMillis) {
+    this.connector = connector;
+    this.closedWithinMillis = closedWithinMillis;
     Arbitrary<Way> way = Arbitraries.frequency(Tuple.of(12, Way.FLIP), Tuple.of(12, Way.SET), Tuple.of(4, Way.SET_HEAD),
         Tuple.of(6, Way.MESSAGE_LENGTH), Tuple.of(8, Way.NUMBER), Tuple.of(2, Way.INSERT), Tuple.of(2, Way.DELETE),
         Tuple.of(2, Way.REPEAT_PART), Tuple.of(2, Way.CUT), Tuple.of(1, Way.LENGTH), Tuple.of(3, Way.TWICE),
@@ -48,16 +68,26 @@ final class MutatedTraffic {
     Arbitrary<Change> change = Combinators.combine(way, part, part, Arbitraries.integers()).as(Change::new);
     Arbitrary<List<List<Change>>> changes = change.list().ofMaxSize(2).list()
         .ofSize(FRAMES_OF_A_CONNECTION);
-    Arbitrary<byte[]> other = Arbitraries.of(recordings.stream().flatMap(List::stream).toList());
-    plans = Combinators.combine(Arbitraries.of(recordings), part, changes, other).as(Plan::new).generator(GENERATIONS);
+    List<List<byte[]>> frames = recordings.stream().map(Recording::frames).toList();
+    Arbitrary<byte[]> other = Arbitraries.of(frames.stream().flatMap(List::stream).toList());
+    plans = Combinators.combine(Arbitraries.of(frames), part, changes, other).as(Plan::new).generator(GENERATIONS);
   }
 
   /**
-   * Sends one connection, and waits until the server has closed it after this end has.
+   * Sends connections to random ports until a number of frames has been changed, and waits for the end of each.
    *
-   * @return number of frames and requests in it that were changed
+   * @return number of frames and requests that were changed
    */
-  int send(int port, Random random) throws IOException {
+  int send(List<Integer> ports, int frames, Random random) throws IOException {
+    int sent = 0;
+    while (sent < frames) {
+      sent += send(ports.get(random.nextInt(ports.size())), random);
+    }
+    awaitEnds();
+    return sent;
+  }
+
+  private int send(int port, Random random) throws IOException {
     Plan plan = plans.next(random).value();
     int from = Math.min(plan.frames().size() - 1, (int) (plan.begin() * plan.begin() * plan.frames().size()));
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -71,19 +101,48 @@ final class MutatedTraffic {
       changed += changes.isEmpty() ? 0 : 1;
       bytes.writeBytes(frame);
     }
-    try (HostileClient client = HostileClient.connect(port)) {
-      client.send(bytes.toByteArray());
-      client.halfClose();
-      client.awaitEnd();
-    } catch (SocketTimeoutException e) {
-      stayedOpen++; // its peer reads no more, as of a stream that is held back, and has not seen the end
+    HostileClient client = connector.connect(port, plan.frames().get(0));
+    client.send(bytes.toByteArray());
+    client.halfClose();
+    aside.add(new Open(port, client));
+    if (client.endsWithin(MOMENT_MILLIS)) {
+      end(aside.removeLast());
+    } else if (aside.size() == MOST_ASIDE) {
+      awaitEnds();
     }
     return changed;
   }
 
-  /** Returns how many connections the server did not close within 20 s after their client had. */
-  int stayedOpen() {
-    return stayedOpen;
+  private void awaitEnds() throws IOException {
+    for (Open open = aside.poll(); open != null; open = aside.poll()) {
+      end(open);
+    }
+  }
+
+  private void end(Open open) throws IOException {
+    try (HostileClient client = open.client()) {
+      int bytes = client.awaitEndWithin(closedWithinMillis).length;
+      answered.merge(open.port(), bytes > 0 ? 1 : 0, Integer::sum);
+    } catch (SocketTimeoutException e) {
+      late.merge(open.port(), 1, Integer::sum);
+    }
+  }
+
+  /** Returns how many connections of each port were not closed in time; a port without any is not named. */
+  Map<Integer, Integer> late() {
+    return late;
+  }
+
+  /** Returns how many connections each port has answered with a byte or more. */
+  Map<Integer, Integer> answered() {
+    return answered;
+  }
+
+  @Override
+  public void close() throws IOException {
+    for (Open open : aside) {
+      open.client().close();
+    }
   }
 
   private static byte[] change(byte[] frame, Change change, byte[] other) {

@@ -11,6 +11,7 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.hash.Mix64;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.optim.LearningRate;
@@ -81,7 +82,7 @@ class ProtocolPageTest {
 
   @Test
   void strings_are_all_that_messages_take() {
-    assertThat(strings("mode")).containsExactlyInAnyOrderElementsOf(names(Mode.OF_SERVERS));
+    assertThat(strings("mode")).containsExactlyInAnyOrderElementsOf(names(Mode.ofServers()));
     assertThat(strings("nan_policy")).containsExactlyElementsOf(names(List.of(NanPolicy.values())));
     assertThat(strings("initializer")).containsExactlyElementsOf(names(List.of(InitializerSpec.Kind.values())));
     assertThat(strings("Optimizer.kind"))
@@ -139,7 +140,7 @@ class ProtocolPageTest {
 
   private static void register(RegisterTrainer message) {
     JobSpec job = JobSpecs.ofProto("job", message);
-    new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0)).register(job, new TrainerId(0, 1), 0);
+    new ParameterShard(0, ShardLimits.defaults(), TestClock.at(0)).register(job, new TrainerId(0, 1), 0);
   }
 
   private static RegisterTrainer.Builder job() {

@@ -68,12 +68,6 @@ final class SlowClients implements AutoCloseable {
     }
   }
 
-  /** How a connection begins: with TCP alone, or with TLS. */
-  @FunctionalInterface
-  interface Connector {
-    HostileClient connect(int port) throws IOException;
-  }
-
   private static byte[] text(String text) {
     return text.getBytes(US_ASCII);
   }
@@ -192,8 +186,8 @@ final class SlowClients implements AutoCloseable {
     for (Kind kind : kinds) {
       for (int port : ports) {
         for (int i = 0; i < each; i++) {
-          HostileClient client = connector.connect(port);
-          open.add(new Open(kind, client));
+          HostileClient client = connector.connect(port, kind.first());
+          open.add(new Open(kind, port, client));
           client.send(kind.first());
           if (kind.tick() != null) {
             ticking.add(new Ticking(kind, client));
@@ -215,9 +209,10 @@ final class SlowClients implements AutoCloseable {
   void awaitEnds() throws IOException {
     for (Open each : open) {
       try {
-        each.client().awaitEnd();
+        each.client().awaitEndWithin(AttackedJob.CLOSED_WITHIN_MILLIS);
       } catch (IOException e) {
-        throw new IOException("a connection stays open: " + each.kind().name(), e);
+        throw new IOException("a connection of port " + each.port() + " stays open for more than "
+            + AttackedJob.CLOSED_WITHIN_MILLIS + " ms: " + each.kind().name(), e);
       }
     }
     ticking.clear();
@@ -236,7 +231,7 @@ final class SlowClients implements AutoCloseable {
   }
 
   /** A connection, and what it does. */
-  private record Open(Kind kind, HostileClient client) {}
+  private record Open(Kind kind, int port, HostileClient client) {}
 
   private static final class Ticking {
     private final Kind kind;

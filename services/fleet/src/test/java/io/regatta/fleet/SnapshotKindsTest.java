@@ -17,7 +17,7 @@ import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.result.RunResult;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;

@@ -4,17 +4,23 @@ import static io.regatta.node.testing.EmbeddedNode.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ai.djl.Model;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.core.Linear;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Node;
 import io.regatta.node.testing.EmbeddedNode;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
+import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.protocol.snapshot.Snapshots;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.regatta.trainer.Progress;
+import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
+import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.service.TrainerVerticle;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -45,15 +51,19 @@ class SnapshotRootsTest {
   }
 
   private void train(ParameterServerConfig server, JobConfig job, AtomicBoolean began) throws Exception {
+    ExampleTally tally = new ExampleTally(new ExampleTally.Life(List.of(ExampleTally.NEVER), Path.of(""), 0, Map.of()), 1);
+    train(server, job, worker -> {
+      began.set(true);
+      tally.run(worker);
+    });
+  }
+
+  private void train(ParameterServerConfig server, JobConfig job, TrainingProgram program) throws Exception {
     Vertx vertx = embedded.vertx();
     Node node = embedded.node();
     get(vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults())));
     get(vertx.deployVerticle(new ParameterServerVerticle(node, server)));
-    ExampleTally tally = new ExampleTally(new ExampleTally.Life(List.of(ExampleTally.NEVER), Path.of(""), 0, Map.of()), 1);
-    TrainerVerticle trainer = new TrainerVerticle(node, new TrainerConfig(job, 0, ""), worker -> {
-      began.set(true);
-      tally.run(worker);
-    }, Progress.none());
+    TrainerVerticle trainer = new TrainerVerticle(node, new TrainerConfig(job, 0, ""), program, Progress.none());
     get(vertx.deployVerticle(trainer));
     get(trainer.finished());
   }
@@ -77,6 +87,24 @@ class SnapshotRootsTest {
         .hasMessageContaining("does not " + what + ": directory '" + elsewhere + "' is not below " + root)
         .hasMessageContaining("parameter_server.snapshot_roots").hasMessageNotContaining("\n");
     assertThat(began).isFalse();
+  }
+
+  /** The job does not say that its program takes snapshots, and may have output without any. */
+  @Test
+  void when_the_program_asks_for_a_snapshot_that_the_server_does_not_write_then_the_job_ends() throws Exception {
+    Path elsewhere = Files.createDirectory(dir.resolve("elsewhere"));
+    Path root = Files.createDirectory(dir.resolve("root"));
+    assertThatThrownBy(() -> train(ParameterServerConfig.defaults().at(0, 1, 1).rootedAt(List.of(root.toString())),
+        job(new JsonObject().put("output", elsewhere.toString())), worker -> {
+          try (Model model = Model.newInstance("line")) {
+            model.setBlock(Linear.builder().setUnits(1).build());
+            try (FleetTrainer trainer = worker.distributedTrainer(model, LineProgram.config(worker))) {
+              trainer.initialize(new Shape(1, 1));
+              worker.snapshot(trainer, SnapshotKind.FULL);
+            }
+          }
+        })).cause().isInstanceOf(InvalidInput.class).hasMessageContaining("does not write its snapshots: directory '"
+            + elsewhere + "' is not below " + root);
   }
 
   @Test

@@ -9,10 +9,6 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.classic.spi.IThrowableProxy;
-import ch.qos.logback.core.AppenderBase;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Descriptors.MethodDescriptor;
@@ -20,13 +16,8 @@ import com.google.protobuf.Descriptors.ServiceDescriptor;
 import com.google.protobuf.DynamicMessage;
 import com.google.protobuf.Message;
 import io.netty.handler.codec.http2.Http2FrameTypes;
-import io.regatta.collective.CollectiveOptions;
-import io.regatta.collective.CollectivePort;
-import io.regatta.node.Node;
-import io.regatta.node.address.HostPort;
-import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
-import io.regatta.node.testing.FreePorts;
+import io.regatta.node.testing.LogLines;
 import io.regatta.protocol.aggregation.Aggregation;
 import io.regatta.protocol.collective.CollectiveOuterClass;
 import io.regatta.protocol.parameterserver.ParameterServerOuterClass;
@@ -40,28 +31,18 @@ import io.regatta.protocol.tensor.Optimizer;
 import io.regatta.protocol.tensor.RegisterTrainer;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.regatta.protocol.testing.HostileClient;
-import io.regatta.protocol.testing.SecretFiles;
 import io.regatta.protocol.trainer.TrainerOuterClass;
-import io.regatta.trainer.Progress;
-import io.regatta.trainer.TrainingProgram;
-import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.serve.PredictorConfig;
-import io.regatta.trainer.serve.PredictorVerticle;
-import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.slf4j.LoggerFactory;
 
 /**
  * Calls with the job's token, at each port of a running job. Every text in them has line ends and terminal sequences,
@@ -69,11 +50,10 @@ import org.slf4j.LoggerFactory;
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class StrangeNamesTest {
-  private static final String TOKEN = "the-token-of-a-job-with-strange-names";
   private static final String FORGED = "a\r\n11:22:33.444 ERROR Forged \u001b[2J\u009b\u2028\u202eb";
   private static final String LONG = "\u001b]0;" + "x".repeat(8000);
   private static final int LINE_CHARS = 4000;
-  private static final int LOG_CHARS = 1 << 20;
+  private static final int LOG_BYTES = 1 << 20;
   /** Most bytes of an HTTP/2 frame. */
   private static final int FRAME_BYTES = 16 << 10;
   private static final List<ServiceDescriptor> SERVICES = Stream.of(RendezvousOuterClass.getDescriptor(),
@@ -84,62 +64,24 @@ class StrangeNamesTest {
   @Test
   void when_every_text_of_every_call_is_strange_then_each_line_of_the_log_is_one_and_short(@TempDir Path dir)
       throws Exception {
-    Path model = dir.resolve("model");
-    LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "mode=sync", "output=" + model, "max_steps=2"))
-        .withoutHazelcast().withProgress(Progress.none()));
-    CountDownLatch trained = new CountDownLatch(2);
-    CountDownLatch called = new CountDownLatch(1);
-    TrainingProgram program = worker -> {
-      new LineProgram().run(worker);
-      trained.countDown();
-      called.await();
-      worker.barrier();
-    };
-    int keyValues = FreePorts.one();
-    int admin = FreePorts.one();
-    int predictor = FreePorts.one();
-    Path token = SecretFiles.write(dir.resolve("token"), TOKEN);
-    Place place = Place.load(null, List.of(), List.of("node.token_file=" + token, "node.admin.enabled=true",
-        "rendezvous.http.gloo_port=" + keyValues, "node.admin.port=" + admin, "parameter_server.stream.transport=grpc",
-        "gradient_aggregator.stream.transport=grpc", "trainer.stream.transport=grpc"), new JsonObject());
-    JobConfig job = JobConfig.of(new JsonObject().put("job", "line").put("trainers", 2).put("servers", 1)
-        .put("aggregator", true).put("batch_size", 8).put("compute_threads", 1));
-    LocalCluster cluster = LocalCluster.start(LocalCluster.Options.of(job, place).withProgram(program)
-        .withoutHazelcast().withProgress(Progress.none()));
-    try {
-      assertThat(trained.await(JavaProcess.SECONDS, TimeUnit.SECONDS)).isTrue();
-      Node node = Blocking.get(cluster.nodeReady());
-      CollectivePort rank = Blocking.get(CollectivePort.listen(node, CollectiveOptions.defaults()));
-      Blocking.get(node.deploy(new PredictorVerticle(node, new PredictorConfig(model.toString(), "", 1000, predictor,
-          1 << 20), null)));
-      List<Integer> ports = new ArrayList<>(List.of(keyValues, admin, predictor,
-          HostPort.parse(rank.endpoint(), "rank").port()));
-      for (String service : List.of(Directory.RENDEZVOUS, Directory.PARAMETER_SERVER, Directory.GRADIENT_AGGREGATOR)) {
-        Blocking.get(node.directory().list(service)).forEach(at -> ports.add(at.controlPort()));
-      }
-      assertThat(ports).hasSize(7);
-      List<HostileClient> open = new ArrayList<>();
-      try (Lines log = new Lines()) {
-        for (int port : ports) {
-          for (String name : List.of(FORGED, LONG)) {
-            calls(port, name, open);
-            http(port, name);
-          }
+    List<HostileClient> open = new ArrayList<>();
+    try (AttackedJob job = AttackedJob.start(dir); LogLines log = LogLines.ofProcess()) {
+      for (int port : job.ports()) {
+        for (String name : List.of(FORGED, LONG)) {
+          calls(port, name, open);
+          http(port, name);
         }
-        Blocking.get(node.waits().logLong(Long.MAX_VALUE / 2)); // of those who wait at connections that are open
-        called.countDown();
-        assertThat(Blocking.get(cluster.results())).hasSize(2);
-        assertThat(log.texts).isNotEmpty().allSatisfy(text -> assertThat(text).matches("\\P{Cntrl}*")
-            .doesNotContain("\u2028", "\u202e", "\u009b").hasSizeLessThan(LINE_CHARS));
-        assertThat(log.chars()).isLessThan(LOG_CHARS);
       }
+      Blocking.get(job.node().waits().logLong(Long.MAX_VALUE / 2)); // of those who wait at connections that are open
+      assertThat(job.finish()).hasSize(2);
+      List<String> texts = Stream.concat(log.lines().stream(), log.causes().stream()).toList();
+      assertThat(texts).isNotEmpty().allSatisfy(text -> assertThat(text).matches("\\P{Cntrl}*")
+          .doesNotContain("\u2028", "\u202e", "\u009b").hasSizeLessThan(LINE_CHARS));
+      assertThat(log.bytes()).isLessThan(LOG_BYTES);
+    } finally {
       for (HostileClient client : open) {
         client.close();
       }
-      Blocking.get(rank.close());
-    } finally {
-      called.countDown();
-      Blocking.get(cluster.close());
     }
   }
 
@@ -153,7 +95,7 @@ class StrangeNamesTest {
         int stream = 1;
         for (Message message : messages(method, name)) {
           client.send(call(stream, "/" + service.getFullName() + "/" + method.getName(), Token.HEADER,
-              "Bearer " + TOKEN), data(stream, message.toByteArray()));
+              "Bearer " + AttackedJob.TOKEN), data(stream, message.toByteArray()));
           stream += 2;
         }
         answered(client);
@@ -232,38 +174,10 @@ class StrangeNamesTest {
     for (String request : requests) {
       try (HostileClient client = HostileClient.connect(port)) {
         client.send((request + " HTTP/1.1\r\nHost: " + header.substring(0, Math.min(1000, header.length())) + "\r\n"
-            + Token.HEADER + ": Bearer " + TOKEN + "\r\nIf-Match: x\r\nConnection: close\r\nContent-Length: "
-            + body.length + "\r\n\r\n").getBytes(ISO_8859_1), body);
+            + Token.HEADER + ": Bearer " + AttackedJob.TOKEN + "\r\nIf-Match: x\r\nConnection: close\r\n"
+            + "Content-Length: " + body.length + "\r\n\r\n").getBytes(ISO_8859_1), body);
         client.awaitEnd();
       }
-    }
-  }
-
-  /** Messages that are logged while this is open, with those of what was thrown. */
-  private static final class Lines extends AppenderBase<ILoggingEvent> implements AutoCloseable {
-    private final Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
-    private final ConcurrentLinkedQueue<String> texts = new ConcurrentLinkedQueue<>();
-
-    Lines() {
-      start();
-      root.addAppender(this);
-    }
-
-    @Override
-    protected void append(ILoggingEvent event) {
-      texts.add(event.getFormattedMessage());
-      for (IThrowableProxy thrown = event.getThrowableProxy(); thrown != null; thrown = thrown.getCause()) {
-        texts.add(String.valueOf(thrown.getMessage()));
-      }
-    }
-
-    long chars() {
-      return texts.stream().mapToLong(String::length).sum();
-    }
-
-    @Override
-    public void close() {
-      root.detachAppender(this);
     }
   }
 }

@@ -1,6 +1,5 @@
 package io.regatta.fleet;
 
-import io.regatta.protocol.testing.HostileClient;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -10,13 +9,16 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
 
 /**
- * Listens on {@value #HOST} on the ports that services of 127.0.0.1 are going to have, hands everything on to them, and
- * keeps what clients send. A job whose services announce that host is recorded from its first call on. Thread-safe.
+ * Relay on {@value #HOST} on the ports that services of 127.0.0.1 are going to have. It forwards everything to them,
+ * and keeps what clients send. A job whose services announce that host is recorded from its first call on. If the job
+ * has TLS, the relay ends it on both sides with the job's certificate. Thread-safe.
  */
 final class TrafficRecorder implements AutoCloseable {
 
@@ -29,8 +31,15 @@ final class TrafficRecorder implements AutoCloseable {
   private final List<Socket> open = new CopyOnWriteArrayList<>();
   private final List<ByteArrayOutputStream> sent = new CopyOnWriteArrayList<>();
 
-  /** Listens from now on. */
-  TrafficRecorder(int... ports) throws IOException {
+  private final SSLContext tls;
+
+  /**
+   * Listens from now on.
+   *
+   * @param tls context of both sides; null: the job has no TLS
+   */
+  TrafficRecorder(SSLContext tls, int... ports) throws IOException {
+    this.tls = tls;
     for (int port : ports) {
       ServerSocket server = new ServerSocket();
       server.setReuseAddress(true);
@@ -50,20 +59,57 @@ final class TrafficRecorder implements AutoCloseable {
     while (!server.isClosed()) {
       try {
         Socket client = server.accept();
-        Socket service = new Socket(InetAddress.getByName("127.0.0.1"), server.getLocalPort());
         client.setTcpNoDelay(true);
-        service.setTcpNoDelay(true);
         open.add(client);
-        open.add(service);
-        ByteArrayOutputStream record = new ByteArrayOutputStream();
-        if (sent.size() < MOST_CONNECTIONS) {
-          sent.add(record);
-        }
-        daemon(() -> pump(client, service, record));
-        daemon(() -> pump(service, client, null));
+        daemon(() -> relay(client, server.getLocalPort()));
       } catch (IOException closedOrRefused) {
         continue; // the client sees that its connection ends
       }
+    }
+  }
+
+  private void relay(Socket accepted, int port) {
+    try {
+      Socket plain = new Socket(InetAddress.getByName("127.0.0.1"), port);
+      plain.setTcpNoDelay(true);
+      open.add(plain);
+      Socket client = tls == null ? accepted : ofClient(accepted);
+      Socket service = tls == null ? plain : ofService(plain, ((SSLSocket) client).getApplicationProtocol());
+      ByteArrayOutputStream record = new ByteArrayOutputStream();
+      if (sent.size() < MOST_CONNECTIONS) {
+        sent.add(record);
+      }
+      daemon(() -> pump(service, client, null));
+      pump(client, service, record);
+    } catch (IOException refused) {
+      close(accepted);
+    }
+  }
+
+  private SSLSocket ofClient(Socket accepted) throws IOException {
+    SSLSocket socket = (SSLSocket) tls.getSocketFactory().createSocket(accepted, null, true);
+    socket.setUseClientMode(false);
+    return shaken(socket, "h2", "http/1.1");
+  }
+
+  private SSLSocket ofService(Socket plain, String protocol) throws IOException {
+    SSLSocket socket = (SSLSocket) tls.getSocketFactory().createSocket(plain, HOST, plain.getPort(), true);
+    return protocol.isEmpty() ? shaken(socket) : shaken(socket, protocol);
+  }
+
+  private static SSLSocket shaken(SSLSocket socket, String... protocols) throws IOException {
+    SSLParameters parameters = socket.getSSLParameters();
+    parameters.setApplicationProtocols(protocols);
+    socket.setSSLParameters(parameters);
+    socket.startHandshake();
+    return socket;
+  }
+
+  private static void close(Socket socket) {
+    try {
+      socket.close();
+    } catch (IOException closed) {
+      return;
     }
   }
 
@@ -96,26 +142,6 @@ final class TrafficRecorder implements AutoCloseable {
       }
     }
     return all;
-  }
-
-  /** Returns the frames of a recorded connection of HTTP/2, the preface first; of any other, all of it as one. */
-  static List<byte[]> frames(byte[] connection) {
-    byte[] preface = Arrays.copyOf(HostileClient.hello(), 24);
-    if (connection.length < preface.length
-        || !Arrays.equals(connection, 0, preface.length, preface, 0, preface.length)) {
-      return List.of(connection);
-    }
-    List<byte[]> frames = new ArrayList<>(List.of(preface));
-    int at = preface.length;
-    while (at + 9 <= connection.length) {
-      int length = 9 + ((connection[at] & 0xff) << 16 | (connection[at + 1] & 0xff) << 8 | connection[at + 2] & 0xff);
-      if (length > connection.length - at) {
-        break; // cut off where the recording ends
-      }
-      frames.add(Arrays.copyOfRange(connection, at, at + length));
-      at += length;
-    }
-    return frames;
   }
 
   @Override

@@ -16,7 +16,7 @@ import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.Slots;
 import io.regatta.trainer.data.TextSource;
 import io.regatta.trainer.data.format.MultiSlotFormat;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.result.RunResult;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package io.regatta.fleet;
 
+import static io.regatta.node.testing.Conditions.awaitTrue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Logger;
@@ -22,8 +23,6 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
@@ -51,12 +50,12 @@ class WhyTest {
         + "trainer 1 \\(last step 0\\), push and pull of step 1, since [0-9.]+ s";
     try {
       int admin = Blocking.get(cluster.nodeReady()).adminPort();
-      eventually(() -> why(admin).lines().anyMatch(line -> line.matches(sentence)), () -> why(admin));
+      awaitTrue(() -> why(admin).lines().anyMatch(line -> line.matches(sentence)), () -> why(admin));
       JsonArray peers = of(json(admin), "trainer 0", "push and pull of step 1").getJsonArray("waits_for");
       assertThat(peers.getJsonObject(2).getString("name")).isEqualTo("trainer 1");
       assertThat(peers.getJsonObject(2).getInteger("last_step")).isZero();
       assertThat(peers.getJsonObject(2).getLong("last_seen_ms")).isPositive();
-      eventually(() -> log.list.stream().anyMatch(e -> e.getFormattedMessage().matches(sentence)),
+      awaitTrue(() -> log.list.stream().anyMatch(e -> e.getFormattedMessage().matches(sentence)),
           () -> log.list.toString());
     } finally {
       waits.detachAppender(log);
@@ -77,7 +76,7 @@ class WhyTest {
     String aggregator = "trainer 0 waits at aggregator of shard 0 of job line for trainer 1 \\(last step 0\\), .*";
     try {
       int admin = Blocking.get(cluster.nodeReady()).adminPort();
-      eventually(() -> {
+      awaitTrue(() -> {
         List<String> lines = why(admin).lines().toList();
         return Stream.of(trainer, shard, aggregator).allMatch(one -> lines.stream().anyMatch(line -> line.matches(one)));
       }, () -> why(admin));
@@ -102,7 +101,7 @@ class WhyTest {
     String sentence = "trainer 0 waits at job line for trainer 1 \\(last step 15\\), barrier, since [0-9.]+ s";
     try {
       int admin = Blocking.get(cluster.nodeReady()).adminPort();
-      eventually(() -> why(admin).lines().anyMatch(line -> line.matches(sentence)), () -> why(admin));
+      awaitTrue(() -> why(admin).lines().anyMatch(line -> line.matches(sentence)), () -> why(admin));
       assertThat(of(json(admin), "trainer 0", "barrier").getLong("since_ms")).isPositive();
       looked.countDown();
       assertThat(Blocking.get(cluster.results())).hasSize(2);
@@ -134,16 +133,6 @@ class WhyTest {
       return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString()).body();
     } catch (Exception e) {
       throw new IllegalStateException(e);
-    }
-  }
-
-  /** Asks again and again, for a minute; what is asked takes its time itself. */
-  private static void eventually(BooleanSupplier holds, Supplier<String> seen) {
-    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
-    while (!holds.getAsBoolean()) {
-      if (System.nanoTime() > end) {
-        throw new AssertionError("after a minute there is still only\n" + seen.get());
-      }
     }
   }
 }

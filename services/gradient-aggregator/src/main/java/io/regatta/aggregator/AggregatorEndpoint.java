@@ -11,7 +11,6 @@ import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
@@ -103,7 +102,7 @@ final class AggregatorEndpoint implements ShardStreamHandler {
   }
 
   private static void check(Origin from, JobSpec spec) {
-    if (spec.mode() != Mode.SYNC && spec.mode() != Mode.HALF_ASYNC) {
+    if (!spec.mode().needsServers() || !spec.mode().mayBeAggregated()) {
       throw new InvalidInput("job " + spec.job() + " trains in mode " + spec.mode() + ", which no aggregator serves; "
           + "push to the shards directly, or use sync or half_async");
     }

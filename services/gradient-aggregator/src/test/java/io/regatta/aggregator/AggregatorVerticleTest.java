@@ -2,6 +2,7 @@ package io.regatta.aggregator;
 
 import static io.regatta.aggregator.RunningCluster.failure;
 import static io.regatta.aggregator.RunningCluster.get;
+import static io.regatta.node.testing.Conditions.awaitTrue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
@@ -22,6 +23,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -74,7 +76,7 @@ class AggregatorVerticleTest {
   /** The digest after some steps of these ranks in one process. */
   private static long reference(int trainers, int steps, int... lastSteps) {
     JobSpec job = job(Mode.SYNC, trainers, 1);
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(0));
     List<ParameterClient> clients = new ArrayList<>();
     for (int rank = 0; rank < trainers; rank++) {
       clients.add(new ParameterClient(job, new TrainerId(rank, 1), List.of(new LocalShardLink(shard)), Runnable::run));
@@ -238,7 +240,7 @@ class AggregatorVerticleTest {
 
   /** Trainer 2 pushes past the aggregator, so the merged push of the others lies at the shards. */
   @Test
-  void aShardThatIsLostIsSaidInOneLineNamingWhosePushesFail() {
+  void aShardThatIsLostIsSaidInOneLineNamingWhosePushesFail() throws Exception {
     ListAppender<ILoggingEvent> log = new ListAppender<>();
     log.list = new CopyOnWriteArrayList<>();
     log.start();
@@ -248,13 +250,13 @@ class AggregatorVerticleTest {
       List<Trainer> members = cluster.trainers(wave(NUMEL, 1), 0, 0, -1);
       CompletableFuture<?> zero = push(members.get(0).client, 0, 0);
       CompletableFuture<?> one = push(members.get(1).client, 1, 0);
-      cluster.eventually(() -> get(cluster.node.waits().list()).stream()
+      awaitTrue(() -> get(cluster.node.waits().list()).stream()
           .filter(wait -> wait.where().startsWith("shard")).count() == 2 * RunningCluster.SHARDS);
       assertThat(zero).isNotDone();
       get(cluster.vertx.undeploy(cluster.server));
       assertThat(failure(zero)).isInstanceOf(PeerLost.class).hasMessageContaining("127.0.0.1");
       assertThat(failure(one)).isInstanceOf(PeerLost.class);
-      cluster.eventually(() -> log.list.stream().filter(line -> line.getFormattedMessage().contains("the pushes of step 0 fail"))
+      awaitTrue(() -> log.list.stream().filter(line -> line.getFormattedMessage().contains("the pushes of step 0 fail"))
           .count() >= RunningCluster.SHARDS);
     } finally {
       regatta.detachAppender(log);
@@ -270,13 +272,13 @@ class AggregatorVerticleTest {
   }
 
   @Test
-  void whenTheAggregatorStopsWhoWaitsThereIsTold() {
+  void whenTheAggregatorStopsWhoWaitsThereIsTold() throws Exception {
     try (RunningCluster cluster = new RunningCluster(job(Mode.SYNC, 2, RunningCluster.SHARDS), 1)) {
       assertThat(get(cluster.directory.list(Directory.GRADIENT_AGGREGATOR))).singleElement()
           .satisfies(instance -> assertThat(instance.attributes()).containsEntry("host", "127.0.0.1"));
       List<Trainer> members = cluster.trainers(wave(NUMEL, 1), 0, 0);
       CompletableFuture<?> zero = push(members.get(0).client, 0, 0);
-      cluster.eventually(() -> get(cluster.node.waits().list()).size() == RunningCluster.SHARDS);
+      awaitTrue(() -> get(cluster.node.waits().list()).size() == RunningCluster.SHARDS);
       assertThat(zero).isNotDone();
       assertThat(get(cluster.node.waits().list())).hasSize(RunningCluster.SHARDS).allSatisfy(wait ->
           assertThat(wait.sentence(0)).contains("trainer 0 waits at aggregator of shard").contains("for trainer 1"));

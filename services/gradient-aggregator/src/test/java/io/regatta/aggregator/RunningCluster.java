@@ -1,6 +1,5 @@
 package io.regatta.aggregator;
 
-import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import io.regatta.core.client.ParameterClient;
@@ -39,7 +38,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** Real rendezvous, parameter server and aggregators on any free ports of one Vertx, and trainers of one job. */
@@ -174,15 +172,6 @@ final class RunningCluster implements AutoCloseable {
     }
     shards.sort(Comparator.comparingInt(Shard::getIndex));
     return shards;
-  }
-
-  /** Asks again on a timer until the answer is yes, for at most 20 s. */
-  void eventually(BooleanSupplier condition) {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime()).as("time").isLessThan(deadline);
-      get(vertx.timer(20));
-    }
   }
 
   private void onOwner(Runnable task) {

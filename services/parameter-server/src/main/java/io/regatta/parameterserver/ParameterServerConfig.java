@@ -2,9 +2,9 @@ package io.regatta.parameterserver;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.memory.ShardLimits;
+import io.regatta.core.memory.ShardMemory;
 import io.regatta.core.model.Sharding;
-import io.regatta.core.shard.ParameterShard;
-import io.regatta.core.shard.ShardMemory;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.settings.StreamConfig;
@@ -89,8 +89,8 @@ public record ParameterServerConfig(
       positive("limits.snapshot_bytes", snapshotBytes);
     }
 
-    ParameterShard.Limits core() {
-      return new ParameterShard.Limits(jobs, openRounds, parkedPulls, rows, sparseBytes, onFull == Full.EVICT,
+    ShardLimits core() {
+      return new ShardLimits(jobs, openRounds, parkedPulls, rows, sparseBytes, onFull == Full.EVICT,
           ShardMemory.ofProcess());
     }
   }

@@ -1,10 +1,10 @@
 package io.regatta.parameterserver;
 
 import io.regatta.core.error.PeerText;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.PushMark;
 import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.Wait;

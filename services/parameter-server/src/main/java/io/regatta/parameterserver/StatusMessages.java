@@ -1,5 +1,6 @@
 package io.regatta.parameterserver;
 
+import io.regatta.core.exchange.RegisteredTrainer;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.protocol.parameterserver.JobStatus;
@@ -8,7 +9,6 @@ import io.regatta.protocol.parameterserver.ShardStatus;
 import io.regatta.protocol.parameterserver.TableCounts;
 import io.regatta.protocol.parameterserver.TrainerStatus;
 import io.regatta.protocol.parameterserver.WaitedFor;
-import java.util.Locale;
 
 /**
  * A converter of a shard's state to the message that {@code regatta status} asks for. Used on the shard's event loop.
@@ -45,7 +45,7 @@ final class StatusMessages {
   }
 
   private static JobStatus of(ParameterShard.JobStatus s) {
-    JobStatus.Builder status = JobStatus.newBuilder().setJob(s.job()).setMode(s.mode().name().toLowerCase(Locale.ROOT))
+    JobStatus.Builder status = JobStatus.newBuilder().setJob(s.job()).setMode(s.mode().id())
         .setVersion(s.version()).setDenseSize(s.denseSize()).putAllRows(s.rows()).setStalenessMax(s.stalenessMax())
         .setStalenessSum(s.stalenessSum()).setClockLeadMax(s.clockLeadMax()).setPushes(s.pushes())
         .setSkippedPushes(s.skippedPushes()).setRepeatedPushes(s.repeatedPushes()).putAllRoundWaitMs(s.roundWaitMillis());
@@ -55,7 +55,7 @@ final class StatusMessages {
         .setShrunkByScore(c.shrunkByScore()).setShrunkUnseen(c.shrunkUnseen()).setExpired(c.expired())
         .setEvicted(c.evicted()).setAdmitted(c.admitted()).setShrinks(c.shrinks()).setAged(c.aged())
         .setRestored(c.restored()).setRefused(c.refused()).build()));
-    for (ParameterShard.TrainerStatus t : s.trainers()) {
+    for (RegisteredTrainer t : s.trainers()) {
       status.addTrainers(TrainerStatus.newBuilder().setRank(t.rank()).setIncarnation(t.incarnation())
           .setState(t.state()).setLastStep(t.lastStep()).setLastSeenMs(t.lastSeenMillis()));
     }

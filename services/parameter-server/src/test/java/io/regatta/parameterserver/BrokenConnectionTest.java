@@ -1,5 +1,6 @@
 package io.regatta.parameterserver;
 
+import static io.regatta.node.testing.Conditions.awaitTrue;
 import static io.regatta.parameterserver.RunningServers.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -37,10 +38,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
@@ -148,7 +147,7 @@ class BrokenConnectionTest {
       ParameterClient client = through(servers, proxy, job, 0);
       begin(client);
       proxy.cut();
-      eventually(servers, () -> proxy.noticed.get() == 1);
+      awaitTrue(() -> proxy.noticed.get() == 1);
       switch (next) {
         case "changed" -> assertThat(get(client.pull(0, false, List.of(), true)).sparse().get(0).ids())
             .hasSize(Jobs.IDS.length);
@@ -301,20 +300,12 @@ class BrokenConnectionTest {
       for (int i = 0; i < 4; i++) {
         wait.add(client.pull(0, true, List.of(), false));
       }
-      eventually(servers, () -> servers.status(0).getShards(0).getWaitsCount() == 4);
+      awaitTrue(() -> servers.status(0).getShards(0).getWaitsCount() == 4);
       proxy.cut();
       ParameterClient other = servers.client(job, 1, 1);
       get(other.register());
       get(other.initialize(Jobs.ramp(Jobs.NUMEL, 1)));
       wait.forEach(RunningServers::get);
-    }
-  }
-
-  private static void eventually(RunningServers servers, BooleanSupplier condition) {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime()).isLessThan(deadline);
-      get(servers.vertx.timer(20));
     }
   }
 

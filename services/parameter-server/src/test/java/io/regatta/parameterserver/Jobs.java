@@ -9,6 +9,7 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -60,7 +61,7 @@ final class Jobs {
   static long reference(JobSpec like, int steps) {
     JobSpec job = new JobSpec(like.job(), like.mode(), like.trainers(), like.stalenessBound(), like.nanPolicy(), 1,
         like.minBlock(), like.model());
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(0));
     List<ParameterClient> clients = new ArrayList<>();
     for (int rank = 0; rank < job.trainers(); rank++) {
       clients.add(new ParameterClient(job, new TrainerId(rank, 1), List.of(new LocalShardLink(shard)), Runnable::run));

@@ -1,5 +1,6 @@
 package io.regatta.parameterserver;
 
+import static io.regatta.node.testing.Conditions.awaitTrue;
 import static io.regatta.parameterserver.RunningServers.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -19,12 +20,12 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
+import io.regatta.core.memory.ShardMemory;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.core.shard.ParameterShard;
-import io.regatta.core.shard.ShardMemory;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
@@ -52,7 +53,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -147,7 +147,7 @@ class ParameterServerVerticleTest {
       get(first.initialize(Jobs.ramp(Jobs.NUMEL, 1)));
       first.push(0, 8, null, Jobs.dense(0, 0), List.of());
       var waiting = first.pull(1, true, List.of(), false);
-      eventually(servers, () -> servers.status(0).getShards(0).getWaitsCount() == 2);
+      awaitTrue(() -> servers.status(0).getShards(0).getWaitsCount() == 2);
       assertThat(servers.status(0).getShards(0).getWaitsList())
           .allMatch(s -> s.contains("trainer 0 waits at shard 0 of job why for trainer 1"));
       assertThat(servers.status(0).getShards(0).getParkedList())
@@ -165,11 +165,11 @@ class ParameterServerVerticleTest {
       assertThat(servers.node.metrics().get("regatta.shard.pushes").tag("shard", "0").counter().count()).isEqualTo(2);
       assertThat(servers.node.metrics().get("regatta.shard.received").counter().count())
           .isEqualTo(3 * 4.0 * Jobs.NUMEL);
-      eventually(servers, () -> servers.node.metrics().find("regatta.job.round.wait").tag("rank", "1")
+      awaitTrue(() -> servers.node.metrics().find("regatta.job.round.wait").tag("rank", "1")
           .tag("job", "why").functionCounter() != null);
       get(first.leave(true));
       get(second.leave(true));
-      eventually(servers, () -> servers.node.metrics().find("regatta.job.version").gauge() == null
+      awaitTrue(() -> servers.node.metrics().find("regatta.job.version").gauge() == null
           && servers.node.metrics().find("regatta.job.round.wait").meters().isEmpty());
     }
   }
@@ -190,7 +190,7 @@ class ParameterServerVerticleTest {
       });
       ParameterClient client = servers.client(Jobs.spec("seen", Mode.ASYNC, 1, 1), 0, 1);
       get(client.register());
-      eventually(servers, () -> servers.node.metrics().find("regatta.job.version").tag("job", "seen").gauge() != null);
+      awaitTrue(() -> servers.node.metrics().find("regatta.job.version").tag("job", "seen").gauge() != null);
       assertThat(failures.get()).isNegative();
       get(client.leave(true));
     }
@@ -281,9 +281,9 @@ class ParameterServerVerticleTest {
       ParameterClient client = servers.client(job, 0, 1);
       get(client.register());
       client.pull(0, true, List.of(), false);
-      eventually(servers, () -> servers.status(0).getShards(0).getWaitsCount() == 1);
+      awaitTrue(() -> servers.status(0).getShards(0).getWaitsCount() == 1);
       get(client.close());
-      eventually(servers, () -> servers.status(0).getShards(0).getWaitsCount() == 0);
+      awaitTrue(() -> servers.status(0).getShards(0).getWaitsCount() == 0);
       assertThat(servers.status(0).getShards(0).getJobs(0).getTrainers(0).getState()).isEqualTo("active");
     }
   }
@@ -295,7 +295,7 @@ class ParameterServerVerticleTest {
       ParameterClient client = servers.client(Jobs.spec("stop", Mode.SYNC, 2, 1), 0, 1);
       get(client.register());
       var waiting = client.pull(0, true, List.of(), false);
-      eventually(servers, () -> servers.status(0).getShards(0).getWaitsCount() == 1);
+      awaitTrue(() -> servers.status(0).getShards(0).getWaitsCount() == 1);
       get(servers.vertx.undeploy(servers.deployments.get(0)));
       assertThatThrownBy(() -> get(waiting)).isInstanceOf(PeerLost.class)
           .hasMessageContaining("shard 0 at 127.0.0.1 is shutting down");
@@ -329,8 +329,8 @@ class ParameterServerVerticleTest {
   void configurationIsChecked() {
     ParameterServerConfig defaults = ParameterServerConfig.defaults();
     assertThat(defaults.index()).isEqualTo(-1);
-    ParameterShard.Limits core = ParameterShard.Limits.defaults();
-    assertThat(defaults.limits().core()).isEqualTo(new ParameterShard.Limits(core.jobs(), core.openRounds(), core.parkedPulls(),
+    ShardLimits core = ShardLimits.defaults();
+    assertThat(defaults.limits().core()).isEqualTo(new ShardLimits(core.jobs(), core.openRounds(), core.parkedPulls(),
         core.rows(), core.sparseBytes(), core.evict(), ShardMemory.ofProcess()));
     assertThatThrownBy(() -> defaults.at(2, 2, 1)).isInstanceOf(InvalidInput.class).hasMessageContaining("index");
     assertThatThrownBy(() -> defaults.at(0, 1, 0)).isInstanceOf(InvalidInput.class).hasMessageContaining("shards");
@@ -360,15 +360,6 @@ class ParameterServerVerticleTest {
       assertThat(get(client.digest())).isEqualTo(get(client.digest()));
       assertThat(servers.status(0).getShards(0).getJobs(0).getRowsMap()).containsEntry("emb", 100_000L);
       assertThat(servers.status(0).getShards(0).getJobs(0).getTablesMap().get("emb").getBirths()).isEqualTo(100_000);
-    }
-  }
-
-  /** Asks again on a timer until the answer is yes, for at most 20 s. */
-  private static void eventually(RunningServers servers, BooleanSupplier condition) {
-    long deadline = System.nanoTime() + 20_000_000_000L;
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime()).as("time").isLessThan(deadline);
-      get(servers.vertx.timer(20).mapEmpty());
     }
   }
 }

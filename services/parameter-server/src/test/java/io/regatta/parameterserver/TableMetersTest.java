@@ -11,6 +11,7 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparsePartition;
@@ -37,7 +38,7 @@ class TableMetersTest {
   }
 
   private static ParameterShard shard(int index, int tables) {
-    ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), TestClock.at(1));
+    ParameterShard shard = new ParameterShard(index, ShardLimits.defaults(), TestClock.at(1));
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 2, 64, new ModelSpec(1, List.of(), sgd,
         IntStream.range(0, tables).mapToObj(i -> new SparseTableSpec("t" + i, 1, InitializerSpec.zeros(), sgd)).toList())), ME, 0);

@@ -2,7 +2,6 @@ package io.regatta.rendezvous;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
@@ -13,17 +12,14 @@ import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.OpenGather;
 import io.regatta.protocol.security.PeerLog;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,15 +27,13 @@ import org.slf4j.LoggerFactory;
  * The members of one group: who holds which rank, since which incarnation, and who still waits to join. Owned by
  * {@link Groups}, on its thread; it changes its state first and answers last.
  *
- * <p>A group forms when as many have come as its first join announced; only then ranks are given out, so that those
- * who take any rank leave the named ones free. From then on a rank whose holder left or was lost may be taken again; who wants
- * one that is held may be the next life of a holder that is dead, and waits until that one is heard or lost. An elastic group ({@link Elastic}) forms again and again, with as many ranks as have come.
+ * <p>How it forms, and lets in who comes later, is its {@link Formation}'s.
  */
 final class Group {
   private static final Logger LOG = LoggerFactory.getLogger(Group.class);
   /** A heartbeat of a dead holder may lie unread for this long while its next life joins. */
   private static final long STALE_MILLIS = 500;
-  private static final PeerLog FORMATIONS = PeerLog.ofEvents(LOG);
+  static final PeerLog FORMATIONS = PeerLog.ofEvents(LOG);
   private static final PeerLog DEPARTURES = PeerLog.ofEvents(LOG);
   private static final PeerLog LOSSES = PeerLog.ofEvents(LOG);
 
@@ -47,9 +41,7 @@ final class Group {
   /** Of an elastic group the largest. */
   private final int worldSize;
   private final int minWorldSize;
-  /** Null if the group is not elastic. */
-  private final Elastic elastic;
-  private final Succession succession;
+  private final Formation formation;
   private final RendezvousConfig config;
   private final Issuer issuer;
   private final LongSupplier clock;
@@ -73,15 +65,16 @@ final class Group {
     this.name = first.getGroup();
     this.worldSize = first.getWorldSize();
     this.minWorldSize = first.getMinWorldSize();
-    this.elastic = minWorldSize == 0 ? null : new Elastic(first);
     this.config = config;
     this.issuer = issuer;
     this.clock = clock;
     this.generation = issuer.openingGeneration(clock.getAsLong());
     this.views = new ViewLog(generation);
-    this.seats = new Seats(name, worldSize, elastic != null, clock);
-    this.lobby = new Lobby(name, worldSize, elastic == null ? STALE_MILLIS : 0);
-    this.succession = elastic == null ? null : new Succession(this, elastic, lobby, issuer, config);
+    boolean elastic = minWorldSize > 0;
+    this.seats = new Seats(name, worldSize, elastic, clock);
+    this.lobby = new Lobby(name, worldSize, elastic ? 0 : STALE_MILLIS);
+    this.formation = elastic ? new Succession(this, new Elastic(first), lobby, issuer, config)
+        : new FixedFormation(this, worldSize, seats, lobby, issuer, config);
     this.gathers = new Gathers(this, config.limits(), issuer, clock);
     this.store = new Store(name, config.limits(), clock);
     this.queues = new WorkQueues(name, config.limits());
@@ -120,15 +113,10 @@ final class Group {
           + "; it must be the same for all members of a group");
     }
     boolean newcomer = request.getIncarnation() == 0;
-    if (!newcomer && elastic == null) {
-      throw new InvalidInput("group " + name + " is not elastic and has no next generation: " + request.getMember()
-          + " is to join it with incarnation 0, not " + request.getIncarnation());
-    }
     if (newcomer && runIds.contains(request.getRunId()) && succeeded) {
       throw nothingLeft(request);
     }
-    return succession != null ? succession.join(request, now, now + timeoutMillis, done)
-        : joinFixed(request, now, now + timeoutMillis, done);
+    return formation.join(request, now, now + timeoutMillis, done);
   }
 
   /** For a newcomer of a run that has ended with success. */
@@ -138,24 +126,8 @@ final class Group {
         + ". To train again, start the job with another run id");
   }
 
-  private Runnable joinFixed(JoinRequest request, long now, long deadlineMillis, BiConsumer<JoinReply, RegattaException> done) {
-    lobby.replace(request);
-    if (holders().isEmpty()) {
-      Lobby.Guest guest = lobby.enter(request, now, deadlineMillis, done);
-      formIfAllHaveCome(now);
-      return guest::withdraw;
-    }
-    if (lobby.size() >= worldSize) {
-      throw new Conflict("group " + name + " is full: as many newcomers wait for one of its " + worldSize + " ranks");
-    }
-    Lobby.Guest guest = lobby.enter(request, now, deadlineMillis, done);
-    FORMATIONS.info("{}: {} waits until it is known who lives of {}", name, request.getMember(),
-        seats.describeActive(now));
-    return guest::withdraw;
-  }
-
-  private void seat(int rank, JoinRequest request, long now, BiConsumer<JoinReply, RegattaException> done) {
-    Holder holder = new Holder(rank, issuer.nextIncarnation(), request, now);
+  /** One member takes a rank of a group that has formed. */
+  void seat(Holder holder, BiConsumer<JoinReply, RegattaException> done) {
     seats.take(holder);
     noteRun(holder);
     FORMATIONS.info("{}: rank {} is {} now, incarnation {}", name, holder.rank, holder.name(), holder.incarnation);
@@ -163,50 +135,19 @@ final class Group {
     done.accept(reply(holder), null);
   }
 
-  /**
-   * Newcomers to a group of one size that has formed, who may be next lives of its members. One is refused when the holder of
-   * its rank, or every holder if it would take any, has been heard since it came. It gets the rank of one that is gone when all
-   * others have been heard since, or are gone as well: if all are, the whole job was started again, and it belongs to a new
-   * group ({@link #takeNextLives}), whatever lease ends first. So does one of another run when this run has ended with success.
-   * Those that name a rank come first.
-   */
-  private void answerNextLives(long now) {
-    if (succession != null || holders().isEmpty()) {
-      return;
-    }
-    List<Lobby.Guest> named = lobby.guests().stream().sorted(Comparator.comparing(guest -> guest.request().getRank() < 0)).toList();
-    for (Lobby.Guest guest : named) {
-      JoinRequest request = guest.request();
-      if (succeeded && !request.getRunId().isEmpty() && !runIds.contains(request.getRunId())) {
-        continue;
-      }
-      OptionalInt free = seats.free(request.getRank());
-      if (free.isPresent()) {
-        boolean known = seats.active().findAny().isPresent()
-            && seats.active().allMatch(guest::hears);
-        if (known && guest.withdraw()) {
-          seat(free.getAsInt(), request, now, guest.done());
-        }
-      } else if (seats.wanted(request.getRank()).allMatch(guest::hears)) {
-        lobby.refuse(guest, seats.refusal(request.getRank(), now));
-      }
-    }
-  }
-
-  /** Newcomers who still wait for a rank of a group of one size whose members are all gone; they are no longer here. */
+  /** Takes out those who still wait for a rank of a group whose members are all gone: {@link Formation#takeNextLives}. */
   List<Lobby.Guest> takeNextLives() {
-    return succession != null || holders().isEmpty() ? List.of() : lobby.takeAll();
+    return formation.takeNextLives();
   }
 
-  /** Those who waited in vain for a group of this name to let them in; {@link #formIfAllHaveCome} is to be called next. */
+  /** Those who waited in vain for a group of this name to let them in; {@link #proceed} is to be called next. */
   void takeOver(List<Lobby.Guest> guests) {
     guests.forEach(lobby::takeOver);
   }
 
-  void formIfAllHaveCome(long now) {
-    if (lobby.size() == worldSize) {
-      form(now);
-    }
+  /** See {@link Formation#proceed}. */
+  void proceed(long now) {
+    formation.proceed(now);
   }
 
   /** Adds the run of a member that has got a seat to the group's. */
@@ -229,19 +170,15 @@ final class Group {
     changed();
   }
 
-  private void form(long now) {
-    List<Lobby.Guest> guests = lobby.seatAll();
-    Holder[] seated = new Holder[worldSize];
-    for (int rank = 0; rank < worldSize; rank++) {
-      seated[rank] = new Holder(rank, issuer.nextIncarnation(), guests.get(rank).request(), now);
-    }
+  /** A group of one size has formed of these, by rank. */
+  void seatAll(Holder[] seated, List<BiConsumer<JoinReply, RegattaException>> done) {
     seats.take(seated.clone());
     List.of(seated).forEach(this::noteRun);
     FORMATIONS.info("{}: formed with {} members, generation {}", name, worldSize, generation + 1);
     changed();
     GroupView formed = view();
     for (int rank = 0; rank < worldSize; rank++) {
-      guests.get(rank).done().accept(reply(seated[rank], formed), null);
+      done.get(rank).accept(reply(seated[rank], formed), null);
     }
   }
 
@@ -272,22 +209,7 @@ final class Group {
     queues.giveBack(holder);
     lobby.dismiss(incarnation, new StaleGeneration(holder.name() + " has left group " + name));
     changed();
-    if (succession == null) {
-      if (succeeded) {
-        lobby.guests().stream().filter(guest -> runIds.contains(guest.request().getRunId()))
-            .forEach(guest -> lobby.refuse(guest, nothingLeft(guest.request())));
-      }
-      answerNextLives(clock.getAsLong());
-    } else {
-      long now = clock.getAsLong();
-      if (ended) {
-        succession.endRun(now);
-      }
-      if (succeeded) {
-        succession.succeed();
-      }
-      succession.formNext(now);
-    }
+    formation.left(ended, clock.getAsLong());
   }
 
   /** Renews the lease; returns the generation. */
@@ -320,9 +242,7 @@ final class Group {
       if (follower != null) {
         long now = clock.getAsLong();
         follower.followsNoMore(now);
-        if (succession != null) {
-          succession.streamBroke(follower, now);
-        }
+        formation.streamBroke(follower, now);
       }
     };
   }
@@ -336,33 +256,20 @@ final class Group {
   void expire(long now) {
     boolean anyLost = false;
     for (Holder holder : holders()) {
-      String why = !holder.active() ? null : now - holder.lastSeenMillis > config.leaseMs()
-          ? "no heartbeat within " + Holder.seconds(config.leaseMs()) : succession == null ? null : succession.lost(holder, now);
-      if (why != null) {
-        lose(holder, why, now);
-        anyLost = true;
-      }
+      Optional<String> why = !holder.active() ? Optional.empty() : now - holder.lastSeenMillis > config.leaseMs()
+          ? Optional.of("no heartbeat within " + Holder.seconds(config.leaseMs())) : formation.lost(holder, now);
+      why.ifPresent(of -> lose(holder, of, now));
+      anyLost |= why.isPresent();
     }
     if (anyLost) {
       changed();
     }
-    if (succession != null) {
-      succession.formNext(now);
-    }
-    answerNextLives(now);
+    formation.proceed(now);
     if (!isEmpty()) { // else those who wait are taken to another group
-      lobby.expire(now, guest -> succession != null && succession.waitsOn(guest), () -> state(now));
+      lobby.expire(now, formation::waitsOn, () -> formation.state(now));
     }
     gathers.expire(now);
     store.expire(now);
-  }
-
-  /** Why newcomers still wait, and what to do. */
-  private String state(long now) {
-    return elastic != null ? elastic.state(holders(), lobby, now) : holders().isEmpty() ? lobby.state()
-        : "these of group " + name + " are not gone yet, or have not been heard since: " + seats.describeActive(now)
-            + ". Their leases of " + Holder.seconds(config.leaseMs()) + " will tell; wait longer: --ready-timeout, or "
-            + "node.ready_timeout_seconds";
   }
 
   /** A member is gone without a word, or must go; to be followed by {@link #changed}. */
@@ -391,12 +298,9 @@ final class Group {
     shared = null; // and so it is for the others if one of the watchers has changed the group
   }
 
-  /**
-   * Whether nobody is left to serve: no member is active, and nobody waits to join. Who waits for a rank of a group of one size
-   * that has formed waits for another group then.
-   */
+  /** Returns true if nobody is left to serve: no member is active, and nobody waits to join this group. */
   boolean isEmpty() {
-    return seats.active().findAny().isEmpty() && (lobby.size() == 0 || succession == null && !holders().isEmpty());
+    return seats.active().findAny().isEmpty() && formation.isOver();
   }
 
   /**
@@ -414,9 +318,7 @@ final class Group {
 
   /** Nobody is left: fails what still waits, and ends the watches. */
   void end() {
-    if (succession != null) {
-      succession.endWithoutSuccess();
-    }
+    formation.endWithoutSuccess();
     close(new StaleGeneration("group " + name + " has ended: its last member is gone"), null);
   }
 
@@ -427,9 +329,7 @@ final class Group {
 
   private void close(RegattaException forWaiting, RegattaException forWatchers) {
     lobby.close(forWaiting);
-    if (succession != null) {
-      succession.close(forWaiting);
-    }
+    formation.close(forWaiting);
     gathers.close(forWaiting);
     store.close(forWaiting);
     List<Watcher> ended = List.copyOf(watchers);
@@ -449,33 +349,24 @@ final class Group {
 
   private GroupView build(long since) {
     GroupView.Builder view = GroupView.newBuilder().setGroup(name).setGeneration(generation)
-        .setWorldSize(elastic == null || holders().isEmpty() ? worldSize : holders().size());
-    if (succession != null) {
-      seats.active().filter(Holder::isAsked).forEach(holder -> view.addAsked(holder.incarnation));
-    }
-    views.note(holders(), succession == null ? List.of()
-        : succession.newcomers().stream().map(request -> request.getMember() + " at " + request.getEndpoint()).toList());
+        .setWorldSize(holders().isEmpty() ? worldSize : holders().size());
+    seats.active().filter(Holder::isAsked).forEach(holder -> view.addAsked(holder.incarnation));
+    views.note(holders(), formation.newcomers().stream()
+        .map(request -> request.getMember() + " at " + request.getEndpoint()).toList());
     views.add(view, since);
     return view.build();
   }
 
-  private Collection<Integer> absentRanks() {
-    return elastic != null ? elastic.absentRanks(holders(), lobby) : holders().isEmpty() ? lobby.unclaimedRanks()
-        : seats.active().map(holder -> holder.rank).filter(lobby::isWanted).toList();
-  }
-
   /** What {@link #waits} says of joins and gathers, once for each, with ranks as numbers. */
   List<OpenGather> openGathers() {
-    List<OpenGather> all = new ArrayList<>(lobby.open(absentRanks()));
+    List<OpenGather> all = new ArrayList<>(lobby.open(formation.absentRanks()));
     all.addAll(gathers.open());
     return all;
   }
 
   List<Wait> waits() {
-    List<Wait> waits = new ArrayList<>(lobby.waits(absentRanks()));
-    if (succession != null) {
-      waits.addAll(succession.waits());
-    }
+    List<Wait> waits = new ArrayList<>(lobby.waits(formation.absentRanks()));
+    waits.addAll(formation.waits());
     waits.addAll(gathers.waits());
     waits.addAll(store.waits());
     return waits;

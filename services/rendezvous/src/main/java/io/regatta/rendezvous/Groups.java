@@ -326,7 +326,7 @@ public final class Groups {
     groups.put(begun.name(), begun);
     begun.takeOver(next);
     group.end();
-    begun.formIfAllHaveCome(clock.getAsLong());
+    begun.proceed(clock.getAsLong());
     forgetIfEmpty(begun); // whoever waited may have gone when it heard of that end
   }
 

@@ -7,6 +7,7 @@ import io.regatta.core.exchange.Wait;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.security.PeerLog;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiConsumer;
@@ -25,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * connections: another member, and the rendezvous. A lie, and a connection that is broken between two members only, end nobody
  * here; what becomes of two who live and cannot reach each other is {@link Severed}'s.
  */
-final class Succession {
+final class Succession implements Formation {
   private static final Logger LOG = LoggerFactory.getLogger(Succession.class);
   private static final PeerLog ACCUSATIONS = PeerLog.ofEvents(LOG);
   private static final PeerLog RETRIES = PeerLog.ofEvents(LOG);
@@ -51,7 +52,8 @@ final class Succession {
   }
 
   /** Into the next generation: a member of this one, which is over then for all, or a newcomer. */
-  Runnable join(JoinRequest request, long now, long deadlineMillis, BiConsumer<JoinReply, RegattaException> done) {
+  @Override
+  public Runnable join(JoinRequest request, long now, long deadlineMillis, BiConsumer<JoinReply, RegattaException> done) {
     boolean newcomer = request.getIncarnation() == 0;
     Holder member = newcomer ? null : group.requireActive(request.getRank(), request.getIncarnation());
     boolean first = !newcomer && group.holders().stream().noneMatch(h -> lobby.holds(h.incarnation));
@@ -77,7 +79,7 @@ final class Succession {
         endRun(now);
       }
     }
-    formNext(now);
+    proceed(now);
     return guest::withdraw;
   }
 
@@ -103,23 +105,26 @@ final class Succession {
   }
 
   /** Where some are thought dead, one whose stream to the rendezvous has broken may be as well. */
-  void streamBroke(Holder holder, long now) {
+  @Override
+  public void streamBroke(Holder holder, long now) {
     if (holder.active() && holder.hasLostStream(config.answerMs()) && !holder.isAsked() && !lobby.holds(holder.incarnation)
         && group.holders().stream().anyMatch(Holder::isAsked)) {
       holder.ask("the rendezvous, whose stream to it broke,", now);
     }
   }
 
-  /** Why a member has to be declared lost, or null. */
-  String lost(Holder holder, long now) {
-    return holder.isAsked() && now - holder.askedMillis() > config.answerMs() ? holder.askedBy() + " cannot reach it, and it has given "
-        + "no sign of life within " + Holder.seconds(config.answerMs()) + " of being asked for one" : null;
+  @Override
+  public Optional<String> lost(Holder holder, long now) {
+    return holder.isAsked() && now - holder.askedMillis() > config.answerMs() ? Optional.of(holder.askedBy()
+        + " cannot reach it, and it has given no sign of life within " + Holder.seconds(config.answerMs())
+        + " of being asked for one") : Optional.empty();
   }
 
   // ---- the next generation
 
   /** Forms the next generation, if it is time. */
-  void formNext(long now) {
+  @Override
+  public void proceed(long now) {
     lobby.guests().forEach(guest -> rules.refusal(guest, group.holders(), lobby, now).ifPresent(why -> lobby.refuse(guest, why)));
     if (!rules.isReady(group.holders(), lobby, runOver, now)) {
       return;
@@ -140,7 +145,7 @@ final class Succession {
         .map(other -> describe(other, now)).collect(Collectors.joining(" and ")) + " live and cannot reach each other, and "
         + Severed.ATTEMPTS + " generations with both came to nothing; look at the network between them", now));
     group.changed();
-    formNext(now);
+    proceed(now);
   }
 
   private void form(long now) {
@@ -164,19 +169,21 @@ final class Succession {
   // ---- newcomers, and the end
 
   /** Whether a guest waits on behind its time: a newcomer does, as long as there are members who may let it in. */
-  boolean waitsOn(Lobby.Guest guest) {
+  @Override
+  public boolean waitsOn(Lobby.Guest guest) {
     return guest.request().getIncarnation() == 0 && group.holders().stream().anyMatch(Holder::active);
   }
 
   /** Newcomers whom the next generation could take in. */
-  List<JoinRequest> newcomers() {
+  @Override
+  public List<JoinRequest> newcomers() {
     return group.holders().isEmpty() ? List.of() : lobby.guests().stream()
         .filter(guest -> guest.request().getIncarnation() == 0 && rules.hasSeat(guest, group.holders(), lobby))
         .map(Lobby.Guest::request).toList();
   }
 
   /** Nobody is let in any more: a newcomer would find nothing to do, or begin what is done anew when the last member has gone. */
-  void endRun(long now) {
+  private void endRun(long now) {
     runOver = true;
     lobby.guests().stream().filter(guest -> guest.request().getIncarnation() == 0).forEach(guest -> {
       if (isOfThisRun(guest.request())) {
@@ -210,22 +217,46 @@ final class Succession {
     return guest::withdraw;
   }
 
-  /** The run has ended with success. */
-  void succeed() {
-    late.guests().forEach(guest -> late.refuse(guest, group.nothingLeft(guest.request())));
+  @Override
+  public void left(boolean ended, long now) {
+    if (ended) {
+      endRun(now);
+    }
+    if (group.hasSucceeded()) {
+      late.guests().forEach(guest -> late.refuse(guest, group.nothingLeft(guest.request())));
+    }
+    proceed(now);
   }
 
   /** The last member is gone. Those who still wait for the end of the run are answered. */
-  void endWithoutSuccess() {
+  @Override
+  public void endWithoutSuccess() {
     late.guests().forEach(guest -> late.refuse(guest, new Conflict("the run of group " + group.name()
         + " has ended without success, while " + guest.request().getMember() + " waited for its end; start it again")));
   }
 
-  void close(RegattaException reason) {
+  @Override
+  public void close(RegattaException reason) {
     late.close(reason);
   }
 
-  List<Wait> waits() {
+  @Override
+  public String state(long now) {
+    return rules.state(group.holders(), lobby, now);
+  }
+
+  @Override
+  public Collection<Integer> absentRanks() {
+    return rules.absentRanks(group.holders(), lobby);
+  }
+
+  @Override
+  public boolean isOver() {
+    return lobby.size() == 0;
+  }
+
+  @Override
+  public List<Wait> waits() {
     return late.waits(List.of(Wait.Peer.named("the end of the run")));
   }
 

@@ -11,8 +11,8 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.ExampleExchange;
-import io.regatta.trainer.djl.FleetTrainer;
-import io.regatta.trainer.djl.RegattaOptimizer;
+import io.regatta.trainer.optimizer.RegattaOptimizer;
+import io.regatta.trainer.rank.FleetTrainer;
 import java.nio.file.Path;
 import java.util.List;
 

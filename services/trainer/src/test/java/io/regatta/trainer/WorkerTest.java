@@ -16,7 +16,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.metrics.BinaryMetrics;
 import io.regatta.node.settings.Setting;
 import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.run.LocalRun;
 import io.regatta.trainer.run.SharedShards;
 import io.vertx.core.json.JsonObject;

@@ -58,18 +58,27 @@ final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
 
   private boolean accept(Admission arrived) {
     OpenConnections.Arrival<Admission> arrival = connections.arrive(arrived, arrived.address());
-    String limit = arrival.originIsFull() ? "max_per_address" : "max";
+    String origin = PeerOrigin.described(arrived.address());
+    OwnText advice = advice(arrival.originIsFull(), arrived.address());
     if (!arrival.accepted()) {
       refusals.warn("refused a connection from {} to {}: {} are open from there and {} in all, and all have "
-          + "authenticated; raise node.connections.{} if these are of the job", arrived.address(), arrived.port(),
-          arrival.ofOrigin(), arrival.open(), limit);
+          + "authenticated; {}", origin, arrived.port(), arrival.ofOrigin(), arrival.open(), advice);
     } else if (arrival.evicted() != null) {
-      evictions.warn("closed a connection of {} to {} for a new one: of {} that are open from there and {} in all it "
-          + "was the oldest without authentication; raise node.connections.{} if these are of the job",
-          arrival.evicted().address(), arrived.port(), arrival.ofOrigin(), arrival.open(), limit);
+      evictions.warn("closed a connection of {} to {} for a new one of {}: of {} that are open from there and {} in "
+          + "all it was the oldest without authentication; {}", PeerOrigin.described(arrival.evicted().address()),
+          arrived.port(), origin, arrival.ofOrigin(), arrival.open(), advice);
       arrival.evicted().evict();
     }
     return arrival.accepted();
+  }
+
+  private static OwnText advice(boolean originIsFull, InetAddress address) {
+    if (!originIsFull) {
+      return new OwnText("raise node.connections.max if these are of the job");
+    }
+    return new OwnText("raise node.connections.max_per_address if these are of the job"
+        + (PeerOrigin.isNetwork(address) ? "; all addresses of a /64, such as those of a node's pods, share it"
+        : "; all that one address translates, such as the pods of a node, share it"));
   }
 
   /** Ends the strict limits of a connection that has authenticated. Any thread. */

@@ -29,7 +29,7 @@ public record ConnectionLimits(int connections, int perAddress, int authenticate
   private static final int HEADER_BYTES = 8192;
   private static final int RESETS = 200;
   private static final int RESET_SECONDS = 30;
-  /** Part of the connections that may be unauthenticated: one in so many. */
+  /** Connections for each one that may be unauthenticated. */
   private static final int UNAUTHENTICATED_PART = 4;
 
   public ConnectionLimits {
@@ -56,8 +56,8 @@ public record ConnectionLimits(int connections, int perAddress, int authenticate
 
   /**
    * Sets the limits of what is read before a call has a handler: decompression off, header lists, resets in a time.
-   * Limits that Vert.x cannot set are Netty's defaults, which tests hold to: 16 small CONTINUATION frames of a header
-   * list, 2 empty DATA frames in a row, 10,000 control frames that wait to be sent.
+   * Limits that Vert.x cannot set are Netty's defaults, and tests hold them. They are 16 small CONTINUATION frames of a
+   * header list, 2 empty DATA frames in a row, and 10,000 control frames that wait to be sent.
    */
   static void apply(HttpServerOptions options) {
     options.setDecompressionSupported(false).setMaxHeaderSize(HEADER_BYTES)

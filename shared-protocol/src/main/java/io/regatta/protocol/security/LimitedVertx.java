@@ -23,8 +23,8 @@ import java.util.function.Supplier;
 
 /**
  * A Vertx whose HTTP servers have a handler of ours in the pipeline of the listening channel. Vert.x shows a connection
- * to its user after the TLS handshake and the first bytes, and an HTTP/1 connection after its first whole head: too
- * late to count it, or to bound its time. Everything else is the Vertx that it stands for.
+ * to its user after the TLS handshake and the first bytes, and an HTTP/1 connection after its first whole head. That is
+ * too late to count it, or to bound its time. Everything else is the Vertx that it stands for.
  */
 final class LimitedVertx extends VertxWrapper {
   private final Transport transport;

@@ -13,7 +13,7 @@ final class LiveTokens {
   private final Supplier<Tokens> file;
   private final LongSupplier wallMillis;
   private volatile Tokens now;
-  /** What was wrong with the file at the last look. Guarded by this. */
+  /** The fault of the file at the last look. Guarded by this. */
   private String trouble;
   private boolean complained;
 

@@ -9,8 +9,9 @@ import java.util.Arrays;
 /**
  * Message authentication codes, HMAC-SHA256 (RFC 2104), and the random numbers that they cover. Stateless, any thread.
  *
- * <p>The two hashes of RFC 2104 stand here, since {@link javax.crypto.Mac} starts every security provider of the JVM
- * before its first code: 25 to 60 ms of processor time in each process, more than all other work of a token at a start.
+ * <p>The two hashes of RFC 2104 are computed here. {@link javax.crypto.Mac} would start every security provider of the
+ * JVM before its first code. That is 25 to 60 ms of processor time in each process, more than all other work of a token
+ * at a start.
  */
 public final class Macs {
   /** Length of a code, and of the keys that Regatta makes, in bytes. */
@@ -50,7 +51,7 @@ public final class Macs {
     }
   }
 
-  /** Returns so many bytes that nobody can guess. */
+  /** Returns random bytes that nobody can guess. */
   public static byte[] random(int bytes) {
     byte[] random = new byte[bytes];
     RANDOM.nextBytes(random);

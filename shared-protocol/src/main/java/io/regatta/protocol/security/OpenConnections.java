@@ -10,7 +10,7 @@ import java.util.function.ToIntFunction;
 
 /**
  * The open connections of one port, counted in all and by {@link PeerOrigin}. If a limit is reached, the oldest
- * connection that has not authenticated makes room for a new one, so slow strangers keep nobody out; if all have
+ * connection that has not authenticated makes room for a new one, so slow strangers keep nobody out. If all have
  * authenticated, the new one is refused. Thread-safe: connections come and end on threads of their own.
  *
  * @param <C> a connection; one equals itself alone

@@ -9,13 +9,17 @@ import org.slf4j.Logger;
 /**
  * Log lines that a peer can cause: few in ten seconds, of bounded length, and escaped ({@link PeerText}). A line says
  * how many were left out before it: the first after those ten seconds, and of a flood the 100th, the 10,000th and so
- * on. Each kind of line has an instance of its own, so that one cannot silence another. Thread-safe.
+ * on. Each kind of line has an instance of its own, so that one cannot silence another. Values are from outside, and
+ * are cut, unless they are an {@link OwnText}. Thread-safe.
  */
 public final class PeerLog {
   private static final int EVENT_CHARS = 1000;
   private static final int EVENT_LINES = 100;
-  private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+  static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final long FIRST_REPORT = 100;
+
+  /** Time of all limiters that are not given one; tests let ten seconds pass. */
+  static volatile LongSupplier clock = SystemClock.get()::nanos;
 
   private final Logger log;
   private final int lines;
@@ -29,7 +33,7 @@ public final class PeerLog {
 
   /** Creates the limiter of one kind of refusal or fault: one line in ten seconds. */
   public PeerLog(Logger log) {
-    this(log, 1, PeerText.MAX_CHARS, SystemClock.get()::nanos);
+    this(log, 1, PeerText.MAX_CHARS, () -> clock.getAsLong());
   }
 
   /**
@@ -37,7 +41,7 @@ public final class PeerLog {
    * up to 1,000 characters.
    */
   public static PeerLog ofEvents(Logger log) {
-    return new PeerLog(log, EVENT_LINES, EVENT_CHARS, SystemClock.get()::nanos);
+    return new PeerLog(log, EVENT_LINES, EVENT_CHARS, () -> clock.getAsLong());
   }
 
   PeerLog(Logger log, int lines, int chars, LongSupplier nanos) {
@@ -101,7 +105,7 @@ public final class PeerLog {
   private Object[] texts(Object[] values) {
     Object[] texts = new Object[values.length];
     for (int i = 0; i < values.length; i++) {
-      texts[i] = PeerText.of(values[i], chars);
+      texts[i] = values[i] instanceof OwnText own ? PeerText.message(own.text()) : PeerText.of(values[i], chars);
     }
     return texts;
   }

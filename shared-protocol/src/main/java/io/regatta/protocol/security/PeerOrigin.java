@@ -9,7 +9,7 @@ import java.util.Arrays;
 
 /**
  * The origin of a connection, which limits per address count by: an IPv4 address, or the first 64 bits of an IPv6
- * address. Whoever has one IPv6 address has its whole /64 as a rule, and would otherwise be as many peers as it likes.
+ * address. The owner of one IPv6 address has its whole /64 as a rule, and would otherwise be as many peers as it likes.
  * Stateless, any thread.
  */
 public final class PeerOrigin {
@@ -20,7 +20,7 @@ public final class PeerOrigin {
 
   /** Returns the origin of an address: of an IPv6 address, except the loopback one, the first of its /64. */
   public static InetAddress of(InetAddress address) {
-    if (!(address instanceof Inet6Address) || address.isLoopbackAddress()) {
+    if (!isNetwork(address)) {
       return address;
     }
     try {
@@ -37,5 +37,18 @@ public final class PeerOrigin {
     }
     InetAddress address = new InetSocketAddress(peer.hostAddress(), 0).getAddress(); // of digits: nothing is looked up
     return of(address).getHostAddress();
+  }
+
+  /** Returns the origin of an address for log lines, of an IPv6 address as {@code PREFIX/64}; null is this machine. */
+  public static String described(InetAddress address) {
+    if (address == null) {
+      return "this machine";
+    }
+    return of(address).getHostAddress() + (isNetwork(address) ? "/64" : "");
+  }
+
+  /** Returns true if the origin of an address is a network of 64 bits, which several machines or pods may share. */
+  static boolean isNetwork(InetAddress address) {
+    return address instanceof Inet6Address && !address.isLoopbackAddress();
   }
 }

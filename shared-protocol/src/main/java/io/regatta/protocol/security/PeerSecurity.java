@@ -29,9 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What keeps the ports of a process to those who may call: TLS, and the job's token. All servers and clients of the process
- * are made with it. Certificates may be replaced on disk: {@link #reload} has servers that listen, and clients that connect
- * next, show the new ones; connections that are there go on. Thread-safe.
+ * Protection of the ports of a process: TLS, and the job's token. All servers and clients of the process are made with
+ * it. Certificates may be replaced on disk: after {@link #reload} servers that listen, and clients that connect next,
+ * show the new ones. Open connections stay. Thread-safe.
  */
 public final class PeerSecurity {
   /** Anybody may call, and everything can be read on its way. */
@@ -45,14 +45,14 @@ public final class PeerSecurity {
   private final LiveTokens tokens;
   private final TokenGuard guard;
   private final ConnectionLimits limits;
-  /** Servers with TLS, as long as somebody holds them, and what they show to whom; also the lock of what follows. */
+  /** Servers with TLS, as long as somebody holds them, and what they show; also the lock of the next two fields. */
   private final Map<HttpServer, Shown> servers = new WeakHashMap<>();
   private volatile TlsMaterial material;
-  /** What was wrong with the files when they were last looked at, and whether that has been said. */
+  /** The fault of the files when they were last looked at, and whether it has been logged. */
   private String trouble;
   private boolean complained;
 
-  /** What a server shows, and which clients it lets in. */
+  /** The certificate that a server shows, and the clients that it lets in. */
   private static final class Shown {
     private final ClientAuth auth;
     private final boolean alpn;
@@ -151,7 +151,7 @@ public final class PeerSecurity {
     return files != null;
   }
 
-  /** Whether whoever calls must have a certificate. */
+  /** Returns true if each caller must have a certificate. */
   public boolean isMutual() {
     return files != null && files.mutual();
   }
@@ -200,8 +200,8 @@ public final class PeerSecurity {
     synchronized (servers) { // no look at the files comes between what it gets and its being known to have it
       TlsMaterial now = material;
       if (!now.hasCertificate()) {
-        throw new InvalidInput("this process opens a port with TLS, but node.tls.certificate and node.tls.key are missing: give "
-            + "its certificate");
+        throw new InvalidInput("this process opens a port with TLS, but node.tls.certificate and node.tls.key are "
+            + "missing: give its certificate");
       }
       options.setUseAlpn(options.isHttp2ClearTextEnabled()); // who takes HTTP/2 without TLS takes it with it
       options.setSsl(true).setKeyCertOptions(now.identity()).setTrustOptions(now.trust());
@@ -224,7 +224,8 @@ public final class PeerSecurity {
   public HttpClientOptions client(HttpClientOptions options) {
     TlsMaterial now = material;
     if (now != null) {
-      options.setSsl(true).setUseAlpn(speaksHttp2(options)).setTrustOptions(now.trust()).setVerifyHost(files.verifyHost());
+      options.setSsl(true).setUseAlpn(speaksHttp2(options)).setTrustOptions(now.trust())
+          .setVerifyHost(files.verifyHost());
       options.setEnabledSecureTransportProtocols(TlsMaterial.PROTOCOLS);
       if (now.hasCertificate()) {
         options.setKeyCertOptions(now.identity());
@@ -249,20 +250,21 @@ public final class PeerSecurity {
     return material.engine(client, host, port, application);
   }
 
-  /** Something else after each change of the certificates; null without TLS. */
+  /** Returns an object that is another one after each change of the certificates; null without TLS. */
   public Object version() {
     return material;
   }
 
-  /** Has a client show the certificate of now to whom it connects from now on. */
+  /** Lets a client show the current certificate on its next connections. */
   public void renew(HttpClientAgent client, boolean alpn) {
     TlsMaterial now = material;
     if (now != null) {
-      client.updateSSLOptions(now.client(alpn)).onFailure(e -> LOG.warn("the new certificate cannot be used: {}", e.toString()));
+      client.updateSSLOptions(now.client(alpn))
+          .onFailure(e -> LOG.warn("the new certificate cannot be used: {}", e.toString()));
     }
   }
 
-  /** Calls of those who show the token; others are told what is missing. */
+  /** Returns a handler that forwards calls with the token, and answers the others with what is missing. */
   public Handler<HttpServerRequest> guard(Handler<HttpServerRequest> calls) {
     return request -> {
       if (admits(request)) {
@@ -272,7 +274,7 @@ public final class PeerSecurity {
   }
 
   /**
-   * For one call: true if its sender has shown the token, which authenticates the connection; otherwise the call is
+   * Returns true if the sender of a call has shown the token, which authenticates the connection. Otherwise the call is
    * refused, and has been answered, unless the connection has made too many of them.
    */
   public boolean admits(HttpServerRequest request) {
@@ -288,7 +290,7 @@ public final class PeerSecurity {
   }
 
   /**
-   * Returns true if the sender of this call, which is open to everybody, could make another one that is not: it has
+   * Returns true if the sender of this call, which is open to everybody, could make another one that is not. It has
    * shown a certificate and the token, where they are needed. Answers nothing.
    *
    * @param path of the other call
@@ -307,8 +309,8 @@ public final class PeerSecurity {
   }
 
   /**
-   * Calls that are open to everybody, such as those of probes. If there is a token, they authenticate no connection,
-   * and it may make only so many of them before it does.
+   * Returns a handler for calls that are open to everybody, such as those of probes. If there is a token, they
+   * authenticate no connection, and a connection may make few of them before it authenticates.
    */
   public Handler<HttpServerRequest> open(Handler<HttpServerRequest> calls) {
     return request -> {
@@ -333,9 +335,10 @@ public final class PeerSecurity {
   }
 
   /**
-   * Looks whether the files have changed, and has all servers that listen and do not use what is in them do so: one that did not listen
-   * yet when they changed, or could not take them, comes at the next look. Files that do not fit each other yet are left alone; if that
-   * lasts until the next look, one line says so, and what was there before is used on. Blocks while it reads.
+   * Reads the files if they have changed, and gives them to all servers that listen and do not use them yet. A server
+   * that did not listen then, or could not take them, gets them at the next look. Files that do not fit each other are
+   * left alone, and the former ones stay in use; if that lasts until the next look, one line says so. Blocks while it
+   * reads.
    *
    * @return completes when the servers have been asked; never fails
    */
@@ -381,8 +384,8 @@ public final class PeerSecurity {
           shown.material = now;
         }
       } else {
-        LOG.warn("the server at port {} does not take the {}: {}; it goes on with what it had, and is asked again at the next look",
-            server.actualPort(), now, done.cause().toString());
+        LOG.warn("the server at port {} does not take the {}: {}; it continues with the former one, and is asked again "
+            + "at the next look", server.actualPort(), now, done.cause().toString());
       }
     });
   }

@@ -23,12 +23,12 @@ final class ProofVerifier {
   private static final int RADIX = 36;
   private static final int CHALLENGE_CHARS = 22;
 
-  /** What became of a call. */
+  /** Result of checking a call. */
   enum Verdict { PROVED, WRONG, EXPIRED, REPEATED, OVERLOADED }
 
   private final byte[] secret = Macs.random(Macs.BYTES);
   private final LongSupplier millis;
-  /** By token and challenge, the oldest first; also the lock. */
+  /** Numbers of each session by token and challenge, the oldest first; also the lock. */
   private final Map<String, Numbers> sessions = new LinkedHashMap<>();
 
   /** Numbers of one session's calls: the highest, and which of those below it have come. */

@@ -51,7 +51,7 @@ final class TlsMaterial {
   private final Buffer ca;
   /** Null: none. */
   private final X509Certificate own;
-  /** For connections that Vert.x does not make. */
+  /** TLS of connections that Vert.x does not make. */
   private final SSLContext context;
 
   private TlsMaterial(TlsFiles files, Buffer certificate, Buffer key, Buffer ca, X509Certificate own,
@@ -88,7 +88,8 @@ final class TlsMaterial {
     try {
       return Buffer.buffer(Files.readAllBytes(file));
     } catch (IOException e) {
-      String why = e instanceof NoSuchFileException ? "no such file" : e instanceof AccessDeniedException ? "permission denied"
+      String why = e instanceof NoSuchFileException ? "no such file"
+          : e instanceof AccessDeniedException ? "permission denied"
           : String.valueOf(e.getMessage());
       throw new InvalidInput(setting + " " + file.toAbsolutePath() + " cannot be read: " + why, e);
     }
@@ -124,14 +125,15 @@ final class TlsMaterial {
     try {
       own.checkValidity();
     } catch (CertificateExpiredException e) {
-      throw new InvalidInput(CERTIFICATE + " " + file + " expired on " + own.getNotAfter().toInstant() + ": renew it", e);
+      throw new InvalidInput(CERTIFICATE + " " + file + " expired on " + own.getNotAfter().toInstant() + ": renew it",
+          e);
     } catch (CertificateNotYetValidException e) {
       throw new InvalidInput(CERTIFICATE + " " + file + " is not valid before " + own.getNotBefore().toInstant()
           + ": look at this machine's clock", e);
     }
   }
 
-  /** What the key signs, the certificate must verify. */
+  /** Returns the key and its certificate, which must verify what the key signs. */
   private static KeyManager[] identity(TlsFiles files, X509Certificate own, Buffer certificate, Buffer key) {
     String signature = SIGNATURES.get(own.getPublicKey().getAlgorithm());
     KeyManager[] identity;
@@ -160,7 +162,8 @@ final class TlsMaterial {
     return names == null || names.length == 0 ? null : manager.getPrivateKey(names[0]);
   }
 
-  private static boolean verifies(String algorithm, PrivateKey secret, X509Certificate own) throws GeneralSecurityException {
+  private static boolean verifies(String algorithm, PrivateKey secret, X509Certificate own)
+      throws GeneralSecurityException {
     byte[] text = {1, 2, 3};
     Signature sign = Signature.getInstance(algorithm);
     sign.initSign(secret);
@@ -196,7 +199,7 @@ final class TlsMaterial {
     return new PemTrustOptions().addCertValue(ca);
   }
 
-  /** For a server that listens already. */
+  /** Returns the options of a server that listens already. */
   ServerSSLOptions server(ClientAuth clients, boolean alpn) {
     ServerSSLOptions options = new ServerSSLOptions();
     options.setKeyCertOptions(identity()).setTrustOptions(trust()).setUseAlpn(alpn);
@@ -204,7 +207,7 @@ final class TlsMaterial {
     return options.setClientAuth(clients);
   }
 
-  /** For a client that has connected before. */
+  /** Returns the options of a client that has connected before. */
   ClientSSLOptions client(boolean alpn) {
     ClientSSLOptions options = new ClientSSLOptions();
     options.setTrustOptions(trust()).setUseAlpn(alpn);
@@ -245,7 +248,7 @@ final class TlsMaterial {
 
   @Override
   public String toString() {
-    return own == null ? "no certificate" : "certificate of " + own.getSubjectX500Principal().getName() + ", valid until "
-        + own.getNotAfter().toInstant();
+    return own == null ? "no certificate"
+        : "certificate of " + own.getSubjectX500Principal().getName() + ", valid until " + own.getNotAfter().toInstant();
   }
 }

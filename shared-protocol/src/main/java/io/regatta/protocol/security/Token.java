@@ -5,13 +5,13 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 
 /**
- * What the processes of a job know and nobody else: whoever calls shows it, as {@code authorization: Bearer TOKEN}. Its text is
+ * Secret of the processes of a job. Each call shows it as {@code authorization: Bearer TOKEN}, or proves it. Its text is
  * in no log and no message. Immutable.
  */
 public final class Token {
   /** The header, in HTTP/2's spelling. */
   public static final String HEADER = "authorization";
-  /** Nobody need show anything. */
+  /** No token: calls need none. */
   public static final Token NONE = new Token(null);
 
   private static final String SCHEME = "Bearer ";
@@ -23,7 +23,7 @@ public final class Token {
 
   /** Null: none. */
   private final byte[] secret;
-  /** Of none: null, as the key. */
+  /** Null without a secret, as the key. */
   private final String id;
   private final byte[] proofKey;
 
@@ -34,15 +34,15 @@ public final class Token {
   }
 
   /**
-   * A token of this text.
+   * Returns the token of a text.
    *
    * @param from where it was read, for the message
    * @throws InvalidInput if it is too short to be no guess, or cannot stand in a header
    */
   public static Token of(String text, String from) {
     if (text.length() < LEAST || text.length() > MOST || !text.chars().allMatch(c -> c > ' ' && c <= '~')) {
-      throw new InvalidInput(from + ": a token has " + LEAST + " to " + MOST + " printable ASCII characters without a space; take a "
-          + "random one, e.g. that of `openssl rand -hex 32`");
+      throw new InvalidInput(from + ": a token has " + LEAST + " to " + MOST + " printable ASCII characters without a "
+          + "space; take a random one, e.g. that of `openssl rand -hex 32`");
     }
     return new Token(text.getBytes(StandardCharsets.US_ASCII));
   }
@@ -51,14 +51,14 @@ public final class Token {
     return secret == null;
   }
 
-  /** The header's value; not to be called of none. */
+  /** Returns the header's value; not to be called of none. */
   public String headerValue() {
     return SCHEME + new String(secret, StandardCharsets.US_ASCII);
   }
 
   /**
-   * Returns a key of 32 bytes that is made of this token for one purpose, and says nothing about the token or the keys
-   * for others: the HMAC-SHA256 of the label. Not to be called of none.
+   * Returns a key of 32 bytes that is made of this token for one purpose: the HMAC-SHA256 of the label. It says nothing
+   * about the token or the keys for other purposes. Not to be called of none.
    */
   public byte[] derive(String label) {
     return ProofHeader.mac(secret, label);
@@ -76,7 +76,7 @@ public final class Token {
     return proofKey;
   }
 
-  /** Whether a header shows this token. The time that it takes tells nothing about the token but its length. */
+  /** Returns true if a header shows this token. The time that it takes tells nothing about the token but its length. */
   public boolean isShownBy(String header) {
     return isNone() || header != null && header.regionMatches(true, 0, SCHEME, 0, SCHEME.length())
         && MessageDigest.isEqual(secret, header.substring(SCHEME.length()).strip().getBytes(StandardCharsets.UTF_8));
@@ -84,7 +84,8 @@ public final class Token {
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof Token token && isNone() == token.isNone() && (isNone() || MessageDigest.isEqual(secret, token.secret));
+    return other instanceof Token token && isNone() == token.isNone()
+        && (isNone() || MessageDigest.isEqual(secret, token.secret));
   }
 
   @Override

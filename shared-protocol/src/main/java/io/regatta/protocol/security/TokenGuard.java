@@ -14,7 +14,7 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Stands before the calls of a port, and refuses those that neither show nor prove the job's token. Any thread. */
+/** Guard of a port's calls that refuses those that neither show nor prove the job's token. Any thread. */
 final class TokenGuard {
   private static final Logger LOG = LoggerFactory.getLogger(TokenGuard.class);
   private static final String ADVICE = ": set node.token_file or REGATTA_NODE_TOKEN to the token of the job";
@@ -34,7 +34,7 @@ final class TokenGuard {
     proofs = new ProofVerifier(running::millis);
   }
 
-  /** False: it has been refused. */
+  /** Returns true for a call with the token; any other has been refused and answered. */
   boolean admits(HttpServerRequest request) {
     if (tokens.isNone()) {
       return true;
@@ -90,7 +90,7 @@ final class TokenGuard {
     };
   }
 
-  /** What a token may do is looked at last: only its holder learns that. */
+  /** Checks the roles of a token last: only its holder learns them. */
   private boolean may(HttpServerRequest request, Tokens.Entry entry) {
     if (tokens.isExpired(entry)) {
       return refuse(request, "a call whose token " + entry.name() + " has expired", null);

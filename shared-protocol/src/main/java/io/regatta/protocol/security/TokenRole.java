@@ -2,11 +2,11 @@ package io.regatta.protocol.security;
 
 import java.util.Set;
 
-/** What the holder of a token may call. */
+/** Set of calls that the holder of a token may make. */
 enum TokenRole {
   /** Everything: the processes of a job. */
   MEMBER(Set.of()),
-  /** What a service shows of itself: metrics, waits, members and status; it changes nothing. */
+  /** Views of a service: metrics, waits, members and status; they change nothing. */
   MONITOR(Set.of("/metrics", "/why", "/regatta.Rendezvous/Groups", "/regatta.Rendezvous/Watch",
       "/regatta.ParameterServer/ShardMap", "/regatta.ParameterServer/Status", "/grpc.health.v1.Health/List",
       "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")),

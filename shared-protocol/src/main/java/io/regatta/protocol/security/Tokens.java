@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
  * list of lines {@code NAME TOKEN [roles=member,monitor,predict] [expires=2026-12-31T00:00:00Z]}. Immutable.
  */
 public final class Tokens {
-  /** Nobody need show anything. */
+  /** No tokens: calls need none. */
   public static final Tokens NONE = new Tokens(List.of());
 
   private static final int MAX = 64;

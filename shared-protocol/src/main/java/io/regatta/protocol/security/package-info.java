@@ -1,2 +1,2 @@
-/** Who may speak with a process: TLS and the job's token on its ports, and what whoever is refused is told. */
+/** Protection of a process's ports: TLS, the job's token, limits before authentication, and messages of refusals. */
 package io.regatta.protocol.security;

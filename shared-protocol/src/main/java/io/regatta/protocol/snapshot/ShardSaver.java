@@ -3,6 +3,7 @@ package io.regatta.protocol.snapshot;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.OptimizerUpdates;
+import io.regatta.core.exchange.SavedTrainer;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.shard.JobSnapshot;
@@ -123,7 +124,7 @@ public final class ShardSaver {
 
   private Map<String, String> metadata() {
     JsonArray trainers = new JsonArray();
-    for (JobSnapshot.Trainer t : snapshot.trainers()) {
+    for (SavedTrainer t : snapshot.trainers()) {
       trainers.add(new JsonObject().put("rank", t.rank()).put("incarnation", t.incarnation())
           .put("sequence", t.sequence()).put("clock", t.clock()).put("progress", ProgressJson.of(t.progress()))
           .put("ahead", t.ahead()).put("active", t.active()));

@@ -69,7 +69,7 @@ public final class Snapshots {
     static Found in(ConfinedDirectory dir) {
       JsonObject json = ManifestFile.read(dir);
       Manifest manifest = Manifest.of(dir.path(), json);
-      boolean resumable = !Manifest.isVersion1(json) || !manifest.mode().equalsIgnoreCase(Mode.GEO.name());
+      boolean resumable = !Manifest.isVersion1(json) || Mode.find(manifest.mode()).filter(Mode::pushesDeltas).isEmpty();
       return new Found(dir, manifest, ManifestFile.checksum(json), resumable);
     }
 

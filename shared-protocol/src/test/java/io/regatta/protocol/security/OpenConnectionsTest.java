@@ -25,6 +25,12 @@ class OpenConnectionsTest {
     assertThat(PeerOrigin.of(SocketAddress.inetSocketAddress(1, of))).isEqualTo(origin);
   }
 
+  @ParameterizedTest
+  @CsvSource({"2001:db8:1:2:3:4:5:6, 2001:db8:1:2:0:0:0:0/64", "::1, 0:0:0:0:0:0:0:1", "10.1.2.3, 10.1.2.3"})
+  void aLineShowsAnOriginAsItIsCounted(String of, String shown) throws Exception {
+    assertThat(PeerOrigin.described(address(of))).isEqualTo(shown);
+  }
+
   @Test
   void aUnixDomainSocketHasNoOrigin() {
     assertThat(PeerOrigin.of(SocketAddress.domainSocketAddress("/run/a"))).isEmpty();

@@ -52,4 +52,18 @@ class PeerLogTest {
         "2 has left",
         "102 has left (and 99 similar lines before)", "10003 has left (and 9999 similar lines before)");
   }
+
+  @Test
+  void cutsWhatIsFromOutside_andNotItsOwnRemedy() {
+    String remedy = "renew it there, and " + "then ".repeat(100) + "restart";
+    lines.start();
+    logger.addAppender(lines);
+    try {
+      new PeerLog(logger, 1, 200, nanos::get).warn("{}: {}", "x".repeat(1000), new OwnText(remedy + "\n"));
+    } finally {
+      logger.detachAppender(lines);
+    }
+    assertThat(lines.list).extracting(ILoggingEvent::getFormattedMessage)
+        .containsExactly("x".repeat(200) + "... (1000 characters): " + remedy + "\\u000a");
+  }
 }

@@ -22,6 +22,7 @@ import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparsePartition;
@@ -65,7 +66,7 @@ class ShardFilesTest {
   private static ParameterShard shard(int index, int shards, TableLife life) {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(30))), OptimizerSpec.sgd(1),
         List.of(new SparseTableSpec("emb", 2, InitializerSpec.uniform(8, 9), OptimizerSpec.sgd(1), life)));
-    ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), TestClock.at(1));
+    ParameterShard shard = new ParameterShard(index, ShardLimits.defaults(), TestClock.at(1));
     shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, shards, 8, model), TRAINER, 0);
     return shard;
   }
@@ -251,7 +252,7 @@ class ShardFilesTest {
   private static ParameterShard shard(OptimizerSpec dense, OptimizerSpec rows) {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(1))), dense,
         List.of(new SparseTableSpec("emb", 1, InitializerSpec.zeros(), rows)));
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
     shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8, model), TRAINER, 0);
     return shard;
   }

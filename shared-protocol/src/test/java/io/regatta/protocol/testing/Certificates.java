@@ -3,19 +3,29 @@ package io.regatta.protocol.testing;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.TlsFiles;
 import io.regatta.protocol.security.Token;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.net.PemKeyCertOptions;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
+import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
  * Certificates for tests, made by the JDK's keytool when they are asked for, so that none lies about and expires. Each CA is a key
@@ -26,6 +36,8 @@ public final class Certificates {
   private static final String HOSTS = "san=ip:127.0.0.1,dns:localhost";
 
   private final Path directory;
+  /** Certificates by their names. */
+  private final Map<String, Pem> issued = new ConcurrentHashMap<>();
 
   /**
    * PEM files of a certificate, of its key, and of the CA that has signed it.
@@ -37,6 +49,50 @@ public final class Certificates {
     /** Mutual TLS with them. */
     public TlsFiles files() {
       return new TlsFiles(certificate, key, ca, true, true);
+    }
+  }
+
+  /**
+   * Returns a context of TLS that trusts every peer.
+   *
+   * @param own certificate and key that it shows; null: none
+   */
+  public static SSLContext trustAll(Pem own) {
+    try {
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(own == null ? null : new PemKeyCertOptions()
+          .addCertValue(Buffer.buffer(Files.readAllBytes(own.certificate())))
+          .addKeyValue(Buffer.buffer(Files.readAllBytes(own.key()))).getKeyManagerFactory(null).getKeyManagers(),
+          new TrustManager[] {new TrustAll()}, null);
+      context.getClientSessionContext().setSessionCacheSize(1); // by default it keeps those of 20,480
+      return context;
+    } catch (Exception e) { // as the key manager factory declares
+      throw new IllegalStateException("no TLS with " + own, e);
+    }
+  }
+
+  private static final class TrustAll extends X509ExtendedTrustManager {
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String type) {}
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String type) {}
+
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket) {}
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket) {}
+
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine) {}
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine) {}
+
+    @Override
+    public X509Certificate[] getAcceptedIssuers() {
+      return new X509Certificate[0];
     }
   }
 
@@ -79,22 +135,26 @@ public final class Certificates {
     }
   }
 
-  /** A certificate for this machine's loopback, valid today. */
+  /** Returns the certificate of this name for this machine's loopback, valid today; it is made once. */
   public Pem issue(String ca, String name) {
-    return issue(ca, name, "-ext", HOSTS, "-validity", "2");
+    return issued(ca, name, "-ext", HOSTS, "-validity", "2");
   }
 
-  /** One that was valid until yesterday. */
+  /** Returns one that was valid until yesterday. */
   public Pem issueExpired(String ca, String name) {
-    return issue(ca, name, "-ext", HOSTS, "-startdate", "-3d", "-validity", "1");
+    return issued(ca, name, "-ext", HOSTS, "-startdate", "-3d", "-validity", "1");
   }
 
-  /** One for another host. */
+  /** Returns one for another host. */
   public Pem issueFor(String host, String ca, String name) {
-    return issue(ca, name, "-ext", "san=dns:" + host, "-validity", "2");
+    return issued(ca, name, "-ext", "san=dns:" + host, "-validity", "2");
   }
 
-  private Pem issue(String ca, String name, String... options) {
+  private Pem issued(String ca, String name, String... options) {
+    return issued.computeIfAbsent(name, made -> make(ca, name, options));
+  }
+
+  private Pem make(String ca, String name, String... options) {
     Path store = directory.resolve(ca + ".p12");
     try {
       if (!Files.exists(store)) {

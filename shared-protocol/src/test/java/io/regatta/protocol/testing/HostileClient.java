@@ -16,15 +16,14 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.security.GeneralSecurityException;
-import java.security.cert.X509Certificate;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
-import javax.net.ssl.TrustManager;
-import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
  * A client that sends bytes which no client of ours would, over a plain socket, and sees how the server ends the
@@ -39,6 +38,7 @@ public final class HostileClient implements Closeable {
   private static final int END_HEADERS = 4;
 
   private final Socket socket;
+  private final long since = System.nanoTime();
   private final ByteArrayOutputStream received = new ByteArrayOutputStream();
 
   private HostileClient(Socket socket) throws IOException {
@@ -49,10 +49,10 @@ public final class HostileClient implements Closeable {
 
   /** Connects to a port of this machine from 127.0.0.1. */
   public static HostileClient connect(int port) throws IOException {
-    return connect(port, "127.0.0.1");
+    return new HostileClient(new Socket(InetAddress.getByName("127.0.0.1"), port));
   }
 
-  /** The same from another address of the loopback interface. */
+  /** The same from another address of the loopback interface; each needs a local port that no other connection has. */
   public static HostileClient connect(int port, String from) throws IOException {
     return new HostileClient(new Socket(InetAddress.getByName("127.0.0.1"), port, InetAddress.getByName(from), 0));
   }
@@ -63,13 +63,24 @@ public final class HostileClient implements Closeable {
    * @param protocol {@code TLSv1.3} or {@code TLSv1.2}
    */
   public static HostileClient connectTls(int port, String protocol) throws IOException {
+    return connectTls(port, protocol, trustAll(), "h2", "http/1.1");
+  }
+
+  /**
+   * The same with a certificate that it shows if the server asks for one.
+   *
+   * @param context of {@link Certificates#trustAll}
+   * @param applications protocols that it offers (ALPN), e.g. {@code h2}
+   */
+  public static HostileClient connectTls(int port, String protocol, SSLContext context, String... applications)
+      throws IOException {
     Socket plain = new Socket(InetAddress.getByName("127.0.0.1"), port);
     try {
       plain.setSoTimeout(WAIT_MILLIS);
-      SSLSocket tls = (SSLSocket) trustAll().getSocketFactory().createSocket(plain, "127.0.0.1", port, true);
+      SSLSocket tls = (SSLSocket) context.getSocketFactory().createSocket(plain, "127.0.0.1", port, true);
       tls.setEnabledProtocols(new String[] {protocol});
       SSLParameters parameters = tls.getSSLParameters();
-      parameters.setApplicationProtocols(new String[] {"h2", "http/1.1"});
+      parameters.setApplicationProtocols(applications);
       tls.setSSLParameters(parameters);
       tls.startHandshake();
       return new HostileClient(tls);
@@ -96,41 +107,7 @@ public final class HostileClient implements Closeable {
 
   /** Made once, for it takes a while. */
   private static final class TrustAll {
-    private static final SSLContext CONTEXT = make();
-
-    private static SSLContext make() {
-      try {
-        SSLContext context = SSLContext.getInstance("TLS");
-        context.init(null, new TrustManager[] {new X509ExtendedTrustManager() {
-          @Override
-          public void checkClientTrusted(X509Certificate[] chain, String type) {}
-
-          @Override
-          public void checkServerTrusted(X509Certificate[] chain, String type) {}
-
-          @Override
-          public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket) {}
-
-          @Override
-          public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket) {}
-
-          @Override
-          public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine) {}
-
-          @Override
-          public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine) {}
-
-          @Override
-          public X509Certificate[] getAcceptedIssuers() {
-            return new X509Certificate[0];
-          }
-        }}, null);
-        context.getClientSessionContext().setSessionCacheSize(1); // by default it keeps those of 20,480
-        return context;
-      } catch (GeneralSecurityException e) {
-        throw new IllegalStateException(e);
-      }
-    }
+    private static final SSLContext CONTEXT = Certificates.trustAll(null);
   }
 
   /** Returns HTTP/2's preface and empty SETTINGS. */
@@ -151,12 +128,19 @@ public final class HostileClient implements Closeable {
     return headers(stream, false, "POST", path, more);
   }
 
-  /** Returns the HEADERS of a request. */
+  /** Returns the HEADERS of a request; of a POST they are those of a gRPC call. */
   public static byte[] headers(int stream, boolean ends, String method, String path, String... more) {
-    Http2Headers headers = new DefaultHttp2Headers().method(method).path(path).scheme("http").authority("127.0.0.1");
+    String[] all = more;
     if (method.equals("POST")) {
-      headers.add("content-type", "application/grpc").add("te", "trailers");
+      all = Stream.concat(Stream.of("content-type", "application/grpc", "te", "trailers"), Arrays.stream(more))
+          .toArray(String[]::new);
     }
+    return request(stream, ends, method, path, all);
+  }
+
+  /** Returns the HEADERS of a request with these pairs of names and values alone. */
+  public static byte[] request(int stream, boolean ends, String method, String path, String... more) {
+    Http2Headers headers = new DefaultHttp2Headers().method(method).path(path).scheme("http").authority("127.0.0.1");
     for (int i = 0; i < more.length; i += 2) {
       headers.add(more[i], more[i + 1]);
     }
@@ -259,9 +243,32 @@ public final class HostileClient implements Closeable {
    * @throws SocketTimeoutException if it stays open
    */
   public byte[] awaitEnd() throws IOException {
+    return awaitEnd(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(WAIT_MILLIS));
+  }
+
+  /**
+   * The same within a time after the connection's start. If that is over, the connection must be closed by now.
+   *
+   * @throws SocketTimeoutException if it stays open for longer
+   */
+  public byte[] awaitEndWithin(long millis) throws IOException {
+    return awaitEnd(since + TimeUnit.MILLISECONDS.toNanos(millis));
+  }
+
+  /** Waits for a moment; returns false if the connection is open still. */
+  public boolean endsWithin(long millis) throws IOException {
+    try {
+      awaitEnd(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis));
+      return true;
+    } catch (SocketTimeoutException open) {
+      return false;
+    }
+  }
+
+  private byte[] awaitEnd(long deadline) throws IOException {
     byte[] buffer = new byte[8192];
     try {
-      for (int n = socket.getInputStream().read(buffer); n >= 0; n = socket.getInputStream().read(buffer)) {
+      for (int n = read(buffer, deadline); n >= 0; n = read(buffer, deadline)) {
         received.write(buffer, 0, n);
       }
     } catch (SocketTimeoutException open) {
@@ -270,6 +277,12 @@ public final class HostileClient implements Closeable {
       return received.toByteArray();
     }
     return received.toByteArray();
+  }
+
+  private int read(byte[] buffer, long deadline) throws IOException {
+    long millis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+    socket.setSoTimeout((int) Math.max(1, millis)); // 0 would be without end
+    return socket.getInputStream().read(buffer);
   }
 
   /** Waits until the server has closed an HTTP/2 connection; returns the error of its last GOAWAY. */

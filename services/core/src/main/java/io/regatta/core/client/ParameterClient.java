@@ -6,7 +6,6 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Push;
@@ -187,7 +186,7 @@ public final class ParameterClient {
             + "; lower the learning rate, clip gradients, or set the NaN policy to skip");
       }
       long[] computedOn = versions == null ? new long[links.size()] : versions.clone();
-      boolean clip = bad == null && job.mode() != Mode.GEO;
+      boolean clip = bad == null && !job.mode().pushesDeltas();
       DenseMemory dense = bad != null ? null : clip ? model.clipDense(flatDense) : flatDense;
       DenseMemory lent = dense == null ? null : dense.lend();
       List<Push> cut = cut(step, computedOn, lent,

@@ -27,7 +27,7 @@ public record JobSpec(String job, Mode mode, int trainers, int stalenessBound, N
 
   /** Returns the same job without what its mode and its model do not use: jobs that train alike are equal then. */
   public JobSpec used() {
-    return new JobSpec(job, mode, trainers, mode == Mode.SSP ? stalenessBound : 0, nanPolicy,
+    return new JobSpec(job, mode, trainers, mode.hasStalenessBound() ? stalenessBound : 0, nanPolicy,
         sharding.isApart() ? sharding : Sharding.common(shards()), minBlock, model.used());
   }
 

@@ -1,12 +1,12 @@
 package io.regatta.core.reduce;
 
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
@@ -15,7 +15,6 @@ import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.loop.Clock;
 import io.regatta.core.memory.HeapBudget;
-import io.regatta.core.shard.RoundReducer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,7 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.model.DensePartition;
+import io.regatta.core.shard.internal.parameters.JobTables;
 import io.regatta.core.table.SparseTable;
 import java.util.Iterator;
 import java.util.function.BooleanSupplier;

@@ -87,8 +87,8 @@ public final class JobRestore {
   public void fail(Throwable cause) {
     if (!broken && !job.begun()) {
       broken = true;
-      job.breakDown("a snapshot was being read", cause);
-      job.completions.drain();
+      job.context.breakDown("a snapshot was being read", cause);
+      job.context.completions.drain();
     }
   }
 }

@@ -4,7 +4,8 @@ import io.regatta.core.dense.DenseState;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.OptimizerUpdates;
-import io.regatta.core.exchange.TrainerProgress;
+import io.regatta.core.exchange.SavedTrainer;
+import io.regatta.core.shard.internal.parameters.Shrinks;
 import io.regatta.core.table.GroupSnapshot;
 import io.regatta.core.table.TableSnapshot;
 import java.util.List;
@@ -17,19 +18,6 @@ import java.util.function.Supplier;
  */
 public final class JobSnapshot {
 
-  /**
-   * The state of one trainer's pushes at that moment.
-   *
-   * @param sequence of its last push; that one and all lower ones are included, but of the last one perhaps only a
-   *     part, see {@code ahead}
-   * @param clock that orders waits; see {@link TrainerProgress}
-   * @param progress as its pushes reported it
-   * @param ahead examples of the push that has been applied in part, if there is one; else 0
-   * @param active false if it was lost or has left
-   */
-  public record Trainer(int rank, long incarnation, long sequence, long clock, TrainerProgress progress, long ahead,
-      boolean active) {}
-
   private final JobSpec spec;
   private final int shard;
   private final long version;
@@ -37,7 +25,7 @@ public final class JobSnapshot {
   private final long shrinks;
   private final boolean whole;
   private final Supplier<OptimizerUpdates> updates;
-  private final List<Trainer> trainers;
+  private final List<SavedTrainer> trainers;
   private final DenseState dense;
   private final GroupSnapshot tables;
   private final Runnable over;
@@ -51,11 +39,11 @@ public final class JobSnapshot {
     spec = job.spec;
     this.shard = shard;
     this.over = over;
-    version = job.version();
-    trainers = job.trainers.saved(job.pushes);
-    step = job.inRounds.next();
+    version = job.context.version();
+    trainers = job.trainers.saved(job.queue);
+    step = job.strategy.step();
     shrinks = job.shrinks.all();
-    whole = !job.pushes.isUnderWay() && !job.trainers.anyUnderWay();
+    whole = !job.queue.isUnderWay() && !job.trainers.anyUnderWay();
     updates = job.tables.updates(version);
     tables = job.tables.snapshot(scope, keptMax);
     try {
@@ -111,7 +99,7 @@ public final class JobSnapshot {
     return updates.get();
   }
 
-  public List<Trainer> trainers() {
+  public List<SavedTrainer> trainers() {
     return trainers;
   }
 

@@ -3,8 +3,13 @@ package io.regatta.core.shard;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.shard.internal.job.JobContext;
+import io.regatta.core.shard.internal.job.SlicedWork;
+import io.regatta.core.shard.internal.parameters.JobTables;
+import io.regatta.core.shard.internal.parameters.Shrinks;
+import io.regatta.core.shard.internal.push.PushHold;
+import io.regatta.core.shard.internal.push.ShardStrategy;
 import io.regatta.core.table.TableSnapshot.Scope;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -25,16 +30,29 @@ final class JobSnapshots {
   private record Wanted(String holder, long step, boolean whole, Scope scope, long keptMax,
       BiConsumer<JobSnapshot, Throwable> done) {}
 
-  private final JobState job;
-  private final int shard;
+  /** Takes the snapshot of this moment; see {@link JobSnapshot}. */
+  interface Taker {
+    JobSnapshot take(Scope scope, long keptMax, Runnable over);
+  }
+
+  private final JobContext job;
+  private final JobTables tables;
+  private final ShardStrategy strategy;
+  private final Shrinks shrinks;
+  private final PushHold hold;
+  private final Taker taker;
   private Wanted wanted;
   private JobSnapshot open;
   /** The snapshot whose tables are being taken, or null. */
   private Taking taking;
 
-  JobSnapshots(JobState job, int shard) {
+  JobSnapshots(JobContext job, JobTables tables, ShardStrategy strategy, Shrinks shrinks, PushHold hold, Taker taker) {
     this.job = job;
-    this.shard = shard;
+    this.tables = tables;
+    this.strategy = strategy;
+    this.shrinks = shrinks;
+    this.hold = hold;
+    this.taker = taker;
   }
 
   /**
@@ -48,7 +66,7 @@ final class JobSnapshots {
     if (open != null || wanted != null) {
       throw new Overloaded("a snapshot of " + job.where + " is being written; the next one must wait until it has ended");
     }
-    if (scope == Scope.DELTA && !job.tables.notesChanges()) {
+    if (scope == Scope.DELTA && !tables.notesChanges()) {
       throw new InvalidInput(job.where + " cannot tell what has changed: it has saved no base since it began; save a base first");
     }
     wanted = new Wanted(holder, step, whole, scope, keptMax, done);
@@ -62,21 +80,21 @@ final class JobSnapshots {
    * @return whether the moment is now
    */
   boolean takeIfDue() {
-    if (wanted == null || !job.tables.initialized() || job.shrinks.underWay()
-        || wanted.whole && !job.hold.isReached()
-        || job.spec.mode() == Mode.SYNC && (job.inRounds.next() < wanted.step || job.inRounds.closing())) {
+    if (wanted == null || !tables.initialized() || shrinks.underWay()
+        || wanted.whole && !hold.isReached()
+        || !strategy.isAt(wanted.step)) {
       return false;
     }
     Wanted taken = wanted;
     wanted = null;
     try {
-      open = new JobSnapshot(job, shard, taken.scope, taken.keptMax, () -> open = null);
+      open = taker.take(taken.scope, taken.keptMax, () -> open = null);
       taking = new Taking(open, taken.done);
       job.turns.start(taking);
     } catch (RuntimeException | Error e) {
       job.completions.error(taken.done, e);
     }
-    job.hold.end(taken.holder);
+    hold.end(taken.holder);
     return true;
   }
 
@@ -94,7 +112,7 @@ final class JobSnapshots {
 
   /** Returns true if the next round has to wait, because a snapshot is to be taken before it. */
   boolean isDue() {
-    return wanted != null && job.inRounds.next() >= wanted.step;
+    return wanted != null && strategy.step() >= wanted.step;
   }
 
   /**

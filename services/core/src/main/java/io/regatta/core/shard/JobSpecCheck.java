@@ -3,8 +3,8 @@ package io.regatta.core.shard;
 import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.shard.internal.push.Trainers;
 
 /** Checks that a job that came over the wire makes sense, before a table is made for it; models check themselves. */
 final class JobSpecCheck {
@@ -32,7 +32,7 @@ final class JobSpecCheck {
     require(job.minBlock() >= 1, who + " has a smallest dense block of " + job.minBlock() + " elements; at least 1");
     require(job.stalenessBound() >= 0, who + " has staleness bound " + job.stalenessBound() + "; at least 0");
     for (SparseTableSpec t : job.model().sparse()) {
-      if (job.mode() == Mode.GEO && t.life().isTracked()) { // words for each of thousands of tables would take a turn's time
+      if (job.mode().pushesDeltas() && t.life().isTracked()) { // words for each of thousands of tables would take a turn's time
         throw new InvalidInput(who + " trains local copies (geo), where shows, clicks and "
             + "admissions of table '" + t.name() + "' would not be seen; train in another mode, or give it no statistics, "
             + "admission, shrink_unseen_days and ttl_s");

@@ -15,12 +15,17 @@ import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.PushMark;
+import io.regatta.core.exchange.RegisteredTrainer;
 import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.loop.Clock;
+import io.regatta.core.memory.ShardLimits;
+import io.regatta.core.shard.internal.job.Completions;
+import io.regatta.core.shard.internal.job.TimeSlices;
+import io.regatta.core.shard.internal.push.TrainerState;
 import io.regatta.core.table.TableCounts;
 import io.regatta.core.table.TableSnapshot;
 import java.util.ArrayList;
@@ -45,48 +50,6 @@ import java.util.function.BiConsumer;
 public final class ParameterShard {
 
   /**
-   * Limits of one shard.
-   *
-   * @param jobs jobs at a time
-   * @param openRounds sync rounds open at a time, and per job and trainer: pushes that wait for a later time slice, and
-   *     pushes that wait for a snapshot
-   * @param parkedPulls pulls that wait or are being answered at a time, per job
-   * @param rows sparse rows in all tables of a job
-   * @param sparseBytes bytes of memory that these may take ({@link io.regatta.core.table.SparseTable#rowBytes}); 0: no
-   *     limit
-   * @param evict whether rows of tracked tables make room for new ones when a limit is reached; otherwise requests that
-   *     would pass it are refused
-   * @param memory budgets of the heap: a pull without room for its rows waits. A pull that could never have room is
-   *     refused, and so are parameters
-   */
-  public record Limits(int jobs, int openRounds, int parkedPulls, long rows, long sparseBytes, boolean evict,
-      ShardMemory memory) {
-
-    /** Creates limits with heap budgets of their own, shared with nobody. */
-    public Limits(int jobs, int openRounds, int parkedPulls, long rows, long sparseBytes, boolean evict) {
-      this(jobs, openRounds, parkedPulls, rows, sparseBytes, evict, ShardMemory.own());
-    }
-
-    /** Creates limits of the number of rows alone; requests that would pass it are refused. */
-    public Limits(int jobs, int openRounds, int parkedPulls, long rows) {
-      this(jobs, openRounds, parkedPulls, rows, 0, false);
-    }
-
-    public static Limits defaults() {
-      return new Limits(64, 64, 4096, 200_000_000L);
-    }
-  }
-
-  /**
-   * The state of one trainer on this shard, as {@code regatta status} shows it.
-   *
-   * @param state {@code active}, {@code left} or {@code lost}
-   * @param lastStep last step pushed, -1 if none
-   * @param lastSeenMillis wall clock of its last request
-   */
-  public record TrainerStatus(int rank, long incarnation, String state, long lastStep, long lastSeenMillis) {}
-
-  /**
    * The state of one job on this shard, as {@code regatta status} and the metrics show it.
    *
    * @param version updates applied
@@ -104,13 +67,13 @@ public final class ParameterShard {
   public record JobStatus(String job, Mode mode, long version, int denseSize, Map<String, Long> rows,
       Map<String, TableCounts> counts, long refused,
       long stalenessMax, long stalenessSum, long clockLeadMax, long pushes, long skippedPushes,
-      long repeatedPushes, Map<Integer, Long> roundWaitMillis, List<TrainerStatus> trainers) {}
+      long repeatedPushes, Map<Integer, Long> roundWaitMillis, List<RegisteredTrainer> trainers) {}
 
   /** Far above any run, far below an overflow. */
   private static final long MAX_STEP = 1L << 62;
 
   private final int index;
-  private final Limits limits;
+  private final ShardLimits limits;
   private final Clock clock;
   private final Map<String, JobState> jobs = new LinkedHashMap<>();
   private final Executor later;
@@ -118,7 +81,7 @@ public final class ParameterShard {
   private final BlockPool pool = new BlockPool();
 
   /** Creates an empty shard that does everything in one time slice. */
-  public ParameterShard(int index, Limits limits, Clock clock) {
+  public ParameterShard(int index, ShardLimits limits, Clock clock) {
     this(index, limits, clock, null);
   }
 
@@ -131,7 +94,7 @@ public final class ParameterShard {
    * @param later runs a task in a later turn of the shard's loop. Sync rounds, answers and pushes that are too large
    *     for one are done in several ({@link TimeSlices}). Null: all in one
    */
-  public ParameterShard(int index, Limits limits, Clock clock, Executor later) {
+  public ParameterShard(int index, ShardLimits limits, Clock clock, Executor later) {
     this.later = later;
     this.index = index;
     this.limits = limits;
@@ -445,7 +408,7 @@ public final class ParameterShard {
   public void assign(String job, DenseValues dense) {
     JobState state = job(job);
     state.checkWhole();
-    state.turns.finish();
+    state.context.turns.finish();
     state.check.denseLength(dense.size(), "assignment");
     state.tables.assign(dense);
     completions.drain();
@@ -453,7 +416,7 @@ public final class ParameterShard {
 
   /** Returns the digest of a job, computed in one time slice; see {@link ShardLink#digest}. */
   public long digest(String job) {
-    job(job).turns.finish();
+    job(job).context.turns.finish();
     completions.drain();
     DigestCursor cursor = digestCursor(job);
     while (cursor.advance(Long.MAX_VALUE / 2)) { }
@@ -463,7 +426,7 @@ public final class ParameterShard {
   /** Returns a walk that computes the digest in slices. */
   public DigestCursor digestCursor(String job) {
     JobState state = job(job);
-    return new DigestCursor(state.tables, () -> state.inRounds.closing() || state.shrinks.underWay());
+    return new DigestCursor(state.tables, () -> state.strategy.isApplying() || state.shrinks.underWay());
   }
 
   /** Returns a walk over the rows of a table, in slices. */

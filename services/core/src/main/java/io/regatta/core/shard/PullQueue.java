@@ -1,14 +1,23 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.error.RegattaException;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.memory.HeapBudget;
+import io.regatta.core.shard.internal.job.Completions;
+import io.regatta.core.shard.internal.job.JobContext;
+import io.regatta.core.shard.internal.job.SlicedWork;
+import io.regatta.core.shard.internal.job.TimeSlices;
+import io.regatta.core.shard.internal.parameters.JobTables;
+import io.regatta.core.shard.internal.parameters.RowLimit;
+import io.regatta.core.shard.internal.push.PushCheck;
+import io.regatta.core.shard.internal.push.PushQueue;
+import io.regatta.core.shard.internal.push.ShardStrategy;
+import io.regatta.core.shard.internal.push.TrainerState;
+import io.regatta.core.shard.internal.push.Trainers;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -46,9 +55,9 @@ final class PullQueue {
    * The state of the job that decides which pulls are released.
    *
    * @param slowest lowest clock of the trainers that take part; the highest number if there are none
-   * @param closing whether a round is being applied
+   * @param answerable which pulls the mode allows to be answered
    */
-  private record Moment(long slowest, boolean closing) {}
+  private record Moment(long slowest, Predicate<Pull> answerable) {}
 
   /** The answer to one pull, whose rows are being gathered; {@code pulled} is complete except for them. */
   private final class Answering implements SlicedWork {
@@ -87,7 +96,7 @@ final class PullQueue {
         countBirths();
         if (left >= 0) {
           if (pull.pull.changed()) {
-            job.told(pull.trainer, rows.changesUpTo());
+            strategy.received(pull.trainer, rows.changesUpTo());
           }
           long held = bytes;
           bytes = 0;
@@ -182,7 +191,13 @@ final class PullQueue {
     }
   }
 
-  private final JobState job;
+  private final JobContext job;
+  private final JobTables tables;
+  private final Trainers trainers;
+  private final PushCheck check;
+  private final RowLimit rowLimit;
+  private final PushQueue pushes;
+  private final ShardStrategy strategy;
   private final int limit;
   private final HeapBudget answers;
   private final Runnable wake;
@@ -204,10 +219,19 @@ final class PullQueue {
   /**
    * Creates an empty queue.
    *
+   * @param pushes the pushes that are being processed
+   * @param limit pulls that wait or are being answered at a time
    * @param answers budget of rows while they are gathered; the sender of an answer counts them from then on
    */
-  PullQueue(JobState job, int limit, HeapBudget answers) {
+  PullQueue(JobContext job, JobTables tables, Trainers trainers, PushCheck check, RowLimit rowLimit, PushQueue pushes,
+      ShardStrategy strategy, int limit, HeapBudget answers) {
     this.job = job;
+    this.tables = tables;
+    this.trainers = trainers;
+    this.check = check;
+    this.rowLimit = rowLimit;
+    this.pushes = pushes;
+    this.strategy = strategy;
     this.limit = limit;
     this.answers = answers;
     turns = job.turns;
@@ -217,16 +241,11 @@ final class PullQueue {
 
   void add(Pull pull, TrainerState trainer, long nowMillis, BiConsumer<Pulled, Throwable> done) {
     String who = name(pull);
-    if (pull.changed() && job.spec.mode() != Mode.GEO) {
-      throw new InvalidInput(who + " asks " + job.where + " for changed rows, which only geo mode keeps, not "
-          + job.spec.mode());
+    if (pull.changed()) {
+      strategy.checkChanged(pull, who);
     }
-    if (pull.changed() && pull.readOnly()) {
-      throw new InvalidInput(who + " asks " + job.where + " read-only for changed rows, which are forgotten once told; "
-          + "ask for them in a pull of a step");
-    }
-    job.check.wish(pull.sparse(), who);
-    Parked p = new Parked(pull, trainer, job.pushes.last(), bytes(pull), nowMillis, done);
+    check.wish(pull.sparse(), who);
+    Parked p = new Parked(pull, trainer, pushes.last(), bytes(pull), nowMillis, done);
     if (p.bytes > answers.most()) {
       throw noRoom(pull, p.bytes);
     }
@@ -235,7 +254,7 @@ final class PullQueue {
           + " already, its limit; wait for answers before asking again");
     }
     Moment now = now();
-    boolean released = released(p, now) && !job.inRounds.waitsForPulls();
+    boolean released = released(p, now) && !strategy.waitsForPulls();
     if (released && takeRoom(p)) {
       turns.start(begin(p, now));
     } else {
@@ -285,7 +304,7 @@ final class PullQueue {
   private long bytes(Pull pull) {
     long bytes = 0;
     for (SparseIds s : pull.sparse()) {
-      long floats = Gathering.floats(job.tables, s);
+      long floats = Gathering.floats(tables, s);
       if (Gathering.isTooLong(floats)) {
         throw new Overloaded(name(pull) + " refused at " + job.where + ": " + s.ids().length + " rows of table '" + s.table()
             + "' have " + floats + " floats, more than one answer can hold; pull less at a time");
@@ -374,20 +393,14 @@ final class PullQueue {
   }
 
   private Moment now() {
-    return new Moment(job.trainers.minClock(Long.MAX_VALUE), job.inRounds.closing());
+    long slowest = trainers.minClock(Long.MAX_VALUE);
+    return new Moment(slowest, strategy.answerable(slowest));
   }
 
   private boolean released(Parked p, Moment now) {
     Pull pull = p.pull;
-    if (!job.tables.initialized()) {
-      return false;
-    }
-    return switch (job.spec.mode()) {
-      case SYNC -> job.inRounds.next() >= pull.minStep() && !now.closing;
-      case SSP -> now.slowest >= pull.minStep() - job.spec.stalenessBound()
-          && !job.pushes.holds(pull.rank(), p.behind);
-      case HALF_ASYNC, ASYNC, GEO, COLLECTIVE -> !job.pushes.holds(pull.rank(), p.behind);
-    };
+    return tables.initialized() && now.answerable.test(pull)
+        && !(strategy.waitsForOwnPushes() && pushes.holds(pull.rank(), p.behind));
   }
 
   /**
@@ -396,21 +409,19 @@ final class PullQueue {
    */
   private List<Wait.Peer> waitsFor(Parked p) {
     Pull pull = p.pull;
-    if (!job.tables.initialized()) {
-      return List.of(job.trainers.peer(0));
+    if (!tables.initialized()) {
+      return List.of(trainers.peer(0));
     }
-    if (job.inRounds.closing()) {
+    if (strategy.isApplying()) {
       return List.of(Wait.Peer.named("a round, which is being applied"));
     }
-    if (job.pushes.holds(pull.rank(), p.behind)) {
+    if (pushes.holds(pull.rank(), p.behind)) {
       return List.of(Wait.Peer.named("its own push, which is being applied"));
     }
     if (p.bytes > 0 && (crowded || p.bytes > answers.free())) {
       return List.of(Wait.Peer.named(OTHER_ANSWERS));
     }
-    Predicate<TrainerState> behind = job.spec.mode() == Mode.SYNC ? t -> t.nextStep < pull.minStep()
-        : t -> t.clock < pull.minStep() - job.spec.stalenessBound();
-    List<Wait.Peer> peers = new ArrayList<>(job.trainers.missing(behind));
+    List<Wait.Peer> peers = new ArrayList<>(trainers.missing(strategy.isBehind(pull)));
     if (peers.removeIf(peer -> peer.name().equals(p.trainer.name()))) {
       peers.add(Wait.Peer.named(OWN_PUSH));
     }
@@ -421,30 +432,22 @@ final class PullQueue {
   private Answering begin(Parked p, Moment now) {
     Pull pull = p.pull;
     try {
-      long clockLead = clock(p) - (now.slowest == Long.MAX_VALUE ? p.trainer.clock : now.slowest);
+      long clockLead = strategy.clock(p.trainer, pull) - (now.slowest == Long.MAX_VALUE ? p.trainer.clock : now.slowest);
       long births = 0;
       if (!pull.readOnly()) {
-        births = job.rowLimit.births(pull.sparse());
-        job.rowLimit.check(births, name(pull), pull.sparse(), SparseIds::table);
+        births = rowLimit.births(pull.sparse());
+        rowLimit.check(births, name(pull), pull.sparse(), SparseIds::table);
         clockLeadMax = Math.max(clockLeadMax, clockLead);
       }
-      Gathering rows = new Gathering(job.tables, pull, births, p.trainer.counted,
-          pull.changed() ? job.changes.after(p.trainer.told) : null);
+      Gathering rows = new Gathering(tables, pull, births, p.trainer.counted,
+          pull.changed() ? strategy.changesFor(p.trainer) : null);
       Pulled pulled =
-          new Pulled(job.version(), pull.dense() ? job.tables.denseSnapshot() : null, rows.rows(), clockLead);
+          new Pulled(job.version(), pull.dense() ? tables.denseSnapshot() : null, rows.rows(), clockLead);
       return new Answering(p, pulled, rows);
     } catch (RuntimeException | Error e) {
       answers.giveBack(p.bytes);
       throw e;
     }
-  }
-
-  /**
-   * Returns the clock of the pulling trainer. In ssp, the clock at its request, which the bound is for: another replica
-   * may have pushed meanwhile.
-   */
-  private long clock(Parked p) {
-    return job.spec.mode() == Mode.SSP ? Math.min(p.trainer.clock, p.pull.minStep()) : p.trainer.clock;
   }
 
   private Overloaded noRoom(Pull pull, long bytes) {

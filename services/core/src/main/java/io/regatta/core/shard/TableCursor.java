@@ -1,5 +1,6 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.shard.internal.parameters.JobTables;
 import io.regatta.core.table.SparseTable;
 import io.regatta.core.table.TableCounts;
 

@@ -16,6 +16,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -78,7 +79,7 @@ class SameResultPropertyTest {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(DENSE))), optimizer,
         List.of(new SparseTableSpec("words", 2, InitializerSpec.zeros(), optimizer)));
     JobSpec job = new JobSpec("job", Mode.SYNC, trainers, 0, NanPolicy.FAIL, 1, 8192, model);
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(0));
     AggregationRounds[] hosts = new AggregationRounds[trainers];
     for (int rank = 0; rank < trainers; rank++) {
       shard.register(job, new TrainerId(rank, 100 + rank), 0);

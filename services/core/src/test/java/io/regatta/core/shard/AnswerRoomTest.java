@@ -18,6 +18,8 @@ import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.memory.HeapBudget;
+import io.regatta.core.memory.ShardLimits;
+import io.regatta.core.memory.ShardMemory;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
@@ -41,7 +43,7 @@ class AnswerRoomTest {
   private ParameterShard shard(Mode mode, HeapBudget budget, int pulls, long rows, int dim) {
     ModelSpec model = new ModelSpec(7, List.of(), OptimizerSpec.sgd(1),
         List.of(new SparseTableSpec("t", dim, InitializerSpec.zeros(), OptimizerSpec.sgd(1))));
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, pulls, rows, 0, false,
+    ParameterShard shard = new ParameterShard(0, new ShardLimits(1, 4, pulls, rows, 0, false,
         new ShardMemory(new HeapBudget(Long.MAX_VALUE), budget)), TestClock.at(1), turns);
     for (int rank = 0; rank < 3; rank++) {
       shard.register(new JobSpec("job", mode, 3, 0, NanPolicy.FAIL, 1, 64, model), new TrainerId(rank, 1), 0);

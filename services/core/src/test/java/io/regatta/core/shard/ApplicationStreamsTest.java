@@ -8,9 +8,9 @@ import io.regatta.core.dense.DenseBlocks;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseValues;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.StaleGeneration;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
@@ -23,11 +23,13 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.reduce.AggregationRounds;
+import io.regatta.core.shard.internal.push.Trainers;
 import io.regatta.core.testing.TestClock;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -59,7 +61,7 @@ class ApplicationStreamsTest {
   }
 
   private static ParameterShard shard(JobSpec spec) {
-    ParameterShard s = new ParameterShard(0, new ParameterShard.Limits(4, 4, 4, 1_000_000), TestClock.at(1));
+    ParameterShard s = new ParameterShard(0, new ShardLimits(4, 4, 4, 1_000_000), TestClock.at(1));
     for (int r = 0; r < spec.trainers(); r++) {
       s.register(spec, new TrainerId(r, 1), 0);
     }

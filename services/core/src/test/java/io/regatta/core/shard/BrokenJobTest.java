@@ -18,6 +18,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
@@ -35,7 +36,7 @@ class BrokenJobTest {
   private static final TrainerId FIRST = new TrainerId(0, 1);
   private static final TrainerId SECOND = new TrainerId(1, 1);
 
-  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1_000));
+  private final ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1_000));
 
   private static JobSpec spec(String job, int trainers, Mode mode) {
     return new JobSpec(job, mode, trainers, 0, NanPolicy.FAIL, 1, 4, LocalJob.model(OptimizerSpec.sgd(0.1)));

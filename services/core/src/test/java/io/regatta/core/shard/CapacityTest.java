@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.memory.HeapBudget;
+import io.regatta.core.memory.ShardLimits;
+import io.regatta.core.memory.ShardMemory;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.job.TimeSlices;
+import io.regatta.core.shard.internal.parameters.Capacity;
 import io.regatta.core.table.SparseTable;
 import io.regatta.core.table.TableGroup;
 import java.util.stream.LongStream;
@@ -31,7 +35,7 @@ class CapacityTest {
   }
 
   private Capacity capacity(long rows, long bytes, boolean evict) {
-    return new Capacity(group, wide.rowBytes(), true, new ParameterShard.Limits(1, 1, 1, rows, bytes, evict));
+    return new Capacity(group, wide.rowBytes(), true, new ShardLimits(1, 1, 1, rows, bytes, evict));
   }
 
   private static void fill(SparseTable table, int rows) {
@@ -103,13 +107,13 @@ class CapacityTest {
         + "(parameter_server.limits.rows, sparse_bytes), or use more shards");
     assertThat(capacity(7, 0, true).described()).isEqualTo("its limit of 7 rows, with what can be evicted; raise the server's "
         + "limits, or use more shards");
-    Capacity untracked = new Capacity(group, wide.rowBytes(), false, new ParameterShard.Limits(1, 1, 1, 7, 0, true));
+    Capacity untracked = new Capacity(group, wide.rowBytes(), false, new ShardLimits(1, 1, 1, 7, 0, true));
     assertThat(untracked.described()).contains("parameter_server.limits.rows").doesNotContain("evicted");
   }
 
   private Capacity within(HeapBudget memory, long rows, boolean evict) {
     return new Capacity(group, wide.rowBytes(), true,
-        new ParameterShard.Limits(1, 1, 1, rows, 0, evict, new ShardMemory(memory, new HeapBudget(0))));
+        new ShardLimits(1, 1, 1, rows, 0, evict, new ShardMemory(memory, new HeapBudget(0))));
   }
 
   @Test

@@ -15,9 +15,12 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.job.TimeSlices;
+import io.regatta.core.shard.internal.parameters.ChangeLog;
 import io.regatta.core.testing.TestClock;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -172,7 +175,7 @@ class ChangeLogTest {
   }
 
   private static ParameterShard shard(int trainers, LaterTurns turns) {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1), turns);
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1), turns);
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     JobSpec job = new JobSpec("job", Mode.GEO, trainers, 0, NanPolicy.FAIL, 1, 64, new ModelSpec(7, List.of(), sgd,
         List.of(new SparseTableSpec("a", 1, InitializerSpec.zeros(), sgd))));

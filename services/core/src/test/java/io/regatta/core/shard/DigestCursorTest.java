@@ -9,11 +9,14 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.hash.Mix64;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.job.Completions;
+import io.regatta.core.shard.internal.parameters.JobTables;
 import io.regatta.core.table.SparseTable;
 import io.regatta.core.testing.TestClock;
 import java.util.List;
@@ -32,7 +35,7 @@ class DigestCursorTest {
     ModelSpec model = new ModelSpec(7, dense, sgd,
         List.of(tables).stream().map(t -> new SparseTableSpec(t, DIM, InitializerSpec.uniform(-1, 1), sgd)).toList());
     JobTables made = new JobState(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, model), 0,
-        ParameterShard.Limits.defaults(), new BlockPool(), TestClock.at(1), null, new Completions()).tables;
+        ShardLimits.defaults(), new BlockPool(), TestClock.at(1), null, new Completions()).tables;
     float[] values = new float[made.denseSize()];
     for (int i = 0; i < values.length; i++) {
       values[i] = i;

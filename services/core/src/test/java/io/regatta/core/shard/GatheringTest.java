@@ -10,9 +10,15 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.job.Completions;
+import io.regatta.core.shard.internal.job.TimeSlices;
+import io.regatta.core.shard.internal.parameters.ChangeLog;
+import io.regatta.core.shard.internal.parameters.CountedPulls;
+import io.regatta.core.shard.internal.parameters.JobTables;
 import io.regatta.core.testing.TestClock;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -30,7 +36,7 @@ class GatheringTest {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     ModelSpec model = new ModelSpec(7, List.of(), sgd,
         List.of(new SparseTableSpec("t", dim, InitializerSpec.zeros(), sgd)));
-    return new JobState(new JobSpec("job", Mode.GEO, 1, 0, NanPolicy.FAIL, 1, 64, model), 0, ParameterShard.Limits.defaults(),
+    return new JobState(new JobSpec("job", Mode.GEO, 1, 0, NanPolicy.FAIL, 1, 64, model), 0, ShardLimits.defaults(),
         new BlockPool(), TestClock.at(1), null, new Completions()).tables;
   }
 

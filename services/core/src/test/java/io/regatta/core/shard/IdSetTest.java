@@ -2,6 +2,7 @@ package io.regatta.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.shard.internal.parameters.IdSet;
 import java.util.LinkedHashSet;
 import java.util.Random;
 import java.util.Set;

@@ -17,6 +17,7 @@ import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -41,7 +42,7 @@ class JobRestoreTest {
     JobSpec job = new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, shards, 1, new ModelSpec(3,
         List.of(new DenseVariable("w", List.of(2 * shards))), adagrad,
         List.of(new SparseTableSpec(T, DIM, InitializerSpec.zeros(), adagrad))));
-    ParameterShard shard = new ParameterShard(index, new ParameterShard.Limits(4, 4, 64, rows), TestClock.at(1));
+    ParameterShard shard = new ParameterShard(index, new ShardLimits(4, 4, 64, rows), TestClock.at(1));
     shard.register(job, ME, 0);
     return shard;
   }

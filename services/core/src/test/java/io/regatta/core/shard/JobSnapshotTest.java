@@ -17,19 +17,22 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.ResumePoint;
+import io.regatta.core.exchange.SavedTrainer;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.job.Completions;
 import io.regatta.core.table.RowWalk;
-import io.regatta.core.table.TableSnapshot.Scope;
 import io.regatta.core.table.TableSnapshot;
+import io.regatta.core.table.TableSnapshot.Scope;
 import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -54,7 +57,7 @@ class JobSnapshotTest {
 
   /** A shard with its job's two trainers, which do the same in every step of the same number. */
   private static final class Run {
-    final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
+    final ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
     final long incarnation;
     long[] sequence = new long[2];
 
@@ -169,7 +172,7 @@ class JobSnapshotTest {
     run.push(0, 3);
     assertThat(taken).hasSize(1);
     assertThat(taken.get(0).step()).isEqualTo(4);
-    assertThat(taken.get(0).trainers()).extracting(JobSnapshot.Trainer::clock).containsExactly(4L, 5L);
+    assertThat(taken.get(0).trainers()).extracting(SavedTrainer::clock).containsExactly(4L, 5L);
     run.push(0, 4); // and training goes on
     assertThat(run.shard.status("job").version()).isEqualTo(5);
     taken.get(0).end(true);
@@ -214,7 +217,7 @@ class JobSnapshotTest {
     ModelSpec two = new ModelSpec(1, List.of(), sgd, List.of(new SparseTableSpec("a", 1, InitializerSpec.zeros(), sgd),
         new SparseTableSpec("b", 1, InitializerSpec.zeros(), sgd)));
     JobState job = new JobState(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, two), 0,
-        ParameterShard.Limits.defaults(), new BlockPool(), TestClock.at(1), null, completions);
+        ShardLimits.defaults(), new BlockPool(), TestClock.at(1), null, completions);
     job.tables.table("a");
     return job;
   }
@@ -226,7 +229,7 @@ class JobSnapshotTest {
     TableSnapshot other = TableSnapshot.take(job.tables.table("b"), Scope.ALL, 0);
     Answer<JobSnapshot> first = new Answer<>();
     job.snapshots.ask("first", 0, false, Scope.ALL, 0, first);
-    job.turns.begin();
+    job.context.turns.begin();
     assertThat(job.snapshots.takeIfDue()).isTrue();
     completions.drain();
     assertThat(first.error).isInstanceOf(IllegalStateException.class);

@@ -8,6 +8,7 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.testing.TestClock;
@@ -25,7 +26,7 @@ class JobSpecCheckTest {
   }
 
   private static ParameterShard shard(int index) {
-    return new ParameterShard(index, ParameterShard.Limits.defaults(), TestClock.at(1));
+    return new ParameterShard(index, ShardLimits.defaults(), TestClock.at(1));
   }
 
   private static void assertRefused(JobSpec job, int index, String text) {

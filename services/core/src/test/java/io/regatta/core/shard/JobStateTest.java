@@ -27,11 +27,17 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
+import io.regatta.core.memory.ShardMemory;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.geo.GeoStrategy;
+import io.regatta.core.shard.internal.job.Completions;
+import io.regatta.core.shard.internal.job.TimeSlices;
+import io.regatta.core.shard.internal.push.TrainerState;
 import io.regatta.core.table.TableSnapshot.Scope;
 import io.regatta.core.testing.TestClock;
 import java.io.IOException;
@@ -66,7 +72,7 @@ class JobStateTest {
 
   /** A shard with the first of a job's trainers; others are to come. */
   private ParameterShard shard(JobSpec job, int registered) {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.of(() -> nowMillis), turns);
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.of(() -> nowMillis), turns);
     for (int rank = 0; rank < registered; rank++) {
       shard.register(job, new TrainerId(rank, 1), 0);
     }
@@ -206,7 +212,7 @@ class JobStateTest {
 
   @Test
   void answersAtOnceThePullForWhichAnotherLeavesRoom() {
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, 1_000_000, 0, false,
+    ParameterShard shard = new ParameterShard(0, new ShardLimits(4, 4, 64, 1_000_000, 0, false,
         ShardMemory.own((LARGE + 1L) * Float.BYTES)), TestClock.of(() -> nowMillis), turns);
     shard.register(job(Mode.ASYNC, 1, 0), new TrainerId(0, 1), 0);
     Answer<Pulled> first = pull(shard, 0, 0, PLAIN, LARGE);
@@ -229,7 +235,7 @@ class JobStateTest {
 
   @Test
   void forgetsChanges_whenAllWhoAreLeftHaveBeenTold() {
-    JobState job = new JobState(job(Mode.GEO, 3, 0), 0, ParameterShard.Limits.defaults(), new BlockPool(), TestClock.at(1), null,
+    JobState job = new JobState(job(Mode.GEO, 3, 0), 0, ShardLimits.defaults(), new BlockPool(), TestClock.at(1), null,
         new Completions());
     for (int rank = 0; rank < 3; rank++) {
       job.register(new TrainerId(rank, 1), 0);
@@ -238,21 +244,21 @@ class JobStateTest {
     changed(job, 0);
     changed(job, 1);
     changed(job, 0);
-    assertThat(job.changes.size()).as("trainer 2 is still to be told").isEqualTo(3);
+    assertThat(((GeoStrategy) job.strategy).changes().size()).as("trainer 2 is still to be told").isEqualTo(3);
     job.end(new TrainerId(2, 1), TrainerState.Phase.LOST);
     changed(job, 0);
-    assertThat(job.changes.size()).isZero();
+    assertThat(((GeoStrategy) job.strategy).changes().size()).isZero();
     job.push(pushOf(0, 2, null, rows(4)), new Answer<>());
     changed(job, 1);
     changed(job, 0);
-    assertThat(job.changes.size()).isEqualTo(1);
+    assertThat(((GeoStrategy) job.strategy).changes().size()).isEqualTo(1);
     changed(job, 1);
-    assertThat(job.changes.size()).as("behind the answer to the last").isZero();
+    assertThat(((GeoStrategy) job.strategy).changes().size()).as("behind the answer to the last").isZero();
   }
 
   private static void changed(JobState job, int rank) {
     job.pull(new Pull(rank, 0, false, List.of(), true), new Answer<>());
-    job.completions.drain();
+    job.context.completions.drain();
   }
 
   @Test
@@ -378,7 +384,7 @@ class JobStateTest {
 
   @Test
   void countsTheRowsThatAPushInTurnsWillBear_inTheLimitOfOthers() {
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, LARGE + 10), TestClock.of(() -> nowMillis), turns);
+    ParameterShard shard = new ParameterShard(0, new ShardLimits(4, 4, 64, LARGE + 10), TestClock.of(() -> nowMillis), turns);
     shard.register(job(Mode.ASYNC, 2, 0), new TrainerId(0, 1), 0);
     shard.register(job(Mode.ASYNC, 2, 0), new TrainerId(1, 1), 0);
     Answer<PushAck> large = push(shard, pushOf(0, 1, null, rows(LongStream.range(0, LARGE).toArray())));

@@ -10,10 +10,14 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.OptimizerUpdates;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.job.Completions;
+import io.regatta.core.shard.internal.job.TimeSlices;
+import io.regatta.core.shard.internal.parameters.JobTables;
 import io.regatta.core.testing.TestClock;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +35,7 @@ class JobTablesTest {
         List.of(new SparseTableSpec("a", 2, InitializerSpec.zeros(), adam),
             new SparseTableSpec("b", 2, InitializerSpec.zeros(), adam)));
     JobTables tables = new JobState(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, model), 0,
-        ParameterShard.Limits.defaults(), new BlockPool(), TestClock.at(1), null, new Completions()).tables;
+        ShardLimits.defaults(), new BlockPool(), TestClock.at(1), null, new Completions()).tables;
     tables.initialize(DenseMemory.of(new float[3]));
     return tables;
   }

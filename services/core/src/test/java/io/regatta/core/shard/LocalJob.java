@@ -8,6 +8,7 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -38,7 +39,7 @@ public final class LocalJob {
   public LocalJob(JobSpec spec) {
     this.spec = spec;
     for (int s = 0; s < spec.shards(); s++) {
-      shards.add(new ParameterShard(s, ParameterShard.Limits.defaults(), TestClock.of(() -> nowMillis)));
+      shards.add(new ParameterShard(s, ShardLimits.defaults(), TestClock.of(() -> nowMillis)));
     }
     for (int rank = 0; rank < spec.trainers(); rank++) {
       clients.add(client(rank, 1));

@@ -16,9 +16,11 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.job.Completions;
 import io.regatta.core.table.TableCounts;
 import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
@@ -35,7 +37,7 @@ class ManyTablesTest {
   private static final TrainerId ME = new TrainerId(0, 1);
 
   private final LaterTurns turns = new LaterTurns();
-  private final JobState job = new JobState(spec(), 0, ParameterShard.Limits.defaults(), new BlockPool(), TestClock.at(1), turns,
+  private final JobState job = new JobState(spec(), 0, ShardLimits.defaults(), new BlockPool(), TestClock.at(1), turns,
       new Completions());
 
   private static JobSpec spec() {
@@ -96,7 +98,7 @@ class ManyTablesTest {
       most = Math.max(most, created() - before);
       before = created();
     }
-    job.completions.drain();
+    job.context.completions.drain();
     assertThat(acks).hasSize(1).doesNotContainNull();
     assertThat(created()).isEqualTo(TABLES);
     assertThat(most).as("a table costs as much as some rows").isBetween(1L, TABLES / 10L);
@@ -109,7 +111,7 @@ class ManyTablesTest {
       Pulled[] pulled = new Pulled[1];
       job.pull(new Pull(0, 0, t == 0, List.of(new SparseIds("t" + t, new long[] {3})), false), (value, error) -> pulled[0] = value);
       turns.runAll();
-      job.completions.drain();
+      job.context.completions.drain();
       float[] expected = new float[1];
       InitializerSpec.uniform(-1, 1).fill(7, "t" + t, 3, expected, 0, 1);
       assertThat(pulled[0].sparse().get(0).values()).isEqualTo(expected);
@@ -122,7 +124,7 @@ class ManyTablesTest {
     job.push(new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, null, List.of(new SparseRows("t0", new long[] {1}, new float[1]),
         new SparseRows("other", new long[] {1}, new float[1]))), (ack, error) -> refusal[0] = error);
     turns.runAll();
-    job.completions.drain();
+    job.context.completions.drain();
     assertThat(refusal[0]).isInstanceOf(InvalidInput.class).hasMessageContaining("unknown sparse table 'other'");
     assertThat(created()).isZero();
   }

@@ -16,9 +16,11 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.RegisteredTrainer;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -33,7 +35,7 @@ class MembershipTest {
 
   private static final OptimizerSpec SGD = OptimizerSpec.sgd(1);
   private final JobSpec spec = LocalJob.spec(Mode.ASYNC, 2, 1, SGD, 0, NanPolicy.FAIL);
-  private final ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(2, 4, 4, 1000), TestClock.at(5));
+  private final ParameterShard shard = new ParameterShard(0, new ShardLimits(2, 4, 4, 1000), TestClock.at(5));
 
   @Test
   void anotherModelUnderTheSameNameIsAConflictThatSaysWhatDiffers() {
@@ -91,7 +93,7 @@ class MembershipTest {
   }
 
   private String refusal(JobSpec here, JobSpec there) {
-    ParameterShard fresh = new ParameterShard(0, new ParameterShard.Limits(2, 4, 4, 1000), TestClock.at(5));
+    ParameterShard fresh = new ParameterShard(0, new ShardLimits(2, 4, 4, 1000), TestClock.at(5));
     fresh.register(here, new TrainerId(0, 1), 0);
     return catchThrowable(() -> fresh.register(there, new TrainerId(1, 1), 0)).getMessage();
   }
@@ -129,7 +131,7 @@ class MembershipTest {
     assertThatThrownBy(() -> shard.register(spec, new TrainerId(0, 5), 0)).isInstanceOf(StaleGeneration.class)
         .hasMessageContaining("was declared lost at shard 0 of job job");
     shard.register(spec, new TrainerId(0, 6), 0);
-    assertThat(shard.status("job").trainers()).extracting(ParameterShard.TrainerStatus::state)
+    assertThat(shard.status("job").trainers()).extracting(RegisteredTrainer::state)
         .containsExactly("active", "active");
   }
 
@@ -140,7 +142,7 @@ class MembershipTest {
     assertThatThrownBy(() -> shard.register(spec, new TrainerId(-1, 1), 0)).isInstanceOf(InvalidInput.class);
     JobSpec noTrainers = new JobSpec("job", Mode.SYNC, 0, 0, NanPolicy.FAIL, 1, 4, spec.model());
     assertThatThrownBy(() -> shard.register(noTrainers, new TrainerId(0, 1), 0)).isInstanceOf(InvalidInput.class);
-    ParameterShard third = new ParameterShard(2, ParameterShard.Limits.defaults(), TestClock.at(0));
+    ParameterShard third = new ParameterShard(2, ShardLimits.defaults(), TestClock.at(0));
     assertThatThrownBy(() -> third.register(spec, new TrainerId(0, 1), 0)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("this is shard 2").hasMessageContaining("shard map");
     assertThat(shard.jobs()).isEmpty();
@@ -153,7 +155,7 @@ class MembershipTest {
     job.clients.get(0).push(0, 1, null, null, List.of());
     var waiting = job.clients.get(0).pull(9, true, List.of(), false);
     job.clients.get(1).leave(true).join();
-    assertThat(shard.status("job").trainers()).extracting(ParameterShard.TrainerStatus::state)
+    assertThat(shard.status("job").trainers()).extracting(RegisteredTrainer::state)
         .containsExactly("active", "left");
     assertThat(waiting).isNotDone();
     job.clients.get(0).leave(true).join();
@@ -206,7 +208,7 @@ class MembershipTest {
   /** A view names all that have ever gone; only what is new in it may cost anything. */
   @Test
   void whatIsKnownToHaveGoneIsNotLookedAtAgain() {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
     shard.register(LocalJob.spec(Mode.ASYNC, 3, 1, SGD, 0, NanPolicy.FAIL), new TrainerId(0, 4), 0);
     shard.register(LocalJob.spec(Mode.ASYNC, 3, 1, SGD, 0, NanPolicy.FAIL), new TrainerId(1, 2), 0);
     assertThat(shard.activeIncarnation("job", 0)).isEqualTo(4);

@@ -22,6 +22,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -42,7 +43,7 @@ class OwnShardTest {
   private static final TrainerId ME = new TrainerId(0, 1);
 
   private final LaterTurns turns = new LaterTurns();
-  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1), turns);
+  private final ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1), turns);
 
   private void start(OptimizerSpec rule) {
     register(rule);
@@ -156,7 +157,7 @@ class OwnShardTest {
       // a slice may end a row late, and stepping over a segment counts as a value
       assertThat(slices).isBetween((N + 6_000) / (slice + 1), (N + 6_000 + SparseTable.SEGMENTS) / slice + 3);
     }
-    assertThat(new ParameterShard(3, ParameterShard.Limits.defaults(), TestClock.at(1)).index()).isEqualTo(3);
+    assertThat(new ParameterShard(3, ShardLimits.defaults(), TestClock.at(1)).index()).isEqualTo(3);
   }
 
   /** With fresh slots Adam's first update is the rate, whatever the version; after 5 restored updates it is not. */

@@ -18,10 +18,13 @@ import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
+import io.regatta.core.memory.ShardMemory;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.job.TimeSlices;
 import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -49,7 +52,7 @@ class PullTurnsTest {
         List.of(new DenseVariable("w", List.of(2))), sgd,
         List.of(new SparseTableSpec(TABLES[0], DIM, uniform, sgd), new SparseTableSpec(TABLES[1], DIM, uniform, sgd))));
     ParameterShard shard =
-        new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1), inTurns ? turns : null);
+        new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1), inTurns ? turns : null);
     shard.register(spec, ME, 0);
     shard.initialize("job", ME, DenseMemory.of(new float[] {1, 2}));
     return shard;
@@ -77,7 +80,7 @@ class PullTurnsTest {
 
   /** Room for the rows of one large answer and a small one. */
   private ParameterShard narrow() {
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, 1_000_000, 0, false,
+    ParameterShard shard = new ParameterShard(0, new ShardLimits(4, 4, 64, 1_000_000, 0, false,
         ShardMemory.own((ROWS + 2L) * DIM * Float.BYTES)), TestClock.at(1), turns);
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, new ModelSpec(7, List.of(), sgd,

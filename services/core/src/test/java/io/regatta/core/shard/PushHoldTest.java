@@ -15,14 +15,17 @@ import io.regatta.core.exchange.OptimizerUpdates;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushMark;
 import io.regatta.core.exchange.ResumePoint;
+import io.regatta.core.exchange.SavedTrainer;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.exchange.TrainerProgress.Part;
 import io.regatta.core.exchange.TrainerProgress.Replica;
-import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.exchange.TrainerStart;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.push.PushHold;
 import io.regatta.core.table.TableSnapshot.Scope;
 import io.regatta.core.testing.TestClock;
 import java.nio.ByteBuffer;
@@ -42,7 +45,7 @@ class PushHoldTest {
   private final List<String> answered = new ArrayList<>();
 
   private static ParameterShard shard(int index) {
-    ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), TestClock.at(1));
+    ParameterShard shard = new ParameterShard(index, ShardLimits.defaults(), TestClock.at(1));
     for (int rank = 0; rank < 2; rank++) {
       shard.register(JOB, new TrainerId(rank, 10 + rank), 0);
     }
@@ -99,8 +102,8 @@ class PushHoldTest {
     snapshot(1, marks.get(1));
     assertThat(taken).hasSize(2).allSatisfy(s -> {
       assertThat(s.whole()).isTrue();
-      assertThat(s.trainers()).extracting(JobSnapshot.Trainer::sequence).containsExactly(1L, 2L);
-      assertThat(s.trainers()).extracting(JobSnapshot.Trainer::progress).containsExactly(progress(1), progress(2));
+      assertThat(s.trainers()).extracting(SavedTrainer::sequence).containsExactly(1L, 2L);
+      assertThat(s.trainers()).extracting(SavedTrainer::progress).containsExactly(progress(1), progress(2));
     });
     assertThat(answered).contains("1/2@0", "1/3@0", "1/3@1", "0/2@1").hasSize(9);
   }
@@ -115,7 +118,7 @@ class PushHoldTest {
     assertThat(shards.get(0).waits()).extracting(w -> w.toString()).anyMatch(w -> w.contains("the moment of a snapshot"));
     push(0, 1, 0);
     assertThat(taken).hasSize(1);
-    assertThat(taken.get(0).trainers()).extracting(JobSnapshot.Trainer::sequence).containsExactly(1L, 0L);
+    assertThat(taken.get(0).trainers()).extracting(SavedTrainer::sequence).containsExactly(1L, 0L);
     assertThat(answered).containsExactlyInAnyOrder("0/1@0", "1/1@0");
     taken.get(0).end(true);
 
@@ -163,12 +166,12 @@ class PushHoldTest {
     assertThat(taken).as("the push of trainer 0 that shard 1 has is still to come").isEmpty();
     push(0, 1, 0);
     assertThat(taken).hasSize(1);
-    assertThat(taken.get(0).trainers()).extracting(JobSnapshot.Trainer::sequence).containsExactly(1L, 1L);
+    assertThat(taken.get(0).trainers()).extracting(SavedTrainer::sequence).containsExactly(1L, 1L);
     assertThat(answered).as("pushes still wait, for the other snapshot").doesNotContain("1/2@0");
     taken.get(0).end(true);
     snapshot(0, "step-2", atAll);
     assertThat(taken).hasSize(2);
-    assertThat(taken.get(1).trainers()).extracting(JobSnapshot.Trainer::sequence).containsExactly(1L, 1L);
+    assertThat(taken.get(1).trainers()).extracting(SavedTrainer::sequence).containsExactly(1L, 1L);
     assertThat(answered).contains("1/2@0");
   }
 
@@ -179,7 +182,7 @@ class PushHoldTest {
     shards.get(0).begin("job", known, 1);
     shards.get(0).snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
     assertThat(taken.get(0).whole()).isFalse();
-    assertThat(taken.get(0).trainers()).extracting(JobSnapshot.Trainer::ahead).containsExactly(3L, 0L);
+    assertThat(taken.get(0).trainers()).extracting(SavedTrainer::ahead).containsExactly(3L, 0L);
   }
 
   @Test
@@ -207,7 +210,7 @@ class PushHoldTest {
     assertThat(answered).isEmpty();
     push(0, 1, 0);
     assertThat(taken).hasSize(1);
-    assertThat(taken.get(0).trainers()).extracting(JobSnapshot.Trainer::sequence).containsExactly(1L, 0L);
+    assertThat(taken.get(0).trainers()).extracting(SavedTrainer::sequence).containsExactly(1L, 0L);
     assertThat(answered).containsExactlyInAnyOrder("0/1@0", "1/1@0");
   }
 
@@ -221,7 +224,7 @@ class PushHoldTest {
     push(1, 1, 0);
     push(0, 1, 0);
     assertThat(taken).hasSize(2);
-    assertThat(taken.get(1).trainers()).extracting(JobSnapshot.Trainer::sequence).containsExactly(1L, 0L);
+    assertThat(taken.get(1).trainers()).extracting(SavedTrainer::sequence).containsExactly(1L, 0L);
     assertThat(answered).as("nobody holds them any more").containsExactlyInAnyOrder("0/1@0", "1/1@0");
   }
 
@@ -238,7 +241,7 @@ class PushHoldTest {
 
   @Test
   void refusesAHoldOfAJobWithRounds_whichNothingWouldEnd() {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
     JobSpec rounds = new JobSpec("job", Mode.SYNC, 1, 0, NanPolicy.FAIL, 1, 1, JOB.model());
     shard.register(rounds, new TrainerId(0, 10), 0);
     List<Throwable> errors = new ArrayList<>();
@@ -257,7 +260,7 @@ class PushHoldTest {
   @Test
   void refusesWhatATrainerPushesBeyondItsLimit_andFailsWhatWaits_whenTheJobEnds() {
     hold(0);
-    int limit = ParameterShard.Limits.defaults().openRounds();
+    int limit = ShardLimits.defaults().openRounds();
     for (int n = 1; n <= limit + 1; n++) {
       push(1, n, 0);
     }
@@ -268,42 +271,42 @@ class PushHoldTest {
 
   @Test
   void beginsEachTrainerWhereItWas_whenARunIsResumed() {
-    ParameterShard resumed = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
+    ParameterShard resumed = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
     resumed.register(JOB, new TrainerId(0, 20), 0);
     resume(resumed);
     assertThat(resumed.register(JOB, new TrainerId(1, 21), 0)).isEqualTo(30);
     resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
-    assertThat(taken.get(0).trainers()).containsExactly(new JobSnapshot.Trainer(0, 20, 0, 40, progress(39), 0, true),
-        new JobSnapshot.Trainer(1, 21, 0, 30, progress(30), 0, true));
+    assertThat(taken.get(0).trainers()).containsExactly(new SavedTrainer(0, 20, 0, 40, progress(39), 0, true),
+        new SavedTrainer(1, 21, 0, 30, progress(30), 0, true));
     assertThat(taken.get(0).version()).isEqualTo(70);
   }
 
   @Test
   void beginsATrainerWhereItWas_whenItWasLostBeforeTheRunWasResumed() {
-    ParameterShard resumed = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
+    ParameterShard resumed = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
     resumed.register(JOB, new TrainerId(0, 20), 0);
     resumed.lost("job", new TrainerId(1, 21));
     resume(resumed);
     resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
     taken.get(0).end(true);
     assertThat(taken.get(0).trainers()).as("what the values contain of a trainer does not go with it").containsExactly(
-        new JobSnapshot.Trainer(0, 20, 0, 40, progress(39), 0, true),
-        new JobSnapshot.Trainer(1, 21, 0, 30, progress(30), 0, false));
+        new SavedTrainer(0, 20, 0, 40, progress(39), 0, true),
+        new SavedTrainer(1, 21, 0, 30, progress(30), 0, false));
     assertThat(resumed.register(JOB, new TrainerId(1, 22), 0)).as("level with the other trainer").isEqualTo(40);
     resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
     assertThat(taken.get(1).trainers()).element(1)
-        .isEqualTo(new JobSnapshot.Trainer(1, 22, 0, 40, progress(30), 0, true));
+        .isEqualTo(new SavedTrainer(1, 22, 0, 40, progress(30), 0, true));
   }
 
   @Test
   void keepsWhereATrainerWas_whenItIsLostBeforeItComesToAResumedRun() {
-    ParameterShard resumed = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
+    ParameterShard resumed = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
     resumed.register(JOB, new TrainerId(0, 20), 0);
     resume(resumed);
     resumed.lost("job", new TrainerId(1, 21));
     resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
     assertThat(taken.get(0).trainers()).element(1)
-        .isEqualTo(new JobSnapshot.Trainer(1, 21, 0, 30, progress(30), 0, false));
+        .isEqualTo(new SavedTrainer(1, 21, 0, 30, progress(30), 0, false));
   }
 
   private static void resume(ParameterShard resumed) {

@@ -18,15 +18,19 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.SavedTrainer;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.job.TimeSlices;
+import io.regatta.core.shard.internal.push.RowCheck;
 import io.regatta.core.table.TableSnapshot;
 import io.regatta.core.testing.TestClock;
 import java.nio.ByteBuffer;
@@ -65,7 +69,7 @@ class PushTurnsTest {
   }
 
   private ParameterShard shard(Mode mode, int trainers, OptimizerSpec rule, boolean inTurns, int openRounds) {
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, openRounds, 64, 1_000_000), TestClock.at(1),
+    ParameterShard shard = new ParameterShard(0, new ShardLimits(4, openRounds, 64, 1_000_000), TestClock.at(1),
         inTurns ? turns : null);
     return start(shard, spec(mode, trainers, rule));
   }
@@ -145,7 +149,7 @@ class PushTurnsTest {
 
   @Test
   void aRefusedPushOfManyRowsChangesNothing() {
-    for (Mode mode : Mode.OF_SERVERS) {
+    for (Mode mode : Mode.ofServers()) {
       ParameterShard shard = shard(mode, 1, true);
       long[] twice = IDS.clone();
       twice[ROWS - 1] = twice[0];
@@ -304,7 +308,7 @@ class PushTurnsTest {
   void aPushIsCheckedAgain_whenTheRoomForItsRowsBecomesNarrow() {
     int rows = 20_000;
     for (boolean fits : new boolean[] {true, false}) {
-      ParameterShard shard = start(new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, rows + 100), TestClock.at(1), turns),
+      ParameterShard shard = start(new ParameterShard(0, new ShardLimits(4, 4, 64, rows + 100), TestClock.at(1), turns),
           spec(Mode.ASYNC, 2, OptimizerSpec.sgd(1)));
       Answer<PushAck> ack = send(shard, push(0, 1, rows(1, LongStream.range(0, rows).toArray())));
       assertThat(ack.value).isNull();
@@ -455,9 +459,9 @@ class PushTurnsTest {
     shard.snapshot("job", 0, TableSnapshot.Scope.ALL, 1 << 20, snapshot);
     turns.runAll();
     assertThat(snapshot.value.whole()).isFalse();
-    assertThat(snapshot.value.trainers()).extracting(JobSnapshot.Trainer::progress)
+    assertThat(snapshot.value.trainers()).extracting(SavedTrainer::progress)
         .containsExactly(TrainerProgress.NONE, TrainerProgress.NONE);
-    assertThat(snapshot.value.trainers()).extracting(JobSnapshot.Trainer::ahead).containsExactly(32L, 0L);
+    assertThat(snapshot.value.trainers()).extracting(SavedTrainer::ahead).containsExactly(32L, 0L);
     snapshot.value.end(true);
   }
 

@@ -12,6 +12,7 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.testing.TestClock;
 import java.util.List;
@@ -56,7 +57,7 @@ class ReadOnlyPullTest {
 
   @Test
   void readingIsNotLimitedByTheRowsThatAShardMayHold() {
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, 1, 2), TestClock.at(0));
+    ParameterShard shard = new ParameterShard(0, new ShardLimits(1, 4, 1, 2), TestClock.at(0));
     shard.register(LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL), new TrainerId(0, 1), 0);
     shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(LocalJob.initial()));
     List<SparseIds> three = List.of(new SparseIds(LocalJob.DEEP, new long[] {1, 2, 3}));
@@ -71,7 +72,7 @@ class ReadOnlyPullTest {
 
   @Test
   void readingWaitsForNobody() {
-    for (Mode mode : Mode.OF_SERVERS) {
+    for (Mode mode : Mode.ofServers()) {
       LocalJob job = new LocalJob(LocalJob.spec(mode, 2, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL));
       job.start();
       job.clients.get(0).push(0, 1, null, null, List.of());

@@ -20,6 +20,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.optim.OptimizerSpec;
@@ -161,7 +162,7 @@ class RefusedRequestTest {
   @Test
   void limitsAreNamedAndLeaveEverythingAsItWas() {
     JobSpec spec = LocalJob.spec(Mode.SYNC, 2, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL);
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, 1, 5), TestClock.at(0));
+    ParameterShard shard = new ParameterShard(0, new ShardLimits(1, 4, 1, 5), TestClock.at(0));
     TrainerId[] ids = {new TrainerId(0, 1), new TrainerId(1, 1)};
     shard.register(spec, ids[0], 0);
     shard.register(spec, ids[1], 0);
@@ -194,7 +195,7 @@ class RefusedRequestTest {
   @Test
   void atTheLimitOfRowsOnlyNewOnesAreRefused() {
     JobSpec spec = LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL);
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, 1, 5), TestClock.at(0));
+    ParameterShard shard = new ParameterShard(0, new ShardLimits(1, 4, 1, 5), TestClock.at(0));
     TrainerId id = new TrainerId(0, 1);
     shard.register(spec, id, 0);
     shard.initialize("job", id, DenseMemory.of(LocalJob.initial()));
@@ -289,7 +290,7 @@ class RefusedRequestTest {
   @Test
   void aRefusedPushOfManyIdsDoesNotMakeLaterOnesSlow() {
     JobSpec spec = LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL);
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(0));
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(0));
     shard.register(spec, new TrainerId(0, 1), 0);
     shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(LocalJob.initial()));
     long before = bestNanos(shard, 1);
@@ -319,7 +320,7 @@ class RefusedRequestTest {
   void aPushWithNanIsRefused_whenTheJobHasOtherShards() {
     for (Mode mode : List.of(Mode.SYNC, Mode.ASYNC)) {
       JobSpec spec = LocalJob.spec(mode, 1, 3, OptimizerSpec.sgd(1), 0, NanPolicy.SKIP);
-      ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
+      ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
       shard.register(spec, new TrainerId(0, 1), 0);
       float[] nan = new float[DensePartition.of(spec.model().dense(), spec.sharding(), spec.minBlock()).sizeOf(0)];
       shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(nan.clone()));
@@ -341,7 +342,7 @@ class RefusedRequestTest {
   @Test
   void aJobsNameIsRefused_whenTheRendezvousWouldRefuseIt() {
     JobSpec spec = LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL);
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
     assertThatThrownBy(() -> shard.register(named(spec, "n".repeat(513)), new TrainerId(0, 1), 0))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("513 characters").hasMessageContaining("at most 512");
     assertThat(shard.jobs()).isEmpty();

@@ -18,6 +18,7 @@ import io.regatta.core.exchange.PushMark;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -85,7 +86,7 @@ class ReleasedGradientsTest {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(2))), sgd,
         List.of(new SparseTableSpec("t", 1, InitializerSpec.zeros(), sgd)));
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, 1_000_000), TestClock.at(1), turns);
+    ParameterShard shard = new ParameterShard(0, new ShardLimits(4, 4, 64, 1_000_000), TestClock.at(1), turns);
     for (int rank = 0; rank < 2; rank++) {
       shard.register(new JobSpec("job", mode, trainers, 0, policy, 1, 1, model), new TrainerId(rank, 1), 0);
     }
@@ -105,7 +106,7 @@ class ReleasedGradientsTest {
   @Test
   void whenTheJobIsUnknown() {
     Gradient gradient = new Gradient(1, 1);
-    ParameterShard empty = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
+    ParameterShard empty = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
     assertThat(push(empty, 0, 1, gradient).error).isInstanceOf(InvalidInput.class);
     assertThat(gradient.released).isEqualTo(1);
     Gradient initial = new Gradient(1, 1);

@@ -17,10 +17,12 @@ import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.job.TimeSlices;
 import io.regatta.core.testing.TestClock;
 import java.util.Arrays;
 import java.util.List;
@@ -38,8 +40,8 @@ class RoundTurnsTest {
 
   private final LaterTurns turns = new LaterTurns();
   private final JobSpec spec = spec();
-  private final ParameterShard shard = start(new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1), turns));
-  private final ParameterShard whole = start(new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1)));
+  private final ParameterShard shard = start(new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1), turns));
+  private final ParameterShard whole = start(new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1)));
 
   private static JobSpec spec() {
     OptimizerSpec sgd = OptimizerSpec.sgd(0.5);

@@ -9,9 +9,15 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.job.Completions;
+import io.regatta.core.shard.internal.job.TimeSlices;
+import io.regatta.core.shard.internal.parameters.IdSet;
+import io.regatta.core.shard.internal.push.PushCheck;
+import io.regatta.core.shard.internal.push.RowCheck;
 import io.regatta.core.testing.TestClock;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -28,7 +34,7 @@ class RowCheckTest {
   private static JobState job(Mode mode) {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     ModelSpec model = new ModelSpec(7, List.of(), sgd, List.of(new SparseTableSpec("t", DIM, InitializerSpec.zeros(), sgd)));
-    return new JobState(new JobSpec("job", mode, 1, 0, NanPolicy.FAIL, 1, 64, model), 0, ParameterShard.Limits.defaults(),
+    return new JobState(new JobSpec("job", mode, 1, 0, NanPolicy.FAIL, 1, 64, model), 0, ShardLimits.defaults(),
         new BlockPool(), TestClock.at(1), null, new Completions());
   }
 

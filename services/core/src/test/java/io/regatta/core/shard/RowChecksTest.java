@@ -12,6 +12,7 @@ import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
@@ -38,7 +39,7 @@ class RowChecksTest {
     ModelSpec model = new ModelSpec(1, List.of(), sgd, List.of(
         new SparseTableSpec("t", DIM, InitializerSpec.zeros(), sgd),
         new SparseTableSpec("counted", 1, InitializerSpec.zeros(), sgd, TableLife.counted())));
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
     shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 1, model), new TrainerId(0, 1), 0);
     return shard;
   }

@@ -16,6 +16,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
@@ -37,7 +38,7 @@ class RowLimitTest {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     ModelSpec model = new ModelSpec(7, List.of(), sgd,
         List.of(new SparseTableSpec(ROWS, 1, InitializerSpec.zeros(), sgd)));
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, rows), TestClock.at(1), turns);
+    ParameterShard shard = new ParameterShard(0, new ShardLimits(4, 4, 64, rows), TestClock.at(1), turns);
     shard.register(new JobSpec("job", mode, 1, 0, NanPolicy.FAIL, 1, 64, model), new TrainerId(0, 1), 0);
     return shard;
   }
@@ -69,7 +70,7 @@ class RowLimitTest {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     ModelSpec model = new ModelSpec(7, List.of(), sgd, List.of(new SparseTableSpec(ROWS, 1, InitializerSpec.zeros(), sgd,
         TableLife.NONE.withShrink(0, 1, 0))));
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, 10, 0, true), TestClock.at(1));
+    ParameterShard shard = new ParameterShard(0, new ShardLimits(4, 4, 64, 10, 0, true), TestClock.at(1));
     shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, model), new TrainerId(0, 1), 0);
     JobRestore into = shard.restore("job");
     into.values(ROWS, ids(0, 8), new float[8], 8);

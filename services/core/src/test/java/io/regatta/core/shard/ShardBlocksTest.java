@@ -11,9 +11,11 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.push.Trainers;
 import io.regatta.core.testing.TestClock;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -26,7 +28,7 @@ class ShardBlocksTest {
   private static final int TRAINERS = 4;
   private static final int ROUNDS = 10;
 
-  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
+  private final ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
 
   /** Trainers push far ahead of the last one, which then closes all rounds. */
   private void train(String job) {

@@ -18,6 +18,8 @@ import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.memory.HeapBudget;
+import io.regatta.core.memory.ShardLimits;
+import io.regatta.core.memory.ShardMemory;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -42,7 +44,7 @@ class ShardMemoryTest {
   }
 
   private ParameterShard shard(HeapBudget parameters, HeapBudget answers) {
-    return new ParameterShard(0, new ParameterShard.Limits(1, 4, 64, 1_000_000, 0, false,
+    return new ParameterShard(0, new ShardLimits(1, 4, 64, 1_000_000, 0, false,
         new ShardMemory(parameters, answers)), TestClock.at(1), turns);
   }
 

@@ -15,13 +15,14 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.RowWalk;
-import io.regatta.core.table.TableSnapshot.Scope;
 import io.regatta.core.table.TableSnapshot;
+import io.regatta.core.table.TableSnapshot.Scope;
 import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -50,7 +51,7 @@ class SnapshotTurnsTest {
     OptimizerSpec adagrad = mode == Mode.GEO ? OptimizerSpec.sgd(1) : OptimizerSpec.adagrad(0.1);
     ModelSpec model = new ModelSpec(5, List.of(), adagrad, IntStream.range(0, TABLES).mapToObj(i -> new SparseTableSpec("t" + i, DIM,
         InitializerSpec.uniform(-1, 1), adagrad, tracked && i % 2 == 0 ? TRACKED : TableLife.NONE)).toList());
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1), later);
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1), later);
     shard.register(new JobSpec("job", mode, 1, 0, NanPolicy.FAIL, 1, 64, model), ME, 0);
     return shard;
   }

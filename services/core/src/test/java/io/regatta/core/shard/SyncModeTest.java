@@ -12,6 +12,7 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.push.Trainers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.client.LocalShardLink;
-import io.regatta.core.client.ParameterClient.Values;
 import io.regatta.core.client.ParameterClient;
+import io.regatta.core.client.ParameterClient.Values;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.JobSpec;
@@ -18,10 +18,12 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.internal.parameters.CountedPulls;
 import io.regatta.core.table.TableCounts;
 import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
@@ -54,7 +56,7 @@ class TableLifeOnShardsTest {
 
   private List<ParameterClient> clients(JobSpec job, List<ParameterShard> shards) {
     for (int s = 0; s < job.shards(); s++) {
-      shards.add(new ParameterShard(s, ParameterShard.Limits.defaults(), TestClock.of(() -> wallMillis, () -> nowMillis), null));
+      shards.add(new ParameterShard(s, ShardLimits.defaults(), TestClock.of(() -> wallMillis, () -> nowMillis), null));
     }
     List<ParameterClient> clients = new ArrayList<>();
     for (int rank = 0; rank < job.trainers(); rank++) {
@@ -276,7 +278,7 @@ class TableLifeOnShardsTest {
 
   @Test
   void shrinkKeepsLiveRows_whenTheWallClockJumps() {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.of(() -> wallMillis, () -> 0));
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.of(() -> wallMillis, () -> 0));
     shard.register(job(Mode.ASYNC, 1, 1, TableLife.NONE.withShrink(0, 0, 1000)), new TrainerId(0, 1), 0);
     pull(shard, 0, 3);
     wallMillis += YEAR_MILLIS;
@@ -297,7 +299,7 @@ class TableLifeOnShardsTest {
 
   @Test
   void aPullCountsOnceForAdmission_whenItIsRepeated() {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
     JobSpec job = job(Mode.ASYNC, 2, 1, TableLife.NONE.withAdmission(3, 1));
     shard.register(job, new TrainerId(0, 1), 0);
     shard.register(job, new TrainerId(1, 1), 0);
@@ -314,7 +316,7 @@ class TableLifeOnShardsTest {
 
   @Test
   void aPullThatIsStepsOldCountsForNothing() {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1));
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
     shard.register(job(Mode.ASYNC, 1, 1, TableLife.NONE.withAdmission(100, 1)), new TrainerId(0, 1), 0);
     for (int step = 0; step < CountedPulls.STEPS; step++) {
       pulled(shard, 0, step, 1);
@@ -333,7 +335,7 @@ class TableLifeOnShardsTest {
     return answer.value;
   }
 
-  private ParameterShard shard(LaterTurns turns, TableLife life, ParameterShard.Limits limits) {
+  private ParameterShard shard(LaterTurns turns, TableLife life, ShardLimits limits) {
     ParameterShard shard = new ParameterShard(0, limits, TestClock.of(() -> wallMillis, () -> nowMillis), turns);
     shard.register(job(Mode.ASYNC, 1, 1, life), new TrainerId(0, 1), 0);
     return shard;
@@ -349,7 +351,7 @@ class TableLifeOnShardsTest {
   @Test
   void aShrinkTakesTurnsAndAnExportUnderWayMeetsNoRowTwice() {
     LaterTurns turns = new LaterTurns();
-    ParameterShard shard = shard(turns, TableLife.NONE.withShrink(0, 0, 100), ParameterShard.Limits.defaults());
+    ParameterShard shard = shard(turns, TableLife.NONE.withShrink(0, 0, 100), ShardLimits.defaults());
     pull(shard, 0, 300_000);
     turns.runAll();
     RowCursor cursor = shard.rowCursor("job", T);
@@ -391,14 +393,14 @@ class TableLifeOnShardsTest {
   @Test
   void atALimitRowsAreRefusedOrMakeRoom() {
     LaterTurns turns = new LaterTurns();
-    ParameterShard refuses = shard(turns, TableLife.counted(), new ParameterShard.Limits(1, 4, 64, 1000, 0, false));
+    ParameterShard refuses = shard(turns, TableLife.counted(), new ShardLimits(1, 4, 64, 1000, 0, false));
     assertThat(pull(refuses, 0, 1000).value).isNotNull();
     assertThat(pull(refuses, 1000, 1).error).isInstanceOf(Overloaded.class);
     assertThat(refuses.status("job").refused()).isEqualTo(1);
 
     long bytes = 1000 * 50L; // a row: a value, 6 columns and an id, 36 bytes, and 10 of the index
-    for (ParameterShard.Limits limits : List.of(new ParameterShard.Limits(1, 4, 64, 1000, 0, true),
-        new ParameterShard.Limits(1, 4, 64, 1_000_000, bytes, true))) {
+    for (ShardLimits limits : List.of(new ShardLimits(1, 4, 64, 1000, 0, true),
+        new ShardLimits(1, 4, 64, 1_000_000, bytes, true))) {
       ParameterShard evicts = shard(turns, TableLife.counted(), limits);
       for (int day = 0; day < 20; day++) {
         nowMillis += 1000;
@@ -410,13 +412,13 @@ class TableLifeOnShardsTest {
       assertThat(evicts.status("job").counts().get(T).evicted()).isGreaterThan(8000);
       assertThat(evicts.status("job").refused()).isZero();
     }
-    ParameterShard untracked = shard(turns, TableLife.NONE, new ParameterShard.Limits(1, 4, 64, 1000, 0, true));
+    ParameterShard untracked = shard(turns, TableLife.NONE, new ShardLimits(1, 4, 64, 1000, 0, true));
     assertThat(pull(untracked, 0, 1001).error).isInstanceOf(Overloaded.class);
   }
 
   @Test
   void geoKeepsNoStatistics() {
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.of(() -> nowMillis));
+    ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.of(() -> nowMillis));
     assertThatThrownBy(() -> shard.register(job(Mode.GEO, 1, 1, TableLife.counted()), new TrainerId(0, 1), 0))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("geo");
   }

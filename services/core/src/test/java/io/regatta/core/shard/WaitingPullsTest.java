@@ -19,6 +19,7 @@ import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -42,7 +43,7 @@ class WaitingPullsTest {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(1))), sgd,
         List.of(new SparseTableSpec("t", 1, InitializerSpec.zeros(), sgd)));
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 64, pulls, rows), TestClock.at(1), turns);
+    ParameterShard shard = new ParameterShard(0, new ShardLimits(4, 64, pulls, rows), TestClock.at(1), turns);
     for (int rank = 0; rank < trainers; rank++) {
       shard.register(new JobSpec("job", mode, trainers, BOUND, NanPolicy.FAIL, 1, 1, model), new TrainerId(rank, 1), 0);
     }

@@ -5,6 +5,7 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.loop.Loop;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.testing.VirtualTime;
 import io.regatta.node.admin.Waits;
@@ -64,7 +65,7 @@ final class SimulatedCluster {
 
   private ParameterShard shard(int index) {
     Loop loop = time.loop("shard " + index);
-    ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), loop.clock(), loop::defer);
+    ParameterShard shard = new ParameterShard(index, ShardLimits.defaults(), loop.clock(), loop::defer);
     network.listen(loop, "shard-" + index, PORT).streams(StreamPaths.PARAMETER_SHARD,
         stream -> ShardStreamSession.serve(stream, new CoreShardHandler(shard), options));
     return shard;

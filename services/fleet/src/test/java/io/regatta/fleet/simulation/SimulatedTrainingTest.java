@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.offset;
 
 import io.regatta.core.client.GeoState;
 import io.regatta.core.client.LocalShardLink;
-import io.regatta.core.client.ParameterClient.Values;
 import io.regatta.core.client.ParameterClient;
+import io.regatta.core.client.ParameterClient.Values;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
@@ -15,6 +15,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -99,7 +100,7 @@ class SimulatedTrainingTest {
   private static List<Long> oracle(JobSpec job) {
     List<ParameterShard> shards = new ArrayList<>();
     for (int s = 0; s < SHARDS; s++) {
-      shards.add(new ParameterShard(s, ParameterShard.Limits.defaults(), TestClock.at(1)));
+      shards.add(new ParameterShard(s, ShardLimits.defaults(), TestClock.at(1)));
     }
     List<ParameterClient> clients = new ArrayList<>();
     for (int rank = 0; rank < TRAINERS; rank++) {

@@ -8,7 +8,9 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
 import io.regatta.protocol.security.ConnectFailure;
 import io.regatta.protocol.security.OpenConnections;
+import io.regatta.protocol.security.OwnText;
 import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.security.PeerOrigin;
 import io.regatta.protocol.security.PeerSecurity;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -21,9 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connections of one Hazelcast member: each gets a {@link SecureChannel}, and little time to be admitted. Of those
- * that have connected and are not admitted there are few; if they become too many, the oldest one makes room for the
- * new one, so silent strangers keep nobody out. Thread-safe. Has one thread, {@code regatta-member-tls}, for TLS's long
+ * The connections of one Hazelcast member: each gets a {@link SecureChannel}, and little time to be admitted. Few
+ * may have connected and not be admitted. If they become too many, the oldest one makes room for the new one, so silent
+ * strangers keep nobody out. Thread-safe. Has one thread, {@code regatta-member-tls}, for TLS's long
  * computations and for what time limits end; it ends with {@link #close}.
  */
 final class MemberConnections implements AutoCloseable {
@@ -114,8 +116,8 @@ final class MemberConnections implements AutoCloseable {
     if (!secure.channel().isClientMode()) {
       SecureChannel oldest = waiting.arrive(secure, address(secure)).evicted();
       if (oldest != null) {
-        evictions.warn("closed a connection from {} to Hazelcast's port for a new one: of too many that have not shown "
-            + "that they belong to the job it was the oldest", oldest.channel().remoteSocketAddress());
+        evictions.warn("closed a connection of {} to Hazelcast's port for a new one: of too many that have not shown "
+            + "that they belong to the job it was the oldest", PeerOrigin.described(address(oldest)));
         oldest.abandon();
         execute(() -> oldest.close("too many connections that are not admitted"));
       }
@@ -151,7 +153,7 @@ final class MemberConnections implements AutoCloseable {
   void refused(SecureChannel secure, IOException why) {
     if (!secure.channel().isClientMode()) {
       refusals.warn("refused a connection from {} to Hazelcast's port: {}", secure.channel().remoteSocketAddress(),
-          why.getMessage());
+          why instanceof ConnectionRefused ? new OwnText(why.getMessage()) : why.getMessage());
       return;
     }
     InetSocketAddress peer = peer(secure.channel());
@@ -159,7 +161,8 @@ final class MemberConnections implements AutoCloseable {
     InvalidInput tls = ConnectFailure.refusal("the Hazelcast member there", why, security);
     String words = String.valueOf(why.getMessage()).contains(OTHER_APPLICATION) ? ConnectionRefused.OTHER_PORT
         : tls == null ? why.getMessage() : tls.getMessage();
-    failures.warn("no connection to the Hazelcast member at {}: {}", called, words);
+    boolean isOwn = tls != null || why instanceof ConnectionRefused || words.equals(ConnectionRefused.OTHER_PORT);
+    failures.warn("no connection to the Hazelcast member at {}: {}", called, isOwn ? new OwnText(words) : words);
     if (joined || secure.isAdmitted()) {
       return;
     }

@@ -1,5 +1,6 @@
 package io.regatta.node.directory;
 
+import static io.regatta.node.testing.Conditions.awaitTrue;
 import static io.regatta.node.testing.Nodes.get;
 import static io.regatta.node.testing.Nodes.instance;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,8 +28,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -99,12 +98,6 @@ class ReplayedEntriesTest {
     get(node.close());
   }
 
-  private static void await(Node node, BooleanSupplier condition) {
-    while (!condition.getAsBoolean()) { // until the test's time is up
-      get(node.vertx().timer(50, TimeUnit.MILLISECONDS));
-    }
-  }
-
   @Test
   void leavesOutAndReportsEntries_whenTheirProcessHasEndedOrIsInAnotherCluster() throws Exception {
     Node former = start(cluster, port, 0);
@@ -127,7 +120,7 @@ class ReplayedEntriesTest {
     map.put("parameter-server/moved", own);
     assertThat(get(reader.directory().list("parameter-server"))).extracting(Instance::id).containsExactly("true");
     assertThat(get(reader.directory().list("trainer"))).as("of another role").isEmpty();
-    await(reader, () -> {
+    awaitTrue(() -> {
       get(reader.directory().list("parameter-server"));
       return lines().stream().anyMatch(line -> line.matches("entry parameter-server/(former|other) of the directory "
           + "is left out: its process has left the Hazelcast cluster.*has not ended with its lease.*"));
@@ -148,7 +141,7 @@ class ReplayedEntriesTest {
         "end one"));
     for (String replayed : List.of("no entry", recorded)) {
       map.put(place, replayed);
-      await(node, () -> map.get(place) != null && map.get(place).contains("holder"));
+      awaitTrue(() -> map.get(place) != null && map.get(place).contains("holder"));
       assertThat(holder.lost().isComplete()).isFalse();
     }
     assertThat(get(node.directory().list("parameter-server"))).extracting(Instance::id).containsExactly("holder");

@@ -1,5 +1,6 @@
 package io.regatta.rendezvous.http;
 
+import static io.regatta.node.testing.Conditions.awaitTrue;
 import static io.regatta.node.testing.Nodes.get;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -12,7 +13,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -338,11 +338,11 @@ class KeyValueServerTest {
   }
 
   @Test
-  void bodiesThatAreOnTheirWayAreCounted_untilTheirConnectionsEnd() throws IOException {
+  void bodiesThatAreOnTheirWayAreCounted_untilTheirConnectionsEnd() throws Exception {
     try (Socket slow = new Socket(InetAddress.getLoopbackAddress(), gloo)) {
       slow.setSoTimeout(20_000);
       slow.getOutputStream().write("PUT /s/0 HTTP/1.1\r\nHost: x\r\nContent-Length: 600\r\n\r\nhalf".getBytes(ISO_8859_1));
-      eventually(() -> gloo("PUT", "/s/1", "x".repeat(401)).startsWith("HTTP/1.0 503 "));
+      awaitTrue(() -> gloo("PUT", "/s/1", "x".repeat(401)).startsWith("HTTP/1.0 503 "));
       assertThat(gloo("PUT", "/s/1", "x".repeat(401))).contains("600 bytes of other requests").contains("http.store_bytes");
       assertThat(gloo("PUT", "/s/1", "x".repeat(400))).isEqualTo(OK);
       slow.getOutputStream().write("y".repeat(596).getBytes(ISO_8859_1));
@@ -351,20 +351,9 @@ class KeyValueServerTest {
     assertThat(gloo("PUT", "/s/1", "x".repeat(401))).isEqualTo(OK);
     try (Socket slow = new Socket(InetAddress.getLoopbackAddress(), gloo)) {
       slow.getOutputStream().write("PUT /s/0 HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nhalf".getBytes(ISO_8859_1));
-      eventually(() -> gloo("PUT", "/s/1", "x").startsWith("HTTP/1.0 503 "));
+      awaitTrue(() -> gloo("PUT", "/s/1", "x").startsWith("HTTP/1.0 503 "));
     }
-    eventually(() -> gloo("PUT", "/s/1", "x").equals(OK));
-  }
-
-  private interface Check {
-    boolean holds() throws IOException;
-  }
-
-  private static void eventually(Check check) throws IOException {
-    long latest = System.nanoTime() + Duration.ofSeconds(20).toNanos();
-    while (!check.holds()) { // each asks the server
-      assertThat(System.nanoTime()).isLessThan(latest);
-    }
+    awaitTrue(() -> gloo("PUT", "/s/1", "x").equals(OK));
   }
 
   @Test

@@ -67,7 +67,7 @@ public record GpuAssignment(List<Integer> gpus) {
       return device;
     }
     if (device.equals("auto")) {
-      return (mode == Mode.COLLECTIVE ? "gpu:" : "auto:") + own.getAsInt();
+      return (mode.needsServers() ? "auto:" : "gpu:") + own.getAsInt();
     }
     if (!device.equals("gpu:0")) {
       throw new InvalidInput("device: " + device + ", but with gpus (" + this + ") each trainer sees one GPU, as gpu:0; give "

@@ -10,7 +10,6 @@ import io.regatta.node.settings.Settings;
 import io.regatta.trainer.trace.TraceConfig;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -195,19 +194,19 @@ public record JobConfig(
       throw new InvalidInput("collective: " + (isOverStore(collective) ? "store" : "min_trainers") + ": elastic trainers deal their data "
           + "anew when others are lost, by position and in order; set data.shard_by: position and data.ordered: true");
     }
-    if (mode != Mode.COLLECTIVE && isOverStore(collective)) {
+    if (mode.needsServers() && isOverStore(collective)) {
       throw new InvalidInput("collective: store is " + collective.store() + ", but only trainers of mode collective meet over a store: "
-          + "those of mode " + mode.name().toLowerCase(Locale.ROOT) + " need the rendezvous for their barriers, their servers and their "
+          + "those of mode " + mode.id() + " need the rendezvous for their barriers, their servers and their "
           + "sums; leave the key out");
     }
-    if (aggregator && (mode != Mode.SYNC && mode != Mode.HALF_ASYNC && mode != Mode.COLLECTIVE || elastic(mode, collective, trainers))) {
+    if (aggregator && (!mode.mayBeAggregated() || elastic(mode, collective, trainers))) {
       throw new InvalidInput("aggregator: only sync and half_async pushes and the sums of collective jobs that are not elastic can go "
-          + "through an aggregator, the mode is " + mode.name().toLowerCase(Locale.ROOT) + "; set aggregator: false");
+          + "through an aggregator, the mode is " + mode.id() + "; set aggregator: false");
     }
   }
 
   private static boolean elastic(Mode mode, CollectiveConfig collective, int trainers) {
-    return mode == Mode.COLLECTIVE && (isOverStore(collective) || collective.minTrainers() > 0 && collective.minTrainers() < trainers);
+    return !mode.needsServers() && (isOverStore(collective) || collective.minTrainers() > 0 && collective.minTrainers() < trainers);
   }
 
   private static boolean isOverStore(CollectiveConfig collective) {
@@ -235,7 +234,7 @@ public record JobConfig(
   }
 
   private static int serversOf(Mode mode, int servers, int threads) {
-    if (mode != Mode.COLLECTIVE) {
+    if (mode.needsServers()) {
       atLeast("servers", servers, 1);
       return servers;
     }

@@ -2,7 +2,6 @@ package io.regatta.trainer.config;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
-import java.util.Locale;
 
 /**
  * How this program's trainers exchange parameters. Immutable.
@@ -18,10 +17,10 @@ public record Strategy(Mode mode, int kSteps, int stalenessBound, Communication 
     if (mode == null) {
       throw new InvalidInput("strategy: mode is missing; use sync, half-async, async, geo, ssp or collective");
     }
-    if (mode == Mode.GEO && kSteps < 1) {
+    if (mode.pushesDeltas() && kSteps < 1) {
       throw new InvalidInput("strategy: geo needs k_steps of at least 1, not " + kSteps);
     }
-    if (mode == Mode.SSP && stalenessBound < 0) {
+    if (mode.hasStalenessBound() && stalenessBound < 0) {
       throw new InvalidInput("strategy: ssp needs a staleness_bound of at least 0, not " + stalenessBound);
     }
     if (communication == null) {
@@ -83,13 +82,13 @@ public record Strategy(Mode mode, int kSteps, int stalenessBound, Communication 
    * @throws InvalidInput if this needs servers and the job has none, or this has no use for those of the job
    */
   public void check(JobConfig job) {
-    if (mode == Mode.COLLECTIVE && job.mode() != Mode.COLLECTIVE) {
+    if (!mode.needsServers() && job.mode().needsServers()) {
       throw new InvalidInput("job " + job.job() + ": the program's Strategy is collective, without servers, but the job's mode is "
-          + job.mode().name().toLowerCase(Locale.ROOT) + ", with " + job.servers() + " servers and " + job.threads()
+          + job.mode().id() + ", with " + job.servers() + " servers and " + job.threads()
           + " threads a trainer; set mode: collective in the job, or give Strategy.fromJob");
     }
-    if (mode != Mode.COLLECTIVE && job.mode() == Mode.COLLECTIVE) {
-      throw new InvalidInput("job " + job.job() + ": the program's Strategy is " + mode.name().toLowerCase(Locale.ROOT)
+    if (mode.needsServers() && !job.mode().needsServers()) {
+      throw new InvalidInput("job " + job.job() + ": the program's Strategy is " + mode.id()
           + ", which needs servers, but the job's mode is collective, without any; set another mode in the job, or give "
           + "Strategy.fromJob");
     }

@@ -11,7 +11,7 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.trainer.data.Layout;
-import io.regatta.trainer.djl.DistributedEmbedding;
+import io.regatta.trainer.model.DistributedEmbedding;
 import java.util.List;
 
 /**

@@ -16,7 +16,7 @@ import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.SlotArrays;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.SlotSource;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import java.nio.file.Path;
 import java.util.OptionalDouble;
 import java.util.function.BiConsumer;

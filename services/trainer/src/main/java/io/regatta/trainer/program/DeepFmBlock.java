@@ -14,7 +14,7 @@ import ai.djl.training.initializer.NormalInitializer;
 import ai.djl.util.PairList;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.trainer.data.Layout;
-import io.regatta.trainer.djl.DistributedEmbedding;
+import io.regatta.trainer.model.DistributedEmbedding;
 import java.util.List;
 
 /**

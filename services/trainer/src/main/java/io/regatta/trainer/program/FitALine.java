@@ -17,7 +17,7 @@ import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.generate.GeneratedTable;
 import io.regatta.trainer.data.uci.Housing;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import java.nio.file.Path;
 import java.util.List;
 

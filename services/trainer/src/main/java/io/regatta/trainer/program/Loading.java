@@ -21,7 +21,7 @@ import io.regatta.trainer.data.dataset.InMemoryDataset;
 import io.regatta.trainer.data.dataset.QueueDataset;
 import io.regatta.trainer.data.file.DataFiles;
 import io.regatta.trainer.data.file.PipeCommand;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -12,7 +12,7 @@ import ai.djl.training.initializer.Initializer;
 import ai.djl.util.PairList;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.trainer.data.Layout;
-import io.regatta.trainer.djl.DistributedEmbedding;
+import io.regatta.trainer.model.DistributedEmbedding;
 
 /**
  * Logistic regression on sparse features: a weight per id in a table of dimension 1, starting at 0, times the id's value,

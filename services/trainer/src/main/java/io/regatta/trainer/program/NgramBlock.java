@@ -14,7 +14,7 @@ import ai.djl.training.ParameterStore;
 import ai.djl.training.initializer.NormalInitializer;
 import ai.djl.util.PairList;
 import io.regatta.core.init.InitializerSpec;
-import io.regatta.trainer.djl.DistributedEmbedding;
+import io.regatta.trainer.model.DistributedEmbedding;
 
 /**
  * The neural language model of Bengio et al. ("A Neural Probabilistic Language Model", 2003) as in PaddlePaddle's word2vec:

@@ -12,7 +12,7 @@ import ai.djl.nn.convolutional.Conv2d;
 import ai.djl.nn.core.Linear;
 import ai.djl.nn.norm.BatchNorm;
 import ai.djl.nn.pooling.Pool;
-import io.regatta.trainer.djl.SyncBatchNorm;
+import io.regatta.trainer.model.SyncBatchNorm;
 import java.util.List;
 
 /**

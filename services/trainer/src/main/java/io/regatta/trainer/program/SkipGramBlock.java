@@ -9,7 +9,7 @@ import ai.djl.nn.AbstractBlock;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import io.regatta.core.init.InitializerSpec;
-import io.regatta.trainer.djl.DistributedEmbedding;
+import io.regatta.trainer.model.DistributedEmbedding;
 
 /**
  * Skip-gram: how well each of some words fits near a word, the inner product of two rows of one table, which holds words by

@@ -20,7 +20,7 @@ import ai.djl.util.Pair;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import io.vertx.core.json.JsonObject;
 import java.util.Random;
 

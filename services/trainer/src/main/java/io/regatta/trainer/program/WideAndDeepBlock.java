@@ -7,14 +7,14 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.AbstractBlock;
 import ai.djl.nn.Parameter;
-import ai.djl.nn.core.Linear;
 import ai.djl.nn.SequentialBlock;
+import ai.djl.nn.core.Linear;
 import ai.djl.training.ParameterStore;
 import ai.djl.training.initializer.TruncatedNormalInitializer;
 import ai.djl.util.PairList;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.trainer.data.Layout;
-import io.regatta.trainer.djl.DistributedEmbedding;
+import io.regatta.trainer.model.DistributedEmbedding;
 import java.util.List;
 
 /**

@@ -18,7 +18,7 @@ import io.regatta.trainer.data.generate.GeneratedText;
 import io.regatta.trainer.data.text.Dictionary;
 import io.regatta.trainer.data.text.NgramSource;
 import io.regatta.trainer.data.text.SkipGramSource;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;

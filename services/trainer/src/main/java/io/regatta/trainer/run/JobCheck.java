@@ -1,15 +1,14 @@
 package io.regatta.trainer.run;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.protocol.snapshot.WritablePlace;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.OptimizerConfig;
-import io.regatta.trainer.djl.Devices;
-import io.regatta.trainer.djl.Engines;
-import io.regatta.protocol.snapshot.WritablePlace;
+import io.regatta.trainer.model.Devices;
+import io.regatta.trainer.model.Engines;
 import io.regatta.trainer.result.RunRecord;
 import io.regatta.trainer.snapshot.StartingPoint;
 import java.io.IOException;
@@ -44,7 +43,7 @@ public final class JobCheck {
   /** For a job on servers: the same, and that its mode has its optimizer. */
   public static void distributed(JobConfig job, TrainingProgram program) {
     RunRecord.refuseEnded(job.job(), job.runId(), job.output()); // first: what the run has left may look like another job's
-    if (job.mode() == Mode.GEO) {
+    if (job.mode().pushesDeltas()) {
       requireSgd("optimizer", job.optimizer());
       requireSgd("sparse_optimizer", job.sparseOptimizer());
     }

@@ -5,7 +5,7 @@ import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.OnTrainerLost;
 import io.regatta.trainer.data.DataShare;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.result.LostTrainer;
 import io.regatta.trainer.result.RunLosses;
 import io.regatta.trainer.session.DepartedTrainer;

@@ -7,7 +7,7 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.protocol.snapshot.LostShard;
 import io.regatta.protocol.snapshot.Snapshots;
 import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.result.RunLosses;
 import io.regatta.trainer.save.RemainingModel;
 import io.regatta.trainer.save.SavedModel;

@@ -4,7 +4,7 @@ import ai.djl.training.Trainer;
 import ai.djl.training.listener.TrainingListenerAdapter;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.trainer.ReduceOp;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 
 /**
  * What a worker does behind each pass over training data, where its job wants that: the day of the tables' rows ends, and a snapshot

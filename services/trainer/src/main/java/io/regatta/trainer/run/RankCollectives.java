@@ -2,19 +2,17 @@ package io.regatta.trainer.run;
 
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Parcel;
-import io.regatta.trainer.djl.ReplicaGroup;
+import io.regatta.trainer.replica.ReplicaGroup;
 import io.regatta.trainer.session.RankCalls;
 import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
@@ -54,16 +52,17 @@ final class RankCollectives {
     String back = "return from " + operation;
     long open = session.await(back, client.register());
     double[] mine = {Math.max(open, group.steps().made())};
-    long resume = (long) calls.gather(back, key + "/resume", mine).stream().mapToDouble(of -> of[0]).max().orElseThrow();
+    long resume = (long) calls.gather(back, key + "/resume", mine).stream()
+        .mapToDouble(of -> of[0]).max().orElseThrow();
     session.await(back, client.takePartFrom(resume));
     group.steps().resumeAt(resume);
     return all;
   }
 
   /**
-   * The others' steps come first. In an elastic job a call in the middle of a pass is refused: of ranks that come, or have fewer
-   * batches than others, the programs do not get to the same place, and a pass that ended for all with the first one's call would
-   * leave examples untrained.
+   * The others' steps come first. In an elastic job a call in the middle of a pass is refused: of ranks that come, or
+   * have fewer batches than others, the programs do not get to the same place, and a pass that ended for all with the
+   * first one's call would leave examples untrained.
    */
   private void joinOthersSteps(String operation) {
     session.ranks().ifPresent(ranks -> refuseWithinPass(operation, ranks));
@@ -74,9 +73,9 @@ final class RankCollectives {
     JobConfig job = session.job();
     boolean enough = job.maxSteps() > 0 && group.steps().steps() >= job.maxSteps();
     if (!enough && !ranks.passes().next().isEmpty()) {
-      throw new InvalidInput("job " + job.job() + " is elastic, and the program of trainer " + ranks.peers().rank() + " calls "
-          + operation + " in the middle of a pass, with " + ranks.passes().left() + " of its examples not trained; call it behind the "
-          + "pass, once its iterator has no more batches, and end passes early by max_steps");
+      throw new InvalidInput("job " + job.job() + " is elastic, and the program of trainer " + ranks.peers().rank()
+          + " calls " + operation + " in the middle of a pass, with " + ranks.passes().left() + " of its examples not "
+          + "trained; call it behind the pass, once its iterator has no more batches, and end passes early by max_steps");
     }
   }
 
@@ -93,7 +92,10 @@ final class RankCollectives {
     return session.await(operation, session.exchange(operation + "-" + number++, layout, outgoing));
   }
 
-  /** Has the lowest rank do something for all, as {@link RankCalls#byTheLowest}. All come from another call: nobody trains meanwhile. */
+  /**
+   * Has the lowest rank do something for all, as {@link RankCalls#byTheLowest}. All come from another call: nobody
+   * trains meanwhile.
+   */
   double[] byTheLowest(String operation, Supplier<double[]> deed) {
     return byTheLowest(operation, true, deed);
   }
@@ -135,9 +137,7 @@ final class RankCollectives {
   }
 
   private boolean sitsOut() {
-    Optional<ParameterClient> client = session.client();
-    Mode mode = client.map(c -> c.job().mode()).orElse(Mode.ASYNC);
-    return session.worldSize() > 1 && !session.isCollective() && (mode == Mode.SYNC || mode == Mode.SSP
-        || mode == Mode.HALF_ASYNC && session.job().aggregator());
+    return session.worldSize() > 1 && !session.isCollective()
+        && session.client().filter(c -> c.job().mode().waitsForOthers(session.job().aggregator())).isPresent();
   }
 }

@@ -5,7 +5,7 @@ import io.regatta.trainer.data.ExampleExchange;
 import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Parcel;
 import io.regatta.trainer.data.SlotBatch;
-import io.regatta.trainer.djl.ReplicaContext;
+import io.regatta.trainer.replica.ReplicaContext;
 import java.util.ArrayList;
 import java.util.List;
 

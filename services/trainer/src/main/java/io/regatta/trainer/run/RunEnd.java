@@ -5,9 +5,9 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Mode;
 import io.regatta.protocol.snapshot.ExampleCounts;
 import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.djl.Enrolment;
-import io.regatta.trainer.djl.RankSteps;
-import io.regatta.trainer.djl.ReplicaGroup;
+import io.regatta.trainer.rank.Enrolment;
+import io.regatta.trainer.replica.RankSteps;
+import io.regatta.trainer.replica.ReplicaGroup;
 import io.regatta.trainer.result.ExchangeFigures;
 import io.regatta.trainer.result.Figures;
 import io.regatta.trainer.result.ResultFile;
@@ -174,8 +174,8 @@ final class RunEnd {
       seconds = Math.max(seconds, group.steps().millisBefore() / 1000.0 + stats.seconds());
     }
     int servers = session.serverEndpoints().size();
-    Mode mode = session.isCollective() ? Mode.COLLECTIVE : session.client().map(c -> c.job().mode()).orElse(job.mode());
-    return new RunResult(job.job(), mode.name().toLowerCase(Locale.ROOT), servers, session.worldSize(),
+    Mode mode = session.isCollective() ? job.mode() : session.client().map(c -> c.job().mode()).orElse(job.mode());
+    return new RunResult(job.job(), mode.id(), servers, session.worldSize(),
         job.threads(), session.shards(), job.seed(), session.trainer().rank(), lowest.steps(), examples, seconds,
         lowest.figures(), exchange, processIds, first.model(), parametersHash, metrics, rates, losses,
         before.trained(), repeated, "");

@@ -18,7 +18,7 @@ import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.protocol.snapshot.TensorInfo;
 import io.regatta.protocol.snapshot.WritablePlace;
 import io.regatta.trainer.Progress;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.session.TrainerSession;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -250,7 +250,7 @@ public final class SavedModel {
           .put("kind", without.kind().name().toLowerCase(Locale.ROOT)).put("a", without.a()).put("b", without.b())));
     }
     JsonObject manifest = new JsonObject().put("kind", SnapshotKind.MODEL.label()).put("job", session.job().job())
-        .put("mode", spec().mode().name().toLowerCase(Locale.ROOT)).put("seed", session.job().seed())
+        .put("mode", spec().mode().id()).put("seed", session.job().seed())
         .put("shards", spec().shards()).put("model_digest", spec().model().digest())
         .put("parameters_hash", String.format(Locale.ROOT, "%016x", hash)).put("tables", tables).put("files", files)
         .put("run", trainer.run()).put("step", trainer.steps()).put("program", session.job().program())

@@ -16,7 +16,7 @@ import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Line;
 import io.regatta.trainer.data.LineFormat;
 import io.regatta.trainer.data.SlotBatch;
-import io.regatta.trainer.djl.Engines;
+import io.regatta.trainer.model.Engines;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

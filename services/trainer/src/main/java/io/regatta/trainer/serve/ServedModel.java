@@ -27,7 +27,7 @@ import io.regatta.trainer.data.FileSource;
 import io.regatta.trainer.data.LineFormat;
 import io.regatta.trainer.data.SlotArrays;
 import io.regatta.trainer.data.SlotBatch;
-import io.regatta.trainer.djl.DistributedEmbedding;
+import io.regatta.trainer.model.DistributedEmbedding;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;

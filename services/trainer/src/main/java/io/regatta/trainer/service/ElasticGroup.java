@@ -16,7 +16,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** The group of an elastic job, in whichever generation its trainers form where they meet. Owned by {@link TrainerVerticle}'s event loop. */
+/**
+ * The group of an elastic job, in whichever generation its trainers form where they meet. Owned by {@link
+ * TrainerVerticle}'s event loop.
+ */
 final class ElasticGroup implements TrainerGroup {
 
   private final Node node;

@@ -31,8 +31,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * The group of a job with a fixed number of trainers, at the rendezvous service. A rank that is lost is not waited for, and may be taken
- * again. Owned by {@link TrainerVerticle}'s event loop.
+ * The group of a job with a fixed number of trainers, at the rendezvous service. A rank that is lost is not waited for,
+ * and may be taken again. Owned by {@link TrainerVerticle}'s event loop.
  */
 final class FixedGroup implements TrainerGroup, GatheredCalls.Meeting {
 
@@ -74,7 +74,8 @@ final class FixedGroup implements TrainerGroup, GatheredCalls.Meeting {
   @Override
   public Future<Void> join(Directory.Instance rendezvous, String who, String name) {
     member = new Membership(MemberContext.of(node), rendezvous, job.job(), "trainer", progress::lastStep,
-        view -> others.seen(view, member.leaseMillis()), givenUp::accept).ofRun(job.runId()).counting(progress::examples);
+        view -> others.seen(view, member.leaseMillis()), givenUp::accept)
+        .ofRun(job.runId()).counting(progress::examples);
     return member.join(who, job.trainers(), config.rank(), name, config.endpoint(), node.config().readyTimeout());
   }
 
@@ -152,8 +153,8 @@ final class FixedGroup implements TrainerGroup, GatheredCalls.Meeting {
   @Override
   public Future<RankOperations> meet() {
     if (meeting == null) {
-      meeting = RankMesh.open(node, context, MeetingPlace.gathered(node, member, job, name()), streams(), job, rank(), name(),
-          why -> { }, () -> { })
+      MeetingPlace place = MeetingPlace.gathered(node, member, job, name());
+      meeting = RankMesh.open(node, context, place, streams(), job, rank(), name(), why -> { }, () -> { })
           .onSuccess(mesh -> ranks = new RankOperations(node.clock(), "trainer of job " + job.job(), mesh, waiting));
     }
     return meeting.map(mesh -> ranks);
@@ -165,7 +166,8 @@ final class FixedGroup implements TrainerGroup, GatheredCalls.Meeting {
   }
 
   private Future<List<double[]>> gathered(String key, double[] values) {
-    return member.gather(key, Float64s.bytes(values).toByteArray()).map(all -> all.stream().map(Float64s::values).toList());
+    return member.gather(key, Float64s.bytes(values).toByteArray())
+        .map(all -> all.stream().map(Float64s::values).toList());
   }
 
   @Override
@@ -181,7 +183,8 @@ final class FixedGroup implements TrainerGroup, GatheredCalls.Meeting {
   @Override
   public CompletableFuture<List<List<Parcel>>> exchange(String key, Layout layout, List<List<Parcel>> outgoing) {
     return peers.gathering(key, loop.call(() -> {
-      transfer = new ExampleTransfer(node.vertx(), node.bind(), node.host(), streams(), name(), rank(), key, layout, outgoing);
+      transfer = new ExampleTransfer(node.vertx(), node.bind(), node.host(), streams(), name(), rank(), key, layout,
+          outgoing);
       return transfer.run(mine -> gathered(key, mine));
     }));
   }

@@ -21,8 +21,9 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * The meeting of the trainers of a job that is not elastic: they are members of its group at the rendezvous service already, and
- * gather there, once, at which endpoints they are reached. Called on the event loop of {@link TrainerVerticle}.
+ * The meeting of the trainers of a job that is not elastic: they are members of its group at the rendezvous service
+ * already, and gather there, once, at which endpoints they are reached. Called on the event loop of {@link
+ * TrainerVerticle}.
  */
 final class GatheredRendezvous implements Rendezvous {
 
@@ -71,13 +72,13 @@ final class GatheredRendezvous implements Rendezvous {
   /**
    * Returns the place of a rank.
    *
-   * @param told by rank: generation and endpoint, of rank 0 the aggregators' endpoints too; the highest generation is the one that
-   *     they form, for all hear the same
+   * @param told by rank: generation and endpoint, of rank 0 the aggregators' endpoints too; the highest generation is
+   *     the one that they form, for all hear the same
    */
   static Membership place(int rank, String job, int trainers, String who, List<String> told) {
     if (told.size() < trainers) {
-      throw new PeerLost(who + ": only " + told.size() + " of " + trainers + " trainers are left to exchange gradients with; start "
-          + "the job again");
+      throw new PeerLost(who + ": only " + told.size() + " of " + trainers + " trainers are left to exchange gradients "
+          + "with; start the job again");
     }
     List<List<String>> words = told.stream().map(line -> List.of(line.split(" "))).toList();
     long generation = words.stream().mapToLong(of -> Long.parseLong(of.get(0))).max().orElseThrow();
@@ -91,9 +92,9 @@ final class GatheredRendezvous implements Rendezvous {
   private static void checkReachable(String who, List<String> endpoints) {
     for (int other = 1; other < endpoints.size(); other++) {
       if (PublishedAddress.loopbackApart(endpoints.get(0), endpoints.get(other))) {
-        throw new Conflict(who + ": trainer 0 publishes " + endpoints.get(0) + " to the others, and trainer " + other + " "
-            + endpoints.get(other) + ": on loopback nobody on another machine can reach a trainer. Configure the host to publish of "
-            + "the one on loopback (node.cluster.address, or node.host)");
+        throw new Conflict(who + ": trainer 0 publishes " + endpoints.get(0) + " to the others, and trainer " + other
+            + " " + endpoints.get(other) + ": on loopback nobody on another machine can reach a trainer. Configure the "
+            + "host to publish of the one on loopback (node.cluster.address, or node.host)");
       }
     }
   }

@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the trainers of a collective job meet, as {@code collective.store} says. Opened and closed on the event loop of its
- * {@link TrainerVerticle}.
+ * Where the trainers of a collective job meet, as {@code collective.store} says. Opened and closed on the event loop of
+ * its {@link TrainerVerticle}.
  *
  * @param store the rendezvous is over; null: over none
  * @param host at which the others reach this trainer

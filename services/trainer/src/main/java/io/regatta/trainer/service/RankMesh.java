@@ -28,9 +28,9 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * One trainer of a collective job among the others: its seat where they meet, its port, and the collectives of the generation that
- * is formed over it; a job of a fixed number of trainers has one generation. Owned by the event loop of {@link TrainerVerticle}, on
- * which it is opened and closed; asked on the model thread.
+ * One trainer of a collective job among the others: its seat where they meet, its port, and the collectives of the
+ * generation that is formed over it; a job of a fixed number of trainers has one generation. Owned by the event loop of
+ * {@link TrainerVerticle}, on which it is opened and closed; asked on the model thread.
  */
 final class RankMesh extends CollectivePeers implements RankGroup {
 
@@ -51,8 +51,8 @@ final class RankMesh extends CollectivePeers implements RankGroup {
   /** The last one; on the loop. */
   private CompletableFuture<Void> pause = CompletableFuture.completedFuture(null);
 
-  private RankMesh(Context context, MeetingPlace meeting, boolean elastic, CollectivePort port, Seat seat, Consumer<Throwable> lost,
-      Runnable placed) {
+  private RankMesh(Context context, MeetingPlace meeting, boolean elastic, CollectivePort port, Seat seat,
+      Consumer<Throwable> lost, Runnable placed) {
     this.lost = lost;
     this.placed = placed;
     this.context = context;
@@ -79,8 +79,8 @@ final class RankMesh extends CollectivePeers implements RankGroup {
         .map(options -> elastic ? options : options.withStartTimeout(patience.toMillis()))
         .compose(options -> CollectivePort.listen(node, meeting.host(), options));
     return listening.compose(port -> {
-      Joining joining = new Joining(job.job(), job.fewestTrainers(), job.trainers(), wanted, member, port.endpoint(), patience,
-          Joining.SETTLE, job.runId());
+      Joining joining = new Joining(job.job(), job.fewestTrainers(), job.trainers(), wanted, member, port.endpoint(),
+          patience, Joining.SETTLE, job.runId());
       return meeting.rendezvous().join(joining)
           .map(seat -> new RankMesh(context, meeting, elastic, port, seat, lost, placed))
           .compose(RankMesh::formFirst)
@@ -193,10 +193,13 @@ final class RankMesh extends CollectivePeers implements RankGroup {
     }).toCompletionStage().toCompletableFuture();
   }
 
-  /** Whatever ends a generation of an elastic job, those who are left form the next one, except a call that the others do not make. */
+  /**
+   * Whatever ends a generation of an elastic job, those who are left form the next one, except a call that the others
+   * do not make.
+   */
   private Throwable over(Throwable e) {
-    return !elastic || e instanceof InvalidInput || e instanceof PeerLost || e instanceof Error ? e : new PeerLost(place + " is over: "
-        + e.getMessage(), e);
+    return !elastic || e instanceof InvalidInput || e instanceof PeerLost || e instanceof Error ? e
+        : new PeerLost(place + " is over: " + e.getMessage(), e);
   }
 
   /**

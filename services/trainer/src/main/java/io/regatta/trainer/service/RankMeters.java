@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
-import io.regatta.trainer.djl.RankSteps;
+import io.regatta.trainer.replica.RankSteps;
 import io.regatta.trainer.snapshot.SnapshotCounts;
 import java.util.ArrayList;
 import java.util.List;

@@ -62,7 +62,8 @@ final class RankSeat {
 
   /** The session of the rank that has joined. Once. */
   RankSession session(ShardFinder.Found servers) {
-    connections = new ShardConnections(node, job, group::generation, progress::lastStep, node.streams(config.stream().options()));
+    connections = new ShardConnections(node, job, group::generation, progress::lastStep,
+        node.streams(config.stream().options()));
     session = new RankSession(node, context, job, config.stepDelayMs(), group, progress, servers, connections);
     return session;
   }

@@ -7,7 +7,6 @@ import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 import io.regatta.node.Node;
@@ -37,8 +36,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One rank's membership in a job on a cluster: its group, and the parameters, on servers or in collective mode in this process. Its
- * state belongs to {@link TrainerVerticle}'s event loop; model threads ask there and wait in {@link #await}.
+ * One rank's membership in a job on a cluster: its group, and the parameters, on servers or in collective mode in this
+ * process. Its state belongs to {@link TrainerVerticle}'s event loop; model threads ask there and wait in {@link
+ * #await}.
  */
 final class RankSession implements TrainerSession {
 
@@ -69,8 +69,8 @@ final class RankSession implements TrainerSession {
   private final OwnShards own;
 
   /** @param group that this trainer has joined */
-  RankSession(Node node, Context context, JobConfig job, long stepDelayMillis, TrainerGroup group, RankProgress progress,
-      ShardFinder.Found found, ShardConnections connections) {
+  RankSession(Node node, Context context, JobConfig job, long stepDelayMillis, TrainerGroup group,
+      RankProgress progress, ShardFinder.Found found, ShardConnections connections) {
     this.node = node;
     this.context = context;
     this.job = job;
@@ -116,7 +116,7 @@ final class RankSession implements TrainerSession {
   public CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
     return loop.call(() -> {
       strategy.check(job);
-      return strategy.mode() == Mode.COLLECTIVE ? connectToRanks(model) : connectToShards(spec(strategy, model));
+      return !strategy.mode().needsServers() ? connectToRanks(model) : connectToShards(spec(strategy, model));
     });
   }
 
@@ -160,7 +160,8 @@ final class RankSession implements TrainerSession {
 
   @Override
   public CompletableFuture<List<List<Parcel>>> exchange(String key, Layout layout, List<List<Parcel>> outgoing) {
-    return worldSize() == 1 ? TrainerSession.super.exchange(key, layout, outgoing) : group.exchange(key, layout, outgoing);
+    return worldSize() == 1 ? TrainerSession.super.exchange(key, layout, outgoing)
+        : group.exchange(key, layout, outgoing);
   }
 
   @Override
@@ -207,7 +208,7 @@ final class RankSession implements TrainerSession {
   }
 
   private ShardSnapshots snapshots() {
-    return new ShardSnapshots(node, job.job(), found.shards(), spec != null && spec.mode() == Mode.SYNC);
+    return new ShardSnapshots(node, job.job(), found.shards(), spec != null && spec.mode().hasRounds());
   }
 
   @Override
@@ -262,8 +263,8 @@ final class RankSession implements TrainerSession {
   }
 
   /**
-   * Ends the streams to servers and other trainers. Called before the connections are closed, so that the servers see the end of
-   * the streams first.
+   * Ends the streams to servers and other trainers. Called before the connections are closed, so that the servers see
+   * the end of the streams first.
    */
   Future<Void> closeLinks() {
     return group.closeStreams().compose(v -> registering == null ? Future.succeededFuture()

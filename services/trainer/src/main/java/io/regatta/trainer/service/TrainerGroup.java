@@ -16,9 +16,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * A {@link JobGroup} on a cluster, as the trainer has it that joins it and leaves it: {@link FixedGroup}, whose ranks stay, or
- * {@link ElasticGroup}, whose ranks come and go. This choice is made here alone. Owned by {@link TrainerVerticle}, on its event loop;
- * what it inherits may be asked on any thread once it {@link #begins}.
+ * A {@link JobGroup} on a cluster, as the trainer has it that joins it and leaves it: {@link FixedGroup}, whose ranks
+ * stay, or {@link ElasticGroup}, whose ranks come and go. This choice is made here alone. Owned by {@link
+ * TrainerVerticle}, on its event loop; what it inherits may be asked on any thread once it {@link #begins}.
  */
 interface TrainerGroup extends JobGroup {
 
@@ -29,8 +29,8 @@ interface TrainerGroup extends JobGroup {
    * @param givenUp notified of the reason if this trainer is given up by the others
    * @param placed notified of each generation of an elastic job that this trainer has a rank in
    */
-  static TrainerGroup of(Node node, Context context, TrainerConfig config, RankProgress progress, Consumer<Throwable> givenUp,
-      Runnable placed) {
+  static TrainerGroup of(Node node, Context context, TrainerConfig config, RankProgress progress,
+      Consumer<Throwable> givenUp, Runnable placed) {
     return config.job().isElastic() ? new ElasticGroup(node, context, config, givenUp, placed)
         : new FixedGroup(node, context, config, progress, givenUp);
   }

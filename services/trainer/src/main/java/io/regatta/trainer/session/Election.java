@@ -4,7 +4,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** The election of the rank that does something for all: {@link RankCalls#byTheLowest}. Stateless; in the caller's thread. */
+/**
+ * The election of the rank that does something for all: {@link RankCalls#byTheLowest}. Stateless; in the caller's
+ * thread.
+ */
 final class Election {
 
   /** Places in what a rank says; what it tells the others follows. */

@@ -6,10 +6,16 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
-/** Calls of the ranks of a fixed group, matched by their keys where the group meets. Ranks that are lost are not waited for. */
+/**
+ * Calls of the ranks of a fixed group, matched by their keys where the group meets. Ranks that are lost are not waited
+ * for.
+ */
 public final class GatheredCalls implements RankCalls {
 
-  /** The place where the ranks of a group meet. Any thread; futures fail with a {@link io.regatta.core.error.RegattaException}. */
+  /**
+   * The place where the ranks of a group meet. Any thread; futures fail with a {@link
+   * io.regatta.core.error.RegattaException}.
+   */
   public interface Meeting {
 
     /**
@@ -57,6 +63,7 @@ public final class GatheredCalls implements RankCalls {
 
   @Override
   public double[] byTheLowest(String operation, String key, boolean able, Supplier<double[]> deed) {
-    return Election.byTheLowest(rank, rank == 0, able, deed, (round, mine) -> gather(operation, key + "/" + round, mine));
+    return Election.byTheLowest(rank, rank == 0, able, deed,
+        (round, mine) -> gather(operation, key + "/" + round, mine));
   }
 }

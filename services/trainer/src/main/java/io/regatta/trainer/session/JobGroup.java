@@ -7,8 +7,9 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The group of a job's trainers, as one of them belongs to it: who this one is, who the others are, and what the ranks do together. In an
- * elastic job all of it is that of the current generation. Any thread; the defaults are those of a trainer without others.
+ * The group of a job's trainers, as one of them belongs to it: who this one is, who the others are, and what the ranks
+ * do together. In an elastic job all of it is that of the current generation. Any thread; the defaults are those of a
+ * trainer without others.
  */
 public interface JobGroup {
 
@@ -17,7 +18,10 @@ public interface JobGroup {
 
   int worldSize();
 
-  /** How many trainers of lower ranks are on this one's host; if hosts are not known, all trainers are taken to be on one. */
+  /**
+   * How many trainers of lower ranks are on this one's host; if hosts are not known, all trainers are taken to be on
+   * one.
+   */
   default int localRank() {
     return trainer().rank();
   }
@@ -29,14 +33,17 @@ public interface JobGroup {
   RankCalls calls();
 
   /**
-   * Returns what this rank makes together with the others in collective mode: once {@link TrainerSession#connect} has been called, in an
-   * elastic job from the beginning; empty in modes with servers.
+   * Returns what this rank makes together with the others in collective mode: once {@link TrainerSession#connect} has
+   * been called, in an elastic job from the beginning; empty in modes with servers.
    */
   default Optional<RankOperations> ranks() {
     return Optional.empty();
   }
 
-  /** Whether this rank is to do what one rank does for all without asking the others: it is the lowest, or those below are lost. */
+  /**
+   * Whether this rank is to do what one rank does for all without asking the others: it is the lowest, or those below
+   * are lost.
+   */
   default boolean isLowest() {
     return trainer().rank() == 0;
   }
@@ -54,7 +61,10 @@ public interface JobGroup {
     return CompletableFuture.completedFuture(List.of());
   }
 
-  /** Returns true once a call that needs the other trainers has failed because the rendezvous is gone or knows them no longer. */
+  /**
+   * Returns true once a call that needs the other trainers has failed because the rendezvous is gone or knows them no
+   * longer.
+   */
   default boolean isWithoutRendezvous() {
     return false;
   }

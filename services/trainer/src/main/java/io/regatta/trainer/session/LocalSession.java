@@ -2,7 +2,6 @@ package io.regatta.trainer.session;
 
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.Cancelled;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 import io.regatta.protocol.vertx.SystemClock;
@@ -45,7 +44,7 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
 
   @Override
   public CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
-    return ownShards().connect(spec(new Strategy(Mode.SYNC, 0, 0), model));
+    return ownShards().connect(spec(Strategy.sync(), model));
   }
 
   @Override

@@ -11,9 +11,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Calls of the ranks of a collective job among each other, each an {@link Operation}. In an elastic job all make the same calls at the
- * same places, and a newcomer makes those that are behind the others alone, with its own values, or gets their recorded result
- * ({@link ElasticPasses.Place}). Belongs to the rank's model thread.
+ * Calls of the ranks of a collective job among each other, each an {@link Operation}. In an elastic job all make the
+ * same calls at the same places, and a newcomer makes those that are behind the others alone, with its own values, or
+ * gets their recorded result ({@link ElasticPasses.Place}). Belongs to the rank's model thread.
  */
 public final class OperationCalls implements RankCalls {
 
@@ -98,8 +98,11 @@ public final class OperationCalls implements RankCalls {
   /** The same; nothing, and not done, in a call that is behind. */
   @Override
   public double[] byTheLowest(String operation, String key, boolean able, Supplier<double[]> deed) {
-    Operation.Result result = call(() -> new Operation.Result(bits(Election.byTheLowest(rank.life(), peers.rank() == 0, able, deed,
-        (round, mine) -> values(gathered(operation, mine)))), new float[0]));
+    Operation.Result result = call(() -> {
+      double[] told = Election.byTheLowest(rank.life(), peers.rank() == 0, able, deed,
+          (round, mine) -> values(gathered(operation, mine)));
+      return new Operation.Result(bits(told), new float[0]);
+    });
     return result == null ? new double[0] : Arrays.stream(result.longs()).mapToDouble(Double::longBitsToDouble).toArray();
   }
 

@@ -9,6 +9,7 @@ import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.file.ConfinedDirectory;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.optim.Optimizer;
 import io.regatta.core.shard.JobRestore;
@@ -65,7 +66,7 @@ public final class OwnShards {
         Executor serial = this::serially;
         List<LocalShardLink> links = new ArrayList<>(shards);
         for (int s = 0; s < shards; s++) {
-          parameters.add(new ParameterShard(s, ParameterShard.Limits.defaults(), SystemClock.get()));
+          parameters.add(new ParameterShard(s, ShardLimits.defaults(), SystemClock.get()));
           links.add(new LocalShardLink(parameters.get(s)));
         }
         ParameterClient client = new ParameterClient(asked, ALONE, trace.of(links), serial);

@@ -13,13 +13,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The {@link Operation}s that one rank of a collective job makes together with the others, one after another. An operation needs all
- * ranks, so what two ranks have completed differs by at most the last one; each keeps that one's result. In a group of a fixed number
- * of ranks the loss of one ends an operation, and the run with it.
+ * The {@link Operation}s that one rank of a collective job makes together with the others, one after another. An
+ * operation needs all ranks, so what two ranks have completed differs by at most the last one; each keeps that one's
+ * result. In a group of a fixed number of ranks the loss of one ends an operation, and the run with it.
  *
- * <p>In an elastic group operations are made whoever dies, leaves or comes meanwhile. When a generation is over all who are left form
- * the next one and tell each other how far they are. Who has completed more gives the result, and after a step parameters and
- * optimizer, to those who have not; if nobody has, all attempt the operation again. A newcomer is given everything.
+ * <p>In an elastic group operations are made whoever dies, leaves or comes meanwhile. When a generation is over all who
+ * are left form the next one and tell each other how far they are. Who has completed more gives the result, and after a
+ * step parameters and optimizer, to those who have not; if nobody has, all attempt the operation again. A newcomer is
+ * given everything.
  *
  * <p>Belongs to the rank's only model thread.
  */
@@ -133,7 +134,8 @@ public final class RankOperations {
   }
 
   /**
-   * Makes an operation with all ranks; returns its result when it is done, in an elastic group whatever becomes of others on the way.
+   * Makes an operation with all ranks; returns its result when it is done, in an elastic group whatever becomes of
+   * others on the way.
    */
   public Operation.Result perform(Operation operation) {
     String what = operation.name();

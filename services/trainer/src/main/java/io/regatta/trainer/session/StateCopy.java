@@ -4,8 +4,8 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.FloatBuffer;
 
 /**
- * The {@link ElasticState} of an {@link RankOperations} as it comes to others and from them: what this rank has, or, as long as its
- * program has not made a model, what it has been given for that. Belongs to the rank's model thread.
+ * The {@link ElasticState} of an {@link RankOperations} as it comes to others and from them: what this rank has, or, as
+ * long as its program has not made a model, what it has been given for that. Belongs to the rank's model thread.
  */
 final class StateCopy {
 

@@ -4,7 +4,6 @@ import io.regatta.core.client.ParameterClient;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.loop.Clock;
@@ -212,13 +211,13 @@ public interface TrainerSession {
 
   /** The job as this rank's own shards are told in collective mode, to which it is the only one. */
   default JobSpec ownSpec(ModelSpec model) {
-    return new JobSpec(job().job(), Mode.SYNC, 1, 0, job().nanPolicy(), 1, job().minBlock(), model);
+    return new JobSpec(job().job(), Strategy.sync().mode(), 1, 0, job().nanPolicy(), 1, job().minBlock(), model);
   }
 
   /** The job as the shards are told. They count pushes, of which each replica of a rank makes one per step in ssp. */
   default JobSpec spec(Strategy strategy, ModelSpec model) {
     JobConfig job = job();
-    int bound = strategy.mode() == Mode.SSP ? Math.multiplyExact(strategy.stalenessBound(), job.threads())
+    int bound = strategy.mode().hasStalenessBound() ? Math.multiplyExact(strategy.stalenessBound(), job.threads())
         : strategy.stalenessBound();
     return new JobSpec(job.job(), strategy.mode(), worldSize(), bound, job.nanPolicy(), sharding(), job.minBlock(),
         model);

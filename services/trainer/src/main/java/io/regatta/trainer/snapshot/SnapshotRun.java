@@ -4,7 +4,6 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.loop.Stopwatch;
 import io.regatta.protocol.snapshot.ExampleCounts;
 import io.regatta.protocol.snapshot.FileEntry;
@@ -156,7 +155,7 @@ public final class SnapshotRun implements AutoCloseable {
 
   /** Within a pass, one rank's place is everybody's only where all make the same steps. */
   private DataCursor inSync(DataCursor place) {
-    return spec.mode() == Mode.SYNC ? place : null;
+    return spec.mode().hasRounds() ? place : null;
   }
 
   /** Told from other runs, and from lives of this rank, by. */
@@ -215,7 +214,7 @@ public final class SnapshotRun implements AutoCloseable {
           throw e;
         }
         TrainersPlaces.At at = places.at(dir.part(), files, steps, round, cursor, trained);
-        dir.publish(new Manifest(spec.job(), run, spec.mode().name().toLowerCase(Locale.ROOT), kind, steps, pass, at.version(),
+        dir.publish(new Manifest(spec.job(), run, spec.mode().id(), kind, steps, pass, at.version(),
             at.updates(), at.fuzzy(), at.examples(), parent, parentChecksum, ModelLayout.of(spec), at.trainers(), files,
             own).toJson(), false);
         long bytes = Stream.concat(files.stream(), own.stream()).mapToLong(FileEntry::bytes).sum();

@@ -249,7 +249,7 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
     List<Manifest.Trainer> before = manifest.trainers();
     Optional<Manifest.Trainer> own = before.size() != ranks ? Optional.empty()
         : before.stream().filter(t -> t.rank() == rank).findFirst();
-    boolean rounds = manifest.mode().equalsIgnoreCase(Mode.SYNC.name());
+    boolean rounds = Mode.find(manifest.mode()).filter(Mode::hasRounds).isPresent();
     TrainerProgress progress = own.map(Manifest.Trainer::progress).orElseGet(() -> new TrainerProgress(
         mean(TrainerProgress::localSteps), mean(TrainerProgress::exchanges), rounds ? round() : mean(TrainerProgress::learningRateStep),
         TrainerProgress.UNKNOWN, List.of()));

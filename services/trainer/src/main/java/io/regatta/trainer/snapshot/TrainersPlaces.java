@@ -1,7 +1,6 @@
 package io.regatta.trainer.snapshot;
 
 import io.regatta.core.exchange.JobSpec;
-import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.OptimizerUpdates;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.file.ConfinedDirectory;
@@ -74,7 +73,7 @@ final class TrainersPlaces {
     Map<Integer, List<Said>> trainers = new TreeMap<>();
     for (int s = 0; s < files.size(); s++) {
       JsonObject state = ShardSaver.state(ConfinedDirectory.of(dir), files.get(s));
-      if (spec.mode() == Mode.SYNC && state.getLong("step") != round) {
+      if (spec.mode().hasRounds() && state.getLong("step") != round) {
         throw new IOException("shard " + s + " has saved what it held before step " + state.getLong("step") + ", not before "
             + round + ", for trainers were lost meanwhile");
       }
@@ -92,8 +91,8 @@ final class TrainersPlaces {
     long ahead = 0;
     for (Map.Entry<Integer, List<Said>> said : trainers.entrySet()) {
       all.add(trainer(said.getKey(), said.getValue(), steps, round, place));
-      fuzzy |= spec.mode() != Mode.SYNC && said.getValue().stream().mapToLong(Said::sequence).distinct().count() > 1;
-      ahead += spec.mode() == Mode.SYNC ? 0 : ahead(said.getValue());
+      fuzzy |= !spec.mode().hasRounds() && said.getValue().stream().mapToLong(Said::sequence).distinct().count() > 1;
+      ahead += spec.mode().hasRounds() ? 0 : ahead(said.getValue());
     }
     for (int rank = 1; session.isCollective() && rank < session.worldSize(); rank++) { // all are where the first is
       all.add(as(rank, all.get(0)));
@@ -131,14 +130,14 @@ final class TrainersPlaces {
     if (progress.equals(TrainerProgress.NONE) && least.sequence() > 0) { // a trainer that does not tell any
       progress = new TrainerProgress(least.clock(), least.clock(), least.clock(), List.of());
     }
-    if (spec.mode() == Mode.SYNC) {
+    if (spec.mode().hasRounds()) {
       progress = new TrainerProgress(steps, round, round, progress.examples(), progress.replicas());
     }
     if (session.isCollective()) { // their steps are made together, and counted together
       progress = progress.withExamples(TrainerProgress.UNKNOWN);
     }
     return new Manifest.Trainer(rank, least.incarnation(), progress,
-        shards.stream().map(said -> spec.mode() == Mode.SYNC ? round : said.clock()).toList(),
+        shards.stream().map(said -> spec.mode().hasRounds() ? round : said.clock()).toList(),
         shards.stream().map(Said::sequence).toList(), cursor);
   }
 

@@ -10,7 +10,7 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.ParameterStore;
 import io.regatta.trainer.data.Layout;
-import io.regatta.trainer.djl.DistributedEmbedding;
+import io.regatta.trainer.model.DistributedEmbedding;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

@@ -30,7 +30,7 @@ import io.regatta.trainer.data.LoaderOptions;
 import io.regatta.trainer.data.SlotArrays;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.generate.GeneratedImages;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.result.RunResult;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;

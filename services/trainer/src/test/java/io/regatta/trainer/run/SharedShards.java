@@ -8,6 +8,7 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 import io.regatta.core.reduce.Elementwise;
@@ -67,7 +68,7 @@ public final class SharedShards implements AutoCloseable {
     this.job = job;
     peers = new SharedPeers(job.trainers());
     for (int s = 0; s < job.allShards(); s++) {
-      shards.add(new ParameterShard(s, ParameterShard.Limits.defaults(), SystemClock.get()));
+      shards.add(new ParameterShard(s, ShardLimits.defaults(), SystemClock.get()));
     }
     for (int r = 0; r < job.trainers(); r++) {
       sessions.add(new Session(r));
@@ -273,7 +274,8 @@ public final class SharedShards implements AutoCloseable {
 
     @Override
     public CompletableFuture<GatheredCalls.Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
-      return gather(key, slice).thenApply(all -> new GatheredCalls.Reduced(how.reduce(all.stream().map(DoubleBuffer::wrap).toList()),
+      return gather(key, slice).thenApply(all -> new GatheredCalls.Reduced(
+          how.reduce(all.stream().map(DoubleBuffer::wrap).toList()),
           IntStream.range(0, all.size()).boxed().toList()));
     }
 

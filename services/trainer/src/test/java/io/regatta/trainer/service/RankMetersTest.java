@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.regatta.trainer.djl.RankSteps;
+import io.regatta.trainer.replica.RankSteps;
 import io.regatta.trainer.snapshot.SnapshotCounts;
 import org.junit.jupiter.api.Test;
 

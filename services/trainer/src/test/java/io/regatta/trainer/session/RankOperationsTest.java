@@ -106,7 +106,8 @@ class RankOperationsTest {
         assertThat((double) first[0]).as("rank 0's, or this one's own if the call is behind")
             .isIn(model.parameter, -1.0);
         sums.add((double) first[0]);
-        double[] told = rank.calls().byTheLowest("deed", "deed", member.rank() % 2 == 0, () -> new double[] {model.parameter});
+        double[] told = rank.calls().byTheLowest("deed", "deed", member.rank() % 2 == 0,
+            () -> new double[] {model.parameter});
         assertThat(told.length == 0 || told[0] == model.parameter).isTrue();
       }
       return new End(model.parameter, model.steps, sums, false);
@@ -194,12 +195,13 @@ class RankOperationsTest {
   private static final class Alone implements RankGroup {
     final List<Boolean> inVain = new ArrayList<>();
     final List<Long> pauses = new ArrayList<>();
+    boolean elastic = true;
     boolean lost;
     int unformed;
 
     @Override
     public boolean isElastic() {
-      return true;
+      return elastic;
     }
 
     @Override
@@ -276,6 +278,16 @@ class RankOperationsTest {
     rank.calls().gather("third", "third", new double[] {3});
     assertThat(alone.inVain.subList(8, alone.inVain.size())).containsExactly(false, true);
     assertThat(alone.pauses.subList(7, alone.pauses.size())).containsExactly(100L);
+  }
+
+  @Test
+  void aLossEndsTheOperationOfAGroupThatIsNotElastic() {
+    Alone alone = new Alone();
+    alone.elastic = false;
+    RankOperations rank = new RankOperations(TestClock.at(0), "trainer", alone, new Awaiting()::await);
+    alone.lost = true;
+    assertThatThrownBy(() -> rank.calls().gather("first", "first", new double[] {1})).isInstanceOf(PeerLost.class);
+    assertThat(alone.inVain).as("asked for another generation").isEmpty();
   }
 
   private static End end(Future<End> of) throws Exception {

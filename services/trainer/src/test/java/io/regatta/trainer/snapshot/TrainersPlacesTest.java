@@ -11,6 +11,7 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.file.ConfinedDirectory;
+import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
@@ -55,7 +56,7 @@ class TrainersPlacesTest {
   private final List<ParameterShard> shards = List.of(shard(0), shard(1));
 
   private static ParameterShard shard(int index) {
-    ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), TestClock.at(1));
+    ParameterShard shard = new ParameterShard(index, ShardLimits.defaults(), TestClock.at(1));
     for (int rank = 0; rank < 2; rank++) {
       shard.register(JOB, new TrainerId(rank, 10 + rank), 0);
     }
@@ -129,8 +130,8 @@ class TrainersPlacesTest {
     JobSpec large = new JobSpec("job", Mode.ASYNC, 2, 0, NanPolicy.FAIL, 2, 1,
         new ModelSpec(1, List.of(new DenseVariable("w", List.of(2 * size))), OptimizerSpec.sgd(1), List.of()));
     Queue<Runnable> later = new ArrayDeque<>();
-    List<ParameterShard> both = List.of(new ParameterShard(0, ParameterShard.Limits.defaults(), TestClock.at(1)),
-        new ParameterShard(1, ParameterShard.Limits.defaults(), TestClock.at(1), later::add));
+    List<ParameterShard> both = List.of(new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1)),
+        new ParameterShard(1, ShardLimits.defaults(), TestClock.at(1), later::add));
     for (ParameterShard shard : both) {
       shard.register(large, new TrainerId(0, 10), 0);
       shard.initialize("job", new TrainerId(0, 10), DenseMemory.of(new float[size]));

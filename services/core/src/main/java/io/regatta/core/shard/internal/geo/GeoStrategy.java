@@ -1,0 +1,76 @@
+package io.regatta.core.shard.internal.geo;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.shard.internal.free.FreeStrategy;
+import io.regatta.core.shard.internal.job.JobContext;
+import io.regatta.core.shard.internal.parameters.ChangeLog;
+import io.regatta.core.shard.internal.parameters.JobTables;
+import io.regatta.core.shard.internal.parameters.RowLimit;
+import io.regatta.core.shard.internal.push.PushCheck;
+import io.regatta.core.shard.internal.push.TrainerState;
+import io.regatta.core.shard.internal.push.Trainers;
+
+/**
+ * The strategy of a shard whose trainers update copies of their own: a push holds differences, which are added to the
+ * values, and each trainer can ask for the rows that have changed since it last did. Owned by the shard's thread.
+ */
+public final class GeoStrategy extends FreeStrategy {
+
+  /** The changes that trainers have to receive. */
+  private final ChangeLog changes = new ChangeLog();
+
+  public GeoStrategy(JobContext job, JobTables tables, Trainers trainers, PushCheck check, RowLimit limit) {
+    super(job, tables, trainers, check, limit);
+  }
+
+  @Override
+  protected long apply(SparseRows rows, int from, int to, long step, long update) {
+    long cost = tables.add(rows, from, to);
+    changes.add(rows.table(), rows.ids(), from, to);
+    return cost + (long) ChangeLog.NOTED_FLOATS * (to - from);
+  }
+
+  @Override
+  protected void apply(int block, float[] gradient, long step, long update) {
+    tables.add(block, gradient);
+  }
+
+  @Override
+  public void checkChanged(Pull pull, String who) {
+    if (pull.readOnly()) {
+      throw new InvalidInput(who + " asks " + job.where + " read-only for changed rows, which are forgotten once told; "
+          + "ask for them in a pull of a step");
+    }
+  }
+
+  @Override
+  public ChangeLog.Reading changesFor(TrainerState trainer) {
+    return changes.after(trainer.told);
+  }
+
+  @Override
+  public void received(TrainerState trainer, long version) {
+    trainer.told = Math.max(trainer.told, version);
+    ended();
+  }
+
+  @Override
+  public void registered(TrainerState trainer) {
+    if (trainer.told < 0) {
+      trainer.told = changes.version();
+    }
+  }
+
+  /** Forgets the changes that all trainers have received. */
+  @Override
+  public void ended() {
+    changes.forget(trainers.slowestTold(changes.version()));
+  }
+
+  /** Returns the changes that some trainer has not received. */
+  public ChangeLog changes() {
+    return changes;
+  }
+}
