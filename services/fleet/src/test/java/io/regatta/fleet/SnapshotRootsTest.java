@@ -20,7 +20,7 @@ import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
-import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.service.TrainerVerticle;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
