@@ -64,7 +64,7 @@ class BadInputTest {
       simulate JOB --set program_jar=DIR              | is a directory; give the path of the jar
       simulate JOB --frobnicate                       | regatta: there is no option '--frobnicate' (regatta simulate --help lists what there is)
       simulate JOB --mod geo                          | there is no option '--mod'; the nearest one is '--mode'
-      simulate JOB --max_steps=5                      | there is no option '--max_steps'; the nearest one is '--max-steps'
+      simulate JOB --max_steps=5                      | no option '--max_steps'; the nearest one is '--max-steps'
       simulate JOB -seeds a:1                         | there is no option '-seeds'
       simulate JOB --max-steps 5 extra.yaml           | 'extra.yaml' is one argument too many (regatta simulate
       --mode geo simulate JOB                         | options come after the command: regatta simulate ... --mode ...

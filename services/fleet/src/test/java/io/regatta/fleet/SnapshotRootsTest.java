@@ -51,7 +51,8 @@ class SnapshotRootsTest {
   }
 
   private void train(ParameterServerConfig server, JobConfig job, AtomicBoolean began) throws Exception {
-    ExampleTally tally = new ExampleTally(new ExampleTally.Life(List.of(ExampleTally.NEVER), Path.of(""), 0, Map.of()), 1);
+    ExampleTally.Life life = new ExampleTally.Life(List.of(ExampleTally.NEVER), Path.of(""), 0, Map.of());
+    ExampleTally tally = new ExampleTally(life, 1);
     train(server, job, worker -> {
       began.set(true);
       tally.run(worker);
@@ -69,7 +70,8 @@ class SnapshotRootsTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"snapshots.dir, write its snapshots", "output, write its snapshots", "init_from, read the snapshot to begin with"})
+  @CsvSource({"snapshots.dir, write its snapshots", "output, write its snapshots",
+      "init_from, read the snapshot to begin with"})
   void when_a_server_takes_no_snapshots_there_then_the_job_does_not_begin(String key, String what) throws Exception {
     Path elsewhere = Files.createDirectory(dir.resolve("elsewhere"));
     Path root = Files.createDirectory(dir.resolve("root"));

@@ -287,8 +287,8 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
     return context.executeBlocking(() -> {
       roots.check(request.getDirectory(), request.getWrite());
       return CheckDirectoryReply.getDefaultInstance();
-    }, false).recover(e -> Future.failedFuture(e instanceof IOException io
-        ? new InvalidInput(PeerText.of(request.getDirectory()) + " cannot be used: " + WritablePlace.reason(io), io) : e));
+    }, false).recover(e -> Future.failedFuture(e instanceof IOException io ? new InvalidInput(
+        PeerText.of(request.getDirectory()) + " cannot be used: " + WritablePlace.reason(io), io) : e));
   }
 
   private boolean isServing() {

@@ -150,7 +150,9 @@ final class SnapshotWriter {
   Future<Void> save(SaveRequest request) {
     ParameterShard.checkName(request.getJob());
     Hold hold = new Hold(request.getJob(), request.getDirectory());
-    return directory(request.getDirectory(), true).map(dir -> new Target(dir, scope(request.getKind()))).onFailure(e -> {
+    Future<Target> found = directory(request.getDirectory(), true)
+        .map(dir -> new Target(dir, scope(request.getKind())));
+    return found.onFailure(e -> {
       cancel(hold);
       shard.endHold(hold.job, hold.directory);
     }).compose(target -> taken(hold, request, target.scope).map(snapshot -> {
@@ -159,7 +161,7 @@ final class SnapshotWriter {
     }));
   }
 
-  /** Where a snapshot goes, and what is in it. */
+  /** The directory of a snapshot, and its scope. */
   private record Target(ConfinedDirectory directory, TableSnapshot.Scope scope) {}
 
   /**
@@ -280,8 +282,8 @@ final class SnapshotWriter {
   }
 
   /**
-   * Finds the directory that a request names. One to be written must be there; what is missing of one to be read is said
-   * by its reader. Not after another job's files. Each file is checked again when it is opened.
+   * Finds the directory that a request names. One to be written must be there; what is missing of one to be read is
+   * said by its reader. Not after another job's files. Each file is checked again when it is opened.
    */
   private Future<ConfinedDirectory> directory(String name, boolean write) {
     return loop.context().executeBlocking(() -> {

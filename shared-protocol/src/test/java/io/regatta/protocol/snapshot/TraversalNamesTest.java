@@ -40,7 +40,8 @@ class TraversalNamesTest {
     snapshot.write(state.resolve("base"), 2, SnapshotKind.BASE, "", 500, Map.of());
     snapshot.write(state.resolve("delta"), 2, SnapshotKind.DELTA, "base", 510, Map.of());
     volume(deep, List.of("base", "delta"));
-    assertThat(Snapshots.list(deep)).extracting(found -> found.dir().getFileName().toString()).containsExactly("base", "delta");
+    assertThat(Snapshots.list(deep)).extracting(found -> found.dir().getFileName().toString())
+        .containsExactly("base", "delta");
     assertThat(SnapshotChain.of(deep.resolve("delta"))).hasSize(2);
     assertThat(WrittenSnapshot.read(deep.resolve("delta")).tables.keySet()).isEqualTo(snapshot.tables.keySet());
 

@@ -84,7 +84,8 @@ public final class HazelcastStore extends PolledStore {
   /**
    * Completes with the value of an entry, or with none if the entry was left by a former member and is removed.
    *
-   * <p>Fails with {@link PeerLost} if the entry is not sealed: another look may find that its owner has written it anew.
+   * <p>Fails with {@link PeerLost} if the entry is not sealed: another look may find that its owner has written it
+   * anew.
    */
   private Future<Optional<EntrySeal.Opened>> opened(AsyncMap<String, String> map, String key, String held) {
     Optional<EntrySeal.Opened> opened = seal.open(key, held);
@@ -101,8 +102,8 @@ public final class HazelcastStore extends PolledStore {
       if (!removed) {
         return Future.failedFuture(refusal);
       }
-      REMOVED.warn("key {} of the {} held a value that is not sealed with a token of this process, whose writer is not in "
-          + "the cluster: it is removed", key, this);
+      REMOVED.warn("key {} of the {} held a value that is not sealed with a token of this process, whose writer is not "
+          + "in the cluster: it is removed", key, this);
       return Future.succeededFuture(Optional.empty());
     });
   }
@@ -113,8 +114,9 @@ public final class HazelcastStore extends PolledStore {
       unopened.remove(key);
       return false;
     }
+    boolean room = unopened.size() < UNOPENED_MAX;
     Unopened seen = unopened.compute(key, (k, last) -> last != null && last.held().equals(held) ? last
-        : last != null || unopened.size() < UNOPENED_MAX ? new Unopened(held, Stopwatch.start(SystemClock.get())) : null);
+        : last != null || room ? new Unopened(held, Stopwatch.start(SystemClock.get())) : null);
     return seen != null && seen.since().millis() >= outlastMillis;
   }
 
@@ -137,8 +139,8 @@ public final class HazelcastStore extends PolledStore {
   }
 
   /**
-   * Reads a value. One that is sealed with another token than this process's first one, or by a member that has left, is
-   * sealed anew.
+   * Reads a value. One that is sealed with another token than this process's first one, or by a member that has left,
+   * is sealed anew.
    */
   @Override
   Future<Optional<byte[]>> read(String key) {
@@ -166,7 +168,8 @@ public final class HazelcastStore extends PolledStore {
   /** Writes a value where there is none. */
   private Future<Boolean> begin(AsyncMap<String, String> map, String key, byte[] value) {
     return map.putIfAbsent(key, sealed(key, value)).compose(held -> held == null ? Future.succeededFuture(true)
-        : opened(map, key, held).compose(found -> found.isPresent() ? Future.succeededFuture(false) : begin(map, key, value)));
+        : opened(map, key, held).compose(found -> found.isPresent() ? Future.succeededFuture(false)
+            : begin(map, key, value)));
   }
 
   private Future<Boolean> swap(AsyncMap<String, String> map, String key, String held, byte[] expected, byte[] value) {

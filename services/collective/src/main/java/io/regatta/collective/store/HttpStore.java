@@ -167,7 +167,8 @@ public final class HttpStore extends PolledStore {
     try {
       return Optional.ofNullable(new JsonObject(json).getString(path)).map(t -> t.getBytes(StandardCharsets.UTF_8));
     } catch (DecodeException | ClassCastException e) {
-      throw new InvalidInput(this + " answered GET " + path + " with no JSON object of texts: name the URL of gloo's server", e);
+      throw new InvalidInput(this + " answered GET " + path + " with no JSON object of texts: name the URL of gloo's "
+          + "server", e);
     }
   }
 

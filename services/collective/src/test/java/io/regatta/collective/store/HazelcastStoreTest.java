@@ -51,7 +51,8 @@ class HazelcastStoreTest extends StoreContract {
 
   /** The reader hears a moment later that the other member has left. */
   private static Future<Optional<byte[]>> untilOpened(Vertx reader, Store store) {
-    return store.get("k").recover(e -> reader.timer(20, TimeUnit.MILLISECONDS).compose(v -> untilOpened(reader, store)));
+    return store.get("k").recover(e -> reader.timer(20, TimeUnit.MILLISECONDS)
+        .compose(v -> untilOpened(reader, store)));
   }
 
   private static PeerSecurity token(String line) {

@@ -34,8 +34,8 @@ import java.util.regex.Pattern;
 /**
  * A directory that the user trusts, or one below it. It is the only way to a file by a name that stands in another
  * file, such as a manifest, or comes over the wire. The author of such a name reaches no file outside. A name is a
- * single part. A symbolic link on the way from the trusted directory to a file is followed only for reading, and only
- * if its target lies below the trusted directory, as in a volume of Kubernetes. The trusted directory itself may be a
+ * single part. A symbolic link on the way to a file is followed only for reading, and only if its target lies below the
+ * trusted directory. Volumes of Kubernetes consist of such links. The trusted directory itself may be a
  * link, because the user has named it. Immutable, any thread; what opens, lists or looks blocks.
  *
  * <p>The way is walked when a file is opened, from one open directory to the next, where the platform has a {@link
@@ -102,7 +102,8 @@ public final class ConfinedDirectory {
    * @param names of the roots, to which {@code directory} is compared
    * @param asked as the peer has named the directory, for the message
    */
-  private static ConfinedDirectory nearest(List<Path> roots, List<Path> names, String directory, String asked, String key) {
+  private static ConfinedDirectory nearest(List<Path> roots, List<Path> names, String directory, String asked,
+      String key) {
     Path root = null;
     String rest = null;
     for (int i = 0; i < roots.size(); i++) {
@@ -416,8 +417,9 @@ public final class ConfinedDirectory {
         break;
       }
     }
-    throw new InvalidInput(link + " is a symbolic link that leads to nothing, or out of " + trusted + ", and is not followed: "
-        + "put the file or directory itself in its place, or name the directory in which that lies");
+    throw new InvalidInput(link + " is a symbolic link that leads to nothing, or out of " + trusted
+        + ", and is not followed: put the file or directory itself in its place, or name the directory in which that "
+        + "lies");
   }
 
   private ConfinedDirectory aboveOf(List<String> names) {

@@ -102,8 +102,10 @@ class ConfinedDirectoryTest {
     for (Path target : List.of(outside, Path.of("..", "secret"), Path.of("nowhere"), Path.of("link"), dir)) {
       Path link = Files.createSymbolicLink(inside.resolve("link"), target);
       for (ThrowingCallable use : List.<ThrowingCallable>of(() -> ConfinedDirectory.of(inside).open("link"),
-          () -> ConfinedDirectory.of(inside).update("link"), () -> ConfinedDirectory.of(inside).in("link").open("secret"),
-          () -> ConfinedDirectory.of(inside).in("link").exists(), () -> ConfinedDirectory.of(inside).in("link").names())) {
+          () -> ConfinedDirectory.of(inside).update("link"),
+          () -> ConfinedDirectory.of(inside).in("link").open("secret"),
+          () -> ConfinedDirectory.of(inside).in("link").exists(),
+          () -> ConfinedDirectory.of(inside).in("link").names())) {
         assertThatThrownBy(use).as("%s", target).isInstanceOf(InvalidInput.class)
             .hasMessageContaining(link + " is a symbolic link");
       }
@@ -119,7 +121,8 @@ class ConfinedDirectoryTest {
       assertThat(aliased.names()).containsExactly("data");
       for (ThrowingCallable use : List.<ThrowingCallable>of(() -> aliased.create("x"), () -> aliased.update("data"),
           () -> aliased.delete("data"), aliased::existsWithoutLinks)) {
-        assertThatThrownBy(use).isInstanceOf(InvalidInput.class).hasMessageContaining(dir.resolve("alias") + " is a symbolic link");
+        assertThatThrownBy(use).isInstanceOf(InvalidInput.class)
+            .hasMessageContaining(dir.resolve("alias") + " is a symbolic link");
       }
     }
     assertThat(inside.resolve("data")).hasContent("data");
@@ -156,10 +159,11 @@ class ConfinedDirectoryTest {
     Path alias = Files.createSymbolicLink(dir.resolve("home"), real);
     assertThat(ConfinedDirectory.within(List.of(real), alias.resolve("new/s").toString(), "key").path())
         .as("asked by a link, not there yet").isEqualTo(real.resolve("new/s"));
-    assertThat(ConfinedDirectory.within(List.of(alias.resolve("work")), real.resolve("work/s").toString(), "key").path())
-        .as("a root by a link").isEqualTo(alias.resolve("work/s"));
+    Path work = alias.resolve("work");
+    assertThat(ConfinedDirectory.within(List.of(work), real.resolve("work/s").toString(), "key").path())
+        .as("a root by a link").isEqualTo(work.resolve("s"));
     assertThat(ConfinedDirectory.within(List.of(alias), real.toString(), "key").path()).isEqualTo(alias);
-    for (String outside : List.of(alias + "/../nfs/u", alias.resolve("work").toString(), dir.resolve("nfs").toString())) {
+    for (String outside : List.of(alias + "/../nfs/u", work.toString(), dir.resolve("nfs").toString())) {
       assertThatThrownBy(() -> ConfinedDirectory.within(List.of(real.resolve("elsewhere")), outside, "key"))
           .isInstanceOf(InvalidInput.class).hasMessageContaining("is not below " + real.resolve("elsewhere"));
     }
@@ -170,7 +174,8 @@ class ConfinedDirectoryTest {
 
   @Test
   void nothing_beside_a_root_is_read() {
-    ConfinedDirectory root = ConfinedDirectory.within(List.of(dir.resolve("root")), dir.resolve("root").toString(), "key");
+    Path named = dir.resolve("root");
+    ConfinedDirectory root = ConfinedDirectory.within(List.of(named), named.toString(), "key");
     assertThatThrownBy(() -> root.beside("other")).isInstanceOf(InvalidInput.class).hasMessageContaining("key");
     assertThatThrownBy(() -> root.in("delta").beside("base").beside("..")).isInstanceOf(InvalidInput.class);
     assertThat(root.in("delta").beside("base").path()).isEqualTo(dir.resolve("root/base"));

@@ -63,7 +63,8 @@ final class MemberSerialization {
       @Override
       public void registerConfigLocally(IdentifiedDataSerializable config, ConfigCheckMode mode) {
         LOG.warn("a {} that a member of the Hazelcast cluster has sent is ignored: this process takes no configuration "
-            + "from others. Find out which other program is a member, and close Hazelcast's port to it (docs/security.md)", config.getClass().getSimpleName());
+            + "from others. Find out which other program is a member, and close Hazelcast's port to it "
+            + "(docs/security.md)", config.getClass().getSimpleName());
       }
     };
   }

@@ -14,7 +14,8 @@ import java.util.function.Function;
 /**
  * Keeps forged entries out of a shared map that others can write to. Each entry of a process with a token ends with a
  * line {@code TOKEN_ID.MEMBER.CODE}, and readers with a token accept no other. The code is HMAC-SHA256 over key, member
- * and text, so that an entry counts under its own key alone; the key may hold any character. The member is the Hazelcast member that wrote the entry:
+ * and text, so that an entry counts under its own key alone; the key may hold any character. The member is the
+ * Hazelcast member that wrote the entry:
  * each start of a process has another one, so readers can tell the entry of an ended process from that of a running
  * one. Without a token nothing is added and nothing checked.
  * Any thread.

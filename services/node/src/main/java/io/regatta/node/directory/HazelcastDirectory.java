@@ -59,8 +59,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
   private static final PeerLog GONE = PeerLog.ofEvents(LOG);
   private static final PeerLog FORGED = new PeerLog(LOG);
   private static final PeerLog REPLAYED = new PeerLog(LOG);
-  private static final String WRITERS = "Somebody else writes to the Hazelcast cluster: give all members the job's token, "
-      + "and close Hazelcast's port to others (docs/security.md)";
+  private static final String WRITERS = "Somebody else writes to the Hazelcast cluster: give all members the job's "
+      + "token, and close Hazelcast's port to others (docs/security.md)";
   private static final int MAX_LEFTOVERS = 1000;
   private static final int OUTLAST_LEASES = 2;
 

@@ -64,8 +64,8 @@ public final class MemberCalls {
   }
 
   /**
-   * Returns calls of one owner on the same threads. One of them is carried out at a time, and none that begins after the
-   * owner has ended: it fails. So what an owner that has ended removes is not written again by a call that has waited.
+   * Returns calls of one owner on the same threads. One of them is carried out at a time, and none that begins after
+   * the owner has ended: it fails. So what an ended owner has removed is not written again by a call that has waited.
    *
    * @param turn the owner's; calls with the same one exclude each other
    * @param ended asked when a call begins
@@ -81,8 +81,8 @@ public final class MemberCalls {
       threads.execute(() -> settle(promise, turn == null ? operation : () -> inTurn(operation)));
     } catch (RejectedExecutionException e) {
       promise.fail(threads.isShutdown() ? new Cancelled(name + " is closed")
-          : new Overloaded(WAITING_MAX + " calls into Hazelcast wait for the threads " + name + ": the cluster does not "
-              + "answer. Look at its members, and at the network between them"));
+          : new Overloaded(WAITING_MAX + " calls into Hazelcast wait for the threads " + name + ": the cluster does "
+              + "not answer. Look at its members, and at the network between them"));
     }
     return promise.future();
   }

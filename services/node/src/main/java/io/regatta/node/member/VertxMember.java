@@ -111,7 +111,7 @@ public final class VertxMember {
         .map(member -> member.getUuid().toString()).collect(Collectors.toSet()));
   }
 
-  /** Returns the UUID of the member under a Vertx, another one at each start; empty if it has none, or it has stopped. */
+  /** Returns the UUID of a Vertx's member, another one at each start; empty if it has none, or it has stopped. */
   public static String id(Vertx vertx) {
     try {
       return under(vertx).map(hazelcast -> hazelcast.getCluster().getLocalMember().getUuid().toString()).orElse("");

@@ -33,7 +33,8 @@ class LateRenewalTest {
   private final AtomicInteger written = new AtomicInteger();
 
   private <T> T watched(Class<T> type, Object of) {
-    return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, called, arguments) -> {
+    Class<?>[] types = {type};
+    return type.cast(Proxy.newProxyInstance(type.getClassLoader(), types, (proxy, called, arguments) -> {
       switch (called.getName()) {
         case "entrySet" -> answers.await();
         case "set" -> written.incrementAndGet();

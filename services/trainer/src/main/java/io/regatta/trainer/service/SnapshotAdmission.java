@@ -32,9 +32,14 @@ final class SnapshotAdmission {
 
   private Future<Void> of(Directory.Instance server, Path directory, boolean write) {
     ParameterServerControl control = new ParameterServerControl(node.network(), server.host(), server.controlPort());
-    return control.checkDirectory(directory.toString(), write).recover(e -> Future.failedFuture(e instanceof InvalidInput
-        ? new InvalidInput("job " + job + ": parameter server " + server.index() + " at " + server.endpoint() + " does not "
-            + (write ? "write its snapshots: " : "read the snapshot to begin with: ") + e.getMessage(), e) : e))
+    return control.checkDirectory(directory.toString(), write)
+        .recover(e -> Future.failedFuture(e instanceof InvalidInput ? refused(server, write, e) : e))
         .eventually(control::close);
+  }
+
+  private InvalidInput refused(Directory.Instance server, boolean write, Throwable why) {
+    return new InvalidInput("job " + job + ": parameter server " + server.index() + " at " + server.endpoint()
+        + " does not " + (write ? "write its snapshots: " : "read the snapshot to begin with: ") + why.getMessage(),
+        why);
   }
 }

@@ -135,7 +135,8 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
   /** A server that would refuse the job's snapshots refuses the job. */
   private Future<ShardFinder.Found> admitted(ShardFinder.Found found) {
     SnapshotAdmission admission = new SnapshotAdmission(node, found, job.job());
-    return admission.of(StartingPoint.written(job), true).compose(v -> admission.of(StartingPoint.read(job), false)).map(found);
+    return admission.of(StartingPoint.written(job), true)
+        .compose(v -> admission.of(StartingPoint.read(job), false)).map(found);
   }
 
   /** @param rendezvous null where the job meets over a store */

@@ -135,7 +135,8 @@ public final class SnapshotRun implements AutoCloseable {
    * relative to becomes a base.
    *
    * @param after where reading goes on, if that is the same for all ranks; else null
-   * @throws InvalidInput if others than this run's own, or later ones, are where it is to be, or a server does not write there
+   * @throws InvalidInput if others than this run's own, or later ones, are where it is to be, or a server does not
+   *     write there
    */
   public void asked(SnapshotKind wanted, long steps, long round, DataCursor after) {
     waitForTheLast();

@@ -114,7 +114,7 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
     return all.stream().map(Path::toString).distinct().toList();
   }
 
-  /** What a delta is relative to lies beside it, so its root is the directory that holds both. Blocks on files. */
+  /** Returns the directory that holds a delta and what it is relative to; another snapshot itself. Blocks on files. */
   private static Path withParents(Path snapshot) {
     return Snapshots.find(snapshot).filter(found -> found.manifest().kind() == SnapshotKind.DELTA)
         .map(delta -> snapshot.getParent()).orElse(snapshot);
@@ -122,7 +122,8 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
 
   /** Returns the directory in which the job's servers write from its beginning, or none: a program may still ask. */
   public static List<Path> written(JobConfig job) {
-    return job.hasPlace() && (job.snapshots().isOn() || !job.snapshots().dir().isBlank()) ? List.of(root(job)) : List.of();
+    boolean wanted = job.snapshots().isOn() || !job.snapshots().dir().isBlank();
+    return job.hasPlace() && wanted ? List.of(root(job)) : List.of();
   }
 
   /** Returns the directories that the job names as those from which its servers read; {@code auto} names none. */
