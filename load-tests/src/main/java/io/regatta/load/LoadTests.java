@@ -1,6 +1,6 @@
 package io.regatta.load;
 
-import io.regatta.load.run.Worker;
+import io.regatta.load.process.Worker;
 import java.util.Arrays;
 
 /**

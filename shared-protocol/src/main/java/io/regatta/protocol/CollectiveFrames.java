@@ -1,15 +1,15 @@
 package io.regatta.protocol;
 
 import io.netty.buffer.ByteBuf;
-import io.regatta.core.collective.Choices.Choice;
 import io.regatta.core.collective.Operation;
 import io.regatta.core.collective.ReduceOp;
-import io.regatta.core.collective.Step;
 import io.regatta.core.collective.Tensor;
+import io.regatta.core.collective.schedule.Choices.Choice;
+import io.regatta.core.collective.schedule.Step;
 import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.memory.DirectMemory;
-import io.regatta.protocol.stream.TensorFrame;
+import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.tensor.CollectiveCall;
 import io.regatta.protocol.tensor.DType;
 import io.regatta.protocol.tensor.Kind;

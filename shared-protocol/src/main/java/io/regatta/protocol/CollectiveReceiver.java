@@ -2,11 +2,11 @@ package io.regatta.protocol;
 
 import io.netty.buffer.ByteBuf;
 import io.regatta.core.collective.ReduceOp;
-import io.regatta.core.collective.Step;
 import io.regatta.core.collective.Tensor;
+import io.regatta.core.collective.schedule.Step;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.protocol.stream.FrameReceiver;
+import io.regatta.protocol.stream.frame.FrameReceiver;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.nio.ByteBuffer;

@@ -1,7 +1,7 @@
 package io.regatta.protocol;
 
 import io.netty.buffer.ByteBuf;
-import io.regatta.protocol.stream.TensorFrame;
+import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.util.Iterator;
 import java.util.List;

@@ -18,7 +18,7 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.memory.HeapBudget;
-import io.regatta.protocol.stream.TensorFrame;
+import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.tensor.DType;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.regatta.core.collective.Algorithm;
-import io.regatta.core.collective.Choices.Choice;
 import io.regatta.core.collective.Operation;
 import io.regatta.core.collective.ReduceOp;
-import io.regatta.core.collective.Schedules;
-import io.regatta.core.collective.Step;
 import io.regatta.core.collective.Tensor;
+import io.regatta.core.collective.schedule.Algorithm;
+import io.regatta.core.collective.schedule.Choices.Choice;
+import io.regatta.core.collective.schedule.Schedules;
+import io.regatta.core.collective.schedule.Step;
 import io.regatta.protocol.CollectiveReceiver.Listener;
 import io.regatta.protocol.CollectiveReceiver.Target;
 import io.regatta.protocol.tensor.CollectiveCall;

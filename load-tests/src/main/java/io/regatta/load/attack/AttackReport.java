@@ -1,6 +1,6 @@
 package io.regatta.load.attack;
 
-import io.regatta.load.run.Table;
+import io.regatta.load.process.Table;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

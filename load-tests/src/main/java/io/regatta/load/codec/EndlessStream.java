@@ -2,9 +2,9 @@ package io.regatta.load.codec;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.loop.Loop;
-import io.regatta.protocol.stream.FrameReceiver;
-import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.stream.frame.FrameReceiver;
+import io.regatta.protocol.stream.frame.TensorFrame;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import java.util.function.Consumer;

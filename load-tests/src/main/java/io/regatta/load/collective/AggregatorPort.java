@@ -2,7 +2,7 @@ package io.regatta.load.collective;
 
 import io.regatta.collective.CollectiveAggregator;
 import io.regatta.collective.CollectiveOptions;
-import io.regatta.load.run.WorkerLoop;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Waits;
 import io.regatta.protocol.StreamPaths;

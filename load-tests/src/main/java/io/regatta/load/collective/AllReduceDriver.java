@@ -1,17 +1,17 @@
 package io.regatta.load.collective;
 
-import io.regatta.core.collective.Algorithm;
-import io.regatta.core.collective.Choices;
-import io.regatta.core.collective.Choices.Choice;
-import io.regatta.core.collective.Choices.Row;
 import io.regatta.core.collective.Operation;
-import io.regatta.core.collective.Reach;
+import io.regatta.core.collective.schedule.Algorithm;
+import io.regatta.core.collective.schedule.Choices;
+import io.regatta.core.collective.schedule.Choices.Choice;
+import io.regatta.core.collective.schedule.Choices.Row;
+import io.regatta.core.collective.schedule.Reach;
 import io.regatta.load.collective.Contender.Calls;
-import io.regatta.load.run.Medians;
-import io.regatta.load.run.MpiProgram;
-import io.regatta.load.run.Scale;
-import io.regatta.load.run.Table;
-import io.regatta.load.run.Task;
+import io.regatta.load.process.Medians;
+import io.regatta.load.process.MpiProgram;
+import io.regatta.load.process.Scale;
+import io.regatta.load.process.Table;
+import io.regatta.load.process.Task;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.regatta.load.collective;
 
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.load.run.Programs;
+import io.regatta.load.process.Programs;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,6 +1,6 @@
 package io.regatta.load.collective;
 
-import io.regatta.load.run.MpiProgram;
+import io.regatta.load.process.MpiProgram;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;

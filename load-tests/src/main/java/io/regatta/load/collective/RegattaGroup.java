@@ -1,7 +1,7 @@
 package io.regatta.load.collective;
 
-import io.regatta.core.collective.Reach;
-import io.regatta.load.run.WorkerProcess;
+import io.regatta.core.collective.schedule.Reach;
+import io.regatta.load.process.WorkerProcess;
 import io.regatta.protocol.stream.Transport;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;

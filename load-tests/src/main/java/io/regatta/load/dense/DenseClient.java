@@ -1,6 +1,6 @@
 package io.regatta.load.dense;
 
-import io.regatta.load.run.Task;
+import io.regatta.load.process.Task;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package io.regatta.load.dense;
 
-import io.regatta.load.run.Medians;
-import io.regatta.load.run.Sample;
-import io.regatta.load.run.Table;
+import io.regatta.load.process.Medians;
+import io.regatta.load.process.Sample;
+import io.regatta.load.process.Table;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package io.regatta.load.dense;
 
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.run.ShardServer;
 import io.regatta.load.run.ShardTrainer;
-import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.Transport;

@@ -1,7 +1,7 @@
 package io.regatta.load.dense;
 
 import io.netty.buffer.Unpooled;
-import io.regatta.load.run.WorkerLoop;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.vertx.NettyParts;
 import io.vertx.core.Vertx;

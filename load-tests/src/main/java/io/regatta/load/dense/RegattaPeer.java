@@ -1,10 +1,10 @@
 package io.regatta.load.dense;
 
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.run.ClientTrainer;
 import io.regatta.load.run.ParameterServers;
 import io.regatta.load.run.Secured;
-import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.security.PeerSecurity;

@@ -1,10 +1,10 @@
 package io.regatta.load.dense;
 
-import io.regatta.load.run.Iperf3;
-import io.regatta.load.run.MpiProgram;
-import io.regatta.load.run.OpenMpi;
-import io.regatta.load.run.Sample;
-import io.regatta.load.run.Scale;
+import io.regatta.load.process.Iperf3;
+import io.regatta.load.process.MpiProgram;
+import io.regatta.load.process.OpenMpi;
+import io.regatta.load.process.Sample;
+import io.regatta.load.process.Scale;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.function.BiConsumer;

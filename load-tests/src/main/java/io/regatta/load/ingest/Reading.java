@@ -1,6 +1,6 @@
 package io.regatta.load.ingest;
 
-import io.regatta.load.run.Task;
+import io.regatta.load.process.Task;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.regatta.load.modes;
 
 import io.regatta.core.exchange.Mode;
 import io.regatta.fleet.LocalCluster;
-import io.regatta.load.run.Table;
+import io.regatta.load.process.Table;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;

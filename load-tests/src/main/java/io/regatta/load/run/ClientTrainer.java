@@ -9,6 +9,7 @@ import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.ModelSpec;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.ReopeningShardLink;

@@ -1,5 +1,6 @@
 package io.regatta.load.run;
 
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.admin.Waits;

@@ -2,6 +2,7 @@ package io.regatta.load.run;
 
 import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.protocol.CoreShardHandler;
 import io.regatta.protocol.ShardStreamSession;
 import io.regatta.protocol.StreamPaths;

@@ -14,6 +14,7 @@ import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.ModelSpec;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.stream.StreamOptions;

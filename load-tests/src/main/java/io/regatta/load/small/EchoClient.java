@@ -1,9 +1,9 @@
 package io.regatta.load.small;
 
 import com.google.protobuf.ByteString;
+import io.regatta.load.process.Task;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.run.RoundTrips;
-import io.regatta.load.run.Task;
-import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcClient;
 import io.regatta.protocol.tensor.Kind;

@@ -1,10 +1,10 @@
 package io.regatta.load.small;
 
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.load.process.Task;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.run.RoundTrips;
 import io.regatta.load.run.ShardTrainer;
-import io.regatta.load.run.Task;
-import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.process.PlainVertx;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;

@@ -1,9 +1,9 @@
 package io.regatta.load.small;
 
+import io.regatta.load.process.PortServer;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.run.ParameterServers;
-import io.regatta.load.run.PortServer;
 import io.regatta.load.run.ShardServer;
-import io.regatta.load.run.WorkerLoop;
 import io.vertx.core.json.JsonObject;
 
 /** The process of a parameter server, or of a shard alone. */

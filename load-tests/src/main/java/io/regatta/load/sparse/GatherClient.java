@@ -1,6 +1,6 @@
 package io.regatta.load.sparse;
 
-import io.regatta.load.run.Task;
+import io.regatta.load.process.Task;
 import io.vertx.core.json.JsonObject;
 import java.util.SplittableRandom;
 

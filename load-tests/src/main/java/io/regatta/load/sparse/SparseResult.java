@@ -1,8 +1,8 @@
 package io.regatta.load.sparse;
 
-import io.regatta.load.run.Medians;
-import io.regatta.load.run.Sample;
-import io.regatta.load.run.Table;
+import io.regatta.load.process.Medians;
+import io.regatta.load.process.Sample;
+import io.regatta.load.process.Table;
 import io.regatta.load.run.ZipfBatches;
 import io.regatta.load.sparse.SparseDriver.Case;
 import io.vertx.core.json.JsonArray;

@@ -1,9 +1,9 @@
 package io.regatta.load.sparse;
 
+import io.regatta.load.process.Machine;
+import io.regatta.load.process.Task;
 import io.regatta.load.run.GrpcJavaStream;
-import io.regatta.load.run.Machine;
 import io.regatta.load.run.ParameterServers;
-import io.regatta.load.run.Task;
 import io.regatta.node.process.PlainVertx;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;

@@ -2,10 +2,10 @@ package io.regatta.load.stall;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.load.dense.DenseTask;
-import io.regatta.load.run.MemoryWatch;
+import io.regatta.load.process.MemoryWatch;
+import io.regatta.load.process.Task;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.run.ShardTrainer;
-import io.regatta.load.run.Task;
-import io.regatta.load.run.WorkerLoop;
 import io.regatta.node.process.PlainVertx;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;

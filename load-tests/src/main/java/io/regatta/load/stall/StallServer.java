@@ -1,9 +1,9 @@
 package io.regatta.load.stall;
 
-import io.regatta.load.run.MemoryWatch;
-import io.regatta.load.run.PortServer;
+import io.regatta.load.process.MemoryWatch;
+import io.regatta.load.process.PortServer;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.run.ShardServer;
-import io.regatta.load.run.WorkerLoop;
 import io.vertx.core.json.JsonObject;
 
 /** The process of a shard; {@code begin} and {@code end} tell the peaks of its memory. */

@@ -16,7 +16,7 @@ import ai.djl.training.Trainer;
 import ai.djl.training.loss.Loss;
 import ai.djl.training.optimizer.Optimizer;
 import ai.djl.training.tracker.Tracker;
-import io.regatta.load.run.Task;
+import io.regatta.load.process.Task;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -18,7 +18,7 @@ import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.table.TableSnapshot;
-import io.regatta.load.run.Machine;
+import io.regatta.load.process.Machine;
 import io.regatta.load.run.ZipfBatches;
 import io.regatta.node.admin.SampleFamilies;
 import io.regatta.parameterserver.ShardMetrics;

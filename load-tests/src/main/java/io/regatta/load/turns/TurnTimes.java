@@ -1,6 +1,6 @@
 package io.regatta.load.turns;
 
-import io.regatta.load.run.Table;
+import io.regatta.load.process.Table;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.Arrays;

@@ -2,8 +2,8 @@ package io.regatta.load.collective;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.core.collective.Choices;
-import io.regatta.load.run.Scale;
+import io.regatta.core.collective.schedule.Choices;
+import io.regatta.load.process.Scale;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

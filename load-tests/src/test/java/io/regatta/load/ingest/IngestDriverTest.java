@@ -2,7 +2,7 @@ package io.regatta.load.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.load.run.Scale;
+import io.regatta.load.process.Scale;
 import io.vertx.core.json.JsonObject;
 import org.junit.jupiter.api.Test;
 

@@ -2,8 +2,8 @@ package io.regatta.load.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.load.run.Sample;
-import io.regatta.load.run.Scale;
+import io.regatta.load.process.Sample;
+import io.regatta.load.process.Scale;
 import io.vertx.core.json.JsonObject;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

@@ -1,10 +1,10 @@
 package io.regatta.collective;
 
 import io.regatta.core.collective.Tensor;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
 import io.regatta.protocol.CollectiveReceiver;

@@ -1,16 +1,16 @@
 package io.regatta.collective;
 
-import io.regatta.core.collective.Algorithm;
-import io.regatta.core.collective.Choices.Choice;
 import io.regatta.core.collective.Operation;
 import io.regatta.core.collective.ReduceOp;
-import io.regatta.core.collective.Schedule;
-import io.regatta.core.collective.Schedules;
 import io.regatta.core.collective.Tensor;
 import io.regatta.core.collective.WireType;
+import io.regatta.core.collective.schedule.Algorithm;
+import io.regatta.core.collective.schedule.Choices.Choice;
+import io.regatta.core.collective.schedule.Schedule;
+import io.regatta.core.collective.schedule.Schedules;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Wait;
 import io.regatta.protocol.CollectiveFrames;
 import io.regatta.protocol.tensor.CollectiveCall;

@@ -1,6 +1,6 @@
 package io.regatta.collective;
 
-import io.regatta.core.collective.Choices;
+import io.regatta.core.collective.schedule.Choices;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.stream.StreamOptions;
 

@@ -2,9 +2,9 @@ package io.regatta.collective;
 
 import io.regatta.core.collective.Operation;
 import io.regatta.core.collective.ReduceOp;
-import io.regatta.core.collective.Schedule;
-import io.regatta.core.collective.Step;
 import io.regatta.core.collective.Tensor;
+import io.regatta.core.collective.schedule.Schedule;
+import io.regatta.core.collective.schedule.Step;
 import io.regatta.protocol.tensor.CollectiveCall;
 import io.vertx.core.Promise;
 import java.util.ArrayList;

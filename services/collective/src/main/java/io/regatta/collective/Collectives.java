@@ -67,14 +67,14 @@ public final class Collectives {
 
   /**
    * Gathers each rank's part of a tensor of the whole length: rank r gives the part r of
-   * {@link io.regatta.core.collective.Parts}, and each then holds all.
+   * {@link io.regatta.core.collective.schedule.Parts}, and each then holds all.
    */
   public Future<Void> allGather(Tensor tensor) {
     return call(Operation.ALL_GATHER, tensor, ReduceOp.SUM, 0);
   }
 
   /**
-   * Reduces all ranks' tensors, each rank to its own part, which is part r of {@link io.regatta.core.collective.Parts}; what
+   * Reduces all ranks' tensors, each rank to its own part, which is part r of {@link io.regatta.core.collective.schedule.Parts}; what
    * its other parts hold then is undefined.
    */
   public Future<Void> reduceScatter(Tensor tensor, ReduceOp op) {

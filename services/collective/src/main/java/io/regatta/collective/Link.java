@@ -1,6 +1,6 @@
 package io.regatta.collective;
 
-import io.regatta.core.collective.Step;
+import io.regatta.core.collective.schedule.Step;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.CollectiveFrames;

@@ -1,8 +1,8 @@
 package io.regatta.collective;
 
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.CollectiveFrames;
 import io.regatta.protocol.CollectiveReceiver;
 import io.regatta.protocol.Outgoing;

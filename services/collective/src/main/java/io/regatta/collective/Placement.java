@@ -1,6 +1,6 @@
 package io.regatta.collective;
 
-import io.regatta.core.collective.Reach;
+import io.regatta.core.collective.schedule.Reach;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;

@@ -4,10 +4,10 @@ import static io.regatta.node.testing.Nodes.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.regatta.core.collective.Choices;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Tensor;
 import io.regatta.core.collective.WireType;
+import io.regatta.core.collective.schedule.Choices;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.address.ServicePort;

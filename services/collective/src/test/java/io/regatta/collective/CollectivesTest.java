@@ -4,12 +4,12 @@ import static io.regatta.node.testing.Nodes.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.regatta.core.collective.Choices;
 import io.regatta.core.collective.Operation;
-import io.regatta.core.collective.Parts;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Tensor;
 import io.regatta.core.collective.WireType;
+import io.regatta.core.collective.schedule.Choices;
+import io.regatta.core.collective.schedule.Parts;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -284,7 +284,7 @@ class CollectivesTest {
     for (Operation operation : Operation.values()) {
       assertThat(CollectiveCall.Operation.forNumber(operation.ordinal()).name()).isEqualTo(operation.name());
     }
-    for (io.regatta.core.collective.Algorithm algorithm : io.regatta.core.collective.Algorithm.values()) {
+    for (io.regatta.core.collective.schedule.Algorithm algorithm : io.regatta.core.collective.schedule.Algorithm.values()) {
       assertThat(CollectiveCall.Algorithm.forNumber(algorithm.ordinal()).name()).isEqualTo(algorithm.name());
     }
     for (ReduceOp op : ReduceOp.values()) {

@@ -2,7 +2,7 @@ package io.regatta.collective;
 
 import static io.regatta.node.testing.Nodes.get;
 
-import io.regatta.core.collective.Choices;
+import io.regatta.core.collective.schedule.Choices;
 import io.regatta.node.admin.Waits;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.Transport;

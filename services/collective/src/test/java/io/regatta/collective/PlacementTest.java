@@ -2,7 +2,7 @@ package io.regatta.collective;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.core.collective.Reach;
+import io.regatta.core.collective.schedule.Reach;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

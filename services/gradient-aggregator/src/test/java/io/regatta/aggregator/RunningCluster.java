@@ -1,6 +1,5 @@
 package io.regatta.aggregator;
 
-
 import com.google.protobuf.ByteString;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.exchange.JobSpec;

@@ -1,9 +1,9 @@
 package io.regatta.node;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.loop.Clock;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.admin.Hosted;
@@ -11,9 +11,9 @@ import io.regatta.node.admin.Insight;
 import io.regatta.node.admin.Probes;
 import io.regatta.node.admin.SampleFamilies;
 import io.regatta.node.admin.Waits;
+import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.cluster.ClusterConfig.DirectoryKind;
 import io.regatta.node.cluster.ClusterConfig.MemberKind;
-import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.cluster.ClusteredVertx;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.FixedDirectory;

@@ -1,8 +1,8 @@
 package io.regatta.protocol.stream;
 
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;

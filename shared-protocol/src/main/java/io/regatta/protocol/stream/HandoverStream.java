@@ -1,10 +1,13 @@
 package io.regatta.protocol.stream;
 
 import io.netty.buffer.Unpooled;
-import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.loop.Loop;
 import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.stream.frame.FrameReceiver;
+import io.regatta.protocol.stream.frame.TensorFrame;
+import io.regatta.protocol.stream.frame.TensorFrameDecoder;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;

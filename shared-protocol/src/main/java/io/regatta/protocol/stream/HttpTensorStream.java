@@ -2,10 +2,14 @@ package io.regatta.protocol.stream;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.http2.DataLane;
 import io.regatta.protocol.http2.DataStream;
+import io.regatta.protocol.stream.frame.FrameReceiver;
+import io.regatta.protocol.stream.frame.TensorFrame;
+import io.regatta.protocol.stream.frame.TensorFrameDecoder;
+import io.regatta.protocol.stream.frame.TensorFrameEncoder;
 import io.regatta.protocol.vertx.NettyParts;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;

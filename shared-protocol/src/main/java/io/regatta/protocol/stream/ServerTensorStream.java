@@ -1,7 +1,7 @@
 package io.regatta.protocol.stream;
 
-import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;

@@ -2,6 +2,7 @@ package io.regatta.protocol.stream;
 
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.memory.SharedRing;
+import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;

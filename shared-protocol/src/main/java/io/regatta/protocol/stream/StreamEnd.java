@@ -1,10 +1,12 @@
 package io.regatta.protocol.stream;
 
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.loop.Loop;
 import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.stream.frame.FrameReceiver;
+import io.regatta.protocol.stream.frame.WireException;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.grpc.common.GrpcStatus;

@@ -2,6 +2,9 @@ package io.regatta.protocol.stream;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.loop.Loop;
+import io.regatta.protocol.stream.frame.FrameReceiver;
+import io.regatta.protocol.stream.frame.TensorFrame;
+import io.regatta.protocol.stream.frame.WholeFrames;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 

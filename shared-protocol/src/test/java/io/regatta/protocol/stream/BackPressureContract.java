@@ -4,6 +4,7 @@ import static io.regatta.protocol.stream.Loop.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;

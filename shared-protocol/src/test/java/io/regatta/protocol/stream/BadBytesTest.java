@@ -9,6 +9,8 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.stream.frame.TensorFrame;
+import io.regatta.protocol.stream.frame.TensorFrameEncoder;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;

@@ -14,6 +14,8 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.memory.DirectMemory;
+import io.regatta.protocol.stream.frame.TensorFrame;
+import io.regatta.protocol.stream.frame.TensorFrameEncoder;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

@@ -10,6 +10,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.stream.frame.TensorFrame;
+import io.regatta.protocol.stream.frame.TensorFrameEncoder;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

@@ -11,6 +11,8 @@ import static io.regatta.protocol.stream.RawHttp2.settings;
 import static io.regatta.protocol.stream.RawHttp2.windowUpdate;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.protocol.stream.frame.TensorFrame;
+import io.regatta.protocol.stream.frame.TensorFrameEncoder;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;

@@ -9,6 +9,8 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.memory.SharedMemory;
+import io.regatta.protocol.stream.frame.FrameReceiver;
+import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Promise;
 import io.vertx.core.net.NetServer;

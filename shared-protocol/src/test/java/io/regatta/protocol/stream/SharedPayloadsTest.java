@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.stream.frame.FrameReceiver;
+import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;

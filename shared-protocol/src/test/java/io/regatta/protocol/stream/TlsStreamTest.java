@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.regatta.protocol.testing.Certificates;
 import io.vertx.core.Promise;

@@ -6,7 +6,7 @@ package io.regatta.core.collective;
  * subnormal, in no predictable order. The conversion to a half is that of Dukhan's FP16 library: an addition of floats
  * rounds. Halves of an array are looked up in a table of all, 256 KB, which took a sixth of the time of computing them.
  */
-final class Float16 {
+public final class Float16 {
   /** The greatest finite half. */
   static final float MAX = 65_504;
   /** Largest relative difference between a value and its half. */
@@ -31,7 +31,7 @@ final class Float16 {
   private Float16() {}
 
   /** Returns the bits of the nearest half. */
-  static short half(float value) {
+  public static short half(float value) {
     int bits = Float.floatToRawIntBits(value);
     int magnitude = bits & MAGNITUDE;
     // Four times the magnitude; infinite from 65536 on, which is beyond the greatest float after the first multiplication.
@@ -48,7 +48,7 @@ final class Float16 {
    * Returns the value of a half; as in Giesen's "float to half" notes, it computes both readings of the bits, of which
    * a mask takes one.
    */
-  static float ofHalf(short half) {
+  public static float ofHalf(short half) {
     int magnitude = (half & 0x7fff) << 13;
     int infinite = HALF_INFINITE - 1 - magnitude >> 31; // all ones for infinity and NaN too
     int normal = magnitude + (112 << 23) + (infinite & 112 << 23);
@@ -58,14 +58,14 @@ final class Float16 {
   }
 
   /** Returns the bits of the nearest bfloat16. */
-  static short brain(float value) {
+  public static short brain(float value) {
     int bits = Float.floatToRawIntBits(value);
     return (bits & MAGNITUDE) > INFINITE ? (short) (bits >>> 16 | 0x40) // rare, and so foreseen
         : (short) (bits + 0x7fff + (bits >>> 16 & 1) >>> 16);
   }
 
   /** Returns the value of a bfloat16. */
-  static float ofBrain(short brain) {
+  public static float ofBrain(short brain) {
     return Float.intBitsToFloat(brain << 16);
   }
 

@@ -1,5 +1,6 @@
 package io.regatta.core.collective;
 
+import io.regatta.core.collective.schedule.Parts;
 import java.util.Locale;
 
 /** The operations that the ranks of a group do together. */

@@ -1,5 +1,6 @@
 package io.regatta.core.collective;
 
+import io.regatta.core.collective.schedule.Step;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.ByteBuffer;
 

@@ -2,6 +2,10 @@ package io.regatta.core.collective;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.collective.schedule.Algorithm;
+import io.regatta.core.collective.schedule.Schedule;
+import io.regatta.core.collective.schedule.Schedules;
+import io.regatta.core.collective.schedule.Step;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -16,7 +20,7 @@ import java.util.Random;
  * that the schedules allow. A send is lent: its elements are read when the message is taken, as from another rank's memory,
  * so that an order which overwrites them too early is found.
  */
-final class Simulation {
+public final class Simulation {
   /** @param bytes null if the elements are read when it is taken */
   private record Message(int index, ByteBuffer bytes) {}
 
@@ -59,7 +63,7 @@ final class Simulation {
   }
 
   /** Carries the call out; fails if no rank can continue. */
-  static void run(Operation operation, Algorithm algorithm, List<Tensor> tensors, ReduceOp op, int root, int most,
+  public static void run(Operation operation, Algorithm algorithm, List<Tensor> tensors, ReduceOp op, int root, int most,
       int[] hostOf, long seed) {
     List<Schedule> schedules = new ArrayList<>();
     for (int r = 0; r < tensors.size(); r++) {
@@ -69,7 +73,7 @@ final class Simulation {
   }
 
   /** An all-reduce by aggregators. @param tensors of the ranks, and behind them those of the aggregators */
-  static void aggregated(List<Tensor> tensors, int members, ReduceOp op, int most, long seed) {
+  public static void aggregated(List<Tensor> tensors, int members, ReduceOp op, int most, long seed) {
     List<Schedule> schedules = new ArrayList<>();
     for (int r = 0; r < tensors.size(); r++) {
       schedules.add(Schedules.aggregated(tensors.get(r).size(), members, tensors.size() - members, r, most));

@@ -18,6 +18,7 @@ import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.SlotSource;
 import io.regatta.trainer.program.DatasetRun.Losses;
+import io.regatta.trainer.program.block.BinaryHead;
 import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.result.Figures;
 import java.util.Map;

@@ -12,6 +12,8 @@ import io.regatta.trainer.data.LineFormat;
 import io.regatta.trainer.data.generate.GeneratedTable;
 import io.regatta.trainer.data.uci.Census;
 import io.regatta.trainer.data.uci.CensusFormat;
+import io.regatta.trainer.program.block.BinaryHead;
+import io.regatta.trainer.program.block.WideAndDeepBlock;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -22,6 +22,7 @@ import io.regatta.trainer.data.format.ParquetSource;
 import io.regatta.trainer.data.format.SlotTextFormat;
 import io.regatta.trainer.data.generate.CriteoGenerator;
 import io.regatta.trainer.data.generate.GeneratedCriteo;
+import io.regatta.trainer.program.block.BinaryHead;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;

@@ -2,6 +2,8 @@ package io.regatta.trainer.program;
 
 import ai.djl.nn.Block;
 import io.regatta.trainer.data.format.CriteoFormat;
+import io.regatta.trainer.program.block.BinaryHead;
+import io.regatta.trainer.program.block.CtrDnnBlock;
 
 /**
  * CTR-DNN on Criteo-format files, the network of PaddlePaddle's quick start for click-through rates: embeddings of 26

@@ -2,6 +2,8 @@ package io.regatta.trainer.program;
 
 import ai.djl.nn.Block;
 import io.regatta.trainer.data.format.CriteoFormat;
+import io.regatta.trainer.program.block.BinaryHead;
+import io.regatta.trainer.program.block.DeepFmBlock;
 
 /**
  * DeepFM on Criteo-format files: a factorization machine and relu layers over the same embeddings, dense features embedded

@@ -13,6 +13,8 @@ import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.LineFormat;
 import io.regatta.trainer.data.format.LibSvmFormat;
 import io.regatta.trainer.data.generate.GeneratedTable;
+import io.regatta.trainer.program.block.BinaryHead;
+import io.regatta.trainer.program.block.LogisticRegressionBlock;
 import java.nio.file.Path;
 
 /**

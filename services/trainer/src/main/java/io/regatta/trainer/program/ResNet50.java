@@ -9,6 +9,7 @@ import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.generate.GeneratedImages;
 import io.regatta.trainer.data.image.ImageFiles;
 import io.regatta.trainer.data.image.ImageFolders;
+import io.regatta.trainer.program.block.ResNet50Block;
 
 /**
  * ResNet-50 on images in a directory for each class ({@link ImageFolders}), as many classes as there are directories: the

@@ -2,6 +2,8 @@ package io.regatta.trainer.program;
 
 import ai.djl.nn.Block;
 import io.regatta.trainer.data.format.CriteoFormat;
+import io.regatta.trainer.program.block.BinaryHead;
+import io.regatta.trainer.program.block.WideAndDeepBlock;
 
 /**
  * Wide and deep on Criteo-format files, as in PaddlePaddle's FleetX: wide {@code Linear(13 → 1)}, deep embeddings of 26

@@ -1,6 +1,6 @@
 package io.regatta.trainer.run;
 
-import io.regatta.core.collective.Choices;
+import io.regatta.core.collective.schedule.Choices;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.file.DataFiles;

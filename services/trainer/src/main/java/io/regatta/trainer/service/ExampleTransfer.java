@@ -1,18 +1,18 @@
 package io.regatta.trainer.service;
 
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.loop.Timer;
 import io.regatta.node.address.ServicePort;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.stream.StreamOptions;
-import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.stream.TensorStreamServer;
+import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.regatta.protocol.trainer.TrainerGrpcService;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.regatta.core.collective.Choices;
+import io.regatta.core.collective.schedule.Choices;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.json.JsonObject;

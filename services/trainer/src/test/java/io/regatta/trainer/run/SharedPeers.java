@@ -1,8 +1,8 @@
 package io.regatta.trainer.run;
 
-import io.regatta.core.collective.Parts;
 import io.regatta.core.collective.Tensor;
 import io.regatta.core.collective.WireType;
+import io.regatta.core.collective.schedule.Parts;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.session.PeerRanks;
 import io.regatta.trainer.session.RankGroup;

@@ -1,0 +1,5 @@
+/**
+ * Streams without an end and without a shard behind them, for the benchmark of the codec. {@code CodecBenchmark} calls
+ * it.
+ */
+package io.regatta.load.codec;

@@ -1,0 +1,5 @@
+/**
+ * Collectives as data: schedules of steps, the algorithms that make them, and operations on tensors. The collective
+ * module carries them out; nothing here waits or sends.
+ */
+package io.regatta.core.collective;

@@ -1,0 +1,4 @@
+/**
+ * The initial values of parameters, which do not depend on the number of shards. Tables and models call it.
+ */
+package io.regatta.core.init;

@@ -1,0 +1,5 @@
+/**
+ * Metrics of model quality whose sums do not depend on the number of ranks. Trainers update them; evaluation merges
+ * them over the ranks.
+ */
+package io.regatta.core.metrics;

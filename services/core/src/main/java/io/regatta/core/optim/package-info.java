@@ -1,0 +1,5 @@
+/**
+ * The optimizers: their hyperparameters, learning rates and update rules on plain arrays. Shards apply them, and so do
+ * trainers that hold their own copy.
+ */
+package io.regatta.core.optim;
