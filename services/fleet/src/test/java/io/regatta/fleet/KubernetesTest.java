@@ -10,7 +10,10 @@ import io.kubernetes.client.openapi.models.V1NetworkPolicy;
 import io.kubernetes.client.openapi.models.V1PersistentVolume;
 import io.kubernetes.client.openapi.models.V1PersistentVolumeClaim;
 import io.kubernetes.client.openapi.models.V1PodDisruptionBudget;
+import io.kubernetes.client.openapi.models.V1Role;
+import io.kubernetes.client.openapi.models.V1RoleBinding;
 import io.kubernetes.client.openapi.models.V1Service;
+import io.kubernetes.client.openapi.models.V1ServiceAccount;
 import io.kubernetes.client.openapi.models.V1StatefulSet;
 import io.regatta.fleet.role.RoleEnvironment;
 import io.regatta.node.NodeConfig;
@@ -40,10 +43,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class KubernetesTest {
 
   private static final Path ROOT = Checkout.file("deploy/kubernetes");
-  private static final Map<String, Class<?>> API = Map.of("v1 Namespace", V1Namespace.class, "v1 Service", V1Service.class,
-      "v1 PersistentVolume", V1PersistentVolume.class, "v1 PersistentVolumeClaim", V1PersistentVolumeClaim.class, "apps/v1 StatefulSet", V1StatefulSet.class, "batch/v1 Job",
-      V1Job.class, "policy/v1 PodDisruptionBudget", V1PodDisruptionBudget.class, "networking.k8s.io/v1 NetworkPolicy",
-      V1NetworkPolicy.class);
+  private static final Map<String, Class<?>> API = Map.ofEntries(Map.entry("v1 Namespace", V1Namespace.class),
+      Map.entry("v1 Service", V1Service.class), Map.entry("v1 ServiceAccount", V1ServiceAccount.class),
+      Map.entry("v1 PersistentVolume", V1PersistentVolume.class),
+      Map.entry("v1 PersistentVolumeClaim", V1PersistentVolumeClaim.class),
+      Map.entry("rbac.authorization.k8s.io/v1 Role", V1Role.class),
+      Map.entry("rbac.authorization.k8s.io/v1 RoleBinding", V1RoleBinding.class),
+      Map.entry("apps/v1 StatefulSet", V1StatefulSet.class), Map.entry("batch/v1 Job", V1Job.class),
+      Map.entry("policy/v1 PodDisruptionBudget", V1PodDisruptionBudget.class),
+      Map.entry("networking.k8s.io/v1 NetworkPolicy", V1NetworkPolicy.class));
 
   static Stream<Kustomized> builds() {
     return Stream.of(built("overlays/ps"), built("overlays/ps-tls"), built("overlays/collective-tls"),
@@ -134,6 +142,9 @@ class KubernetesTest {
   void pods_talk_to_each_other_to_prometheus_and_to_dns_alone(Kustomized built) {
     Set<String> opened = new TreeSet<>();
     for (JsonObject policy : built.objects("NetworkPolicy")) {
+      if (policy.equals(built.object("NetworkPolicy", "regatta-token"))) {
+        continue; // of the pod that makes the token
+      }
       JsonObject spec = policy.getJsonObject("spec");
       for (String direction : List.of("ingress", "egress")) {
         for (JsonObject rule : Kustomized.objects(spec, direction)) {
@@ -152,7 +163,7 @@ class KubernetesTest {
       expected.add("egress 0.0.0.0/0 [443]");
     }
     assertThat(opened).isEqualTo(expected);
-    JsonObject all = built.objects("NetworkPolicy").get(0).getJsonObject("spec");
+    JsonObject all = built.object("NetworkPolicy", "regatta").getJsonObject("spec");
     assertThat(all.getJsonArray("policyTypes")).containsExactlyInAnyOrder("Ingress", "Egress");
     JsonObject selected = all.getJsonObject("podSelector").getJsonObject("matchLabels");
     assertThat(Pod.all(built)).allMatch(pod -> pod.selectedBy(selected))
@@ -265,6 +276,40 @@ class KubernetesTest {
     });
   }
 
+  /**
+   * One pod makes the Secret that all others wait for. It may create Secrets and nothing else; it reaches the ports of an
+   * API server, and nobody reaches it. It carries no label of Regatta's services, whose policy would admit it.
+   */
+  @ParameterizedTest
+  @MethodSource("builds")
+  void the_token_is_made_by_a_pod_that_may_do_nothing_else(Kustomized built) {
+    Pod pod = Pod.ofToken(built);
+    assertThat(pod.container().getJsonArray("command")).containsExactly("/opt/regatta/make-token-secret", "regatta-token");
+    assertThat(Checkout.file("deploy/image/make-token-secret")).isExecutable();
+    assertThat(Pod.all(built)).allSatisfy(of -> assertThat(of.waitsFor()).contains("regatta-token"));
+    JsonObject account = built.object("ServiceAccount", "regatta-token");
+    assertThat(account.getBoolean("automountServiceAccountToken")).isFalse();
+    assertThat(pod.spec().getString("serviceAccountName")).isEqualTo("regatta-token");
+    assertThat(pod.spec().getBoolean("automountServiceAccountToken")).isTrue();
+    assertThat(built.objects("Role")).hasSize(1);
+    List<JsonObject> rules = Kustomized.objects(built.objects("Role").get(0), "rules");
+    assertThat(rules).containsExactly(new JsonObject().put("apiGroups", List.of("")).put("resources", List.of("secrets"))
+        .put("verbs", List.of("create")));
+    JsonObject policy = built.object("NetworkPolicy", "regatta-token").getJsonObject("spec");
+    assertThat(pod.selectedBy(policy.getJsonObject("podSelector").getJsonObject("matchLabels"))).isTrue();
+    assertThat(policy.getJsonArray("policyTypes")).containsExactlyInAnyOrder("Ingress", "Egress");
+    assertThat(policy.containsKey("ingress")).isFalse();
+    assertThat(Kustomized.objects(policy, "egress")).singleElement().satisfies(rule -> assertThat(
+        Kustomized.objects(rule, "ports")).extracting(port -> port.getInteger("port")).containsExactly(443, 6443));
+    JsonObject services = built.object("NetworkPolicy", "regatta").getJsonObject("spec").getJsonObject("podSelector");
+    assertThat(pod.selectedBy(services.getJsonObject("matchLabels"))).isFalse();
+    JsonObject own = pod.container().getJsonObject("securityContext");
+    assertThat(own.getBoolean("readOnlyRootFilesystem")).isTrue();
+    assertThat(own.getBoolean("allowPrivilegeEscalation")).isFalse();
+    assertThat(own.getJsonObject("capabilities").getJsonArray("drop")).containsExactly("ALL");
+    assertThat(pod.spec().getJsonObject("securityContext").getBoolean("runAsNonRoot")).isTrue();
+  }
+
   /** A new Job is a new run, and all pods of one Job are of one. */
   @ParameterizedTest
   @MethodSource("builds")
@@ -291,7 +336,7 @@ class KubernetesTest {
   @Test
   void numbers_of_an_elastic_job_agree() {
     Kustomized built = built("overlays/collective");
-    Pod trainers = new Pod(built.objects("Job").get(0));
+    Pod trainers = new Pod(built.object("Job", "regatta-trainers"));
     JobConfig job = job(built, trainers);
     assertThat(job.isElastic()).isTrue();
     assertThat(trainers.owner().getJsonObject("spec").getInteger("parallelism")).isBetween(job.collective().minTrainers(),

@@ -150,6 +150,12 @@ final class Kustomized {
     return objects.stream().filter(object -> object.getString("kind").equals(kind)).toList();
   }
 
+  /** The one of a kind and name. */
+  JsonObject object(String kind, String called) {
+    return objects(kind).stream().filter(object -> object.getJsonObject("metadata").getString("name").equals(called)).findFirst()
+        .orElseThrow(() -> new AssertionError("no " + kind + " " + called + " in " + this));
+  }
+
   /** The names of those of a kind. */
   List<String> names(String kind) {
     return objects(kind).stream().map(object -> object.getJsonObject("metadata").getString("name")).toList();

@@ -17,10 +17,22 @@ import java.util.stream.Stream;
  */
 record Pod(JsonObject owner) {
 
-  /** Of all owners of pods. */
+  /** Name of the Job that makes the token, the only pods that are none of Regatta's services. */
+  private static final String TOKEN = "regatta-token";
+
+  /** Of all owners of pods of Regatta's services. */
   static List<Pod> all(Kustomized built) {
+    return owners(built).filter(pod -> !pod.name().equals(TOKEN)).toList();
+  }
+
+  /** Of the Job that makes the token. */
+  static Pod ofToken(Kustomized built) {
+    return owners(built).filter(pod -> pod.name().equals(TOKEN)).findFirst().orElseThrow();
+  }
+
+  private static Stream<Pod> owners(Kustomized built) {
     return built.objects().stream().filter(object -> object.getJsonObject("spec", new JsonObject()).containsKey("template"))
-        .map(Pod::new).toList();
+        .map(Pod::new);
   }
 
   String name() {
@@ -111,6 +123,13 @@ record Pod(JsonObject owner) {
           .forEach(item -> files.add(path + "/" + item.getString("path"))));
     });
     return files;
+  }
+
+  /** The Secrets without which the pod does not start. */
+  List<String> waitsFor() {
+    return volumes().values().stream().map(volume -> volume.getJsonObject("projected", new JsonObject()))
+        .flatMap(projected -> Kustomized.objects(projected, "sources").stream()).map(source -> source.getJsonObject("secret"))
+        .filter(secret -> !secret.getBoolean("optional", false)).map(secret -> secret.getString("name")).toList();
   }
 
   /** The file of this repository that stands at a path in the container, by a config map; null: none does. */
