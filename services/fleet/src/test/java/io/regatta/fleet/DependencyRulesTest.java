@@ -29,6 +29,7 @@ import io.regatta.node.NodeConfig;
 import io.regatta.node.admin.AdminConfig;
 import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.protocol.VertxNetwork;
+import io.regatta.protocol.connection.LimitedVertx;
 import io.regatta.trainer.TrainingProgram;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerOptions;
@@ -39,6 +40,7 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -231,9 +233,11 @@ class DependencyRulesTest {
   /** What a process serves and calls has its TLS and its token: nothing goes round them. */
   @Test
   void ports_and_calls_have_the_tls_and_the_token_of_their_process() {
-    ArchRule rule = noClasses().that().resideOutsideOfPackages("io.regatta.protocol.security..", "io.regatta.load..")
+    ArchRule rule = noClasses().that().resideOutsideOfPackages("io.regatta.protocol.security..",
+            "io.regatta.protocol.connection..", "io.regatta.load..")
         .should().callMethod(Vertx.class, "createHttpServer", HttpServerOptions.class)
         .orShould().callMethod(Vertx.class, "createHttpServer")
+        .orShould().callMethod(LimitedVertx.class, "server", Vertx.class, HttpServerOptions.class, Supplier.class)
         .orShould().callConstructor(HttpServerImpl.class, VertxInternal.class, HttpServerOptions.class)
         .orShould().callConstructor(VertxNetwork.class, Vertx.class)
         .orShould().callConstructor(NodeConfig.class, ClusterConfig.class, AdminConfig.class, String.class, int.class, int.class,

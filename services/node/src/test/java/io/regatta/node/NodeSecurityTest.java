@@ -14,7 +14,7 @@ import io.regatta.node.settings.Effective;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.settings.Settings.Sources;
-import io.regatta.protocol.security.ConnectionLimits;
+import io.regatta.protocol.connection.ConnectionLimits;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.TlsFiles;
 import io.regatta.protocol.security.Token;

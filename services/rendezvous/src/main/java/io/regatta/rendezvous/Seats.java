@@ -3,7 +3,7 @@ package io.regatta.rendezvous;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.StaleGeneration;
-import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.connection.PeerLog;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalInt;

@@ -1,6 +1,6 @@
 package io.regatta.protocol.snapshot;
 
-import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.vertx.SystemClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -4,7 +4,7 @@ import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.file.ConfinedDirectory;
-import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.connection.PeerLog;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -7,7 +7,7 @@ import io.regatta.node.address.SeedProbe;
 import io.regatta.node.directory.EntrySeal;
 import io.regatta.node.member.MemberCalls;
 import io.regatta.node.member.VertxMember;
-import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;

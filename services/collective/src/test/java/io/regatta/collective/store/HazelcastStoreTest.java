@@ -10,7 +10,7 @@ import io.regatta.node.NodeConfig;
 import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.cluster.ClusteredVertx;
 import io.regatta.node.testing.FreePorts;
-import io.regatta.protocol.security.ConnectionLimits;
+import io.regatta.protocol.connection.ConnectionLimits;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.Tokens;
 import io.vertx.core.Future;

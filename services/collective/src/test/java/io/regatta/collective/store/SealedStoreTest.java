@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.protocol.security.ConnectionLimits;
+import io.regatta.protocol.connection.ConnectionLimits;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.Tokens;
 import java.time.Duration;

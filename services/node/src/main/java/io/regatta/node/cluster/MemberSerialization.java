@@ -9,7 +9,7 @@ import com.hazelcast.internal.serialization.impl.SerializationConstants;
 import com.hazelcast.internal.serialization.impl.SerializerAdapter;
 import com.hazelcast.nio.serialization.IdentifiedDataSerializable;
 import com.hazelcast.spi.impl.NodeEngine;
-import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.connection.PeerLog;
 import java.lang.reflect.Field;
 import java.util.List;
 import java.util.Map;

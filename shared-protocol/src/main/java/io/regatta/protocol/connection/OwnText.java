@@ -1,4 +1,4 @@
-package io.regatta.protocol.security;
+package io.regatta.protocol.connection;
 
 /**
  * Sentence of this process in a line of a {@link PeerLog}, such as the remedy of a refusal. What it quotes from outside

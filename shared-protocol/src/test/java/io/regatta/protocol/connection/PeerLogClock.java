@@ -1,4 +1,4 @@
-package io.regatta.protocol.security;
+package io.regatta.protocol.connection;
 
 import io.regatta.protocol.vertx.SystemClock;
 import java.util.concurrent.atomic.AtomicLong;

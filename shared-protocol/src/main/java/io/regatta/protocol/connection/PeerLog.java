@@ -1,4 +1,4 @@
-package io.regatta.protocol.security;
+package io.regatta.protocol.connection;
 
 import io.regatta.core.error.PeerText;
 import io.regatta.protocol.vertx.SystemClock;

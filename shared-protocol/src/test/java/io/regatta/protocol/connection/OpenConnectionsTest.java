@@ -1,8 +1,8 @@
-package io.regatta.protocol.security;
+package io.regatta.protocol.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.protocol.security.OpenConnections.Arrival;
+import io.regatta.protocol.connection.OpenConnections.Arrival;
 import io.vertx.core.net.SocketAddress;
 import java.net.InetAddress;
 import java.util.ArrayList;

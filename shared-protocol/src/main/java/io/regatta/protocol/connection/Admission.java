@@ -1,4 +1,4 @@
-package io.regatta.protocol.security;
+package io.regatta.protocol.connection;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
  * First handler of its channel, and gone from there once it has authenticated. Owned by the connection's event loop,
  * except where a method says otherwise.
  */
-final class Admission extends ChannelDuplexHandler {
+public final class Admission extends ChannelDuplexHandler {
   private static final AttributeKey<Admission> KEY = AttributeKey.valueOf(Admission.class, "admission");
   /** Name of Vert.x's idle time-out in a pipeline. */
   private static final String IDLE = "idle";
@@ -52,7 +52,7 @@ final class Admission extends ChannelDuplexHandler {
   }
 
   /** Returns that of a connection, or null if its server counts none. Any thread. */
-  static Admission of(HttpConnection connection) {
+  public static Admission of(HttpConnection connection) {
     return connection instanceof ConnectionBase base ? base.channel().attr(KEY).get() : null;
   }
 
@@ -115,7 +115,7 @@ final class Admission extends ChannelDuplexHandler {
   }
 
   /** The connection has authenticated. Any thread. */
-  void admit() {
+  public void admit() {
     if (!admitted) {
       limiter.admit(this);
       if (channel.eventLoop().inEventLoop()) {
@@ -138,7 +138,7 @@ final class Admission extends ChannelDuplexHandler {
   }
 
   /** Counts a call before authentication; returns false if it is one too many, and is not to be answered. */
-  boolean mayCall() {
+  public boolean mayCall() {
     if (!admitted && !ended && ++calls > ConnectionLimits.UNAUTHENTICATED_CALLS) {
       exceeded("made more than " + ConnectionLimits.UNAUTHENTICATED_CALLS + " calls");
     }
@@ -146,7 +146,7 @@ final class Admission extends ChannelDuplexHandler {
   }
 
   /** Lets the connection stay, also if it is idle, until the task that is returned has run. */
-  Runnable keep() {
+  public Runnable keep() {
     if (kept++ == 0) {
       suspendIdleTimeout();
     }

@@ -1,4 +1,4 @@
-package io.regatta.protocol.security;
+package io.regatta.protocol.connection;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
  * Lets connections of one port in, as many as {@link OpenConnections} may be open, and gives each an {@link Admission}.
  * Stands in the pipeline of the listening channel, before connections are registered.
  */
-final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
+public final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectionLimiter.class);
   private static final String NAME = "regatta-admission";
 
@@ -24,10 +24,12 @@ final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
   private final OpenConnections<Admission> connections;
 
   /**
+   * Creates the limiter of one port.
+   *
    * @param ownsIdleTimeout the port's idle time-out is for HTTP/1 alone, and ends when an HTTP/2 connection
    * authenticates
    */
-  ConnectionLimiter(ConnectionLimits limits, boolean ownsIdleTimeout) {
+  public ConnectionLimiter(ConnectionLimits limits, boolean ownsIdleTimeout) {
     this.limits = limits;
     this.connections = new OpenConnections<>(limits.connections(), limits::of, limits.unauthenticated());
     this.ownsIdleTimeout = ownsIdleTimeout;

@@ -1,4 +1,4 @@
-package io.regatta.protocol.security;
+package io.regatta.protocol.connection;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.vertx.core.http.HttpServerOptions;
@@ -24,7 +24,7 @@ public record ConnectionLimits(int connections, int perAddress, int authenticate
   /** Calls that are answered on a connection within {@code authenticateMillis} before it authenticates. */
   static final int UNAUTHENTICATED_CALLS = 100;
   /** Time without a byte after which an HTTP/1 connection is closed, unless its server has a limit of its own. */
-  static final int IDLE_SECONDS = 120;
+  public static final int IDLE_SECONDS = 120;
   private static final int HANDSHAKE_SECONDS = 10;
   private static final int HEADER_BYTES = 8192;
   private static final int RESETS = 200;
@@ -59,7 +59,7 @@ public record ConnectionLimits(int connections, int perAddress, int authenticate
    * Limits that Vert.x cannot set are Netty's defaults, and tests hold them. They are 16 small CONTINUATION frames of a
    * header list, 2 empty DATA frames in a row, and 10,000 control frames that wait to be sent.
    */
-  static void apply(HttpServerOptions options) {
+  public static void apply(HttpServerOptions options) {
     options.setDecompressionSupported(false).setMaxHeaderSize(HEADER_BYTES)
         .setSslHandshakeTimeout(HANDSHAKE_SECONDS).setSslHandshakeTimeoutUnit(TimeUnit.SECONDS)
         .setHttp2RstFloodMaxRstFramePerWindow(Math.max(options.getHttp2RstFloodMaxRstFramePerWindow(), RESETS))

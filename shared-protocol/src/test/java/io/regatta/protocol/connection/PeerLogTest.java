@@ -1,4 +1,4 @@
-package io.regatta.protocol.security;
+package io.regatta.protocol.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

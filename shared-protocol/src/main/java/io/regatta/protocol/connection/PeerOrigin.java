@@ -1,4 +1,4 @@
-package io.regatta.protocol.security;
+package io.regatta.protocol.connection;
 
 import io.vertx.core.net.SocketAddress;
 import java.net.Inet6Address;

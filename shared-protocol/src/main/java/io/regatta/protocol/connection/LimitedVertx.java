@@ -1,4 +1,4 @@
-package io.regatta.protocol.security;
+package io.regatta.protocol.connection;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -26,7 +26,7 @@ import java.util.function.Supplier;
  * to its user after the TLS handshake and the first bytes, and an HTTP/1 connection after its first whole head. That is
  * too late to count it, or to bound its time. Everything else is the Vertx that it stands for.
  */
-final class LimitedVertx extends VertxWrapper {
+public final class LimitedVertx extends VertxWrapper {
   private final Transport transport;
 
   private LimitedVertx(VertxInternal vertx, Supplier<ChannelHandler> accepting) {
@@ -34,8 +34,12 @@ final class LimitedVertx extends VertxWrapper {
     transport = new Accepting(vertx.transport(), accepting);
   }
 
-  /** @param accepting makes the handler of a listening channel, which sees each channel that is accepted */
-  static HttpServer server(Vertx vertx, HttpServerOptions options, Supplier<ChannelHandler> accepting) {
+  /**
+   * Creates a server whose accepted connections are seen before Vert.x sees them. Its caller adds TLS and the token.
+   *
+   * @param accepting makes the handler of a listening channel, which sees each channel that is accepted
+   */
+  public static HttpServer server(Vertx vertx, HttpServerOptions options, Supplier<ChannelHandler> accepting) {
     return new HttpServerImpl(new LimitedVertx((VertxInternal) vertx, accepting), options);
   }
 

@@ -1,4 +1,4 @@
-package io.regatta.protocol.security;
+package io.regatta.protocol.connection;
 
 import static io.regatta.protocol.stream.Loop.get;
 import static io.regatta.protocol.testing.HostileClient.call;
@@ -17,6 +17,8 @@ import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.call.GrpcCalls;
+import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.security.Token;
 import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
