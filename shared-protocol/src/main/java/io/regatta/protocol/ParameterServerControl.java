@@ -8,12 +8,12 @@ import io.regatta.protocol.parameterserver.ParameterShardGrpcClient;
 import io.regatta.protocol.parameterserver.PushMark;
 import io.regatta.protocol.parameterserver.RestoreRequest;
 import io.regatta.protocol.parameterserver.SaveRequest;
+import io.regatta.protocol.parameterserver.SavedReply;
 import io.regatta.protocol.parameterserver.SavedRequest;
 import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.regatta.protocol.parameterserver.ShardMapRequest;
 import io.regatta.protocol.parameterserver.StatusReply;
 import io.regatta.protocol.parameterserver.StatusRequest;
-import io.regatta.protocol.snapshot.FileEntry;
 import io.vertx.core.Future;
 import java.util.List;
 
@@ -69,9 +69,8 @@ public final class ParameterServerControl {
   }
 
   /** The file that a shard has written for the job's last snapshot; completes when it is on disk. */
-  public Future<FileEntry> saved(String job) {
-    return calls.call(ParameterShardGrpcClient.Saved, SavedRequest.newBuilder().setJob(job).build())
-        .map(r -> new FileEntry(r.getFile(), r.getBytes(), r.getSha256()));
+  public Future<SavedReply> saved(String job) {
+    return calls.call(ParameterShardGrpcClient.Saved, SavedRequest.newBuilder().setJob(job).build());
   }
 
   /**

@@ -60,12 +60,13 @@ class DependencyRulesTest {
     assertThat(regatta.contain(TrainingProgram.class)).isTrue();
   }
 
-  /** load-tests → fleet → four services (aggregator and trainer above collective) → node → shared-protocol → core; no service sees another. */
+  /** load-tests → fleet → four services (aggregator and trainer above collective) → { node, snapshot } → shared-protocol → core; no service sees another. */
   @Test
   void dependencies_point_one_way() {
     ArchRule rule = layeredArchitecture().consideringOnlyDependenciesInLayers()
         .layer("core").definedBy("io.regatta.core..")
         .layer("shared-protocol").definedBy("io.regatta.protocol..")
+        .layer("snapshot").definedBy("io.regatta.snapshot..")
         .layer("node").definedBy("io.regatta.node..")
         .layer("rendezvous").definedBy("io.regatta.rendezvous..")
         .layer("parameter-server").definedBy("io.regatta.parameterserver..")
@@ -75,12 +76,13 @@ class DependencyRulesTest {
         .layer("fleet").definedBy("io.regatta.fleet..")
         .whereLayer("core").mayNotAccessAnyLayer()
         .whereLayer("shared-protocol").mayOnlyAccessLayers("core")
+        .whereLayer("snapshot").mayOnlyAccessLayers("core", "shared-protocol")
         .whereLayer("node").mayOnlyAccessLayers("core", "shared-protocol")
         .whereLayer("rendezvous").mayOnlyAccessLayers("core", "shared-protocol", "node")
-        .whereLayer("parameter-server").mayOnlyAccessLayers("core", "shared-protocol", "node")
+        .whereLayer("parameter-server").mayOnlyAccessLayers("core", "shared-protocol", "snapshot", "node")
         .whereLayer("gradient-aggregator").mayOnlyAccessLayers("core", "shared-protocol", "node", "collective")
         .whereLayer("collective").mayOnlyAccessLayers("core", "shared-protocol", "node")
-        .whereLayer("trainer").mayOnlyAccessLayers("core", "shared-protocol", "node", "collective")
+        .whereLayer("trainer").mayOnlyAccessLayers("core", "shared-protocol", "snapshot", "node", "collective")
         .whereLayer("fleet").mayNotBeAccessedByAnyLayer();
     rule.check(regatta);
   }

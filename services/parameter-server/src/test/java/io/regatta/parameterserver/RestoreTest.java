@@ -15,11 +15,11 @@ import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.parameterserver.RestoreRequest;
 import io.regatta.protocol.parameterserver.SaveRequest;
 import io.regatta.protocol.parameterserver.Shard;
-import io.regatta.protocol.snapshot.FileEntry;
-import io.regatta.protocol.snapshot.Manifest;
-import io.regatta.protocol.snapshot.ModelLayout;
-import io.regatta.protocol.snapshot.SnapshotDirectory;
-import io.regatta.protocol.snapshot.SnapshotKind;
+import io.regatta.snapshot.FileEntry;
+import io.regatta.snapshot.Manifest;
+import io.regatta.snapshot.ModelLayout;
+import io.regatta.snapshot.SnapshotDirectory;
+import io.regatta.snapshot.SnapshotKind;
 import io.vertx.core.Future;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -136,7 +136,7 @@ class RestoreTest {
     SnapshotDirectory out = SnapshotDirectory.of(target).begin();
     get(control.save(SaveRequest.newBuilder().setJob("first").setDirectory(out.part().toString())
         .setKind(SnapshotKind.FULL.label()).build()));
-    FileEntry file = get(control.saved("first"));
+    FileEntry file = FileEntry.of(get(control.saved("first")));
     out.publish(new Manifest("first", "a1", "async", SnapshotKind.FULL, 0, -1, 0, false, "", "", ModelLayout.of(job), List.of(),
         List.of(file)).toJson(), true);
     get(client.leave(true));
