@@ -1,4 +1,4 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.plan;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

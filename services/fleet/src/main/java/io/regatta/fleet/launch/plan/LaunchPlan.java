@@ -1,4 +1,4 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.plan;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
@@ -15,7 +15,7 @@ import java.util.Map;
  * @param restarts how often a trainer that fails is started again
  * @param store through which the trainers rendezvous without a master, whose address is then unused; empty: none
  */
-record LaunchPlan(boolean collective, String why, List<Planned> processes, List<String> endpoints, int trainers, int restarts,
+public record LaunchPlan(boolean collective, String why, List<Planned> processes, List<String> endpoints, int trainers, int restarts,
     String store) {
 
   private static final String MASTER = "PADDLE_MASTER";
@@ -26,24 +26,24 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
    * @param local its number among those of its role on this machine, from 0
    * @param environment its variables, beside those that it inherits
    */
-  record Planned(LaunchedRole role, int local, Map<String, String> environment) {
+  public record Planned(LaunchedRole role, int local, Map<String, String> environment) {
 
-    String name() {
+    public String name() {
       return role.word + " " + local;
     }
   }
 
-  LaunchPlan {
+  public LaunchPlan {
     processes = List.copyOf(processes);
     endpoints = List.copyOf(endpoints);
   }
 
-  List<Planned> of(LaunchedRole role) {
+  public List<Planned> of(LaunchedRole role) {
     return processes.stream().filter(process -> process.role() == role).toList();
   }
 
   /** Returns true if trainers of other machines use the servers of this one. */
-  boolean isUsedFromElsewhere() {
+  public boolean isUsedFromElsewhere() {
     return !collective && trainers > of(LaunchedRole.WORKER).size();
   }
 
@@ -51,7 +51,7 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
    * Returns true if this launch starts every process of the job, so that none needs to agree with one of another
    * launch. A launch on hosts over ssh does.
    */
-  boolean isWhole() {
+  public boolean isWhole() {
     int servers = of(LaunchedRole.WORKER).stream().findFirst()
         .map(worker -> worker.environment().getOrDefault("PADDLE_PSERVERS_IP_PORT_LIST", ""))
         .filter(list -> !list.isEmpty())
@@ -60,19 +60,19 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
   }
 
   /** Returns {@code host:port} of each server of this machine. */
-  List<String> serversHere() {
+  public List<String> serversHere() {
     return of(LaunchedRole.SERVER).stream().map(server -> server.environment().get("POD_IP") + ":"
         + server.environment().get("PADDLE_PORT")).toList();
   }
 
   /** Returns {@code host:port} of the rendezvous, which is at the job's first server, if that is here; else empty. */
-  String rendezvousHere() {
+  public String rendezvousHere() {
     return of(LaunchedRole.SERVER).stream().map(server -> server.environment().get("PADDLE_PSERVERS_IP_PORT_LIST").split(",")[0])
         .filter(serversHere()::contains).findFirst().orElse("");
   }
 
   /** Creates a plan without a store. */
-  LaunchPlan(boolean collective, String why, List<Planned> processes, List<String> endpoints, int trainers, int restarts) {
+  public LaunchPlan(boolean collective, String why, List<Planned> processes, List<String> endpoints, int trainers, int restarts) {
     this(collective, why, processes, endpoints, trainers, restarts, "");
   }
 
@@ -85,12 +85,12 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
    * Returns the name of the variable, or of the job's key, with the trainers' endpoints, or with their rendezvous if
    * these are not known beforehand.
    */
-  String placesName() {
+  public String placesName() {
     return !store.isEmpty() ? "collective.store" : meeting().isEmpty() ? "PADDLE_TRAINER_ENDPOINTS" : MASTER;
   }
 
   /** Returns the endpoints that {@link #placesName} has. */
-  List<String> places() {
+  public List<String> places() {
     return !store.isEmpty() ? List.of(store) : meeting().isEmpty() ? endpoints : List.of(meeting());
   }
 
@@ -101,12 +101,12 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
    * @param machine addresses and ports of this machine
    * @throws InvalidInput for options that contradict each other or leave something open
    */
-  static LaunchPlan of(LaunchOptions options, LaunchedJob job, Machines machine, LaunchedGpus gpus) {
+  public static LaunchPlan of(LaunchOptions options, LaunchedJob job, Machines machine, LaunchedGpus gpus) {
     return of(LaunchMode.here(options, job, gpus.visible().size()), options, job, machine, gpus);
   }
 
   /** Lists the processes of a launch whose mode has been chosen. */
-  static LaunchPlan of(LaunchMode mode, LaunchOptions options, LaunchedJob job, Machines machine, LaunchedGpus gpus) {
+  public static LaunchPlan of(LaunchMode mode, LaunchOptions options, LaunchedJob job, Machines machine, LaunchedGpus gpus) {
     if (mode.collective()) {
       return collective(mode.why(), options, job, machine, gpus);
     }

@@ -1,8 +1,23 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.remote;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.launch.Call;
+import io.regatta.fleet.launch.JobToken;
+import io.regatta.fleet.launch.Launcher;
+import io.regatta.fleet.launch.LauncherLink;
+import io.regatta.fleet.launch.Launches;
+import io.regatta.fleet.launch.RunIds;
+import io.regatta.fleet.launch.Signals;
+import io.regatta.fleet.launch.plan.LaunchMode;
+import io.regatta.fleet.launch.plan.LaunchOptions;
+import io.regatta.fleet.launch.plan.LaunchPlan;
+import io.regatta.fleet.launch.plan.LaunchedGpus;
+import io.regatta.fleet.launch.plan.LaunchedJob;
+import io.regatta.fleet.launch.plan.LaunchedRole;
+import io.regatta.fleet.launch.plan.Machines;
+import io.regatta.fleet.launch.plan.ParameterServerPlan;
 import io.regatta.node.settings.Settings;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;

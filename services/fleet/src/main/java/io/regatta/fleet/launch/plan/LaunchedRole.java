@@ -1,15 +1,15 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.plan;
 
 /** The roles of launched processes, in the order in which they are started. */
-enum LaunchedRole {
+public enum LaunchedRole {
   MASTER("master", "masterlog"),
   SERVER("server", "serverlog"),
   WORKER("worker", "workerlog");
 
   /** Name in messages. */
-  final String word;
+  public final String word;
   /** Name of its log without the point and its number on the machine. */
-  final String log;
+  public final String log;
 
   LaunchedRole(String word, String log) {
     this.word = word;

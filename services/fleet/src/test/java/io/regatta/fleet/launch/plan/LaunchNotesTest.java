@@ -1,9 +1,11 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.plan;
 
 import static io.regatta.fleet.launch.Words.COLLECTIVE;
 import static io.regatta.fleet.launch.Words.JOB;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.fleet.launch.ReservedPorts;
+import io.regatta.fleet.launch.Words;
 import io.regatta.node.testing.FreePorts;
 import java.util.List;
 import java.util.regex.Matcher;

@@ -1,4 +1,4 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.remote;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;

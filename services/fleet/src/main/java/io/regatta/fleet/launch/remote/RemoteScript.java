@@ -1,4 +1,4 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.remote;
 
 import java.util.List;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.plan;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
  * @param collective whether trainers exchange among themselves; otherwise there are parameter servers
  * @param why the line that says how that was chosen
  */
-record LaunchMode(boolean collective, String why) {
+public record LaunchMode(boolean collective, String why) {
 
   private static final String NONE = "Not found distinct arguments";
   private static final String IS_COLLECTIVE = "the job's mode is collective. Use collective mode, with one trainer";
@@ -35,7 +35,7 @@ record LaunchMode(boolean collective, String why) {
   }
 
   /** Chooses the mode of a launch on machines whose GPUs cannot be seen from here. */
-  static LaunchMode onHosts(LaunchOptions options, LaunchedJob job) {
+  public static LaunchMode onHosts(LaunchOptions options, LaunchedJob job) {
     if (isAsked(options)) {
       return asked(options, job, "");
     }

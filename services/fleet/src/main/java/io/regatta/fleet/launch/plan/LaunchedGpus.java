@@ -1,4 +1,4 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.plan;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.config.GpuAssignment;
@@ -15,11 +15,11 @@ import java.util.stream.IntStream;
  * @param visible those that processes here may use, as {@code CUDA_VISIBLE_DEVICES} calls them; none: there are none,
  *     or they cannot be seen from here
  */
-record LaunchedGpus(GpuAssignment asked, List<String> visible) {
+public record LaunchedGpus(GpuAssignment asked, List<String> visible) {
 
   private static final String ONLY_ONE = "0";
 
-  LaunchedGpus {
+  public LaunchedGpus {
     visible = List.copyOf(visible);
   }
 
@@ -31,7 +31,7 @@ record LaunchedGpus(GpuAssignment asked, List<String> visible) {
    * @param devices number of GPUs that the system lists
    * @throws InvalidInput if {@code --gpus} names one that a process here cannot use
    */
-  static LaunchedGpus here(GpuAssignment asked, String variable, int devices) {
+  public static LaunchedGpus here(GpuAssignment asked, String variable, int devices) {
     List<String> visible = variable == null ? IntStream.range(0, devices).mapToObj(Integer::toString).toList()
         : LaunchOptions.list(variable).stream().takeWhile(name -> !name.startsWith("-")).toList(); // as CUDA reads it
     for (int gpu : asked.gpus()) {
@@ -50,7 +50,7 @@ record LaunchedGpus(GpuAssignment asked, List<String> visible) {
   }
 
   /** Returns the number of trainers of a collective job on one machine. */
-  int trainers(LaunchOptions options) {
+  public int trainers(LaunchOptions options) {
     return options.nprocPerNode() != null ? options.nprocPerNode()
         : Math.max(1, asked.gpus().isEmpty() ? visible.size() : asked.gpus().size());
   }

@@ -1,4 +1,4 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.plan;
 
 import static io.regatta.fleet.launch.Words.COLLECTIVE;
 import static io.regatta.fleet.launch.Words.JOB;
@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.launch.ReservedPorts;
+import io.regatta.fleet.launch.Words;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.trainer.config.GpuAssignment;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.plan;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.role.MachineRange;

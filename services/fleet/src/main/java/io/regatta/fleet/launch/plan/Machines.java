@@ -1,11 +1,11 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.plan;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
 import java.util.stream.IntStream;
 
 /** The machines on which a launcher starts processes: the one that it runs on, or all of a list, over ssh. */
-interface Machines {
+public interface Machines {
 
   /** Returns true if this launcher starts the processes of this place. May look names up, and block. */
   boolean has(String place);

@@ -1,4 +1,4 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.plan;
 
 import static io.regatta.fleet.launch.Words.COLLECTIVE;
 import static io.regatta.fleet.launch.Words.JOB;

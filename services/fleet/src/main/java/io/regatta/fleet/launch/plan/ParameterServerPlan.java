@@ -1,4 +1,4 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.plan;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
@@ -13,13 +13,13 @@ import java.util.stream.Stream;
  * The plan of the processes of a job with parameter servers, and their variables, which are those of Fleet's role
  * maker.
  */
-final class ParameterServerPlan {
+public final class ParameterServerPlan {
 
   /**
    * Port of the first server on machines that are named; trainers without a port are announced at the ports after its
    * servers.
    */
-  static final int FIRST_PORT = 6170;
+  public static final int FIRST_PORT = 6170;
 
   private final LaunchOptions options;
   private final LaunchedJob job;

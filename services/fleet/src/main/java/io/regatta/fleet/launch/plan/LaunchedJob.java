@@ -1,4 +1,4 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.plan;
 
 import java.util.List;
 import java.util.regex.Matcher;
@@ -61,7 +61,7 @@ public record LaunchedJob(int shards, boolean collective, boolean elastic, Strin
   }
 
   /** Returns the number of ports from one server to the next. */
-  int stride() {
+  public int stride() {
     return knowsShards() ? shards : STRIDE;
   }
 }

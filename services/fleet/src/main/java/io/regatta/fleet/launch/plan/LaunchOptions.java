@@ -1,4 +1,4 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.plan;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
@@ -65,7 +65,7 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
   }
 
   /** Returns the same options for other machines, by their names; numbers on each are in the lists. */
-  LaunchOptions on(List<String> newServers, List<String> newWorkers, List<String> newIps) {
+  public LaunchOptions on(List<String> newServers, List<String> newWorkers, List<String> newIps) {
     return new LaunchOptions(null, null, newServers, newWorkers, newIps, nprocPerNode, meeting, gpus, host, startPort,
         httpPort, gloo, logDir, jobId, program, arguments, given);
   }

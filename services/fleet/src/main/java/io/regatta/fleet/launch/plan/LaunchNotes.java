@@ -1,16 +1,16 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.plan;
 
 import java.util.ArrayList;
 import java.util.List;
 
 /** Lines about a launch beside that of its mode: what was asked for and means nothing in it, and what had to be guessed. Stateless. */
-final class LaunchNotes {
+public final class LaunchNotes {
 
   private static final String WITHOUT = " has no effect: ";
 
   private LaunchNotes() {}
 
-  static List<String> of(LaunchOptions options, LaunchedJob job, LaunchPlan plan) {
+  public static List<String> of(LaunchOptions options, LaunchedJob job, LaunchPlan plan) {
     List<String> notes = new ArrayList<>();
     if (isGiven(options, "--max_restart") && plan.restarts() == 0 && !options.given().get("--max_restart").strip().equals("0")) {
       notes.add("--max_restart" + WITHOUT + "trainers are started again in elastic collective jobs alone (--nnodes N:M, "

@@ -1,10 +1,12 @@
-package io.regatta.fleet.launch;
+package io.regatta.fleet.launch.plan;
 
 import static io.regatta.fleet.launch.Words.options;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.launch.ReservedPorts;
+import io.regatta.fleet.launch.Words;
 import io.regatta.fleet.role.RoleEnvironment;
 import io.regatta.node.testing.FreePorts;
 import java.util.ArrayList;
