@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * a heartbeat. Over the watch the rendezvous asks for a sign of life, when another member says that this one is lost; as it cannot
  * ask while the watch is broken, one is given when that breaks. Owned by the loop on which it is made.
  */
-final class ServiceSeat extends Tenure {
+final class ServiceSeat extends AbstractSeat {
   private static final Logger LOG = LoggerFactory.getLogger(ServiceSeat.class);
   private static final PeerLog FORMATIONS = PeerLog.ofEvents(LOG);
   /**

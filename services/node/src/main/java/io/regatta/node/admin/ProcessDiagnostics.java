@@ -21,9 +21,9 @@ import org.slf4j.LoggerFactory;
  * is there before the node has a Vertx or a cluster, so that a process that waits for its seed can say so. Owned by its
  * {@link io.regatta.node.Node}, or by the start as long as there is none; thread-safe.
  */
-public final class Insight {
+public final class ProcessDiagnostics {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Insight.class);
+  private static final Logger LOG = LoggerFactory.getLogger(ProcessDiagnostics.class);
 
   private final AdminConfig config;
   private final PeerSecurity security;
@@ -48,7 +48,7 @@ public final class Insight {
    * @param longWaitSeconds after which a wait is logged, s
    * @param role what this process is, for messages
    */
-  public Insight(AdminConfig config, PeerSecurity security, String host, String bind, int longWaitSeconds,
+  public ProcessDiagnostics(AdminConfig config, PeerSecurity security, String host, String bind, int longWaitSeconds,
       String role) {
     this.config = config;
     this.security = security;

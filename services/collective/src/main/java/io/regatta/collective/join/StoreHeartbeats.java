@@ -1,6 +1,6 @@
 package io.regatta.collective.join;
 
-import io.regatta.collective.join.Roll.Entry;
+import io.regatta.collective.join.MembershipRecord.Entry;
 import io.regatta.collective.store.Store;
 import io.vertx.core.Future;
 import java.nio.charset.StandardCharsets;
@@ -17,8 +17,8 @@ import java.util.function.LongSupplier;
  * Nobody compares clocks: a member is lost when its count has stood still for a lease by the watcher's own clock, during
  * which the watcher ran. Owned by its {@link StoreSeat}, on that one's context.
  */
-final class Pulse {
-  private static final String KEY = "pulse/";
+final class StoreHeartbeats {
+  private static final String KEY = "heartbeats/";
   /** No count, so that no sign of life follows it. */
   private static final byte[] ENDED = "ended".getBytes(StandardCharsets.UTF_8);
 
@@ -37,7 +37,7 @@ final class Pulse {
   private long lookedNanos;
   private boolean begun;
 
-  Pulse(Store store, String id, Timing timing, LongSupplier nanos) {
+  StoreHeartbeats(Store store, String id, Timing timing, LongSupplier nanos) {
     this.store = store;
     this.id = id;
     this.timing = timing;

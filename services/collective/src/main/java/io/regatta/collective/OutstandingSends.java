@@ -8,14 +8,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** How many messages are with a rank's streams, which use callers' memory, and who waits for it. Owned by the rank's loop. */
-final class Lent {
+final class OutstandingSends {
   private final Loop loop;
   private final Runnable sever;
   private final List<Promise<Void>> waiting = new ArrayList<>();
   private int messages;
 
   /** @param sever cuts the streams off that have messages, which then are done with in a moment */
-  Lent(Loop loop, Runnable sever) {
+  OutstandingSends(Loop loop, Runnable sever) {
     this.loop = loop;
     this.sever = sever;
   }

@@ -22,7 +22,7 @@ import java.util.stream.Collectors;
  * The key-value store of one {@link Group}. Owned by the group, on its thread. Counters are decimal text, so that
  * {@code get} shows what {@code add} made; an absent one counts as 0.
  */
-final class Store {
+final class GroupStore {
 
   /** One caller that waits for keys. Compared by identity: each is a call of its own. */
   private static final class Waiter {
@@ -46,7 +46,7 @@ final class Store {
   private final Set<Waiter> waiters = new LinkedHashSet<>();
   private long bytes;
 
-  Store(String group, RendezvousConfig.Limits limits, LongSupplier clock) {
+  GroupStore(String group, RendezvousConfig.Limits limits, LongSupplier clock) {
     this.group = group;
     this.limits = limits;
     this.clock = clock;
@@ -137,7 +137,7 @@ final class Store {
     for (Waiter waiter : List.copyOf(waiters)) {
       if (now >= waiter.deadlineMillis && waiters.remove(waiter)) {
         waiter.done.accept(null, new PeerLost("wait in group " + group + " timed out after "
-            + Holder.seconds(now - waiter.sinceMillis) + ": nobody has set "
+            + GroupMember.seconds(now - waiter.sinceMillis) + ": nobody has set "
             + missing(waiter).stream().collect(Collectors.joining(", "))
             + ". Look at who should have, or wait longer"));
       }

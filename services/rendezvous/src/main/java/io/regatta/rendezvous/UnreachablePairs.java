@@ -20,9 +20,9 @@ import java.util.stream.Stream;
  * several generations in a row; of those the one who has been in most of it, which is whom the majority cannot reach, or who reaches
  * nobody; of several the one that more has been said of by others, and then the one that came later. One at a time: then the rest try
  * again.
- * Owned by the group's {@link Succession}, on its thread.
+ * Owned by the group's {@link ElasticFormation}, on its thread.
  */
-final class Severed {
+final class UnreachablePairs {
 
   /** Generations in a row that come to nothing before anybody must go: a connection may break, and be made the next time. */
   static final int ATTEMPTS = 3;

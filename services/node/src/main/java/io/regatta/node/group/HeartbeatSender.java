@@ -1,8 +1,8 @@
 package io.regatta.node.group;
 
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.StaleGeneration;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
 import io.regatta.protocol.KnownGroup;
@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * deadline of a quarter of the lease; then the next one goes over a new connection, for a flow whose packets are dropped on the way
  * looks alive for minutes. One that is refused is the last. Owned by the membership, on its loop.
  */
-final class Heart {
-  private static final Logger LOG = LoggerFactory.getLogger(Heart.class);
+final class HeartbeatSender {
+  private static final Logger LOG = LoggerFactory.getLogger(HeartbeatSender.class);
   /** Heartbeats per lease: so many must be lost in a row before the rendezvous gives a member up. */
   private static final int BEATS_PER_LEASE = 4;
 
@@ -60,7 +60,7 @@ final class Heart {
    * @param changed told the group's view after its membership has changed
    * @param refused told why, when a beat has been refused
    */
-  Heart(Loop loop, Supplier<RendezvousClient> connect, String group, String kind, LongSupplier lastStep, Consumer<GroupView> changed,
+  HeartbeatSender(Loop loop, Supplier<RendezvousClient> connect, String group, String kind, LongSupplier lastStep, Consumer<GroupView> changed,
       Consumer<RegattaException> refused) {
     this.loop = loop;
     this.connect = connect;

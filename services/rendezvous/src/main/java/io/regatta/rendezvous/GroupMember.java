@@ -6,7 +6,7 @@ import io.regatta.protocol.rendezvous.Member;
 import java.util.Locale;
 
 /** Who holds a rank of a {@link Group}: one life of one process. Owned by its group, on that group's thread. */
-final class Holder {
+final class GroupMember {
 
   /** A holder starts active and ends in one of the other two; its rank may then be taken by a new holder. */
   enum State { ACTIVE, LEFT, LOST }
@@ -40,7 +40,7 @@ final class Holder {
   private long brokeMillis;
 
   /** @param join by which it came */
-  Holder(int rank, long incarnation, JoinRequest join, long nowMillis) {
+  GroupMember(int rank, long incarnation, JoinRequest join, long nowMillis) {
     this.rank = rank;
     this.wanted = join.getRank();
     this.incarnation = incarnation;

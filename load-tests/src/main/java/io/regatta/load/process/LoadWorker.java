@@ -17,7 +17,7 @@ import java.util.concurrent.LinkedBlockingQueue;
  * one line on standard output: {@code seconds}, {@code cpu} (seconds of this process) and what the task tells. It ends
  * with its standard input, so it cannot outlive the coordinator, whatever becomes of that.
  */
-public final class Worker {
+public final class LoadWorker {
 
   private static final OperatingSystemMXBean SYSTEM =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
@@ -27,7 +27,7 @@ public final class Worker {
     Task start(JsonObject setup) throws Exception;
   }
 
-  private Worker() {}
+  private LoadWorker() {}
 
   /** Runs until standard input ends; does not return. */
   public static void main(String[] args, Tasks tasks) {

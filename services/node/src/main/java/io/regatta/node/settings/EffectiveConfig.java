@@ -12,7 +12,7 @@ import java.util.Map;
  * The configuration that a process runs with: merged values, and for each key where its value came from. Made by
  * {@link Settings#load}; immutable, any thread.
  */
-public final class Effective {
+public final class EffectiveConfig {
 
   /** One key: its value as text (JSON for lists and maps) and its source, {@code default} if nobody gave it. */
   public record Line(String key, String value, String origin) {
@@ -37,7 +37,7 @@ public final class Effective {
   private final Path file;
 
   /** @param file the configuration file that was read, null if there was none */
-  Effective(Schema schema, JsonObject values, Map<String, String> origins, Path file) {
+  EffectiveConfig(Schema schema, JsonObject values, Map<String, String> origins, Path file) {
     this.schema = schema;
     this.values = values;
     this.origins = new LinkedHashMap<>(origins);
@@ -91,7 +91,7 @@ public final class Effective {
    *
    * @throws InvalidInput for an unknown key, with the nearest known one
    */
-  public Effective checkNames() {
+  public EffectiveConfig checkNames() {
     new SettingsBinder(schema, this::origin, file).checkNames(values);
     return this;
   }

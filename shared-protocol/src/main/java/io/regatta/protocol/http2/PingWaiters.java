@@ -11,14 +11,14 @@ import java.util.List;
  * Which streams of a connection wait for the peer to ring, and which want to know when they have ended. A bell is a PING with data of its
  * own: it is heard although nothing of a stream is read. Owned by the connection's event loop.
  */
-final class Bells {
+final class PingWaiters {
   /** Data of the PING that says: look again for what you wait for. Anything but the data of other PINGs; random. */
   static final long RING = 0x6e1f_52a9_c07d_4b38L;
 
   private final IntObjectMap<Runnable> waiting = new IntObjectHashMap<>();
   private final IntObjectMap<Runnable> ending = new IntObjectHashMap<>();
 
-  Bells(Http2Connection connection) {
+  PingWaiters(Http2Connection connection) {
     connection.addListener(new Http2ConnectionAdapter() {
       @Override
       public void onStreamClosed(Http2Stream closed) {

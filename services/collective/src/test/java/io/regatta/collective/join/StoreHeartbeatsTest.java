@@ -3,7 +3,7 @@ package io.regatta.collective.join;
 import static io.regatta.node.testing.Nodes.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.collective.join.Roll.Entry;
+import io.regatta.collective.join.MembershipRecord.Entry;
 import io.regatta.collective.store.MemoryStore;
 import io.regatta.collective.store.Store;
 import io.vertx.core.Vertx;
@@ -15,15 +15,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** On a clock that only the test moves. */
-class PulseTest {
+class StoreHeartbeatsTest {
   private static final Timing TIMING = new Timing(Duration.ofMillis(10), Duration.ofMillis(400));
   private static final List<Entry> OTHER = List.of(new Entry("other", "b", "b:1", -1, 1, ""));
 
   private final Vertx vertx = Vertx.vertx();
   private final Store store = new MemoryStore(vertx);
   private long nowMillis;
-  private final Pulse mine = new Pulse(store, "mine", TIMING, () -> nowMillis * 1_000_000);
-  private final Pulse other = new Pulse(store, "other", TIMING, () -> nowMillis * 1_000_000);
+  private final StoreHeartbeats mine = new StoreHeartbeats(store, "mine", TIMING, () -> nowMillis * 1_000_000);
+  private final StoreHeartbeats other = new StoreHeartbeats(store, "other", TIMING, () -> nowMillis * 1_000_000);
 
   @AfterEach
   void close() {
@@ -31,7 +31,7 @@ class PulseTest {
   }
 
   private Optional<String> key() {
-    return get(store.get("pulse/other")).map(value -> new String(value, StandardCharsets.UTF_8));
+    return get(store.get("heartbeats/other")).map(value -> new String(value, StandardCharsets.UTF_8));
   }
 
   /** The other one beats once, and then is silent for longer than the lease. */
@@ -71,7 +71,7 @@ class PulseTest {
   @Test
   void aSignOfLifeThatSeemedToFailDoesNotStopTheNextOnes() {
     get(other.beat());
-    get(store.set("pulse/other", "2".getBytes(StandardCharsets.UTF_8))); // the second one was written, but no answer came
+    get(store.set("heartbeats/other", "2".getBytes(StandardCharsets.UTF_8))); // the second one was written, but no answer came
     nowMillis += 100;
     get(other.beat());
     get(other.beat());

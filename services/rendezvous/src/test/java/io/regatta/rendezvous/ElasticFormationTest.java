@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Members of an elastic group of 1 to 4 who say of others that they cannot reach them; on a clock that only the test moves. */
-class SuccessionTest {
+class ElasticFormationTest {
   private static final long ANSWER = RendezvousConfig.defaults().answerMs();
 
   private final VirtualGroups g = new VirtualGroups();
@@ -196,7 +196,7 @@ class SuccessionTest {
 
   @Test
   void whomTheMajorityCannotReachMustGo_onceSoManyGenerationsHaveComeToNothing() {
-    for (int attempt = 0; attempt < Severed.ATTEMPTS; attempt++) {
+    for (int attempt = 0; attempt < UnreachablePairs.ATTEMPTS; attempt++) {
       assertThat(a.join.isDone()).isTrue();
       a.again(b);
       d.again(b);
@@ -211,7 +211,7 @@ class SuccessionTest {
 
   @Test
   void whoReachesNobodyMustGo_thoughItNamesTheOthers() {
-    for (int attempt = 0; attempt < Severed.ATTEMPTS; attempt++) {
+    for (int attempt = 0; attempt < UnreachablePairs.ATTEMPTS; attempt++) {
       attempt(a, b, c, d);
     }
     assertThat(a.join.error).isInstanceOf(StaleGeneration.class);
@@ -220,11 +220,11 @@ class SuccessionTest {
 
   @Test
   void betweenTwoItIsTheLaterOne_andAGenerationThatWasNotInVainBeginsTheCountAnew() {
-    for (int attempt = 0; attempt < Severed.ATTEMPTS - 1; attempt++) {
+    for (int attempt = 0; attempt < UnreachablePairs.ATTEMPTS - 1; attempt++) {
       attempt(a, d);
     }
     attempt(a);
-    for (int attempt = 0; attempt < Severed.ATTEMPTS; attempt++) {
+    for (int attempt = 0; attempt < UnreachablePairs.ATTEMPTS; attempt++) {
       assertThat(a.join.value).isNotNull();
       a.again(d);
       b.again();
@@ -238,7 +238,7 @@ class SuccessionTest {
   /** A member that gives a generation up breaks its streams: others may take it for unreachable once. */
   @Test
   void whatIsSaidOnceEndsNobody() {
-    for (int attempt = 0; attempt < Severed.ATTEMPTS; attempt++) {
+    for (int attempt = 0; attempt < UnreachablePairs.ATTEMPTS; attempt++) {
       a.again(attempt == 0 ? new One[] {b, d} : new One[] {d});
       b.again(attempt == 0 ? new One[] {c, d} : new One[] {d});
       c.again();

@@ -24,47 +24,47 @@ import org.slf4j.LoggerFactory;
  * over the stream by which that one follows the group. Whoever lives answers with a heartbeat within a round trip, and one whose
  * stream has just broken sends one of its own accord. So a member is lost early only if two see it gone who see it by different
  * connections: another member, and the rendezvous. A lie, and a connection that is broken between two members only, end nobody
- * here; what becomes of two who live and cannot reach each other is {@link Severed}'s.
+ * here; what becomes of two who live and cannot reach each other is {@link UnreachablePairs}'s.
  */
-final class Succession implements Formation {
-  private static final Logger LOG = LoggerFactory.getLogger(Succession.class);
+final class ElasticFormation implements Formation {
+  private static final Logger LOG = LoggerFactory.getLogger(ElasticFormation.class);
   private static final PeerLog ACCUSATIONS = PeerLog.ofEvents(LOG);
   private static final PeerLog RETRIES = PeerLog.ofEvents(LOG);
 
   private final Group group;
   private final Elastic rules;
-  private final Lobby lobby;
+  private final JoinQueue joinQueue;
   private final Issuer issuer;
   private final RendezvousConfig config;
-  private final Severed severed = new Severed();
+  private final UnreachablePairs severed = new UnreachablePairs();
   /** Newcomers of this run that came at its end, and wait for how it ends. */
-  private final Lobby late;
+  private final JoinQueue late;
   /** A member has come to its end: what the group was for is done, or will be when all are there. */
   private boolean runOver;
 
-  Succession(Group group, Elastic rules, Lobby lobby, Issuer issuer, RendezvousConfig config) {
+  ElasticFormation(Group group, Elastic rules, JoinQueue joinQueue, Issuer issuer, RendezvousConfig config) {
     this.group = group;
     this.rules = rules;
-    this.lobby = lobby;
+    this.joinQueue = joinQueue;
     this.issuer = issuer;
     this.config = config;
-    this.late = new Lobby(group.name(), 0, 0);
+    this.late = new JoinQueue(group.name(), 0, 0);
   }
 
   /** Into the next generation: a member of this one, which is over then for all, or a newcomer. */
   @Override
   public Runnable join(JoinRequest request, long now, long deadlineMillis, BiConsumer<JoinReply, RegattaException> done) {
     boolean newcomer = request.getIncarnation() == 0;
-    Holder member = newcomer ? null : group.requireActive(request.getRank(), request.getIncarnation());
-    boolean first = !newcomer && group.holders().stream().noneMatch(h -> lobby.holds(h.incarnation));
-    lobby.replace(request);
+    GroupMember member = newcomer ? null : group.requireActive(request.getRank(), request.getIncarnation());
+    boolean first = !newcomer && group.holders().stream().noneMatch(h -> joinQueue.holds(h.incarnation));
+    joinQueue.replace(request);
     if (newcomer) {
       if (runOver) {
         return awaitEnd(request, now, done);
       }
-      rules.admit(request, group.holders(), lobby, now);
+      rules.admit(request, group.holders(), joinQueue, now);
     }
-    Lobby.Guest guest = lobby.enter(request, now, deadlineMillis, done);
+    JoinQueue.Guest guest = joinQueue.enter(request, now, deadlineMillis, done);
     if (first) {
       group.changed();
     } else if (newcomer && !group.holders().isEmpty()) {
@@ -89,8 +89,8 @@ final class Succession implements Formation {
    * Those whom a member cannot reach are asked, and those from whom the rendezvous itself has been cut off at the same time. Who
    * follows the group over no stream, and lives without one, cannot be asked: its lease says what has become of it.
    */
-  private void ask(Holder by, List<Long> unreachable, long now) {
-    List<Holder> accused = group.holders().stream()
+  private void ask(GroupMember by, List<Long> unreachable, long now) {
+    List<GroupMember> accused = group.holders().stream()
         .filter(holder -> holder.active() && !holder.isAsked() && holder != by && unreachable.contains(holder.incarnation)
             && (holder.follows() || holder.hasLostStream(config.answerMs()))).toList();
     if (accused.isEmpty()) {
@@ -98,7 +98,7 @@ final class Succession implements Formation {
     }
     ACCUSATIONS.warn("{}: {} cannot reach {}, which has {} to give a sign of life", group.name(), by.describe(now),
         describe(accused, now),
-        Holder.seconds(config.answerMs()));
+        GroupMember.seconds(config.answerMs()));
     accused.forEach(holder -> holder.ask("rank " + by.rank + " (" + by.name() + ")", now));
     group.holders().forEach(holder -> streamBroke(holder, now));
     group.tell();
@@ -106,17 +106,17 @@ final class Succession implements Formation {
 
   /** Where some are thought dead, one whose stream to the rendezvous has broken may be as well. */
   @Override
-  public void streamBroke(Holder holder, long now) {
-    if (holder.active() && holder.hasLostStream(config.answerMs()) && !holder.isAsked() && !lobby.holds(holder.incarnation)
-        && group.holders().stream().anyMatch(Holder::isAsked)) {
+  public void streamBroke(GroupMember holder, long now) {
+    if (holder.active() && holder.hasLostStream(config.answerMs()) && !holder.isAsked() && !joinQueue.holds(holder.incarnation)
+        && group.holders().stream().anyMatch(GroupMember::isAsked)) {
       holder.ask("the rendezvous, whose stream to it broke,", now);
     }
   }
 
   @Override
-  public Optional<String> lost(Holder holder, long now) {
+  public Optional<String> lost(GroupMember holder, long now) {
     return holder.isAsked() && now - holder.askedMillis() > config.answerMs() ? Optional.of(holder.askedBy()
-        + " cannot reach it, and it has given no sign of life within " + Holder.seconds(config.answerMs())
+        + " cannot reach it, and it has given no sign of life within " + GroupMember.seconds(config.answerMs())
         + " of being asked for one") : Optional.empty();
   }
 
@@ -125,17 +125,17 @@ final class Succession implements Formation {
   /** Forms the next generation, if it is time. */
   @Override
   public void proceed(long now) {
-    lobby.guests().forEach(guest -> rules.refusal(guest, group.holders(), lobby, now).ifPresent(why -> lobby.refuse(guest, why)));
-    if (!rules.isReady(group.holders(), lobby, runOver, now)) {
+    joinQueue.guests().forEach(guest -> rules.refusal(guest, group.holders(), joinQueue, now).ifPresent(why -> joinQueue.refuse(guest, why)));
+    if (!rules.isReady(group.holders(), joinQueue, runOver, now)) {
       return;
     }
-    Optional<Severed.Excess> excess = severed.excess(lobby.guests().stream().map(guest -> guest.request().getIncarnation())
+    Optional<UnreachablePairs.Excess> excess = severed.excess(joinQueue.guests().stream().map(guest -> guest.request().getIncarnation())
         .collect(Collectors.toSet()));
     if (excess.isEmpty()) {
       if (severed.attempts() > 0) {
         RETRIES.warn("{}: the last generation has come to nothing, and is tried again with all of its members ({} of "
             + "{} times), for {}",
-            group.name(), severed.attempts(), Severed.ATTEMPTS - 1, severed.pairs().stream()
+            group.name(), severed.attempts(), UnreachablePairs.ATTEMPTS - 1, severed.pairs().stream()
                 .map(pair -> describe(pair.by(), now) + " cannot reach " + describe(pair.to(), now)).collect(Collectors.joining("; ")));
       }
       form(now);
@@ -143,20 +143,20 @@ final class Succession implements Formation {
     }
     holder(excess.get().incarnation()).ifPresent(holder -> group.lose(holder, "it and " + excess.get().others().stream()
         .map(other -> describe(other, now)).collect(Collectors.joining(" and ")) + " live and cannot reach each other, and "
-        + Severed.ATTEMPTS + " generations with both came to nothing; look at the network between them", now));
+        + UnreachablePairs.ATTEMPTS + " generations with both came to nothing; look at the network between them", now));
     group.changed();
     proceed(now);
   }
 
   private void form(long now) {
-    List<Holder> before = List.copyOf(group.holders());
-    List<Lobby.Guest> guests = lobby.takeAll();
+    List<GroupMember> before = List.copyOf(group.holders());
+    List<JoinQueue.Guest> guests = joinQueue.takeAll();
     int[] ranks = Elastic.ranks(guests, before);
-    Holder[] next = new Holder[ranks.length];
+    GroupMember[] next = new GroupMember[ranks.length];
     for (int i = 0; i < ranks.length; i++) {
       JoinRequest request = guests.get(i).request();
       next[ranks[i]] = before.stream().filter(h -> h.incarnation == request.getIncarnation()).findFirst()
-          .orElseGet(() -> new Holder(-1, issuer.nextIncarnation(), request, now));
+          .orElseGet(() -> new GroupMember(-1, issuer.nextIncarnation(), request, now));
       next[ranks[i]].rank = ranks[i];
       next[ranks[i]].seen(now);
     }
@@ -170,27 +170,27 @@ final class Succession implements Formation {
 
   /** Whether a guest waits on behind its time: a newcomer does, as long as there are members who may let it in. */
   @Override
-  public boolean waitsOn(Lobby.Guest guest) {
-    return guest.request().getIncarnation() == 0 && group.holders().stream().anyMatch(Holder::active);
+  public boolean waitsOn(JoinQueue.Guest guest) {
+    return guest.request().getIncarnation() == 0 && group.holders().stream().anyMatch(GroupMember::active);
   }
 
   /** Newcomers whom the next generation could take in. */
   @Override
   public List<JoinRequest> newcomers() {
-    return group.holders().isEmpty() ? List.of() : lobby.guests().stream()
-        .filter(guest -> guest.request().getIncarnation() == 0 && rules.hasSeat(guest, group.holders(), lobby))
-        .map(Lobby.Guest::request).toList();
+    return group.holders().isEmpty() ? List.of() : joinQueue.guests().stream()
+        .filter(guest -> guest.request().getIncarnation() == 0 && rules.hasSeat(guest, group.holders(), joinQueue))
+        .map(JoinQueue.Guest::request).toList();
   }
 
   /** Nobody is let in any more: a newcomer would find nothing to do, or begin what is done anew when the last member has gone. */
   private void endRun(long now) {
     runOver = true;
-    lobby.guests().stream().filter(guest -> guest.request().getIncarnation() == 0).forEach(guest -> {
+    joinQueue.guests().stream().filter(guest -> guest.request().getIncarnation() == 0).forEach(guest -> {
       if (isOfThisRun(guest.request())) {
         guest.withdraw();
         late.takeOver(guest);
       } else {
-        lobby.refuse(guest, runOver(guest.request(), now));
+        joinQueue.refuse(guest, runOver(guest.request(), now));
       }
     });
   }
@@ -213,7 +213,7 @@ final class Succession implements Formation {
       throw new Overloaded(late.size() + " newcomers wait for the end of the run of group " + group.name()
           + " already, the limit (rendezvous.limits.members)");
     }
-    Lobby.Guest guest = late.enter(newcomer.toBuilder().setRank(-1).build(), now, Long.MAX_VALUE, done);
+    JoinQueue.Guest guest = late.enter(newcomer.toBuilder().setRank(-1).build(), now, Long.MAX_VALUE, done);
     return guest::withdraw;
   }
 
@@ -242,17 +242,17 @@ final class Succession implements Formation {
 
   @Override
   public String state(long now) {
-    return rules.state(group.holders(), lobby, now);
+    return rules.state(group.holders(), joinQueue, now);
   }
 
   @Override
   public Collection<Integer> absentRanks() {
-    return rules.absentRanks(group.holders(), lobby);
+    return rules.absentRanks(group.holders(), joinQueue);
   }
 
   @Override
   public boolean isOver() {
-    return lobby.size() == 0;
+    return joinQueue.size() == 0;
   }
 
   @Override
@@ -261,12 +261,12 @@ final class Succession implements Formation {
   }
 
   private Conflict runOver(JoinRequest newcomer, long now) {
-    List<Holder> here = group.holders().stream().filter(Holder::active).toList();
+    List<GroupMember> here = group.holders().stream().filter(GroupMember::active).toList();
     return new Conflict("the run of group " + group.name() + " has ended, too early for " + newcomer.getMember() + " to take part"
         + (here.isEmpty() ? "" : ", and is being closed by " + describe(here, now)) + "; start the job anew to run it again");
   }
 
-  private Optional<Holder> holder(long incarnation) {
+  private Optional<GroupMember> holder(long incarnation) {
     return group.holders().stream().filter(holder -> holder.incarnation == incarnation).findFirst();
   }
 
@@ -274,7 +274,7 @@ final class Succession implements Formation {
     return holder(incarnation).map(holder -> holder.describe(now)).orElse("incarnation " + incarnation);
   }
 
-  private static String describe(List<Holder> holders, long now) {
+  private static String describe(List<GroupMember> holders, long now) {
     return holders.stream().map(holder -> holder.describe(now)).collect(Collectors.joining(", "));
   }
 }

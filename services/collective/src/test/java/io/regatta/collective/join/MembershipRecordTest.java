@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.collective.Joining;
-import io.regatta.collective.join.Roll.Entry;
+import io.regatta.collective.join.MembershipRecord.Entry;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.RunEnded;
 import java.time.Duration;
@@ -17,7 +17,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
-class RollTest {
+class MembershipRecordTest {
   private static Joining joining(String group, int min, int max, int rank) {
     return new Joining(group, min, max, rank, "m" + rank, "h:" + (rank + 2), Duration.ofSeconds(9), Duration.ZERO);
   }
@@ -27,7 +27,7 @@ class RollTest {
   void everyGenerationIsWholeAndNewer(@ForAll @IntRange(min = 1, max = 4) int min, @ForAll @IntRange(max = 3) int more,
       @ForAll Random random) {
     int max = min + more;
-    Roll roll = Roll.of(joining("g", min, max, -1));
+    MembershipRecord roll = MembershipRecord.of(joining("g", min, max, -1));
     long generation = roll.generation();
     for (int step = 0; step < 60; step++) {
       List<Entry> all = roll.everybody().toList();
@@ -41,7 +41,7 @@ class RollTest {
       } else if (what == 2 && members) {
         roll = roll.reform(roll.members().get(random.nextInt(roll.members().size())).id());
       }
-      roll = Roll.decode(roll.encode());
+      roll = MembershipRecord.decode(roll.encode());
       if (roll.isReady(random.nextBoolean())) {
         List<Entry> waiting = roll.waiting();
         roll = roll.form(0);
@@ -61,7 +61,7 @@ class RollTest {
 
   @Test
   void givenRanksAreKeptAndTheOthersFillTheRest() {
-    Roll roll = Roll.of(joining("g", 4, 4, -1));
+    MembershipRecord roll = MembershipRecord.of(joining("g", 4, 4, -1));
     for (int wanted : List.of(-1, 2, -1, 0)) {
       roll = roll.enter("id" + roll.waiting().size(), joining("g", 4, 4, wanted));
     }
@@ -72,11 +72,11 @@ class RollTest {
 
   @Test
   void whoWantsTheRankOfALivingMemberDoesNotGetIt_thoughItComesFirst() {
-    Roll formed = Roll.of(joining("g", 2, 4, -1)).enter("a", joining("g", 2, 4, -1)).enter("b", joining("g", 2, 4, 1)).form(5);
+    MembershipRecord formed = MembershipRecord.of(joining("g", 2, 4, -1)).enter("a", joining("g", 2, 4, -1)).enter("b", joining("g", 2, 4, 1)).form(5);
     assertThatThrownBy(() -> formed.enter("c", joining("g", 2, 4, 1))).as("b has asked for it").isInstanceOf(Conflict.class);
-    Roll next = formed.enter("d", joining("g", 2, 4, 0)).reform("b").reform("a").form(6);
+    MembershipRecord next = formed.enter("d", joining("g", 2, 4, 0)).reform("b").reform("a").form(6);
     assertThat(next.members()).extracting(Entry::id).as("a keeps what it has").containsExactly("a", "b", "d");
-    Roll fixed = Roll.of(joining("g", 2, 2, -1)).enter("a", joining("g", 2, 2, -1)).enter("b", joining("g", 2, 2, -1)).form(5);
+    MembershipRecord fixed = MembershipRecord.of(joining("g", 2, 2, -1)).enter("a", joining("g", 2, 2, -1)).enter("b", joining("g", 2, 2, -1)).form(5);
     assertThatThrownBy(() -> fixed.without(List.of("b")).enter("c", joining("g", 2, 2, 0))).isInstanceOf(Conflict.class)
         .hasMessageContaining("rank 0");
     assertThat(fixed.without(List.of("b")).enter("c", joining("g", 2, 2, 1)).reform("a").form(6).members())
@@ -85,8 +85,8 @@ class RollTest {
 
   @Test
   void aSmallGroupWaitsUntilNobodyElseComes_survivorsDoNot() {
-    Roll roll = Roll.of(joining("g", 2, 4, -1));
-    List<Roll> steps = new ArrayList<>(List.of(roll));
+    MembershipRecord roll = MembershipRecord.of(joining("g", 2, 4, -1));
+    List<MembershipRecord> steps = new ArrayList<>(List.of(roll));
     for (String id : List.of("a", "b", "c")) {
       roll = roll.enter(id, joining("g", 2, 4, -1));
       steps.add(roll);
@@ -94,12 +94,12 @@ class RollTest {
     assertThat(steps.get(1).isReady(true)).as("below the minimum").isFalse();
     assertThat(roll.isReady(false)).isFalse();
     assertThat(roll.isReady(true)).isTrue();
-    Roll broken = roll.form(5).without(List.of("a")).reform("b");
+    MembershipRecord broken = roll.form(5).without(List.of("a")).reform("b");
     assertThat(broken.isReady(true)).as("c has still to come").isFalse();
     assertThat(broken.missing()).contains("of generation 7 of group g these have not come").contains("rank 2 m-1 at h:1")
         .contains("For them wait rank 1 m-1 at h:1; look at what they do");
     assertThat(broken.reform("c").isReady(false)).isTrue();
-    Roll last = broken.without(List.of("c"));
+    MembershipRecord last = broken.without(List.of("c"));
     assertThat(last.isReady(true)).as("one of at least two").isFalse();
     assertThat(last.end().isReady(false)).as("another, who is gone, was at its end").isTrue();
     assertThat(broken.end().isReady(true)).as("c lives, and has still to come").isFalse();
@@ -108,7 +108,7 @@ class RollTest {
 
   @Test
   void whoCannotHaveASeatIsToldWhyAndWhatToDo() {
-    Roll roll = Roll.of(joining("g", 2, 2, -1)).enter("a", joining("g", 2, 2, 1));
+    MembershipRecord roll = MembershipRecord.of(joining("g", 2, 2, -1)).enter("a", joining("g", 2, 2, 1));
     assertThatThrownBy(() -> roll.enter("x", joining("other", 2, 2, -1))).isInstanceOf(Conflict.class)
         .hasMessageContaining("group g (m1 at h:3)").hasMessageContaining("scope of its own");
     assertThatThrownBy(() -> roll.enter("x", joining("g", 1, 2, -1))).isInstanceOf(Conflict.class)
@@ -118,7 +118,7 @@ class RollTest {
     assertThatThrownBy(() -> roll.enter("x", new Joining("g", 2, 2, -1, "x", "127.0.0.1:7", Duration.ofSeconds(9),
         Duration.ZERO))).isInstanceOf(Conflict.class).hasMessageContaining("x publishes 127.0.0.1:7")
         .hasMessageContaining("m1 at h:3").hasMessageContaining("Configure the host");
-    Roll full = roll.enter("b", joining("g", 2, 2, -1)).form(0);
+    MembershipRecord full = roll.enter("b", joining("g", 2, 2, -1)).form(0);
     assertThatThrownBy(() -> full.enter("x", joining("g", 2, 2, -1))).isInstanceOf(Conflict.class)
         .hasMessageContaining("full").hasMessageContaining("too late").hasMessageContaining("wait until one");
     assertThat(roll.missing()).contains("only 1 of 2 members").contains("missing ranks: 0").contains("Start the missing");
@@ -130,15 +130,15 @@ class RollTest {
 
   @Test
   void when_a_run_has_ended_with_success_then_its_newcomers_are_told_so_and_other_runs_begin() {
-    Roll left = Roll.of(ofRun("run-1")).enter("a", ofRun("run-1")).enter("b", ofRun("run-2")).form(5).without(List.of("a"))
+    MembershipRecord left = MembershipRecord.of(ofRun("run-1")).enter("a", ofRun("run-1")).enter("b", ofRun("run-2")).form(5).without(List.of("a"))
         .succeed(1000);
-    Roll over = Roll.decode(left.without(List.of("b")).encode());
-    for (Roll each : List.of(left, over)) {
+    MembershipRecord over = MembershipRecord.decode(left.without(List.of("b")).encode());
+    for (MembershipRecord each : List.of(left, over)) {
       for (String id : List.of("run-1", "run-2")) {
         assertThatThrownBy(() -> each.enter("c", ofRun(id))).isInstanceOf(RunEnded.class).hasMessageContaining(id);
       }
     }
-    Roll next = over.enter("c", ofRun("run-3"));
+    MembershipRecord next = over.enter("c", ofRun("run-3"));
     assertThat(next.waiting()).hasSize(1);
     assertThatThrownBy(() -> next.enter("d", ofRun("run-1"))).as("also while the next one runs").isInstanceOf(RunEnded.class);
     assertThat(over.enter("c", joining("g", 1, 2, -1)).waiting()).as("without an id").hasSize(1);
@@ -147,20 +147,20 @@ class RollTest {
   /** Its member has trained nothing. */
   @Test
   void when_a_newcomer_of_another_run_has_only_waited_then_its_run_has_not_ended_with_success() {
-    Roll waits = Roll.of(ofRun("run-1")).enter("a", ofRun("run-1")).form(5).enter("b", ofRun("run-2"));
-    Roll ended = Roll.decode(waits.end().encode());
+    MembershipRecord waits = MembershipRecord.of(ofRun("run-1")).enter("a", ofRun("run-1")).form(5).enter("b", ofRun("run-2"));
+    MembershipRecord ended = MembershipRecord.decode(waits.end().encode());
     assertThat(ended.awaitsEnd(ofRun("run-1"))).isTrue();
     assertThat(ended.awaitsEnd(ofRun("run-2"))).as("nothing of its run ends").isFalse();
-    Roll succeeded = Roll.decode(ended.without(List.of("a")).succeed(1000).encode());
+    MembershipRecord succeeded = MembershipRecord.decode(ended.without(List.of("a")).succeed(1000).encode());
     assertThat(succeeded.late(ofRun("run-2"))).isInstanceOf(Conflict.class);
     assertThat(succeeded.without(List.of("b")).enter("c", ofRun("run-2")).waiting()).as("it can begin").hasSize(1);
-    Roll both = waits.reform("a").form(6).succeed(1000);
+    MembershipRecord both = waits.reform("a").form(6).succeed(1000);
     assertThat(both.late(ofRun("run-2"))).as("it was let in").isInstanceOf(RunEnded.class);
   }
 
   @Test
   void when_a_run_has_ended_without_success_then_it_may_begin_again() {
-    Roll over = Roll.of(ofRun("run-1")).enter("a", ofRun("run-1")).form(5).without(List.of("a")).end();
+    MembershipRecord over = MembershipRecord.of(ofRun("run-1")).enter("a", ofRun("run-1")).form(5).without(List.of("a")).end();
     assertThat(over.enter("b", ofRun("run-1")).waiting()).hasSize(1);
   }
 
@@ -179,7 +179,7 @@ class RollTest {
   /** Of a roll that is split in two, of which each part loses the members of the other, in any order, one part at most continues. */
   @Property(tries = 300)
   void noMoreThanOnePartOfASplitHasAMajority(@ForAll @IntRange(min = 1, max = 9) int members, @ForAll Random random) {
-    Roll whole = Roll.of(joining("g", 1, 9, -1));
+    MembershipRecord whole = MembershipRecord.of(joining("g", 1, 9, -1));
     for (int i = 0; i < members; i++) {
       whole = whole.enter("id" + i, joining("g", 1, 9, -1));
     }
@@ -189,12 +189,12 @@ class RollTest {
     }
     List<List<String>> parts = List.of(new ArrayList<>(), new ArrayList<>());
     whole.everybody().forEach(entry -> parts.get(random.nextInt(2)).add(entry.id()));
-    Roll near = whole.lose(parts.get(1));
-    Roll far = Roll.decode(whole.lose(parts.get(0)).encode());
+    MembershipRecord near = whole.lose(parts.get(1));
+    MembershipRecord far = MembershipRecord.decode(whole.lose(parts.get(0)).encode());
     assertThat(parts.get(0).isEmpty() || parts.get(1).isEmpty() || near.hasMajority() != far.hasMajority())
         .as("exactly one of %s continues", parts).isTrue();
     if (!parts.get(0).isEmpty() && near.hasMajority()) {
-      Roll formed = near;
+      MembershipRecord formed = near;
       for (String id : parts.get(0)) {
         formed = formed.reform(id);
       }

@@ -27,7 +27,7 @@ import java.util.stream.IntStream;
  * thread. A guest who names no rank gets the lowest one that nobody named, when all have come. In an elastic group
  * {@link Elastic} says who gets which.
  */
-final class Lobby {
+final class JoinQueue {
 
   /** One waiting join. Compared by identity: each is a call of its own. */
   static final class Guest {
@@ -37,7 +37,7 @@ final class Lobby {
     private final long deadlineMillis;
     private final BiConsumer<JoinReply, RegattaException> done;
     /** Where it waits. */
-    private Lobby lobby;
+    private JoinQueue joinQueue;
 
     private Guest(JoinRequest request, long sinceMillis, long signsCountFromMillis, long deadlineMillis,
         BiConsumer<JoinReply, RegattaException> done) {
@@ -53,7 +53,7 @@ final class Lobby {
     }
 
     /** Whether a holder has given a sign of life since this guest came: then the guest is not its next life. */
-    boolean hears(Holder holder) {
+    boolean hears(GroupMember holder) {
       return holder.heardAfter(signsCountFromMillis);
     }
 
@@ -63,7 +63,7 @@ final class Lobby {
 
     /** It waits no longer, wherever it did; false if it did not any more. */
     boolean withdraw() {
-      return lobby.guests.remove(this);
+      return joinQueue.guests.remove(this);
     }
   }
 
@@ -76,7 +76,7 @@ final class Lobby {
    * @param staleMillis a sign of life that comes within this time of a guest may have been sent before it: whoever sent
    *     it can be dead
    */
-  Lobby(String group, int worldSize, long staleMillis) {
+  JoinQueue(String group, int worldSize, long staleMillis) {
     this.group = group;
     this.worldSize = worldSize;
     this.staleMillis = staleMillis;
@@ -92,7 +92,7 @@ final class Lobby {
       if (request.getIncarnation() == 0 && request.getRank() >= 0 && guest.request.getRank() == request.getRank()) {
         throw new Conflict("rank " + request.getRank() + " of group " + group + " is held by "
             + guest.request.getMember() + (guest.request.getEndpoint().isEmpty() ? "" : " at "
-            + guest.request.getEndpoint()) + ", which joined " + Holder.seconds(now - guest.sinceMillis)
+            + guest.request.getEndpoint()) + ", which joined " + GroupMember.seconds(now - guest.sinceMillis)
             + " ago; take another rank");
       }
     }
@@ -103,7 +103,7 @@ final class Lobby {
 
   /** Takes in a guest that waits nowhere else any more. */
   void takeOver(Guest guest) {
-    guest.lobby = this;
+    guest.joinQueue = this;
     guests.add(guest);
   }
 
@@ -121,7 +121,7 @@ final class Lobby {
     return guests.stream().mapToLong(guest -> guest.sinceMillis).max().orElse(0);
   }
 
-  /** All guests in the order in which they came; the lobby is empty afterwards. */
+  /** All guests in the order in which they came; the join queue is empty afterwards. */
   List<Guest> takeAll() {
     List<Guest> all = guests();
     guests.clear();
@@ -148,7 +148,7 @@ final class Lobby {
     }
   }
 
-  /** All guests by rank, as many as the world size; the lobby is empty afterwards. */
+  /** All guests by rank, as many as the world size; the join queue is empty afterwards. */
   List<Guest> seatAll() {
     Guest[] byRank = new Guest[worldSize];
     guests.stream().filter(g -> g.request.getRank() >= 0).forEach(g -> byRank[g.request.getRank()] = g);
@@ -183,7 +183,7 @@ final class Lobby {
     late.forEach(guests::remove);
     for (Guest guest : late) {
       guest.done.accept(null, new PeerLost("join timed out after "
-          + Holder.seconds(now - guest.sinceMillis) + ": " + why));
+          + GroupMember.seconds(now - guest.sinceMillis) + ": " + why));
     }
   }
 

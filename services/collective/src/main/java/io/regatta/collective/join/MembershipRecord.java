@@ -1,9 +1,9 @@
 package io.regatta.collective.join;
 
 import io.regatta.collective.Joining;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.RunEnded;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.group.Seating;
 import io.regatta.node.address.PublishedAddress;
 import io.vertx.core.json.JsonArray;
@@ -32,7 +32,7 @@ import java.util.stream.Stream;
  * @param runs the runs that its members belong to, and those that ended before
  * @param lost ranks of the members of the generation formed last that were lost since; not of those who left
  */
-record Roll(String group, int min, int max, long formed, long generation, List<Entry> members, List<Entry> waiting, boolean ended,
+record MembershipRecord(String group, int min, int max, long formed, long generation, List<Entry> members, List<Entry> waiting, boolean ended,
     Runs runs, List<Integer> lost) {
 
   /**
@@ -72,15 +72,15 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     }
   }
 
-  Roll {
+  MembershipRecord {
     members = List.copyOf(members);
     waiting = List.copyOf(waiting);
     lost = List.copyOf(lost);
   }
 
   /** Nobody is there yet. */
-  static Roll of(Joining joining) {
-    return new Roll(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), 0, 0, List.of(), List.of(), false, Runs.NONE, List.of());
+  static MembershipRecord of(Joining joining) {
+    return new MembershipRecord(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), 0, 0, List.of(), List.of(), false, Runs.NONE, List.of());
   }
 
   Stream<Entry> everybody() {
@@ -123,12 +123,12 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
    *
    * @throws Conflict if there can be no seat for it while those live who are here
    */
-  Roll enter(String id, Joining joining) {
+  MembershipRecord enter(String id, Joining joining) {
     if (runs.hasEnded(joining.runId())) {
       throw done(joining);
     }
     if (everybody().findAny().isEmpty()) {
-      return new Roll(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), formed, generation,
+      return new MembershipRecord(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), formed, generation,
           List.of(), List.of(Entry.of(id, joining)), false, runs.anew(), List.of());
     }
     String who = everybody().map(Entry::toString).collect(Collectors.joining(", "));
@@ -161,7 +161,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     }
     List<Entry> more = new ArrayList<>(waiting);
     more.add(Entry.of(id, joining));
-    return new Roll(group, min, max, formed, generation, members, more, false, runs, lost);
+    return new MembershipRecord(group, min, max, formed, generation, members, more, false, runs, lost);
   }
 
   private static String sizes(int min, int max) {
@@ -169,39 +169,39 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
   }
 
   /** A member waits for the next generation; this one is over. */
-  Roll reform(String id) {
+  MembershipRecord reform(String id) {
     return member(id).map(entry -> {
       List<Entry> more = new ArrayList<>(waiting);
       more.add(entry);
-      return new Roll(group, min, max, formed, generation + 1, without(members, List.of(id)), more, ended, runs, lost);
+      return new MembershipRecord(group, min, max, formed, generation + 1, without(members, List.of(id)), more, ended, runs, lost);
     }).orElse(this);
   }
 
   /** These have left; if any of them was a member, this generation is over. */
-  Roll without(Collection<String> ids) {
+  MembershipRecord without(Collection<String> ids) {
     return without(ids, lost);
   }
 
   /** These are lost; if any of them was a member, this generation is over. */
-  Roll lose(Collection<String> ids) {
+  MembershipRecord lose(Collection<String> ids) {
     return without(ids, Stream.concat(lost.stream(), everybody().filter(entry -> ids.contains(entry.id) && !entry.isNew())
         .map(Entry::rank)).toList());
   }
 
-  private Roll without(Collection<String> ids, List<Integer> allLost) {
+  private MembershipRecord without(Collection<String> ids, List<Integer> allLost) {
     List<Entry> left = without(members, ids);
-    return new Roll(group, min, max, formed, generation + (left.size() < members.size() ? 1 : 0), left,
+    return new MembershipRecord(group, min, max, formed, generation + (left.size() < members.size() ? 1 : 0), left,
         without(waiting, ids), ended, runs, allLost);
   }
 
   /** What the group was for is done. */
-  Roll end() {
-    return new Roll(group, min, max, formed, generation, members, waiting, true, runs, lost);
+  MembershipRecord end() {
+    return new MembershipRecord(group, min, max, formed, generation, members, waiting, true, runs, lost);
   }
 
   /** The same with success: members of the run that come later have nothing left to do. */
-  Roll succeed(long nowMillis) {
-    return new Roll(group, min, max, formed, generation, members, waiting, true, runs.succeed(nowMillis), lost);
+  MembershipRecord succeed(long nowMillis) {
+    return new MembershipRecord(group, min, max, formed, generation, members, waiting, true, runs.succeed(nowMillis), lost);
   }
 
   /**
@@ -245,7 +245,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
    *
    * @param nowMillis since the epoch: a store that has lost its content must not begin again with small generations
    */
-  Roll form(long nowMillis) {
+  MembershipRecord form(long nowMillis) {
     int[] ranks = Seating.ranks(waiting.stream().map(entry -> new Seating.Guest(entry.rank, entry.wanted)).toList());
     Entry[] seated = new Entry[ranks.length];
     Runs all = runs;
@@ -254,7 +254,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
       all = all.with(waiting.get(i).run);
     }
     long next = Math.max(generation + 1, nowMillis);
-    return new Roll(group, min, max, next, next, Arrays.asList(seated), List.of(), ended, all, List.of());
+    return new MembershipRecord(group, min, max, next, next, Arrays.asList(seated), List.of(), ended, all, List.of());
   }
 
   /**
@@ -308,9 +308,9 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
         .encode().getBytes(StandardCharsets.UTF_8);
   }
 
-  static Roll decode(byte[] bytes) {
+  static MembershipRecord decode(byte[] bytes) {
     JsonObject json = new JsonObject(new String(bytes, StandardCharsets.UTF_8));
-    return new Roll(json.getString("group"), json.getInteger("min"), json.getInteger("max"), json.getLong("formed"),
+    return new MembershipRecord(json.getString("group"), json.getInteger("min"), json.getInteger("max"), json.getLong("formed"),
         json.getLong("generation"), entries(json.getJsonArray("members")), entries(json.getJsonArray("waiting")),
         json.getBoolean("ended", false), Runs.of(json.getJsonObject("runs")),
         json.getJsonArray("lost", new JsonArray()).stream().map(Integer.class::cast).toList());

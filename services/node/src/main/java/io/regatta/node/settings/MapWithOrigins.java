@@ -11,20 +11,20 @@ import java.util.function.Function;
  * A map of a configuration that still knows where its entries came from, for those who look at them later. Equal to any
  * map of the same entries. Immutable, any thread.
  */
-final class GivenMap extends AbstractMap<String, Object> {
+final class MapWithOrigins extends AbstractMap<String, Object> {
 
   private final Map<String, Object> entries;
   private final Function<String, String> origin;
 
   /** @param origin of a path within the map; gives null where unknown */
-  GivenMap(Map<String, Object> entries, Function<String, String> origin) {
+  MapWithOrigins(Map<String, Object> entries, Function<String, String> origin) {
     this.entries = Collections.unmodifiableMap(new LinkedHashMap<>(entries));
     this.origin = origin;
   }
 
   /** Where a key of a map, or one below it, came from; null if nobody knows. */
   static String origin(Map<String, ?> map, String path) {
-    return map instanceof GivenMap given ? given.origin.apply(path) : null;
+    return map instanceof MapWithOrigins given ? given.origin.apply(path) : null;
   }
 
   @Override

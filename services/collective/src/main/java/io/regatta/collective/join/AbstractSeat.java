@@ -3,9 +3,9 @@ package io.regatta.collective.join;
 import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.StaleGeneration;
-import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -14,7 +14,7 @@ import io.vertx.core.Promise;
  * What a seat tells of the generation that it is in: of each one once that it is over, that members are gone, and
  * that there are newcomers; and, in the end, why it was given up. Changed on the seat's loop only.
  */
-abstract class Tenure implements Seat {
+abstract class AbstractSeat implements Seat {
   private final VertxLoop loop;
   private volatile Membership membership;
   private volatile Promise<String> ended;
@@ -24,7 +24,7 @@ abstract class Tenure implements Seat {
   private Throwable givenUpFor;
 
   /** No generation yet. */
-  Tenure(VertxLoop loop) {
+  AbstractSeat(VertxLoop loop) {
     this.loop = loop;
     ended = loop.promise();
     gone = loop.promise();

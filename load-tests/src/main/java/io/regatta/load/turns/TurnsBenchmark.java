@@ -36,7 +36,7 @@ import java.util.stream.LongStream;
  * Prints a table: the mean, the 99.9th percentile and the worst turn, by the clock and in the thread's CPU time, from
  * which other processes and collections of garbage on other threads are missing; and whether all kept within the limit.
  */
-public final class Turns {
+public final class TurnsBenchmark {
 
   private static final int DIM = 10;
   private static final int WARM_UP_ROWS = 400_000;
@@ -62,7 +62,7 @@ public final class Turns {
   private final OptimizerSpec rule;
   private long pushes;
 
-  private Turns(int rows, int requests, OptimizerSpec rule) {
+  private TurnsBenchmark(int rows, int requests, OptimizerSpec rule) {
     this.rows = rows;
     this.requests = requests;
     this.rule = rule;
@@ -83,7 +83,7 @@ public final class Turns {
 
   static String report(int rows, int requests, OptimizerSpec.Kind optimizer) {
     long before = Machine.usedHeapBytes();
-    Turns turns = new Turns(rows, requests, Rules.of(optimizer));
+    TurnsBenchmark turns = new TurnsBenchmark(rows, requests, Rules.of(optimizer));
     TurnReport table = new TurnReport();
     turns.measure(table);
     double bytesPerRow = (double) (Machine.usedHeapBytes() - before) / rows;
@@ -168,13 +168,13 @@ public final class Turns {
 
   private void pull(TurnTimes watch, long[] ids) {
     time(watch, () -> shard.pull(JOB, new Pull(0, pushes, false, List.of(new SparseIds(TABLE, ids)), false),
-        Turns::answered));
+        TurnsBenchmark::answered));
   }
 
   private void push(TurnTimes watch, long[] ids, float[] values) {
     Push push = new Push(List.of(new Contributor(0, 1, ++pushes, 1)), pushes - 1, 0, null,
         List.of(new SparseRows(TABLE, ids, values)));
-    time(watch, () -> shard.push(JOB, push, Turns::answered));
+    time(watch, () -> shard.push(JOB, push, TurnsBenchmark::answered));
   }
 
   /** The request, and all that it leaves to later turns. */
