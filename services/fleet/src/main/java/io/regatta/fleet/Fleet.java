@@ -1,5 +1,6 @@
 package io.regatta.fleet;
 
+import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.exchange.Shrunk;
@@ -10,7 +11,6 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.Interrupt;
 import io.regatta.node.process.ServiceLogging;
-import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;

@@ -300,7 +300,7 @@ class KubernetesTest {
     assertThat(policy.getJsonArray("policyTypes")).containsExactlyInAnyOrder("Ingress", "Egress");
     assertThat(policy.containsKey("ingress")).isFalse();
     assertThat(Kustomized.objects(policy, "egress")).singleElement().satisfies(rule -> assertThat(
-        Kustomized.objects(rule, "ports")).extracting(port -> port.getInteger("port")).containsExactly(443, 6443));
+        Kustomized.objects(rule, "ports")).extracting(port -> port.getInteger("port")).containsExactly(443, 6443, 8443, 16443));
     JsonObject services = built.object("NetworkPolicy", "regatta").getJsonObject("spec").getJsonObject("podSelector");
     assertThat(pod.selectedBy(services.getJsonObject("matchLabels"))).isFalse();
     JsonObject own = pod.container().getJsonObject("securityContext");

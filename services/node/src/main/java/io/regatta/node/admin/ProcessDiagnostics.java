@@ -34,7 +34,7 @@ public final class ProcessDiagnostics {
   private final SampleFamilies families = new SampleFamilies();
   private final Waits waits;
   private final Hosted hosted = new Hosted();
-  private final Health health;
+  private final ProcessHealth health;
   private volatile AdminServer admin;
   /** Null: there is no admin server. */
   private volatile HostPort endpoint;
@@ -57,7 +57,7 @@ public final class ProcessDiagnostics {
     this.role = role;
     this.waits = new Waits(SystemClock.get(), longWaitSeconds);
     metrics.getPrometheusRegistry().register(families);
-    this.health = new Health(hosted, config.healthTimeoutMs());
+    this.health = new ProcessHealth(hosted, config.healthTimeoutMs());
   }
 
   /** The node's own registry; {@code /metrics} shows it. */
@@ -84,7 +84,7 @@ public final class ProcessDiagnostics {
     return security;
   }
 
-  Health health() {
+  ProcessHealth health() {
     return health;
   }
 

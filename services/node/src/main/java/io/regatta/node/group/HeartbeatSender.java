@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The signs of life of a {@link Membership}, on a connection of their own, and the news of the group that come with their answers.
+ * The signs of life of a {@link GroupMembership}, on a connection of their own, and the news of the group that come with their answers.
  * One that gets no answer is complained of once and tried again: a rendezvous that is gone declares nobody lost. A beat has a
  * deadline of a quarter of the lease; then the next one goes over a new connection, for a flow whose packets are dropped on the way
  * looks alive for minutes. One that is refused is the last. Owned by the membership, on its loop.

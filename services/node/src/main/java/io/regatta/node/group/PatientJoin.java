@@ -19,7 +19,7 @@ import java.util.function.Supplier;
  * A join of a group that waits for the rendezvous, too. A join that has not reached it is made again until the node's ready timeout.
  * One of an elastic group, or of its next generation, outlives broken connections as well: the rendezvous takes it for the same one.
  * Meanwhile the rendezvous is asked now and then whether it is there, for its answer may take as long as it likes. Owned by its
- * {@link Membership}, on that one's loop.
+ * {@link GroupMembership}, on that one's loop.
  */
 final class PatientJoin {
   private static final long HEAR_MILLIS = 5_000;

@@ -7,7 +7,7 @@ import java.util.List;
  * leaves this rank as it was: then either some rank has completed the operation, and gives its result to all, or all who are
  * left attempt it again. Belongs to a model thread.
  */
-public interface Operation {
+public interface RankOperation {
 
   /** For messages, e.g. {@code step 418}. */
   String name();

@@ -12,7 +12,7 @@ import java.util.function.Supplier;
  * {@link ProcessDiagnostics}; asked by any thread, for a service may answer probes at a port of its own. A process that has no directory
  * yet, because it still joins its cluster, is fit: it only waits.
  */
-final class Health {
+final class ProcessHealth {
 
   private final Hosted hosted;
   private final long limitMillis;
@@ -20,7 +20,7 @@ final class Health {
   /** The last look at the directory: a cluster that hangs must not be asked several times at once. Guarded by this. */
   private Future<Void> looking = Future.succeededFuture();
 
-  Health(Hosted hosted, long limitMillis) {
+  ProcessHealth(Hosted hosted, long limitMillis) {
     this.hosted = hosted;
     this.limitMillis = limitMillis;
   }

@@ -35,9 +35,9 @@ import org.slf4j.LoggerFactory;
  * lost. One that is refused ends the seat: the rendezvous has declared this life lost, or was started anew and knows
  * neither the group nor this member.
  */
-public final class Membership {
+public final class GroupMembership {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
+  private static final Logger LOG = LoggerFactory.getLogger(GroupMembership.class);
   /** How long leaving may take: a frozen rendezvous finds out by the lease. */
   private static final long LEAVE_MILLIS = 1000;
 
@@ -76,7 +76,7 @@ public final class Membership {
    *     may come as one view
    * @param givenUp told once, why, if the rendezvous takes the seat away
    */
-  public Membership(MemberContext process, Directory.Instance rendezvous, String group, String kind, LongSupplier lastStep,
+  public GroupMembership(MemberContext process, Directory.Instance rendezvous, String group, String kind, LongSupplier lastStep,
       Consumer<GroupView> changed, Consumer<RegattaException> givenUp) {
     this.process = process;
     this.rendezvous = rendezvous;
@@ -92,13 +92,13 @@ public final class Membership {
   }
 
   /** Names the start of the job that this member belongs to, before it joins; a run that has ended is refused with {@code RunEnded}. */
-  public Membership ofRun(String id) {
+  public GroupMembership ofRun(String id) {
     runId = id;
     return this;
   }
 
   /** Tells with each heartbeat how many examples this member has trained so far, which outlives the member. */
-  public Membership counting(LongSupplier examples) {
+  public GroupMembership counting(LongSupplier examples) {
     heartbeats.counts(examples);
     return this;
   }

@@ -11,8 +11,8 @@ import io.vertx.grpc.common.GrpcStatus;
 import io.vertx.grpc.common.ServiceMethod;
 import io.vertx.grpc.common.ServiceName;
 import io.vertx.grpc.health.v1.HealthCheckRequest;
-import io.vertx.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.vertx.grpc.health.v1.HealthCheckResponse;
+import io.vertx.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.vertx.grpc.health.v1.HealthListRequest;
 import io.vertx.grpc.health.v1.HealthListResponse;
 import io.vertx.grpc.health.v1.HealthProto;
@@ -23,7 +23,7 @@ import java.util.Map;
  * gRPC's health service: the readiness of each service of a port, and under the empty name that of all together. Used on
  * the event loop of its port.
  */
-final class Health {
+final class HealthService {
   private static final long WATCH_MILLIS = 500;
   /** Calls of Watch need no token, so they must not grow without end. */
   private static final int MAX_WATCHES = 256;
@@ -49,13 +49,13 @@ final class Health {
   /** Open watches by the address that they come from. */
   private final Map<String, Integer> watches = new HashMap<>();
 
-  private Health(GrpcCalls calls, Vertx vertx) {
+  private HealthService(GrpcCalls calls, Vertx vertx) {
     this.calls = calls;
     this.vertx = vertx;
   }
 
   static void bind(GrpcCalls calls, Vertx vertx) {
-    Health health = new Health(calls, vertx);
+    HealthService health = new HealthService(calls, vertx);
     calls.service(DESCRIPTOR, () -> true,
             RequestLimits.ofBytes(MESSAGE_BYTES, new HeldRequests(vertx, ARRIVING_BYTES, ARRIVAL_MILLIS)))
         .call(CHECK, (request, call) -> {

@@ -13,7 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 /** What a blocked event loop does to a process's health. Blocks one for as long as it takes, so nobody guards it here. */
-class HealthTest {
+class ProcessHealthTest {
 
   @Test
   void aProcessWhoseEventLoopIsBlockedIsNotHealthyUntilItIsFree() throws Exception {
