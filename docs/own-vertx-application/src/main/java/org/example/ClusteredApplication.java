@@ -13,7 +13,7 @@ import io.vertx.spi.cluster.hazelcast.ConfigUtil;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 
 /** An application with a clustered Vertx and an HTTP service of its own, which hosts Regatta's services as well. */
-public final class Application {
+public final class ClusteredApplication {
 
   /** @param args name of the Hazelcast cluster, and the file with the token that Regatta's processes show */
   public static void main(String[] args) {
@@ -21,7 +21,7 @@ public final class Application {
     HazelcastClusterManager manager = new HazelcastClusterManager(hazelcast);
     Vertx.builder().withClusterManager(manager).buildClustered()
         .onSuccess(vertx -> start(vertx, manager, args[1]))
-        .onFailure(Application::end);
+        .onFailure(ClusteredApplication::end);
   }
 
   private static void start(Vertx vertx, HazelcastClusterManager manager, String tokenFile) {
@@ -37,7 +37,7 @@ public final class Application {
           System.out.println(
               "ready member=" + member.getHost() + ":" + member.getPort() + " http=" + http.actualPort());
         })
-        .onFailure(Application::end);
+        .onFailure(ClusteredApplication::end);
   }
 
   private static void end(Throwable failure) {
