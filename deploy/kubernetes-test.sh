@@ -9,6 +9,7 @@
 # Variables:
 #   IMAGE         (regatta:VERSION of pom.xml) is an image that the nodes have or can pull
 #   COMPONENTS    (small host-path) are added to each overlay; without them the nodes need 4.25 free cores and a storage class
+#   API, API_CA   address (HOST:PORT) and certificate of the API server, for a node on which addresses of services lead nowhere
 #   VOLUME        (/var/lib/regatta) is the directory of component host-path, on the node, writable for user 10001
 #   PARTS         (collective ps collective-tls ps-tls) are the parts to test, in this order
 #   EPOCHS (20), PS_EPOCHS (3) of the jobs, and DELAY (100), PS_DELAY (200) milliseconds added to each step, make them longer or shorter
@@ -129,8 +130,10 @@ apply() { # overlay, milliseconds, sed expression for its job.yaml
     printf 'configMapGenerator:\n'
     printf '  - {name: %s, behavior: replace, files: [%s]}\n' regatta-job job.yaml regatta-services services.yaml
     printf 'images:\n  - {name: regatta, newName: "%s", newTag: "%s"}\n' "${image%:*}" "${image##*:}"
+    printf 'patches:\n'
+    [ -z "${API:-}" ] || api_patch
     [[ " $components " != *" host-path "* ]] ||
-      printf 'patches:\n  - target: {kind: PersistentVolume}\n    patch: '"'"'[{"op": "replace", "path": "/spec/hostPath/path", "value": "%s"}]'"'"'\n' "$volume"
+      printf '  - target: {kind: PersistentVolume}\n    patch: '"'"'[{"op": "replace", "path": "/spec/hostPath/path", "value": "%s"}]'"'"'\n' "$volume"
   } >"$logs/kustomization.yaml"
   kubectl kustomize "$logs" >"$logs/manifests.yaml" || fail "the overlay cannot be built"
   kubectl apply -f "$logs/manifests.yaml" >"$logs/apply.log" 2>&1 || { cat "$logs/apply.log"; fail "kubectl apply"; }
@@ -144,7 +147,57 @@ begin() { # overlay
   mkdir -p "$logs"
   echo >"$logs/mark" # awk tells the files apart by the first one's lines
   kubectl apply -f deploy/kubernetes/base/namespace.yaml >/dev/null
-  openssl rand -hex 32 | k create secret generic regatta-token --from-file=token=/dev/stdin >/dev/null
+  [ -z "${API:-}" ] || k create configmap api-ca --from-file=ca.crt="$API_CA" >/dev/null
+}
+
+# Where the pod that makes the token finds the API server, if not where Kubernetes says.
+api_patch() {
+  cat <<PATCH
+  - target: {kind: Job, name: regatta-token}
+    patch: |
+      - {op: replace, path: /spec/template/spec/automountServiceAccountToken, value: false}
+      - op: add
+        path: /spec/template/spec/containers/0/env
+        value: [{name: KUBERNETES_SERVICE_HOST, value: "${API%:*}"}, {name: KUBERNETES_SERVICE_PORT, value: "${API##*:}"}]
+      - op: add
+        path: /spec/template/spec/containers/0/volumeMounts
+        value: [{name: account, mountPath: /var/run/secrets/kubernetes.io/serviceaccount}]
+      - op: add
+        path: /spec/template/spec/volumes
+        value:
+          - name: account
+            projected:
+              sources:
+                - serviceAccountToken: {path: token}
+                - configMap: {name: api-ca}
+                - downwardAPI: {items: [{path: namespace, fieldRef: {fieldPath: metadata.namespace}}]}
+PATCH
+}
+
+# The token was made by the manifests' own Job, by whose service account it goes; a further apply leaves it as it is.
+token_was_made() {
+  token() { k get secret regatta-token -o jsonpath='{.data.token}'; }
+  owner=$(k get secret regatta-token -o jsonpath='{.metadata.ownerReferences[0].kind}/{.metadata.ownerReferences[0].name}')
+  [ "$owner" = ServiceAccount/regatta-token ] || fail "the Secret regatta-token belongs to \"$owner\", not to the service account"
+  [ "$(token | base64 -d | wc -c)" -eq 64 ] || fail "the token is not one of 64 characters"
+  before=$(token)
+  k delete job regatta-token --wait=true >/dev/null
+  kubectl apply -f "$logs/manifests.yaml" >>"$logs/apply.log" 2>&1 || fail "kubectl apply, once more"
+  k wait --for=condition=Complete job/regatta-token --timeout=120s >/dev/null || fail "the Job regatta-token does not end when the Secret is there"
+  [ "$(token)" = "$before" ] || fail "a further apply has changed the token"
+  k auth can-i create secrets --as=system:serviceaccount:regatta:regatta-token >/dev/null || fail "the service account may not create secrets"
+  for verb in get list delete update; do
+    ! k auth can-i $verb secrets --as=system:serviceaccount:regatta:regatta-token >/dev/null || fail "the service account may $verb secrets"
+  done
+  say "  the token was made by the manifests, and a further apply leaves it: $(k logs job/regatta-token | tail -n 1)"
+}
+
+# Without the manifests the Secret is gone, too, though nobody names it.
+token_goes() {
+  k delete serviceaccount regatta-token >/dev/null
+  gone() { ! k get secret regatta-token >/dev/null 2>&1; }
+  until_true 120 gone || fail "the Secret regatta-token is still there without its service account"
+  say "  without its service account the token is gone"
 }
 
 # A crash of the JVM, as the kernel or the out-of-memory killer brings about: SIGKILL does not reach the first process from inside.
@@ -156,6 +209,7 @@ collective() {
   say "collective: applied"
   reader
   until_true 300 running trainer 2 || fail "two trainers do not run"
+  token_was_made
   awaited 400 'Epoch 0, batch [0-9]'
   until_true 60 ready rendezvous || fail "the rendezvous is not ready"
 
@@ -183,6 +237,7 @@ collective() {
   completed 1200
   say "the job is complete: $(results)"
   late_newcomer
+  token_goes
 }
 
 # The Job starts no pod any more once it is complete, but one that it has started may still wait for its node, image or volume.

@@ -57,7 +57,7 @@ final class ControlCall<Q, A> {
     String encoding = answer.headers().get("grpc-encoding");
     if (encoding != null && !encoding.equalsIgnoreCase("identity")) { // the library's limit counts compressed bytes
       ended.tryFail(new InvalidInput(calls.peer() + " answered " + method.methodName() + " in grpc-encoding " + encoding
-          + ", which is not decompressed here; is a proxy between that compresses?"));
+          + ", which is not decompressed here: let no proxy between compress"));
       request.cancel();
       return;
     }

@@ -240,7 +240,7 @@ public final class GrpcShardLink implements ShardLink {
   private static DenseSink into(DenseSlice wanted, int total) {
     if (total != wanted.size()) {
       throw new InvalidInput(total + " dense elements instead of " + wanted.size()
-          + "; do all processes run the same version?");
+          + ": run the same version in all processes");
     }
     return wanted.sink();
   }

@@ -1,5 +1,6 @@
 package io.regatta.protocol;
 
+import io.regatta.protocol.parameterserver.CheckDirectoryRequest;
 import io.regatta.protocol.parameterserver.DigestRequest;
 import io.regatta.protocol.parameterserver.HoldRequest;
 import io.regatta.protocol.parameterserver.ParameterServerGrpcClient;
@@ -7,18 +8,18 @@ import io.regatta.protocol.parameterserver.ParameterShardGrpcClient;
 import io.regatta.protocol.parameterserver.PushMark;
 import io.regatta.protocol.parameterserver.RestoreRequest;
 import io.regatta.protocol.parameterserver.SaveRequest;
+import io.regatta.protocol.parameterserver.SavedReply;
 import io.regatta.protocol.parameterserver.SavedRequest;
 import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.regatta.protocol.parameterserver.ShardMapRequest;
 import io.regatta.protocol.parameterserver.StatusReply;
 import io.regatta.protocol.parameterserver.StatusRequest;
-import io.regatta.protocol.snapshot.FileEntry;
 import io.vertx.core.Future;
 import java.util.List;
 
 /**
- * Control calls to one port of a parameter server: {@link #shardMap} and {@link #status} on its control port,
- * {@link #digest}, {@link #save}, {@link #saved} and {@link #restore} on a
+ * Control calls to one port of a parameter server: {@link #shardMap}, {@link #status} and {@link #checkDirectory} on
+ * its control port, {@link #digest}, {@link #save}, {@link #saved} and {@link #restore} on a
  * shard's. Has a connection of its own, so that it does not queue behind tensors.
  */
 public final class ParameterServerControl {
@@ -44,6 +45,12 @@ public final class ParameterServerControl {
     return calls.call(ParameterServerGrpcClient.Status, StatusRequest.newBuilder().setJob(job).build());
   }
 
+  /** Completes if the server's shards take snapshots in a directory; else it fails, with what to do. */
+  public Future<Void> checkDirectory(String directory, boolean write) {
+    return calls.call(ParameterServerGrpcClient.CheckDirectory, CheckDirectoryRequest.newBuilder()
+        .setDirectory(directory).setWrite(write).build()).mapEmpty();
+  }
+
   /** A shard's part of the job's parameter hash. */
   public Future<Long> digest(String job) {
     return calls.call(ParameterShardGrpcClient.Digest, DigestRequest.newBuilder().setJob(job).build())
@@ -62,9 +69,8 @@ public final class ParameterServerControl {
   }
 
   /** The file that a shard has written for the job's last snapshot; completes when it is on disk. */
-  public Future<FileEntry> saved(String job) {
-    return calls.call(ParameterShardGrpcClient.Saved, SavedRequest.newBuilder().setJob(job).build())
-        .map(r -> new FileEntry(r.getFile(), r.getBytes(), r.getSha256()));
+  public Future<SavedReply> saved(String job) {
+    return calls.call(ParameterShardGrpcClient.Saved, SavedRequest.newBuilder().setJob(job).build());
   }
 
   /**

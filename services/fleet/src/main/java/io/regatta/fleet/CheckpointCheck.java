@@ -1,11 +1,11 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.protocol.snapshot.LostShard;
-import io.regatta.protocol.snapshot.ManifestFile;
-import io.regatta.protocol.snapshot.SnapshotChain;
-import io.regatta.protocol.snapshot.SnapshotDirectory;
-import io.regatta.protocol.snapshot.Snapshots;
+import io.regatta.snapshot.LostShard;
+import io.regatta.snapshot.ManifestFile;
+import io.regatta.snapshot.SnapshotChain;
+import io.regatta.snapshot.SnapshotDirectory;
+import io.regatta.snapshot.Snapshots;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;

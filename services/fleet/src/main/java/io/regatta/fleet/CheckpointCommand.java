@@ -1,11 +1,11 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.protocol.snapshot.FileEntry;
-import io.regatta.protocol.snapshot.ManifestFile;
-import io.regatta.protocol.snapshot.SnapshotDirectory;
-import io.regatta.protocol.snapshot.SnapshotRewrite;
-import io.regatta.protocol.snapshot.Snapshots;
+import io.regatta.snapshot.FileEntry;
+import io.regatta.snapshot.ManifestFile;
+import io.regatta.snapshot.SnapshotDirectory;
+import io.regatta.snapshot.SnapshotRewrite;
+import io.regatta.snapshot.Snapshots;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

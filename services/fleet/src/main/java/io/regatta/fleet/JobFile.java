@@ -3,7 +3,7 @@ package io.regatta.fleet;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.PlainVertx;
-import io.regatta.node.settings.Effective;
+import io.regatta.node.settings.EffectiveConfig;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
 import io.regatta.trainer.config.JobConfig;
@@ -53,7 +53,7 @@ final class JobFile {
   }
 
   /** Configuration is read before there is a cluster, so with a small Vertx of its own. */
-  static Effective load(Schema schema, Settings.Sources sources) {
+  static EffectiveConfig load(Schema schema, Settings.Sources sources) {
     Vertx reader = Vertx.vertx(PlainVertx.options().setEventLoopPoolSize(1));
     try {
       return Blocking.get(Settings.load(reader, schema, sources));

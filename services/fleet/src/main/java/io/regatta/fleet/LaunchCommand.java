@@ -1,10 +1,10 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.fleet.launch.LaunchOptions;
 import io.regatta.fleet.launch.Launches;
-import io.regatta.fleet.launch.Meeting;
-import io.regatta.fleet.launch.RemoteLaunch;
+import io.regatta.fleet.launch.plan.LaunchOptions;
+import io.regatta.fleet.launch.plan.Meeting;
+import io.regatta.fleet.launch.remote.RemoteLaunch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -13,11 +13,11 @@ import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Unmatched;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
 
 /**
  * The command that starts the processes of a job on this machine, in the words of PaddlePaddle's launchers. Under the

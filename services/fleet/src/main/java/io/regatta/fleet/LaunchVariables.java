@@ -1,8 +1,8 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.fleet.launch.LaunchOptions;
 import io.regatta.fleet.launch.LauncherLink;
+import io.regatta.fleet.launch.plan.LaunchOptions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

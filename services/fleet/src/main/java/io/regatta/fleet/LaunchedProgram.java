@@ -1,7 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.fleet.launch.LaunchedJob;
+import io.regatta.fleet.launch.plan.LaunchedJob;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.process.BadArguments;
 import io.regatta.node.settings.Settings;

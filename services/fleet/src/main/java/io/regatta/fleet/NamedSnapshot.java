@@ -1,7 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.protocol.snapshot.Snapshots;
+import io.regatta.snapshot.Snapshots;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

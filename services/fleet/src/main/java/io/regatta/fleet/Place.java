@@ -3,14 +3,14 @@ package io.regatta.fleet;
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.NodeConfig;
-import io.regatta.node.directory.Directory;
 import io.regatta.node.Sections;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.cluster.ClusterConfig.DirectoryKind;
 import io.regatta.node.cluster.ClusterConfig.MemberKind;
-import io.regatta.node.settings.Effective;
-import io.regatta.node.settings.Effective.Dictated;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.settings.EffectiveConfig;
+import io.regatta.node.settings.EffectiveConfig.Dictated;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
 import io.regatta.parameterserver.ParameterServerConfig;
@@ -38,11 +38,11 @@ import java.util.stream.Stream;
  */
 final class Place {
 
-  private final Effective effective;
+  private final EffectiveConfig effective;
   private final FleetConfig fleet;
   private final NodeConfig node;
 
-  private Place(Effective effective) {
+  private Place(EffectiveConfig effective) {
     this.effective = effective.checkNames();
     this.fleet = effective.bindSection(Sections.FLEET, FleetConfig.class, List.of());
     this.node = fleet.directory(effective.bindSection(Sections.NODE, NodeConfig.class, List.of()));

@@ -13,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.stream.Stream;
-
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -88,7 +87,7 @@ public final class Regatta implements Runnable {
     Set<String> commands = commandLine.getSubcommands().keySet();
     if (!args[0].startsWith("-")) {
       return BadArguments.nearest(commands, args[0]).map(meant -> "'" + args[0] + "' is neither a command nor a job file; "
-          + "did you mean '" + meant + "'?").orElse(null);
+          + "the nearest command is '" + meant + "'").orElse(null);
     }
     for (int i = 1; i < args.length; i++) {
       if (commands.contains(args[i]) && !args[i - 1].equals("--role") && !Files.exists(Path.of(args[i]))) {

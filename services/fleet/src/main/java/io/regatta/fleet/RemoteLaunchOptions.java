@@ -1,7 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.fleet.launch.RemoteOptions;
+import io.regatta.fleet.launch.remote.RemoteOptions;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;

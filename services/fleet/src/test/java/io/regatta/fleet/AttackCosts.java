@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.util.internal.PlatformDependent;
 import io.regatta.node.testing.Conditions;
 import io.regatta.node.testing.LogLines;
-import io.regatta.protocol.security.PeerLogClock;
+import io.regatta.protocol.connection.PeerLogClock;
 import io.regatta.protocol.testing.HostileClient;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;

@@ -10,7 +10,7 @@ import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.testing.LogLines;
-import io.regatta.protocol.security.PeerLogClock;
+import io.regatta.protocol.connection.PeerLogClock;
 import io.regatta.protocol.security.Token;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;

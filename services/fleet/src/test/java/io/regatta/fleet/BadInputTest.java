@@ -63,8 +63,8 @@ class BadInputTest {
       train JOB --local --set init_from=nowhere       | nowhere does not exist; name a snapshot, or a directory that holds some
       simulate JOB --set program_jar=DIR              | is a directory; give the path of the jar
       simulate JOB --frobnicate                       | regatta: there is no option '--frobnicate' (regatta simulate --help lists what there is)
-      simulate JOB --mod geo                          | there is no option '--mod', did you mean '--mode'?
-      simulate JOB --max_steps=5                      | there is no option '--max_steps', did you mean '--max-steps'?
+      simulate JOB --mod geo                          | there is no option '--mod'; the nearest one is '--mode'
+      simulate JOB --max_steps=5                      | no option '--max_steps'; the nearest one is '--max-steps'
       simulate JOB -seeds a:1                         | there is no option '-seeds'
       simulate JOB --max-steps 5 extra.yaml           | 'extra.yaml' is one argument too many (regatta simulate
       --mode geo simulate JOB                         | options come after the command: regatta simulate ... --mode ...
@@ -97,7 +97,7 @@ class BadInputTest {
       train JOB --seeds a:70000                       | seeds: expected host:port, got "a:70000"
       simulate JOB --cluster 127.0.0.1                | --cluster: expected host:port, got "127.0.0.1"
       frobnicate                                      | frobnicate
-      simulat JOB                                     | did you mean 'simulate'
+      simulat JOB                                     | the nearest command is 'simulate'
       train JOB --local --pservers=a                  | --pservers: no effect with --local
       train JOB --pservers=a --port=x                 | --port must be a whole number of at least 1, but is "x"
       pserver --port=0                                | --port must be at least 1, not 0

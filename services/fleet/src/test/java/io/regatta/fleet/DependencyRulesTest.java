@@ -29,6 +29,7 @@ import io.regatta.node.NodeConfig;
 import io.regatta.node.admin.AdminConfig;
 import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.protocol.VertxNetwork;
+import io.regatta.protocol.connection.LimitedVertx;
 import io.regatta.trainer.TrainingProgram;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerOptions;
@@ -39,6 +40,7 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -58,12 +60,13 @@ class DependencyRulesTest {
     assertThat(regatta.contain(TrainingProgram.class)).isTrue();
   }
 
-  /** load-tests → fleet → four services (aggregator and trainer above collective) → node → shared-protocol → core; no service sees another. */
+  /** load-tests → fleet → four services (aggregator and trainer above collective) → { node, snapshot } → shared-protocol → core; no service sees another. */
   @Test
   void dependencies_point_one_way() {
     ArchRule rule = layeredArchitecture().consideringOnlyDependenciesInLayers()
         .layer("core").definedBy("io.regatta.core..")
         .layer("shared-protocol").definedBy("io.regatta.protocol..")
+        .layer("snapshot").definedBy("io.regatta.snapshot..")
         .layer("node").definedBy("io.regatta.node..")
         .layer("rendezvous").definedBy("io.regatta.rendezvous..")
         .layer("parameter-server").definedBy("io.regatta.parameterserver..")
@@ -73,12 +76,13 @@ class DependencyRulesTest {
         .layer("fleet").definedBy("io.regatta.fleet..")
         .whereLayer("core").mayNotAccessAnyLayer()
         .whereLayer("shared-protocol").mayOnlyAccessLayers("core")
+        .whereLayer("snapshot").mayOnlyAccessLayers("core", "shared-protocol")
         .whereLayer("node").mayOnlyAccessLayers("core", "shared-protocol")
         .whereLayer("rendezvous").mayOnlyAccessLayers("core", "shared-protocol", "node")
-        .whereLayer("parameter-server").mayOnlyAccessLayers("core", "shared-protocol", "node")
+        .whereLayer("parameter-server").mayOnlyAccessLayers("core", "shared-protocol", "snapshot", "node")
         .whereLayer("gradient-aggregator").mayOnlyAccessLayers("core", "shared-protocol", "node", "collective")
         .whereLayer("collective").mayOnlyAccessLayers("core", "shared-protocol", "node")
-        .whereLayer("trainer").mayOnlyAccessLayers("core", "shared-protocol", "node", "collective")
+        .whereLayer("trainer").mayOnlyAccessLayers("core", "shared-protocol", "snapshot", "node", "collective")
         .whereLayer("fleet").mayNotBeAccessedByAnyLayer();
     rule.check(regatta);
   }
@@ -231,9 +235,11 @@ class DependencyRulesTest {
   /** What a process serves and calls has its TLS and its token: nothing goes round them. */
   @Test
   void ports_and_calls_have_the_tls_and_the_token_of_their_process() {
-    ArchRule rule = noClasses().that().resideOutsideOfPackages("io.regatta.protocol.security..", "io.regatta.load..")
+    ArchRule rule = noClasses().that().resideOutsideOfPackages("io.regatta.protocol.security..",
+            "io.regatta.protocol.connection..", "io.regatta.load..")
         .should().callMethod(Vertx.class, "createHttpServer", HttpServerOptions.class)
         .orShould().callMethod(Vertx.class, "createHttpServer")
+        .orShould().callMethod(LimitedVertx.class, "server", Vertx.class, HttpServerOptions.class, Supplier.class)
         .orShould().callConstructor(HttpServerImpl.class, VertxInternal.class, HttpServerOptions.class)
         .orShould().callConstructor(VertxNetwork.class, Vertx.class)
         .orShould().callConstructor(NodeConfig.class, ClusterConfig.class, AdminConfig.class, String.class, int.class, int.class,

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.regatta.core.table.RowLayout;
-import io.regatta.protocol.snapshot.FileEntry;
-import io.regatta.protocol.snapshot.Manifest;
-import io.regatta.protocol.snapshot.SafetensorsFile;
-import io.regatta.protocol.snapshot.Snapshots;
-import io.regatta.protocol.snapshot.TensorInfo;
+import io.regatta.snapshot.FileEntry;
+import io.regatta.snapshot.Manifest;
+import io.regatta.snapshot.Snapshots;
+import io.regatta.snapshot.safetensors.SafetensorsFile;
+import io.regatta.snapshot.safetensors.TensorInfo;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;

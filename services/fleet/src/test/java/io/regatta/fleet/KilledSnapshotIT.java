@@ -2,8 +2,8 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.protocol.snapshot.SnapshotDirectory;
-import io.regatta.protocol.snapshot.Snapshots;
+import io.regatta.snapshot.SnapshotDirectory;
+import io.regatta.snapshot.Snapshots;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.result.RunResult;
 import java.nio.file.Files;

@@ -3,7 +3,7 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.node.testing.FreePorts;
-import io.regatta.protocol.snapshot.Snapshots;
+import io.regatta.snapshot.Snapshots;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,8 +2,8 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.protocol.snapshot.FileEntry;
-import io.regatta.protocol.snapshot.ManifestFile;
+import io.regatta.snapshot.FileEntry;
+import io.regatta.snapshot.ManifestFile;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;

@@ -172,6 +172,6 @@ class RemoteLaunchTest {
     assertThat(CommandLineRun.regatta("launch", "--hosts", twice.toString(), "--job_workspace", "w", "job.yaml").failure())
         .contains("names a host twice");
     assertThat(CommandLineRun.regatta("launch", "--server_nun=1", "job.yaml").failure())
-        .contains("there is no option '--server_nun', did you mean '--server_num'?");
+        .contains("there is no option '--server_nun'; the nearest one is '--server_num'");
   }
 }

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.model.Sharding;
 import io.regatta.node.testing.BlockedLoopGuard;
-import io.regatta.protocol.snapshot.Manifest;
-import io.regatta.protocol.snapshot.SafetensorsFile;
-import io.regatta.protocol.snapshot.TensorInfo;
+import io.regatta.snapshot.Manifest;
+import io.regatta.snapshot.safetensors.SafetensorsFile;
+import io.regatta.snapshot.safetensors.TensorInfo;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.result.RunResult;
 import java.io.IOException;

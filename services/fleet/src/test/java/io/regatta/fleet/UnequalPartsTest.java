@@ -6,7 +6,7 @@ import ai.djl.Model;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.core.Linear;
 import io.regatta.node.testing.BlockedLoopGuard;
-import io.regatta.protocol.snapshot.Manifest;
+import io.regatta.snapshot.Manifest;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;

@@ -1,7 +1,7 @@
 package io.regatta.node;
 
 import io.regatta.node.settings.Setting;
-import io.regatta.protocol.security.ConnectionLimits;
+import io.regatta.protocol.connection.ConnectionLimits;
 
 /**
  * Limits of the connections of each port: section {@code node.connections}. Validated by {@link #limits()} in the

@@ -151,7 +151,7 @@ class ServiceMainTest {
       refused(2, "seeds: expected host:port", "--seeds", seed);
     }
     refused(2, "there is no option '--verbose' (--help lists the options)", "--verbose");
-    refused(2, "there is no option '--seed', did you mean '--seeds'?", "--seed", "a:1");
+    refused(2, "there is no option '--seed'; the nearest one is '--seeds'", "--seed", "a:1");
     refused(2, "'good.yaml' is one argument too many", "good.yaml");
     threads.assertNone();
   }

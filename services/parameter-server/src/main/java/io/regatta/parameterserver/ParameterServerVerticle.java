@@ -1,5 +1,7 @@
 package io.regatta.parameterserver;
 
+import io.regatta.core.error.PeerText;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.node.FiniteService;
@@ -11,6 +13,8 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Registration;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.call.GrpcCalls;
+import io.regatta.protocol.parameterserver.CheckDirectoryReply;
+import io.regatta.protocol.parameterserver.CheckDirectoryRequest;
 import io.regatta.protocol.parameterserver.ParameterServerGrpcService;
 import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.regatta.protocol.parameterserver.ShardMapRequest;
@@ -20,12 +24,14 @@ import io.regatta.protocol.parameterserver.StatusRequest;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamServer;
+import io.regatta.snapshot.WritablePlace;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpServerRequest;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -188,7 +194,8 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
     GrpcCalls calls = new GrpcCalls(vertx);
     calls.service(ParameterServerGrpcService.SERVICE_DESCRIPTOR, hosted::isServing)
         .unary(ParameterServerGrpcService.ShardMap, this::shardMap)
-        .unary(ParameterServerGrpcService.Status, this::status);
+        .unary(ParameterServerGrpcService.Status, this::status)
+        .unary(ParameterServerGrpcService.CheckDirectory, this::checkDirectory);
     ShardService.bind(calls, this::firstShard, () -> first != null && first.isServing());
     if (guest != null) {
       guest.begin(context, calls);
@@ -272,6 +279,16 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
     }
     return shardMap.future().compose(map -> isServing() ? Future.succeededFuture(map)
         : Future.failedFuture(new PeerLost("the parameter server on " + node.host() + " is shutting down")));
+  }
+
+  /** Answers whether the shards of this server take snapshots in a directory, before a job relies on it. */
+  private Future<CheckDirectoryReply> checkDirectory(CheckDirectoryRequest request) {
+    SnapshotRoots roots = SnapshotRoots.of(config, node);
+    return context.executeBlocking(() -> {
+      roots.check(request.getDirectory(), request.getWrite());
+      return CheckDirectoryReply.getDefaultInstance();
+    }, false).recover(e -> Future.failedFuture(e instanceof IOException io ? new InvalidInput(
+        PeerText.of(request.getDirectory()) + " cannot be used: " + WritablePlace.reason(io), io) : e));
   }
 
   private boolean isServing() {

@@ -3,7 +3,7 @@ package io.regatta.parameterserver;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.node.group.GroupWatch;
-import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.connection.PeerLog;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -5,7 +5,6 @@ import io.regatta.core.loop.Timer;
 import io.regatta.core.shard.DigestCursor;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.node.Node;
-import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.group.GroupWatch;
@@ -13,6 +12,7 @@ import io.regatta.protocol.ShardStreamHandler.Origin;
 import io.regatta.protocol.ShardStreamSession;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.call.GrpcCalls;
+import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.parameterserver.DigestReply;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcService;
 import io.regatta.protocol.parameterserver.RestoreReply;
@@ -20,7 +20,6 @@ import io.regatta.protocol.parameterserver.SaveReply;
 import io.regatta.protocol.parameterserver.SavedReply;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardStatus;
-import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
@@ -94,7 +93,7 @@ final class ShardService {
     hosted = node.starting("shard " + index);
     metrics = new ShardMetrics(node.metrics(), node.families(), index);
     snapshots = new SnapshotWriter(node.vertx(), loop, shard, config.limits().snapshotBytes(),
-        SnapshotRoots.of(config.snapshotRoots(), PublishedAddress.isLoopback(node.bind())));
+        SnapshotRoots.of(config, node));
   }
 
   /**

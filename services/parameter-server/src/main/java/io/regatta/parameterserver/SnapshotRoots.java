@@ -2,6 +2,9 @@ package io.regatta.parameterserver;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.file.ConfinedDirectory;
+import io.regatta.node.Node;
+import io.regatta.node.address.PublishedAddress;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -14,6 +17,11 @@ final class SnapshotRoots {
 
   private SnapshotRoots(List<Path> roots) {
     this.roots = roots;
+  }
+
+  /** Returns the roots of a server with this configuration on a node. */
+  static SnapshotRoots of(ParameterServerConfig config, Node node) {
+    return of(config.snapshotRoots(), PublishedAddress.isLoopback(node.bind()));
   }
 
   /**
@@ -36,7 +44,7 @@ final class SnapshotRoots {
   }
 
   /**
-   * Returns the directory that a request names: absolute, or relative to the first root. The disk is not looked at.
+   * Returns the directory that a request names: absolute, or relative to the first root. Blocks on files.
    *
    * @throws InvalidInput naming the roots and the key if it is elsewhere, or the key if there are none
    */
@@ -46,5 +54,20 @@ final class SnapshotRoots {
           + "machines or was started in /: set " + KEY + " to the directory that holds the job's snapshots");
     }
     return ConfinedDirectory.within(roots, name, KEY);
+  }
+
+  /**
+   * Checks that this server writes, or reads, snapshots in the directory that a request names, once it is there. Blocks
+   * on files.
+   *
+   * @throws InvalidInput if it does not, as {@link #directory} does, or because of a link on the way
+   */
+  void check(String name, boolean write) throws IOException {
+    ConfinedDirectory directory = directory(name);
+    if (write) {
+      directory.existsWithoutLinks();
+    } else {
+      directory.exists();
+    }
   }
 }

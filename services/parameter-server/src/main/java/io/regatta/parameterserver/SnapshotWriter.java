@@ -1,5 +1,6 @@
 package io.regatta.parameterserver;
 
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
@@ -15,16 +16,16 @@ import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.table.TableSnapshot;
 import io.regatta.protocol.ProgressMessages;
+import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.parameterserver.HoldReply;
 import io.regatta.protocol.parameterserver.RestoreRequest;
 import io.regatta.protocol.parameterserver.SaveRequest;
-import io.regatta.protocol.security.PeerLog;
-import io.regatta.protocol.snapshot.FileEntry;
-import io.regatta.protocol.snapshot.ShardRestorer;
-import io.regatta.protocol.snapshot.ShardSaver;
-import io.regatta.protocol.snapshot.SnapshotKind;
-import io.regatta.protocol.snapshot.WritablePlace;
 import io.regatta.protocol.vertx.VertxLoop;
+import io.regatta.snapshot.FileEntry;
+import io.regatta.snapshot.ShardRestorer;
+import io.regatta.snapshot.ShardSaver;
+import io.regatta.snapshot.SnapshotKind;
+import io.regatta.snapshot.WritablePlace;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -59,8 +60,18 @@ final class SnapshotWriter {
   /** Longest time that pushes wait for the moment of a snapshot. */
   private static final long HOLD_MILLIS = 5_000;
 
-  /** Pushes of a job that wait for the snapshot in a directory. */
-  private record Hold(String job, String directory) {}
+  /** Longest name of a directory, that of Linux. */
+  private static final int NAME_CHARACTERS_MAX = 4096;
+
+  /** Pushes of a job that wait for the snapshot in a directory, by the name that its requests have. */
+  private record Hold(String job, String directory) {
+    Hold {
+      if (directory.length() > NAME_CHARACTERS_MAX) {
+        throw new InvalidInput("directory '" + PeerText.of(directory) + "' has more than " + NAME_CHARACTERS_MAX
+            + " characters: name a shorter one");
+      }
+    }
+  }
 
   private final VertxLoop loop;
   private final ParameterShard shard;
@@ -101,7 +112,7 @@ final class SnapshotWriter {
 
   /** Completes when no push of the job is under way; new ones wait from now on, for a limited time. */
   Future<HoldReply> hold(String job, String directory) {
-    Hold hold = new Hold(job, roots.directory(directory).toString());
+    Hold hold = new Hold(job, directory);
     Promise<HoldReply> quiet = Promise.promise();
     shard.hold(job, hold.directory, (marks, error) -> {
       if (error != null) {
@@ -122,7 +133,7 @@ final class SnapshotWriter {
         FAILURES.warn("pushes of job {} on shard {} that a snapshot waits for have not come within {} ms; the job "
             + "goes on, "
             + "and the snapshot in {} may contain a push at some shards only", job, shard.index(), holdMillis,
-            hold.directory);
+            PeerText.of(hold.directory));
       }
     }));
     return quiet.future();
@@ -138,23 +149,20 @@ final class SnapshotWriter {
   /** Completes when the moment has been taken; the file is written meanwhile. */
   Future<Void> save(SaveRequest request) {
     ParameterShard.checkName(request.getJob());
-    ConfinedDirectory dir = roots.directory(request.getDirectory());
-    Hold hold = new Hold(request.getJob(), dir.toString());
-    Future<Boolean> there = exists(dir);
-    return there.map(seen -> {
-      if (!seen) {
-        throw new InvalidInput("shard " + shard.index() + " does not see the directory " + dir
-            + " of the snapshot: snapshots.dir must be one that all servers and trainers share, under the same path");
-      }
-      return scope(request.getKind());
-    }).onFailure(e -> {
+    Hold hold = new Hold(request.getJob(), request.getDirectory());
+    Future<Target> found = directory(request.getDirectory(), true)
+        .map(dir -> new Target(dir, scope(request.getKind())));
+    return found.onFailure(e -> {
       cancel(hold);
       shard.endHold(hold.job, hold.directory);
-    }).compose(scope -> taken(hold, request, scope)).map(snapshot -> {
-      files.put(request.getJob(), write(snapshot, dir));
+    }).compose(target -> taken(hold, request, target.scope).map(snapshot -> {
+      files.put(request.getJob(), write(snapshot, target.directory));
       return (Void) null;
-    });
+    }));
   }
+
+  /** The directory of a snapshot, and its scope. */
+  private record Target(ConfinedDirectory directory, TableSnapshot.Scope scope) {}
 
   /**
    * Completes when the moment has been taken. One that is refused has ended its hold, unless the same has been asked
@@ -261,24 +269,32 @@ final class SnapshotWriter {
 
   private Future<Boolean> read(RestoreRequest request, Restoring begun) {
     ParameterShard.checkName(request.getJob());
-    ConfinedDirectory dir = roots.directory(request.getDirectory());
     ResumePoint at = ProgressMessages.at(request);
     JobRestore into = shard.restore(request.getJob());
     String what = "job " + request.getJob() + " on shard " + shard.index();
     Stopwatch reading = Stopwatch.start(loop.clock());
-    return exists(dir)
+    return directory(request.getDirectory(), false)
         .onFailure(refused -> restored.remove(request.getJob(), begun)) // the job may still begin with another one
-        .compose(there -> inTurn("the reading of " + what,
-            () -> ShardRestorer.restore(into, dir, request.getResume(), at, this::ask)))
-        .onSuccess(dense -> SNAPSHOTS.info("{} has been read from {} in {} ms", what, dir,
-            reading.millis()))
-        .recover(e -> Future.failedFuture(explained(what + " could not be read from " + dir, e)));
+        .compose(dir -> inTurn("the reading of " + what,
+            () -> ShardRestorer.restore(into, dir, request.getResume(), at, this::ask))
+            .onSuccess(dense -> SNAPSHOTS.info("{} has been read from {} in {} ms", what, dir, reading.millis()))
+            .recover(e -> Future.failedFuture(explained(what + " could not be read from " + dir, e))));
   }
 
-  /** Not after another job's files. Each file is checked again when it is opened. */
-  private Future<Boolean> exists(ConfinedDirectory dir) {
-    return loop.context().executeBlocking(dir::exists, false)
-        .recover(e -> Future.failedFuture(explained(dir + " cannot be used", e)));
+  /**
+   * Finds the directory that a request names. One to be written must be there; what is missing of one to be read is
+   * said by its reader. Not after another job's files. Each file is checked again when it is opened.
+   */
+  private Future<ConfinedDirectory> directory(String name, boolean write) {
+    return loop.context().executeBlocking(() -> {
+      ConfinedDirectory dir = roots.directory(name);
+      boolean there = write ? dir.existsWithoutLinks() : dir.exists();
+      if (write && !there) {
+        throw new InvalidInput("shard " + shard.index() + " does not see the directory " + dir
+            + " of the snapshot: snapshots.dir must be one that all servers and trainers share, under the same path");
+      }
+      return dir;
+    }, false).recover(e -> Future.failedFuture(explained(PeerText.of(name) + " cannot be used", e)));
   }
 
   private static RegattaException explained(String what, Throwable e) {

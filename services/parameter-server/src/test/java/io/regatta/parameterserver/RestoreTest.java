@@ -15,11 +15,11 @@ import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.parameterserver.RestoreRequest;
 import io.regatta.protocol.parameterserver.SaveRequest;
 import io.regatta.protocol.parameterserver.Shard;
-import io.regatta.protocol.snapshot.FileEntry;
-import io.regatta.protocol.snapshot.Manifest;
-import io.regatta.protocol.snapshot.ModelLayout;
-import io.regatta.protocol.snapshot.SnapshotDirectory;
-import io.regatta.protocol.snapshot.SnapshotKind;
+import io.regatta.snapshot.FileEntry;
+import io.regatta.snapshot.Manifest;
+import io.regatta.snapshot.ModelLayout;
+import io.regatta.snapshot.SnapshotDirectory;
+import io.regatta.snapshot.SnapshotKind;
 import io.vertx.core.Future;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -81,11 +81,20 @@ class RestoreTest {
             .hasMessageNotContaining("is not on shard");
         assertThatThrownBy(() -> get(control.restore(RestoreRequest.newBuilder().setJob("next").setDirectory(name)
             .build()))).as("restore from %s", name).isInstanceOf(InvalidInput.class);
+        for (boolean write : new boolean[] {false, true}) {
+          assertThatThrownBy(() -> get(control.checkDirectory(name, write))).as("check of %s", name)
+              .isInstanceOf(InvalidInput.class);
+        }
       }
       assertThatThrownBy(() -> get(control.restore(RestoreRequest.newBuilder().setJob("next")
           .setDirectory(outside.toString()).build()))).hasMessageContaining(root.toString())
           .hasMessageContaining(SnapshotRoots.KEY);
       assertThat(outside).isEmptyDirectory();
+      Files.createSymbolicLink(root.resolve("alias"), Files.createDirectory(root.resolve("own")));
+      get(control.checkDirectory(root + "/alias", false));
+      assertThatThrownBy(() -> get(control.checkDirectory(root + "/alias", true))).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("symbolic link");
+      get(control.checkDirectory(root + "/later", true));
       saved(servers, control, root.resolve("s"));
       assertThat(get(control.restore(RestoreRequest.newBuilder().setJob("next").setDirectory("s").build()))).isTrue();
       get(next.leave(true));
@@ -127,7 +136,7 @@ class RestoreTest {
     SnapshotDirectory out = SnapshotDirectory.of(target).begin();
     get(control.save(SaveRequest.newBuilder().setJob("first").setDirectory(out.part().toString())
         .setKind(SnapshotKind.FULL.label()).build()));
-    FileEntry file = get(control.saved("first"));
+    FileEntry file = FileEntry.of(get(control.saved("first")));
     out.publish(new Manifest("first", "a1", "async", SnapshotKind.FULL, 0, -1, 0, false, "", "", ModelLayout.of(job), List.of(),
         List.of(file)).toJson(), true);
     get(client.leave(true));

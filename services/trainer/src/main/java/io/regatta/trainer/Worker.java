@@ -6,7 +6,7 @@ import ai.djl.training.TrainingConfig;
 import ai.djl.training.dataset.Dataset;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.metrics.BinaryMetrics;
-import io.regatta.protocol.snapshot.SnapshotKind;
+import io.regatta.snapshot.SnapshotKind;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.BadLines;

@@ -1,8 +1,8 @@
 package io.regatta.protocol.call;
 
 import com.google.protobuf.Descriptors.ServiceDescriptor;
+import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.error.ErrorMapping;
-import io.regatta.protocol.security.PeerLog;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpMethod;

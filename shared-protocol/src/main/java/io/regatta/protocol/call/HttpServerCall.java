@@ -1,10 +1,10 @@
 package io.regatta.protocol.call;
 
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.connection.PeerLog;
+import io.regatta.protocol.connection.PeerOrigin;
 import io.regatta.protocol.error.ErrorMapping;
-import io.regatta.protocol.security.PeerLog;
-import io.regatta.protocol.security.PeerOrigin;
 import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;

@@ -21,7 +21,7 @@ public interface ServerCall<Q, A> {
     Runnable begin(Q request, ServerCall<Q, A> call);
   }
 
-  /** Returns the {@link io.regatta.protocol.security.PeerOrigin} of the call; empty if it has none. */
+  /** Returns the {@link io.regatta.protocol.connection.PeerOrigin} of the call; empty if it has none. */
   String origin();
 
   /** Lets the call's connection stay although it has not authenticated; returns what to run when the call ends. */

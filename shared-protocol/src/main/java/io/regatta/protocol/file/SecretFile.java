@@ -49,7 +49,8 @@ public final class SecretFile {
     if (isTooOpen(all, FileOwner.isOwn(file))) {
       throw new InvalidInput(setting + " " + file.toAbsolutePath() + " has the mode "
           + PosixFilePermissions.toString(all)
-          + ", which lets other users of this machine at a secret: chmod 600 " + file.toAbsolutePath());
+          + ", which lets other users of this machine read or change a secret: chmod 600 " + file.toAbsolutePath()
+          + ", or set defaultMode: 0400 for a Secret of Kubernetes");
     }
   }
 

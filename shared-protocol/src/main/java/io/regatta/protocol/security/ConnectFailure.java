@@ -4,6 +4,7 @@ import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.ssl.NotSslRecordException;
 import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.connection.PeerLog;
 import java.nio.channels.ClosedChannelException;
 import java.security.cert.CertPathValidatorException;
 import java.security.cert.CertPathValidatorException.BasicReason;

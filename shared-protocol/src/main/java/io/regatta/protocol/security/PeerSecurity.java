@@ -2,6 +2,10 @@ package io.regatta.protocol.security;
 
 import io.netty.channel.ChannelHandler;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.connection.Admission;
+import io.regatta.protocol.connection.ConnectionLimiter;
+import io.regatta.protocol.connection.ConnectionLimits;
+import io.regatta.protocol.connection.LimitedVertx;
 import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;

@@ -1,6 +1,7 @@
 package io.regatta.protocol.security;
 
 import io.regatta.core.loop.Stopwatch;
+import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;

@@ -51,7 +51,7 @@ final class ClientTensorStream extends HttpTensorStream {
       return;
     }
     lost(new InvalidInput(peer() + " answered a tensor stream with HTTP status " + answer.statusCode()
-        + " and content type " + type + "; is this the port of a Regatta service?"));
+        + " and content type " + type + ": name the port of a Regatta service"));
     close(GrpcStatus.CANCELLED, null);
   }
 

@@ -25,7 +25,8 @@ class SecretFileTest {
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
     assertThatThrownBy(() -> SecretFile.read("node.token_file", file)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("node.token_file " + file).hasMessageContaining(mode)
-        .hasMessageContaining("chmod 600 " + file).hasMessageNotContaining("\n");
+        .hasMessageContaining("chmod 600 " + file).hasMessageContaining("defaultMode: 0400")
+        .hasMessageNotContaining("\n");
   }
 
   @ParameterizedTest

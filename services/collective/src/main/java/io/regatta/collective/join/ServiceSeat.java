@@ -12,9 +12,9 @@ import io.regatta.node.group.MemberContext;
 import io.regatta.protocol.KnownGroup;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.Watch;
+import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.Member;
-import io.regatta.protocol.security.PeerLog;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * a heartbeat. Over the watch the rendezvous asks for a sign of life, when another member says that this one is lost; as it cannot
  * ask while the watch is broken, one is given when that breaks. Owned by the loop on which it is made.
  */
-final class ServiceSeat extends Tenure {
+final class ServiceSeat extends AbstractSeat {
   private static final Logger LOG = LoggerFactory.getLogger(ServiceSeat.class);
   private static final PeerLog FORMATIONS = PeerLog.ofEvents(LOG);
   /**

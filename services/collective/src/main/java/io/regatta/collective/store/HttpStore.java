@@ -167,7 +167,8 @@ public final class HttpStore extends PolledStore {
     try {
       return Optional.ofNullable(new JsonObject(json).getString(path)).map(t -> t.getBytes(StandardCharsets.UTF_8));
     } catch (DecodeException | ClassCastException e) {
-      throw new InvalidInput(this + " answered GET " + path + " with no JSON object of texts; is it gloo's server?", e);
+      throw new InvalidInput(this + " answered GET " + path + " with no JSON object of texts: name the URL of gloo's "
+          + "server", e);
     }
   }
 
@@ -285,7 +286,7 @@ public final class HttpStore extends PolledStore {
     String text = this + " answered " + method + " " + path(key) + " with " + answer.status + " "
         + answer.body.toString().strip();
     return Future.failedFuture(answer.status == 507 || answer.status == 413 || answer.status == 503 ? new Overloaded(text)
-        : new InvalidInput(answer.status == 401 ? text : text + "; is it the server of another protocol?"));
+        : new InvalidInput(answer.status == 401 ? text : text + ": name the URL of a server of that protocol"));
   }
 
   @Override

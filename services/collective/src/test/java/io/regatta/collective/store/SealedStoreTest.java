@@ -5,12 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.node.member.VertxMember;
-import io.regatta.protocol.security.ConnectionLimits;
+import io.regatta.protocol.connection.ConnectionLimits;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.Tokens;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -31,8 +29,12 @@ class SealedStoreTest extends StoreContract {
     return new HazelcastStore(vertx, PeerSecurity.of(null, tokens, null, ConnectionLimits.DEFAULTS));
   }
 
-  private Map<String, String> map() {
-    return VertxMember.sharedMap(vertx, HazelcastStore.MAP);
+  private String held(String key) {
+    return get(vertx.sharedData().<String, String>getAsyncMap(HazelcastStore.MAP).compose(map -> map.get(key)));
+  }
+
+  private void hold(String key, String value) {
+    get(vertx.sharedData().<String, String>getAsyncMap(HazelcastStore.MAP).compose(map -> map.put(key, value)));
   }
 
   @Test
@@ -40,10 +42,10 @@ class SealedStoreTest extends StoreContract {
     Store store = client();
     byte[] value = {1, '\n', 2};
     get(store.set("true", value));
-    String sealed = map().get("true");
-    map().put("forged", "1");
-    map().put("moved", sealed);
-    map().put("altered", sealed.replace((char) 2, (char) 3));
+    String sealed = held("true");
+    hold("forged", "1");
+    hold("moved", sealed);
+    hold("altered", sealed.replace((char) 2, (char) 3));
     for (String key : new String[] {"forged", "moved", "altered"}) {
       refused(() -> get(store.get(key)), key);
       refused(() -> get(store.compareAndSet(key, Optional.empty(), value)), key);
@@ -54,8 +56,20 @@ class SealedStoreTest extends StoreContract {
     }
     refused(() -> get(client(SECOND).get("true")), "true");
     get(store.set("a", new byte[] {'b', '\n', '\n', 'c'}));
-    map().put("a\n\nb", map().get("a").replace("b\n\nc", "c"));
+    hold("a\n\nb", held("a").replace("b\n\nc", "c"));
     refused(() -> get(store.get("a\n\nb")), "a\\u000a\\u000ab");
+  }
+
+  @Test
+  void a_value_of_a_token_that_is_gone_is_removed_once_it_has_outlasted_its_writer() {
+    get(client(FIRST).set("k", new byte[] {1}));
+    get(client(FIRST).set("swapped", new byte[] {1}));
+    refused(() -> get(client(SECOND).get("k")), "k");
+    Store store = new HazelcastStore(vertx, PeerSecurity.of(null, SECOND, null, ConnectionLimits.DEFAULTS), 0);
+    assertThat(get(store.get("k"))).isEmpty();
+    assertThat(held("k")).isNull();
+    assertThat(get(store.compareAndSet("swapped", Optional.empty(), new byte[] {2}))).isTrue();
+    assertThat(get(store.get("swapped"))).contains(new byte[] {2});
   }
 
   private static void refused(Runnable call, String key) {

@@ -115,7 +115,7 @@ final class PullPlan {
   private void expect(int shard, String what, int got, int wanted) {
     if (got != wanted) {
       throw new InvalidInput("shard " + shard + " of job " + job.job() + " answered a pull with " + got + " " + what
-          + " instead of " + wanted + "; do all processes run the same version?");
+          + " instead of " + wanted + ": run the same version in all processes");
     }
   }
 }

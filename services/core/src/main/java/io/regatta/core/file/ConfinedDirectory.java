@@ -34,12 +34,13 @@ import java.util.regex.Pattern;
 /**
  * A directory that the user trusts, or one below it. It is the only way to a file by a name that stands in another
  * file, such as a manifest, or comes over the wire. The author of such a name reaches no file outside. A name is a
- * single part, and nothing on the way from the trusted directory to the file is a symbolic link. The trusted directory
- * itself may be one, because the user has named it. Immutable, any thread; what opens, lists or looks blocks.
+ * single part. A symbolic link on the way to a file is followed only for reading, and only if its target lies below the
+ * trusted directory. Volumes of Kubernetes consist of such links. The trusted directory itself may be a
+ * link, because the user has named it. Immutable, any thread; what opens, lists or looks blocks.
  *
  * <p>The way is walked when a file is opened, from one open directory to the next, where the platform has a {@link
- * SecureDirectoryStream} (Linux, macOS). A link that is put there later is not followed. Elsewhere the real path is
- * compared once the file is open.
+ * SecureDirectoryStream} (Linux, macOS). A link is resolved first, and the way to its target is walked without links.
+ * A link that is put there later is not followed. Elsewhere the real path is compared once the file is open.
  */
 public final class ConfinedDirectory {
 
@@ -53,20 +54,25 @@ public final class ConfinedDirectory {
   private final Path trusted;
   /** Names of the directories from the trusted one to this one. */
   private final List<String> below;
+  /** Key of the configuration that names the trusted directory as the only place to read; empty for other ones. */
+  private final String key;
 
-  private ConfinedDirectory(Path trusted, List<String> below) {
+  private ConfinedDirectory(Path trusted, List<String> below, String key) {
     this.trusted = trusted;
     this.below = List.copyOf(below);
+    this.key = key;
   }
 
   /** Returns a directory that the user has named; it need not be there. */
   public static ConfinedDirectory of(Path trusted) {
-    return new ConfinedDirectory(trusted, List.of());
+    return new ConfinedDirectory(trusted, List.of(), "");
   }
 
   /**
    * Returns the directory that a peer names: one of the roots, or one below a root; of several, the root with the
-   * longest name, since a root may be a link below another one. The disk is not looked at.
+   * longest name, since a root may be a link below another one. A directory is below a root if its name says so, or
+   * else if its real path is below the root's: both sides may know one place by several names. The disk is looked at
+   * for the latter only.
    *
    * @param roots absolute and normalized, at least one
    * @param directory absolute, or relative to the first root
@@ -74,30 +80,80 @@ public final class ConfinedDirectory {
    * @throws InvalidInput naming the roots and the key if it is elsewhere, or the part that is no plain name
    */
   public static ConfinedDirectory within(List<Path> roots, String directory, String key) {
-    Path root = null;
-    String rest = null;
-    for (Path each : roots) {
-      String below = rest(each, directory);
-      if (below != null && (rest == null || below.length() < rest.length())) {
-        root = each;
-        rest = below;
-      }
+    ConfinedDirectory written = nearest(roots, roots, directory, directory, key);
+    if (written != null) {
+      return written;
     }
-    if (rest != null) {
-      List<String> parts = rest.isEmpty() ? List.of() : List.of(rest.split("/", -1));
-      for (String part : parts) {
-        if (!isPlain(part)) {
-          throw new InvalidInput("directory '" + PeerText.of(directory) + "' has the part '" + PeerText.of(part, SHOWN)
-              + "': below " + root + " use letters, digits, '.', '_', '-' and '%' alone, or name the directory itself in "
-              + key);
-        }
-      }
-      return new ConfinedDirectory(root, parts);
+    Path real = realPath(directory);
+    ConfinedDirectory resolved = real == null ? null
+        : nearest(roots, roots.stream().map(ConfinedDirectory::realOrSame).toList(), real.toString(), directory, key);
+    if (resolved != null) {
+      return resolved;
     }
     throw new InvalidInput("directory '" + PeerText.of(directory) + "' is not below "
         + String.join(" or ", roots.stream().map(Path::toString).toList())
         + ", where this process reads and writes (" + key + "): name a directory there, or set " + key
         + " to another one");
+  }
+
+  /**
+   * Returns the directory below one of the roots, or null.
+   *
+   * @param names of the roots, to which {@code directory} is compared
+   * @param asked as the peer has named the directory, for the message
+   */
+  private static ConfinedDirectory nearest(List<Path> roots, List<Path> names, String directory, String asked,
+      String key) {
+    Path root = null;
+    String rest = null;
+    for (int i = 0; i < roots.size(); i++) {
+      String below = rest(names.get(i), directory);
+      if (below != null && (rest == null || below.length() < rest.length())) {
+        root = roots.get(i);
+        rest = below;
+      }
+    }
+    if (rest == null) {
+      return null;
+    }
+    List<String> parts = rest.isEmpty() ? List.of() : List.of(rest.split("/", -1));
+    for (String part : parts) {
+      if (!isPlain(part)) {
+        throw new InvalidInput("directory '" + PeerText.of(asked) + "' has the part '" + PeerText.of(part, SHOWN)
+            + "': below " + root + " use letters, digits, '.', '_', '-' and '%' alone, or name the directory itself in "
+            + key);
+      }
+    }
+    return new ConfinedDirectory(root, parts, key);
+  }
+
+  /** Returns the real path of what is there of a directory, with the rest of its name; null if it has no plain one. */
+  private static Path realPath(String directory) {
+    if (directory.isEmpty() || directory.length() > PATH_CHARACTERS_MAX) {
+      return null;
+    }
+    Path path;
+    try {
+      path = Path.of(directory);
+    } catch (InvalidPathException e) {
+      return null;
+    }
+    if (!path.isAbsolute() || !path.equals(path.normalize())) {
+      return null;
+    }
+    for (Path there = path; there != null; there = there.getParent()) {
+      try {
+        return there.toRealPath().resolve(there.relativize(path)).normalize();
+      } catch (IOException e) { // it is not there, or not to be seen: one above it is
+        continue;
+      }
+    }
+    return null;
+  }
+
+  private static Path realOrSame(Path root) {
+    Path real = realPath(root.toString());
+    return real == null ? root : real;
   }
 
   /** Returns what follows a root in a directory's name; null if it is elsewhere. */
@@ -157,18 +213,23 @@ public final class ConfinedDirectory {
   public ConfinedDirectory in(String name) {
     List<String> names = new ArrayList<>(below);
     names.add(single(name));
-    return new ConfinedDirectory(trusted, names);
+    return new ConfinedDirectory(trusted, names, key);
   }
 
   /**
    * Returns a directory beside this one, such as the snapshot that a delta is relative to. The disk is not looked at.
    *
-   * @throws InvalidInput if the name is not a plain one, or nothing is beside this directory
+   * @throws InvalidInput if the name is not a plain one, or nothing is beside this directory, or it is one of the roots
+   *     of {@link #within} and what is beside it lies outside
    */
   public ConfinedDirectory beside(String name) {
     checkName(name);
     if (!below.isEmpty()) {
-      return new ConfinedDirectory(trusted, below.subList(0, below.size() - 1)).in(name);
+      return new ConfinedDirectory(trusted, below.subList(0, below.size() - 1), key).in(name);
+    }
+    if (!key.isEmpty()) {
+      throw new InvalidInput("'" + name + "' beside " + trusted + " is not read, because " + trusted + " is a root ("
+          + key + "): set " + key + " to the directory that holds both");
     }
     Path parent = trusted.toAbsolutePath().normalize().getParent();
     if (parent == null) {
@@ -187,11 +248,24 @@ public final class ConfinedDirectory {
   }
 
   /**
-   * Returns true if it is there.
+   * Returns true if it is there, to be read.
    *
-   * @throws InvalidInput if a link is on the way to it
+   * @throws InvalidInput if a link is on the way to it that leads out of the trusted directory
    */
   public boolean exists() throws IOException {
+    try (Opened opened = forReading()) {
+      return true;
+    } catch (NoSuchFileException | NotDirectoryException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Returns true if it is there, to be written.
+   *
+   * @throws InvalidInput if any link is on the way to it
+   */
+  public boolean existsWithoutLinks() throws IOException {
     try (Opened opened = opened()) {
       return true;
     } catch (NoSuchFileException | NotDirectoryException e) {
@@ -202,7 +276,7 @@ public final class ConfinedDirectory {
   /** Returns the names of its entries, in order. */
   public List<String> names() throws IOException {
     List<String> names = new ArrayList<>();
-    try (Opened opened = opened()) {
+    try (Opened opened = forReading()) {
       for (Path entry : opened.stream) {
         names.add(entry.getFileName().toString());
       }
@@ -213,10 +287,20 @@ public final class ConfinedDirectory {
     return names;
   }
 
-  /** Returns the attributes of an entry, of a link those of the link; null if there is none. */
+  /**
+   * Returns the attributes of an entry; null if there is none. Of a link to something below the trusted directory they
+   * are those of its target, of another one those of the link.
+   */
   public BasicFileAttributes attributes(String name) throws IOException {
-    try (Opened opened = opened()) {
-      return opened.attributes(single(name));
+    try (Opened opened = forReading()) {
+      BasicFileAttributes found = opened.attributes(single(name));
+      List<String> target = found.isSymbolicLink() ? target(opened.directory().pathOf(name)) : null;
+      if (target == null || target.isEmpty()) {
+        return found;
+      }
+      try (Opened above = aboveOf(target).opened()) {
+        return above.attributes(last(target));
+      }
     } catch (NoSuchFileException e) {
       return null;
     }
@@ -225,25 +309,33 @@ public final class ConfinedDirectory {
   /**
    * Opens a regular file for reading.
    *
-   * @throws InvalidInput if it, or a directory on the way, is a symbolic link
+   * @throws InvalidInput if it, or a directory on the way, is a symbolic link that leads out of the trusted directory
    * @throws NoSuchFileException if it is not there, or is no regular file
    */
   public FileChannel open(String name) throws IOException {
-    return open(name, Set.of(StandardOpenOption.READ));
-  }
-
-  /** Opens a regular file for reading and writing. Fails as {@link #open} does. */
-  public FileChannel update(String name) throws IOException {
-    return open(name, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
-  }
-
-  private FileChannel open(String name, Set<? extends OpenOption> options) throws IOException {
-    try (Opened opened = opened()) {
-      if (!opened.attributes(single(name)).isRegularFile()) { // a pipe would be waited for
-        refuseLink(opened, name);
+    try (Opened opened = forReading()) {
+      if (!opened.attributes(single(name)).isSymbolicLink()) {
+        return opened.openRegular(name, Set.of(StandardOpenOption.READ));
+      }
+      List<String> target = followed(opened.directory().pathOf(name));
+      if (target.isEmpty()) {
         throw new NoSuchFileException(pathOf(name).toString(), null, "no regular file");
       }
-      return opened.open(name, options);
+      try (Opened above = aboveOf(target).opened()) {
+        return above.openRegular(last(target), Set.of(StandardOpenOption.READ));
+      }
+    }
+  }
+
+  /**
+   * Opens a regular file for reading and writing.
+   *
+   * @throws InvalidInput if it, or a directory on the way, is a symbolic link
+   * @throws NoSuchFileException if it is not there, or is no regular file
+   */
+  public FileChannel update(String name) throws IOException {
+    try (Opened opened = opened()) {
+      return opened.openRegular(single(name), Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
     }
   }
 
@@ -283,19 +375,71 @@ public final class ConfinedDirectory {
     }
   }
 
-  private void refuseLink(Opened opened, String name) throws IOException {
-    BasicFileAttributes found = opened.attributes(name);
-    if (found.isSymbolicLink()) {
-      throw link(pathOf(name));
-    }
-  }
-
   private static InvalidInput link(Path path) {
     return new InvalidInput(path + " is a symbolic link, which is not followed there: put the file or directory itself "
         + "in its place");
   }
 
-  /** Walks to this directory, one open directory after the other. */
+  /**
+   * Returns the names from the trusted directory to what is there, without links; null if it leads out of the trusted
+   * directory, or to nothing.
+   */
+  private List<String> target(Path way) throws IOException {
+    Path real;
+    try {
+      real = way.toRealPath();
+    } catch (AccessDeniedException e) {
+      throw e;
+    } catch (FileSystemException e) { // it leads to nothing, or to itself
+      return null;
+    }
+    Path root = trusted.toRealPath();
+    if (!real.startsWith(root)) {
+      return null;
+    }
+    List<String> names = new ArrayList<>();
+    for (int i = root.getNameCount(); i < real.getNameCount(); i++) {
+      names.add(real.getName(i).toString());
+    }
+    return names;
+  }
+
+  /** Returns the same names, or refuses the first link on the way. */
+  private List<String> followed(Path way) throws IOException {
+    List<String> names = target(way);
+    if (names != null) {
+      return names;
+    }
+    Path link = trusted;
+    for (Path part : trusted.relativize(way)) {
+      link = link.resolve(part);
+      if (Files.isSymbolicLink(link)) {
+        break;
+      }
+    }
+    throw new InvalidInput(link + " is a symbolic link that leads to nothing, or out of " + trusted
+        + ", and is not followed: put the file or directory itself in its place, or name the directory in which that "
+        + "lies");
+  }
+
+  private ConfinedDirectory aboveOf(List<String> names) {
+    return new ConfinedDirectory(trusted, names.subList(0, names.size() - 1), key);
+  }
+
+  private static String last(List<String> names) {
+    return names.get(names.size() - 1);
+  }
+
+  /** Walks to this directory, or to that to which links on the way lead, if it is below the trusted one. */
+  private Opened forReading() throws IOException {
+    try {
+      return opened();
+    } catch (InvalidInput e) { // a link
+      return new ConfinedDirectory(trusted, followed(path()), key).opened();
+    }
+  }
+
+  /** Walks to this directory, one open directory after the other, and through no link. */
   private Opened opened() throws IOException {
     Path at = trusted;
     DirectoryStream<Path> stream = Files.newDirectoryStream(trusted);
@@ -346,6 +490,10 @@ public final class ConfinedDirectory {
       secure = stream instanceof SecureDirectoryStream<Path> itself ? itself : null;
     }
 
+    ConfinedDirectory directory() {
+      return ConfinedDirectory.this;
+    }
+
     BasicFileAttributes attributes(String name) throws IOException {
       try {
         return secure == null
@@ -355,6 +503,17 @@ public final class ConfinedDirectory {
       } catch (FileSystemException e) {
         throw explained(pathOf(name), e);
       }
+    }
+
+    FileChannel openRegular(String name, Set<? extends OpenOption> options) throws IOException {
+      BasicFileAttributes found = attributes(name);
+      if (found.isSymbolicLink()) {
+        throw link(pathOf(name));
+      }
+      if (!found.isRegularFile()) { // a pipe would be waited for
+        throw new NoSuchFileException(pathOf(name).toString(), null, "no regular file");
+      }
+      return open(name, options);
     }
 
     FileChannel open(String name, Set<? extends OpenOption> options, FileAttribute<?>... attributes)

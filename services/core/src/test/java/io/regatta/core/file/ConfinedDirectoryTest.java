@@ -42,7 +42,8 @@ class ConfinedDirectoryTest {
   }
 
   private void refused(ConfinedDirectory in, String name, Path link) {
-    for (ThrowingCallable use : List.<ThrowingCallable>of(() -> in.open(name), () -> in.create(name))) {
+    for (ThrowingCallable use : List.<ThrowingCallable>of(() -> in.open(name), () -> in.create(name),
+        () -> in.update(name))) {
       assertThatThrownBy(use).isInstanceOf(InvalidInput.class).hasMessageContaining(link + " is a symbolic link");
     }
   }
@@ -92,23 +93,93 @@ class ConfinedDirectoryTest {
   }
 
   @Test
-  void a_link_is_followed_to_the_trusted_directory_only() throws IOException {
+  void a_link_is_followed_to_the_trusted_directory_and_within_it_for_reading_only() throws IOException {
     Path inside = Files.createDirectory(dir.resolve("inside"));
     Path outside = Files.writeString(dir.resolve("secret"), "secret");
     Files.writeString(inside.resolve("data"), "data");
     Files.createSymbolicLink(dir.resolve("alias"), inside);
     assertThat(read(ConfinedDirectory.of(dir.resolve("alias")), "data")).isEqualTo("data");
-    for (Path target : List.of(outside, Path.of("..", "secret"), Path.of("data"), Path.of("nowhere"))) {
+    for (Path target : List.of(outside, Path.of("..", "secret"), Path.of("nowhere"), Path.of("link"), dir)) {
       Path link = Files.createSymbolicLink(inside.resolve("link"), target);
-      assertThatThrownBy(() -> ConfinedDirectory.of(inside).open("link")).isInstanceOf(InvalidInput.class)
-          .hasMessageContaining(link + " is a symbolic link");
+      for (ThrowingCallable use : List.<ThrowingCallable>of(() -> ConfinedDirectory.of(inside).open("link"),
+          () -> ConfinedDirectory.of(inside).update("link"),
+          () -> ConfinedDirectory.of(inside).in("link").open("secret"),
+          () -> ConfinedDirectory.of(inside).in("link").exists(),
+          () -> ConfinedDirectory.of(inside).in("link").names())) {
+        assertThatThrownBy(use).as("%s", target).isInstanceOf(InvalidInput.class)
+            .hasMessageContaining(link + " is a symbolic link");
+      }
       write(ConfinedDirectory.of(inside), "link"); // takes the link away
       assertThat(link).isRegularFile().hasContent("new");
       Files.delete(link);
     }
     assertThat(outside).hasContent("secret");
-    refused(ConfinedDirectory.of(dir).in("alias"), "data", dir.resolve("alias"));
-    refused(ConfinedDirectory.of(inside).beside("alias"), "data", dir.resolve("alias"));
+    for (ConfinedDirectory aliased : List.of(ConfinedDirectory.of(dir).in("alias"),
+        ConfinedDirectory.of(inside).beside("alias"))) {
+      assertThat(read(aliased, "data")).isEqualTo("data");
+      assertThat(aliased.exists()).isTrue();
+      assertThat(aliased.names()).containsExactly("data");
+      for (ThrowingCallable use : List.<ThrowingCallable>of(() -> aliased.create("x"), () -> aliased.update("data"),
+          () -> aliased.delete("data"), aliased::existsWithoutLinks)) {
+        assertThatThrownBy(use).isInstanceOf(InvalidInput.class)
+            .hasMessageContaining(dir.resolve("alias") + " is a symbolic link");
+      }
+    }
+    assertThat(inside.resolve("data")).hasContent("data");
+  }
+
+  /** The kubelet makes a directory of each state, a link to the last one, and a link through that for each entry. */
+  @Test
+  void a_volume_of_kubernetes_is_read() throws IOException {
+    Path volume = Files.createDirectory(dir.resolve("volume"));
+    Path state = Files.createDirectories(volume.resolve("..2026_01_01_00_00_00.1/tables")).getParent();
+    Files.writeString(state.resolve("manifest.json"), "manifest");
+    Files.writeString(state.resolve("tables/emb"), "rows");
+    Files.createSymbolicLink(volume.resolve("..data"), state.getFileName());
+    Files.createSymbolicLink(volume.resolve("manifest.json"), Path.of("..data/manifest.json"));
+    Files.createSymbolicLink(volume.resolve("tables"), Path.of("..data/tables"));
+    ConfinedDirectory in = ConfinedDirectory.of(volume);
+    assertThat(read(in, "manifest.json")).isEqualTo("manifest");
+    assertThat(read(in.in("tables"), "emb")).isEqualTo("rows");
+    assertThat(in.in("tables").names()).containsExactly("emb");
+    assertThat(in.attributes("tables").isDirectory()).isTrue();
+    assertThat(in.attributes("manifest.json").size()).isEqualTo("manifest".length());
+    ConfinedDirectory below = ConfinedDirectory.within(List.of(dir), "volume", "key");
+    assertThat(read(below, "manifest.json")).isEqualTo("manifest");
+    Files.createSymbolicLink(state.resolve("passwd"), Path.of("/etc/passwd"));
+    Files.createSymbolicLink(volume.resolve("passwd"), Path.of("..data/passwd"));
+    assertThatThrownBy(() -> in.open("passwd")).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining(volume.resolve("passwd") + " is a symbolic link")
+        .hasMessageContaining("out of " + volume);
+  }
+
+  @Test
+  void a_root_is_known_by_each_of_its_names() throws IOException {
+    Path real = Files.createDirectories(dir.resolve("nfs/u/work")).getParent();
+    Path alias = Files.createSymbolicLink(dir.resolve("home"), real);
+    assertThat(ConfinedDirectory.within(List.of(real), alias.resolve("new/s").toString(), "key").path())
+        .as("asked by a link, not there yet").isEqualTo(real.resolve("new/s"));
+    Path work = alias.resolve("work");
+    assertThat(ConfinedDirectory.within(List.of(work), real.resolve("work/s").toString(), "key").path())
+        .as("a root by a link").isEqualTo(work.resolve("s"));
+    assertThat(ConfinedDirectory.within(List.of(alias), real.toString(), "key").path()).isEqualTo(alias);
+    for (String outside : List.of(alias + "/../nfs/u", work.toString(), dir.resolve("nfs").toString())) {
+      assertThatThrownBy(() -> ConfinedDirectory.within(List.of(real.resolve("elsewhere")), outside, "key"))
+          .isInstanceOf(InvalidInput.class).hasMessageContaining("is not below " + real.resolve("elsewhere"));
+    }
+    Files.createSymbolicLink(dir.resolve("way out"), dir);
+    assertThatThrownBy(() -> ConfinedDirectory.within(List.of(real), dir.resolve("way out/s").toString(), "key"))
+        .isInstanceOf(InvalidInput.class);
+  }
+
+  @Test
+  void nothing_beside_a_root_is_read() {
+    Path named = dir.resolve("root");
+    ConfinedDirectory root = ConfinedDirectory.within(List.of(named), named.toString(), "key");
+    assertThatThrownBy(() -> root.beside("other")).isInstanceOf(InvalidInput.class).hasMessageContaining("key");
+    assertThatThrownBy(() -> root.in("delta").beside("base").beside("..")).isInstanceOf(InvalidInput.class);
+    assertThat(root.in("delta").beside("base").path()).isEqualTo(dir.resolve("root/base"));
+    assertThat(ConfinedDirectory.of(dir.resolve("root")).beside("other").path()).isEqualTo(dir.resolve("other"));
   }
 
   @Test
@@ -171,7 +242,7 @@ class ConfinedDirectoryTest {
     }
     Files.createSymbolicLink(two.resolve("way"), dir);
     Path way = two.resolve("way");
-    refused(ConfinedDirectory.within(roots, two + "/way/two", "key"), "x", way);
+    refused(ConfinedDirectory.within(roots, two + "/way", "key"), "x", way);
     assertThat(ConfinedDirectory.within(List.of(two, way), way.toString(), "key").exists())
         .as("a link that the user has named as a root, below another one").isTrue();
   }

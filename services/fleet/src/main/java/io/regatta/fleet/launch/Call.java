@@ -10,9 +10,9 @@ import java.util.Map;
  * @param environment variables beside those that it inherits
  * @param endsWithInput whether it ends, in its own time, when its standard input does; otherwise it is asked by a signal
  */
-record Call(List<String> command, Map<String, String> environment, boolean endsWithInput) {
+public record Call(List<String> command, Map<String, String> environment, boolean endsWithInput) {
 
-  Call {
+  public Call {
     command = List.copyOf(command);
     environment = Map.copyOf(environment);
   }

@@ -18,7 +18,7 @@ import java.util.Map;
  * variable. A token of the user's is used before it. The file is there from {@link #write} until {@link #close}. Owned
  * by the launcher's thread.
  */
-final class JobToken implements AutoCloseable {
+public final class JobToken implements AutoCloseable {
 
   static final String VARIABLE = "REGATTA_NODE_SECURITY_LAUNCH_TOKEN_FILE";
   private static final int NAME_BYTES = 4;
@@ -37,7 +37,7 @@ final class JobToken implements AutoCloseable {
    *
    * @param out gets a line if the file cannot be deleted
    */
-  static JobToken in(Path directory, PrintWriter out) {
+  public static JobToken in(Path directory, PrintWriter out) {
     return new JobToken(directory.resolve(name()).toAbsolutePath().normalize(), out);
   }
 
@@ -50,22 +50,22 @@ final class JobToken implements AutoCloseable {
     return HexFormat.of().formatHex(Macs.random(bytes));
   }
 
-  Path file() {
+  public Path file() {
     return file;
   }
 
   /** The content of the file. */
-  byte[] content() {
+  public byte[] content() {
     return (secret + "\n").getBytes(StandardCharsets.US_ASCII);
   }
 
   /** Returns the variables of a process with the name of the file. */
-  Map<String, String> with(Map<String, String> variables) {
+  public Map<String, String> with(Map<String, String> variables) {
     return with(file.toString(), variables);
   }
 
   /** Returns the variables of a process on another machine, where the file is called so. */
-  static Map<String, String> with(String file, Map<String, String> variables) {
+  public static Map<String, String> with(String file, Map<String, String> variables) {
     Map<String, String> all = new HashMap<>(variables);
     all.put(VARIABLE, file);
     return all;

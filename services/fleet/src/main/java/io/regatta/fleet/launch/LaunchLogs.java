@@ -1,6 +1,7 @@
 package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.launch.plan.LaunchPlan;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;

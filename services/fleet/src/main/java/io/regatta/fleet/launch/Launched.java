@@ -1,6 +1,7 @@
 package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.launch.plan.LaunchPlan;
 import io.regatta.node.process.Proxies;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,6 +1,8 @@
 package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.fleet.launch.plan.LaunchPlan;
+import io.regatta.fleet.launch.plan.LaunchedRole;
 import io.regatta.protocol.vertx.SystemClock;
 import java.io.OutputStream;
 import java.io.PrintWriter;
@@ -60,7 +62,7 @@ public final class Launcher {
    * @param echo gets what the first worker prints
    * @param use of servers by other machines' trainers; null: the plan has none of these
    */
-  Launcher(LaunchPlan plan, Function<LaunchPlan.Planned, Call> calls, Path logs, PrintWriter out, OutputStream echo, ServerUse use) {
+  public Launcher(LaunchPlan plan, Function<LaunchPlan.Planned, Call> calls, Path logs, PrintWriter out, OutputStream echo, ServerUse use) {
     this.plan = plan;
     this.calls = calls;
     this.logs = logs;

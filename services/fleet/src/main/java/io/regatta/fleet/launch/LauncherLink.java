@@ -21,7 +21,7 @@ public final class LauncherLink {
   /** Variable with the launcher's process id, or {@link #REMOTE}. A server that has it does not end with its job. */
   public static final String VARIABLE = "REGATTA_LAUNCHER";
   /** Value of the variable if the launcher is on another machine. The script that starts the process there follows it. */
-  static final String REMOTE = "remote";
+  public static final String REMOTE = "remote";
 
   private static final int STATUS = 143;
   /** Time after which hooks that hang are not waited for: no launcher is left to kill this process. */

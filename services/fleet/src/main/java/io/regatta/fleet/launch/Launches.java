@@ -1,6 +1,12 @@
 package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.fleet.launch.plan.LaunchNotes;
+import io.regatta.fleet.launch.plan.LaunchOptions;
+import io.regatta.fleet.launch.plan.LaunchPlan;
+import io.regatta.fleet.launch.plan.LaunchedGpus;
+import io.regatta.fleet.launch.plan.LaunchedJob;
+import io.regatta.fleet.launch.plan.LaunchedRole;
 import io.regatta.node.process.Proxies;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -78,7 +84,7 @@ public final class Launches {
   }
 
   /** Says what is to be started. */
-  static void announce(LaunchPlan plan, LaunchOptions options, LaunchedJob job, boolean quiet, PrintWriter out) {
+  public static void announce(LaunchPlan plan, LaunchOptions options, LaunchedJob job, boolean quiet, PrintWriter out) {
     if (!quiet) {
       out.println(options.block());
     }
@@ -89,7 +95,7 @@ public final class Launches {
   }
 
   /** Starts the processes and stays until they have ended, for what reason ever. */
-  static int stay(Launcher launcher, Signals signals, PrintWriter out) {
+  public static int stay(Launcher launcher, Signals signals, PrintWriter out) {
     signals.to(launcher::interrupt);
     if (signals.any()) {
       return stopped(signals, "before anything was started", out);
@@ -103,7 +109,7 @@ public final class Launches {
   }
 
   /** Says which signal has ended the launch, and how that left it; gives the exit status. */
-  static int stopped(Signals signals, String how, PrintWriter out) {
+  public static int stopped(Signals signals, String how, PrintWriter out) {
     out.println("regatta: stopped by " + signals.words() + ", " + how);
     out.flush();
     return signals.status();

@@ -2,6 +2,7 @@ package io.regatta.fleet.launch;
 
 import io.regatta.core.loop.Clock;
 import io.regatta.core.loop.Deadline;
+import io.regatta.fleet.launch.plan.LaunchedRole;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;

@@ -7,7 +7,7 @@ import sun.misc.Signal;
  * The signals Ctrl-C, SIGTERM and SIGHUP of a launcher, from {@link #caught} to its end. Any thread. Each is passed to
  * the present handler.
  */
-final class Signals {
+public final class Signals {
 
   private static final int SIGNALLED = 128;
   private static final Signal INTERRUPT = new Signal("INT");
@@ -19,7 +19,7 @@ final class Signals {
   private Signals() {}
 
   /** Catches signals from now on; they are kept until there is a handler. */
-  static Signals caught() {
+  public static Signals caught() {
     Signals signals = new Signals();
     for (Signal each : List.of(INTERRUPT, new Signal("TERM"), new Signal("HUP"))) {
       Signal.handle(each, caught -> signals.came(caught.getNumber()));
@@ -40,7 +40,7 @@ final class Signals {
    * Sets the handler of signals, which runs on a thread of the signal's; it is called at once for each that has been
    * kept.
    */
-  synchronized void to(Runnable told) {
+  public synchronized void to(Runnable told) {
     handler = told;
     for (; missed > 0; missed--) {
       told.run();

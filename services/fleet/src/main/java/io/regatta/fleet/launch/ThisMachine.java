@@ -1,6 +1,7 @@
 package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.launch.plan.Machines;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;

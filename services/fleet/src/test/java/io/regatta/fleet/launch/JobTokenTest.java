@@ -3,6 +3,7 @@ package io.regatta.fleet.launch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.fleet.launch.plan.LaunchOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

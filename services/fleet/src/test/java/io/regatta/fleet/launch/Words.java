@@ -1,22 +1,28 @@
 package io.regatta.fleet.launch;
 
+import io.regatta.fleet.launch.plan.LaunchOptions;
+import io.regatta.fleet.launch.plan.LaunchPlan;
+import io.regatta.fleet.launch.plan.LaunchedGpus;
+import io.regatta.fleet.launch.plan.LaunchedJob;
+import io.regatta.fleet.launch.plan.LaunchedRole;
+import io.regatta.fleet.launch.plan.Meeting;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
 /** Launchers' command lines in tests. */
-final class Words {
+public final class Words {
 
   /** A job of one shard. */
-  static final LaunchedJob JOB = new LaunchedJob(1, false, false, "", List.of());
+  public static final LaunchedJob JOB = new LaunchedJob(1, false, false, "", List.of());
   /** A collective one. */
-  static final LaunchedJob COLLECTIVE = new LaunchedJob(1, true, false, "", List.of());
+  public static final LaunchedJob COLLECTIVE = new LaunchedJob(1, true, false, "", List.of());
 
   private Words() {}
 
   /** Options as on a command line: {@code name=value} each. */
-  static LaunchOptions options(String... given) {
+  public static LaunchOptions options(String... given) {
     Map<String, String> by = new HashMap<>();
     for (String each : given) {
       by.put(each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
@@ -34,13 +40,13 @@ final class Words {
   }
 
   /** The plan of such options on this machine, which has as many GPUs. */
-  static LaunchPlan plan(ReservedPorts ports, LaunchedJob job, int gpus, String... given) {
+  public static LaunchPlan plan(ReservedPorts ports, LaunchedJob job, int gpus, String... given) {
     LaunchOptions options = options(given);
     return LaunchPlan.of(options, job, new ThisMachine(options.host(), ports), LaunchedGpus.here(options.gpus(), null, gpus));
   }
 
   /** A variable of each worker, null where it has none. */
-  static List<String> ofWorkers(LaunchPlan plan, String variable) {
+  public static List<String> ofWorkers(LaunchPlan plan, String variable) {
     return plan.of(LaunchedRole.WORKER).stream().map(worker -> worker.environment().get(variable)).toList();
   }
 }

@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 
 /**
  * Whether a process is fit to go on: its services' event loops answer, and so does the directory. Owned by its
- * {@link Insight}; asked by any thread, for a service may answer probes at a port of its own. A process that has no directory
+ * {@link ProcessDiagnostics}; asked by any thread, for a service may answer probes at a port of its own. A process that has no directory
  * yet, because it still joins its cluster, is fit: it only waits.
  */
 final class Health {

@@ -3,7 +3,7 @@ package io.regatta.node.admin;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.loop.Clock;
 import io.regatta.core.loop.Loop;
-import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

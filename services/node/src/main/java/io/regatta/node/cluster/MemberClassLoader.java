@@ -41,7 +41,8 @@ final class MemberClassLoader extends ClassLoader {
   protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
     if (!admits(name)) {
       throw new HazelcastSerializationException("class " + name + " is refused: members of Regatta exchange texts and "
-          + "numbers; who writes to the Hazelcast cluster?");
+          + "numbers. Find out which other program writes to the Hazelcast cluster, and close its port to that "
+          + "(docs/security.md)");
     }
     return super.loadClass(name, resolve);
   }

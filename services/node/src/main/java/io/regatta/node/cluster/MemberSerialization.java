@@ -9,7 +9,7 @@ import com.hazelcast.internal.serialization.impl.SerializationConstants;
 import com.hazelcast.internal.serialization.impl.SerializerAdapter;
 import com.hazelcast.nio.serialization.IdentifiedDataSerializable;
 import com.hazelcast.spi.impl.NodeEngine;
-import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.connection.PeerLog;
 import java.lang.reflect.Field;
 import java.util.List;
 import java.util.Map;
@@ -63,7 +63,8 @@ final class MemberSerialization {
       @Override
       public void registerConfigLocally(IdentifiedDataSerializable config, ConfigCheckMode mode) {
         LOG.warn("a {} that a member of the Hazelcast cluster has sent is ignored: this process takes no configuration "
-            + "from others", config.getClass().getSimpleName());
+            + "from others. Find out which other program is a member, and close Hazelcast's port to it "
+            + "(docs/security.md)", config.getClass().getSimpleName());
       }
     };
   }

@@ -14,9 +14,10 @@ import java.util.function.Function;
 /**
  * Keeps forged entries out of a shared map that others can write to. Each entry of a process with a token ends with a
  * line {@code TOKEN_ID.MEMBER.CODE}, and readers with a token accept no other. The code is HMAC-SHA256 over key, member
- * and text, so that an entry counts under its own key alone. The member is the Hazelcast member that wrote the entry:
+ * and text, so that an entry counts under its own key alone; the key may hold any character. The member is the
+ * Hazelcast member that wrote the entry:
  * each start of a process has another one, so readers can tell the entry of an ended process from that of a running
- * one. Of a map whose entries outlive their writers it is empty. Without a token nothing is added and nothing checked.
+ * one. Without a token nothing is added and nothing checked.
  * Any thread.
  */
 public final class EntrySeal {
@@ -82,25 +83,40 @@ public final class EntrySeal {
     return open(key, entry, id -> Optional.ofNullable(used.get(id)));
   }
 
-  private Optional<Opened> open(String key, String entry, Function<String, Optional<Token>> tokens) {
-    int line = entry.lastIndexOf(LINE);
-    String text = line < 0 ? entry : entry.substring(0, line);
-    if (!seals()) {
-      return Optional.of(new Opened(text, ""));
-    }
-    int member = line + 1 + Token.ID_CHARS + 1;
-    int code = entry.indexOf(DOT, member) + 1;
-    if (line < 0 || entry.length() <= member || code <= member) {
-      return Optional.empty();
-    }
-    Opened opened = new Opened(text, entry.substring(member, code - 1));
-    return tokens.apply(entry.substring(line + 1, member - 1))
-        .filter(token -> Macs.isSame(code(token, key, opened.member(), text), entry.substring(code)))
-        .map(token -> opened);
+  /**
+   * Returns the member that an entry names as its writer, whether its seal counts or not; empty if it has no seal. For
+   * the question whether the writer may still be there, since its seal is of no token of this process.
+   */
+  public String claimedMember(String entry) {
+    return Sealed.of(entry).map(Sealed::member).orElse("");
   }
 
+  private Optional<Opened> open(String key, String entry, Function<String, Optional<Token>> tokens) {
+    if (!seals()) {
+      int line = entry.lastIndexOf(LINE);
+      return Optional.of(new Opened(line < 0 ? entry : entry.substring(0, line), ""));
+    }
+    return Sealed.of(entry).filter(sealed -> tokens.apply(sealed.token)
+        .filter(token -> Macs.isSame(code(token, key, sealed.member, sealed.text), sealed.code)).isPresent())
+        .map(sealed -> new Opened(sealed.text, sealed.member));
+  }
+
+  /** The parts of an entry with a seal, which need not be true. */
+  private record Sealed(String text, String token, String member, String code) {
+
+    static Optional<Sealed> of(String entry) {
+      int line = entry.lastIndexOf(LINE);
+      int member = line + 1 + Token.ID_CHARS + 1;
+      int code = entry.indexOf(DOT, member) + 1;
+      return line < 0 || entry.length() <= member || code <= member ? Optional.empty()
+          : Optional.of(new Sealed(entry.substring(0, line), entry.substring(line + 1, member - 1),
+              entry.substring(member, code - 1), entry.substring(code)));
+    }
+  }
+
+  /** With the key's length before it, no key and text have the code of another key and text. */
   private String code(Token token, String key, String member, String text) {
     return TEXT.encodeToString(Macs.of(token.derive(label),
-        (key + LINE + member + LINE + text).getBytes(StandardCharsets.UTF_8)));
+        (key.length() + ":" + key + LINE + member + LINE + text).getBytes(StandardCharsets.UTF_8)));
   }
 }

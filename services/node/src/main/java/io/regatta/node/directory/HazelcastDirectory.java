@@ -7,11 +7,11 @@ import com.hazelcast.partition.NoDataMemberInClusterException;
 import com.hazelcast.spi.exception.RetryableHazelcastException;
 import io.netty.channel.ConnectTimeoutException;
 import io.regatta.core.error.PeerText;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.loop.Clock;
 import io.regatta.core.loop.Deadline;
 import io.regatta.core.loop.Stopwatch;
@@ -19,7 +19,7 @@ import io.regatta.node.address.SeedProbe;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.member.MemberCalls;
 import io.regatta.node.member.VertxMember;
-import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
@@ -36,9 +36,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,6 +59,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
   private static final PeerLog GONE = PeerLog.ofEvents(LOG);
   private static final PeerLog FORGED = new PeerLog(LOG);
   private static final PeerLog REPLAYED = new PeerLog(LOG);
+  private static final String WRITERS = "Somebody else writes to the Hazelcast cluster: give all members the job's "
+      + "token, and close Hazelcast's port to others (docs/security.md)";
   private static final int MAX_LEFTOVERS = 1000;
   private static final int OUTLAST_LEASES = 2;
 
@@ -66,7 +69,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
   private final EntrySeal seal;
   /** Calls into Hazelcast, which may take long; null: there are none. */
   private final MemberCalls calls;
-  private final Supplier<Future<AsyncMap<String, String>>> store;
+  private final Function<MemberCalls, Future<AsyncMap<String, String>>> store;
   private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
   /** Entries of members that have left, by key, and since when they have been seen. */
   private final Map<String, Leftover> leftovers = new ConcurrentHashMap<>();
@@ -100,7 +103,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
     this.leaseMillis = leaseSeconds * 1000L;
     this.seal = new EntrySeal(security, "directory entry", leaseMillis);
     this.calls = calls;
-    this.store = store != null ? store : () -> VertxMember.asyncMap(vertx, MAP, calls);
+    this.store = store != null ? of -> store.get() : of -> VertxMember.asyncMap(vertx, MAP, of);
   }
 
   @Override
@@ -120,7 +123,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
   }
 
   private Future<Void> claim(Lease lease) {
-    return map().compose(map -> map.putIfAbsent(lease.key, lease.sealed(), leaseMillis).compose(held -> {
+    return lease.writable().compose(map -> map.putIfAbsent(lease.key, lease.sealed(), leaseMillis).compose(held -> {
       if (held == null || lease.isOwn(held)) {
         return refuseBeside(lease);
       }
@@ -252,7 +255,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
   }
 
   private List<Instance> instances(String service, Map<String, String> entries, boolean ofMembers) {
-    Optional<Set<String>> members = ofMembers && seal.seals() ? members() : Optional.empty();
+    Optional<Set<String>> members = ofMembers && seal.seals() ? VertxMember.ids(vertx) : Optional.empty();
     List<Instance> out = new ArrayList<>();
     entries.forEach((key, value) -> {
       if (key.startsWith(service + "/")) {
@@ -281,23 +284,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
         : leftovers.size() < MAX_LEFTOVERS ? new Leftover(entry, Stopwatch.start(clock)) : null);
     if (seen != null && seen.since().millis() > leaseMillis) {
       REPLAYED.warn("entry {} of the directory is left out: its process has left the Hazelcast cluster, or was never "
-          + "in it, and the entry has not ended with its lease; who writes to the cluster?", key);
-    }
-  }
-
-  /** UUIDs of the members of the cluster; empty if there is none. */
-  private Optional<Set<String>> members() {
-    return VertxMember.under(vertx).map(hazelcast -> hazelcast.getCluster().getMembers().stream()
-        .map(member -> member.getUuid().toString()).collect(Collectors.toSet()));
-  }
-
-  /** UUID of this process's member, another one at each start; empty if it has none, or it has stopped. */
-  private String member() {
-    try {
-      return VertxMember.under(vertx).map(hazelcast -> hazelcast.getCluster().getLocalMember().getUuid().toString())
-          .orElse("");
-    } catch (HazelcastInstanceNotActiveException e) {
-      return "";
+          + "in it, and the entry has not ended with its lease. " + WRITERS, key);
     }
   }
 
@@ -317,8 +304,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
           }
         });
       }).toList()).transform(read -> {
-        FORGED.warn("the directory holds something else than text, which is left out; who writes to the Hazelcast "
-            + "cluster?");
+        FORGED.warn("the directory holds something else than text, which is left out. " + WRITERS);
         return Future.succeededFuture(entries);
       });
     });
@@ -334,7 +320,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
         .filter(read -> key.startsWith(read.service() + "/"));
     if (instance.isEmpty()) {
       FORGED.warn("entry {} of the directory is left out: it is not sealed with the token of this process, or "
-          + "cannot be read; who writes to the Hazelcast cluster?", key);
+          + "cannot be read. " + WRITERS, key);
     }
     return instance;
   }
@@ -352,7 +338,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
   }
 
   private Future<AsyncMap<String, String>> map() {
-    return store.get();
+    return store.apply(calls);
   }
 
   /** Repeats an operation while the cluster has no data member (it starts, or just lost its last one). */
@@ -390,6 +376,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
     private final Function<Instance, Future<Boolean>> answers;
     private final String remedy;
     private final Promise<String> lost = Promise.promise();
+    /** Held during each call that writes or removes the entry, so that a removal comes after what is being written. */
+    private final Lock turn = new ReentrantLock();
     private volatile long timer = -1;
     private volatile boolean ended;
     private volatile boolean failing;
@@ -405,7 +393,12 @@ public final class HazelcastDirectory extends WaitingDirectory {
     }
 
     Future<Void> put() {
-      return map().compose(map -> map.put(key, sealed(), leaseMillis));
+      return writable().compose(map -> map.put(key, sealed(), leaseMillis));
+    }
+
+    /** Returns the map for what writes the entry: nothing is written any more once this lease has ended. */
+    Future<AsyncMap<String, String>> writable() {
+      return store.apply(calls == null ? null : calls.owned(turn, () -> ended));
     }
 
     /** Renews the entry from now on, unless the directory was closed while it was made: then nobody else ends it. */
@@ -438,7 +431,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
      * changes none, the second sets one where there is none.
      */
     private Future<Void> renewPlace() {
-      return map().compose(map -> prolong(map)
+      return writable().compose(map -> prolong(map)
           .compose(own -> own ? Future.<String>succeededFuture() : map.putIfAbsent(key, sealed(), leaseMillis))
           .timeout(leaseMillis, TimeUnit.MILLISECONDS)
           .compose(held -> held == null || isOwn(held) ? Future.succeededFuture() : examine(map, held)));
@@ -482,7 +475,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
     /** Returns what stands in the map, sealed with the token of now, which may have been replaced. */
     private String sealed() {
-      return seal.seal(key, text, member());
+      return seal.seal(key, text, VertxMember.id(vertx));
     }
 
     private boolean isOwn(String entry) {
@@ -505,7 +498,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
     }
 
     private Future<Void> remove() {
-      return map().compose(map -> map.get(key).compose(held -> held == null || !isOwn(held)
+      return store.apply(calls == null ? null : calls.owned(turn, () -> false))
+          .compose(map -> map.get(key).compose(held -> held == null || !isOwn(held)
           ? Future.succeededFuture() : map.removeIfPresent(key, held).mapEmpty()));
     }
 

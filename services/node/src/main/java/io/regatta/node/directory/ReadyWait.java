@@ -166,8 +166,8 @@ public final class ReadyWait {
       names.addAll(absent);
       List<Integer> others = listed.stream().map(Directory.Instance::index)
           .filter(index -> count != ANY && (index < 0 || index >= count)).distinct().toList();
-      reasons.add(String.join(", ", absent) + " not registered in the directory (is it started, with the same "
-          + "cluster.name and a seed that it can reach?" + (others.isEmpty() ? ")" : "; there are instances with index "
+      reasons.add(String.join(", ", absent) + " not registered in the directory (start it, with the same "
+          + "cluster.name and a seed that it can reach" + (others.isEmpty() ? ")" : "; there are instances with index "
           + others + ", each needs one of its own below " + count + ")"));
     }
     say(names, reasons, ready);

@@ -1,11 +1,11 @@
 package io.regatta.node.group;
 
 import com.google.protobuf.ByteString;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.node.directory.Directory;
@@ -47,7 +47,7 @@ public final class Membership {
   private final String kind;
   private final Consumer<RegattaException> givenUp;
   private final RendezvousClient calls;
-  private final Heart heart;
+  private final HeartbeatSender heartbeats;
   private int rank = -1;
   private long incarnation;
   private ByteString secret = ByteString.EMPTY;
@@ -84,7 +84,7 @@ public final class Membership {
     this.kind = kind;
     this.givenUp = givenUp;
     calls = client();
-    heart = new Heart(process.loop(), this::client, group, kind, lastStep, changed, this::refused);
+    heartbeats = new HeartbeatSender(process.loop(), this::client, group, kind, lastStep, changed, this::refused);
   }
 
   private RendezvousClient client() {
@@ -99,7 +99,7 @@ public final class Membership {
 
   /** Tells with each heartbeat how many examples this member has trained so far, which outlives the member. */
   public Membership counting(LongSupplier examples) {
-    heart.counts(examples);
+    heartbeats.counts(examples);
     return this;
   }
 
@@ -153,7 +153,7 @@ public final class Membership {
 
   private Void joined(JoinReply reply) {
     if (over) {
-      tooLate = left(heart.connection(), reply.getRank(), reply.getIncarnation(), reply.getSecret(), false, false);
+      tooLate = left(heartbeats.connection(), reply.getRank(), reply.getIncarnation(), reply.getSecret(), false, false);
       throw new Cancelled(kind + " " + reply.getRank() + " has left group " + group + " while it joined");
     }
     rank = reply.getRank();
@@ -164,14 +164,14 @@ public final class Membership {
     endpoints = view.getMembersList().stream().map(Member::getEndpoint).toList();
     hosts = view.getMembersList().stream().map(Member::getHost).toList();
     incarnations = view.getMembersList().stream().map(Member::getIncarnation).toList();
-    heart.begin(reply);
+    heartbeats.begin(reply);
     return null;
   }
 
   /** Gives a sign of life out of turn: the rendezvous has asked for one, or may have. */
   public void answer() {
-    if (heart.isAlive()) {
-      heart.beat();
+    if (heartbeats.isAlive()) {
+      heartbeats.beat();
     }
   }
 
@@ -198,7 +198,7 @@ public final class Membership {
 
   /** The latest generation of the group that a reply has told. */
   public long generation() {
-    return heart.generation();
+    return heartbeats.generation();
   }
 
   /** After how many milliseconds without a heartbeat the rendezvous declares a member lost; known once joined. */
@@ -258,14 +258,14 @@ public final class Membership {
    */
   public Future<Void> leave(boolean ended, boolean succeeded) {
     Future<Void> left = Future.succeededFuture();
-    if (heart.isAlive()) {
-      heart.last(calls); // on the same connection, and so before
+    if (heartbeats.isAlive()) {
+      heartbeats.last(calls); // on the same connection, and so before
       left = left(calls, rank, incarnation, secret, ended, succeeded);
     }
     over = true;
-    heart.end();
+    heartbeats.end();
     giveUpJoining(new Cancelled(kind + " has left group " + group + " while it joined"));
-    return left.transform(done -> calls.close()).transform(done -> tooLate).eventually(heart::close).otherwiseEmpty();
+    return left.transform(done -> calls.close()).transform(done -> tooLate).eventually(heartbeats::close).otherwiseEmpty();
   }
 
   private void giveUpJoining(RegattaException why) {

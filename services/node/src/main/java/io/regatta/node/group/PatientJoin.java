@@ -6,8 +6,8 @@ import io.regatta.core.loop.Deadline;
 import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
 import io.regatta.node.directory.RepeatedCall;
+import io.regatta.protocol.NoResponseException;
 import io.regatta.protocol.RendezvousClient;
-import io.regatta.protocol.Unanswered;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.vertx.core.Future;
@@ -47,7 +47,7 @@ final class PatientJoin {
     deadline = Deadline.in(loop.clock(), timeout);
     this.elastic = elastic;
     join = new RepeatedCall<>(loop, process.waits(), words, process.patience(),
-        elastic ? Unanswered::isCauseOf : Unanswered::isBeforeSending, missing, this::attempt);
+        elastic ? NoResponseException::isCauseOf : NoResponseException::isBeforeSending, missing, this::attempt);
   }
 
   /** Asks; called once. Fails as {@link RendezvousClient#join(JoinRequest)}, and with {@code PeerLost} when patience is at its end. */

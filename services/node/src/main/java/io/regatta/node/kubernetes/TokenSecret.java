@@ -75,7 +75,7 @@ public final class TokenSecret {
       request.setRequestProperty("Content-Type", "application/json");
       request.setDoOutput(true);
       try (OutputStream out = request.getOutputStream()) {
-        out.write(secret(name, namespace, claims(bearer)).toBuffer().getBytes());
+        out.write(secret(name, namespace, claims(bearer)).encode().getBytes(StandardCharsets.UTF_8));
       }
       return told(name, namespace, request);
     } catch (IOException | GeneralSecurityException | DecodeException | IllegalArgumentException e) {
@@ -114,7 +114,12 @@ public final class TokenSecret {
             .put("labels", new JsonObject().put("app.kubernetes.io/part-of", "regatta"))
             .put("ownerReferences", new JsonArray().add(new JsonObject().put("apiVersion", "v1").put("kind", "ServiceAccount")
                 .put("name", account.getString("name")).put("uid", account.getString("uid")))))
-        .put("data", new JsonObject().put("token", token.getBytes(StandardCharsets.US_ASCII)));
+        .put("data", new JsonObject().put("token", base64(token)));
+  }
+
+  /** Returns the form in which the API takes a value: with padding, which the form of Vert.x for bytes lacks. */
+  private static String base64(String value) {
+    return Base64.getEncoder().encodeToString(value.getBytes(StandardCharsets.US_ASCII));
   }
 
   /** Returns name and uid of the service account, which its own token says (RFC 7519); the API server checks the token. */

@@ -11,9 +11,10 @@ import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.shareddata.AsyncMap;
 import io.vertx.core.shareddata.Shareable;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /**
  * The Hazelcast member under a Vertx: given to one that Regatta makes, or found in the cluster manager of an
@@ -104,6 +105,21 @@ public final class VertxMember {
         ? Optional.ofNullable(manager.getHazelcastInstance()) : Optional.empty();
   }
 
+  /** Returns the UUIDs of the members of the cluster under a Vertx; empty if there is none. */
+  public static Optional<Set<String>> ids(Vertx vertx) {
+    return under(vertx).map(hazelcast -> hazelcast.getCluster().getMembers().stream()
+        .map(member -> member.getUuid().toString()).collect(Collectors.toSet()));
+  }
+
+  /** Returns the UUID of a Vertx's member, another one at each start; empty if it has none, or it has stopped. */
+  public static String id(Vertx vertx) {
+    try {
+      return under(vertx).map(hazelcast -> hazelcast.getCluster().getLocalMember().getUuid().toString()).orElse("");
+    } catch (HazelcastInstanceNotActiveException e) {
+      return "";
+    }
+  }
+
   /** Returns the address that the Hazelcast member under a Vertx announces; empty if there is none. */
   public static Optional<String> address(Vertx vertx) {
     return under(vertx).map(hazelcast -> hazelcast.getCluster().getLocalMember().getAddress().getHost());
@@ -111,18 +127,9 @@ public final class VertxMember {
 
   /**
    * Returns the map of this name that all members of the Hazelcast cluster under a Vertx share; that of the JVM if
-   * there is no cluster. For small texts. Its calls block, for as long as an operation of Hazelcast may take: never on
-   * an event loop.
-   */
-  public static Map<String, String> sharedMap(Vertx vertx, String name) {
-    return under(vertx).<Map<String, String>>map(hazelcast -> hazelcast.getMap(name))
-        .orElseGet(() -> vertx.sharedData().getLocalMap(name));
-  }
-
-  /**
-   * As {@link #sharedMap}, with calls that do not block.
+   * there is no cluster. For small texts.
    *
-   * @param calls threads on which those into Hazelcast block
+   * @param calls threads on which calls into Hazelcast block
    */
   public static Future<AsyncMap<String, String>> asyncMap(Vertx vertx, String name, MemberCalls calls) {
     return under(vertx).map(hazelcast -> calls.<AsyncMap<String, String>>call(() -> // the first use blocks

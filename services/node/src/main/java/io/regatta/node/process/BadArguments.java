@@ -28,7 +28,8 @@ public final class BadArguments {
     String option = argument.contains("=") ? argument.substring(0, argument.indexOf('=')) : argument;
     List<String> known = e.getCommandLine().getCommandSpec().optionsMap().keySet().stream()
         .filter(name -> name.length() >= SHORT).toList();
-    return "there is no option '" + option + "'" + nearest(known, option).map(meant -> ", did you mean '" + meant + "'?")
+    return "there is no option '" + option + "'"
+        + nearest(known, option).map(meant -> "; the nearest one is '" + meant + "'")
         .orElse("");
   }
 

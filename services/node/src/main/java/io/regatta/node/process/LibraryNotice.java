@@ -3,7 +3,7 @@ package io.regatta.node.process;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.ThrowableProxy;
 import ch.qos.logback.core.AppenderBase;
-import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.connection.PeerLog;
 import java.util.HashMap;
 import java.util.Map;
 import org.slf4j.Logger;

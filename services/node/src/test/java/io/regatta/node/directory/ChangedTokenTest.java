@@ -17,7 +17,7 @@ import io.regatta.node.directory.Directory.Instance;
 import io.regatta.node.member.MemberCalls;
 import io.regatta.node.member.VertxMember;
 import io.regatta.node.testing.FreePorts;
-import io.regatta.protocol.security.ConnectionLimits;
+import io.regatta.protocol.connection.ConnectionLimits;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.Tokens;
 import io.vertx.core.Future;

@@ -127,7 +127,7 @@ class HazelcastDirectoryTest {
 
     // The owner dies without a word: only its Vertx goes, the registration is never closed.
     get(otherDirectory.register(instance("parameter-server", "ps", 0, 1)));
-    IMap<String, String> entries = (IMap<String, String>) VertxMember.sharedMap(seed.vertx(), HazelcastDirectory.MAP);
+    IMap<String, String> entries = VertxMember.under(seed.vertx()).orElseThrow().getMap(HazelcastDirectory.MAP);
     assertThat(entries.getEntryView("parameter-server/ps").getTtl()).as("ms, whatever time the rest takes").isEqualTo(2000);
     get(other.close());
     poll(seed, "parameter-server", 0);
@@ -158,7 +158,7 @@ class HazelcastDirectoryTest {
       assertThat(get(seed.directory().list("rendezvous"))).as("after %d s", second + 1).hasSize(1);
       assertThat(get(seed.directory().list("parameter-server"))).as("a place, after %d s", second + 1).hasSize(1);
     }
-    IMap<String, String> entries = (IMap<String, String>) VertxMember.sharedMap(seed.vertx(), HazelcastDirectory.MAP);
+    IMap<String, String> entries = VertxMember.under(seed.vertx()).orElseThrow().getMap(HazelcastDirectory.MAP);
     assertThat(entries.getEntryView("parameter-server/0").getTtl()).as("a renewed entry still runs out").isEqualTo(5000);
     assertThat(place.lost().isComplete()).isFalse();
   }

@@ -82,6 +82,7 @@ class TokenSecretTest {
     assertThat(secret.getJsonObject("metadata").getJsonArray("ownerReferences").getJsonObject(0)).isEqualTo(new JsonObject()
         .put("apiVersion", "v1").put("kind", "ServiceAccount").put("name", "regatta-token").put("uid", "4f2e"));
     assertThat(token(secret)).matches("[0-9a-f]{64}").isNotEqualTo(token(secrets.get(1)));
+    assertThat(secret.getJsonObject("data").getString("token")).as("the API refuses Base64 without padding").hasSize(88).endsWith("==");
     assertThat(bearers).containsOnly("Bearer " + Files.readString(directory.resolve("token")));
   }
 

@@ -1,6 +1,6 @@
 package io.regatta.rendezvous.http;
 
-import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.connection.PeerLog;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;

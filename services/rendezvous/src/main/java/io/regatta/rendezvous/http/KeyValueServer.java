@@ -8,7 +8,7 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpVersion;
 import io.regatta.core.error.PeerText;
 import io.regatta.node.address.ServicePort;
-import io.regatta.protocol.security.PeerLog;
+import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.vertx.NettyParts;
 import io.vertx.core.Future;

@@ -1,6 +1,6 @@
 package io.regatta.trainer.rank;
 
-import io.regatta.protocol.snapshot.ExampleCounts;
+import io.regatta.snapshot.ExampleCounts;
 import io.regatta.trainer.replica.RankSteps;
 import io.regatta.trainer.replica.StepTimes;
 import io.regatta.trainer.session.ElasticState;

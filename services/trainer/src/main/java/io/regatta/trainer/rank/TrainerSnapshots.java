@@ -2,7 +2,7 @@ package io.regatta.trainer.rank;
 
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.hash.Mix64;
-import io.regatta.protocol.snapshot.SnapshotKind;
+import io.regatta.snapshot.SnapshotKind;
 import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.model.Engines;
 import io.regatta.trainer.replica.ReplicaContext;

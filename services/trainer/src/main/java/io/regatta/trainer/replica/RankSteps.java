@@ -1,7 +1,7 @@
 package io.regatta.trainer.replica;
 
 import io.regatta.core.exchange.TrainerProgress;
-import io.regatta.protocol.snapshot.ExampleCounts;
+import io.regatta.snapshot.ExampleCounts;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

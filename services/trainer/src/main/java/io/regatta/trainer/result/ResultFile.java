@@ -2,7 +2,7 @@ package io.regatta.trainer.result;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.file.WholeFile;
-import io.regatta.protocol.snapshot.WritablePlace;
+import io.regatta.snapshot.WritablePlace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package io.regatta.trainer.run;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.protocol.snapshot.WritablePlace;
+import io.regatta.snapshot.WritablePlace;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;

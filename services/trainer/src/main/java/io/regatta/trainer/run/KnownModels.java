@@ -1,7 +1,7 @@
 package io.regatta.trainer.run;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.protocol.snapshot.ManifestFile;
+import io.regatta.snapshot.ManifestFile;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

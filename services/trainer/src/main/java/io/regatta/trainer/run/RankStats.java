@@ -1,6 +1,6 @@
 package io.regatta.trainer.run;
 
-import io.regatta.protocol.snapshot.ExampleCounts;
+import io.regatta.snapshot.ExampleCounts;
 import io.regatta.trainer.result.ExchangeFigures;
 import io.regatta.trainer.result.Figures;
 

@@ -7,7 +7,7 @@ import ai.djl.training.dataset.Dataset;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.metrics.BinaryMetrics;
-import io.regatta.protocol.snapshot.SnapshotKind;
+import io.regatta.snapshot.SnapshotKind;
 import io.regatta.trainer.FetchHandler;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.ReduceOp;

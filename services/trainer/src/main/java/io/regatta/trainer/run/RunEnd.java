@@ -3,7 +3,7 @@ package io.regatta.trainer.run;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Mode;
-import io.regatta.protocol.snapshot.ExampleCounts;
+import io.regatta.snapshot.ExampleCounts;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.rank.Enrolment;
 import io.regatta.trainer.replica.RankSteps;

@@ -1,6 +1,6 @@
 package io.regatta.trainer.save;
 
-import io.regatta.protocol.snapshot.LostShard;
+import io.regatta.snapshot.LostShard;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;

@@ -1,8 +1,8 @@
 package io.regatta.trainer.save;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.protocol.snapshot.SafetensorsFile;
-import io.regatta.protocol.snapshot.TensorInfo;
+import io.regatta.snapshot.safetensors.SafetensorsFile;
+import io.regatta.snapshot.safetensors.TensorInfo;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

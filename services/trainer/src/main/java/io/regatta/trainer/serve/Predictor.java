@@ -4,10 +4,10 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.model.DenseVariable;
-import io.regatta.protocol.snapshot.Manifest;
-import io.regatta.protocol.snapshot.SnapshotReader;
-import io.regatta.protocol.snapshot.Snapshots;
-import io.regatta.protocol.snapshot.TableLayout;
+import io.regatta.snapshot.Manifest;
+import io.regatta.snapshot.SnapshotReader;
+import io.regatta.snapshot.Snapshots;
+import io.regatta.snapshot.TableLayout;
 import io.regatta.trainer.Servable;
 import io.regatta.trainer.config.DataConfig;
 import io.regatta.trainer.data.BadLines;
@@ -59,7 +59,7 @@ public final class Predictor implements AutoCloseable {
    * Whence the values are.
    *
    * @param dir of the model or the snapshot
-   * @param run that trained them, see {@link io.regatta.protocol.snapshot.Manifest#run}; empty if the model does not tell
+   * @param run that trained them, see {@link io.regatta.snapshot.Manifest#run}; empty if the model does not tell
    * @param step of training that they are of; -1 if the model does not tell
    * @param pass behind which the snapshot was taken; -1 for others
    */

@@ -24,6 +24,7 @@ import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.trace.StepTrace;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -183,6 +184,12 @@ final class RankSession implements TrainerSession {
   @Override
   public boolean isOneOfSeveralHosts() {
     return job.aggregator() && Set.copyOf(group.hosts()).size() > 1;
+  }
+
+  @Override
+  public CompletableFuture<Void> admitSnapshots(Path directory) {
+    return loop.call(() -> isCollective() ? Future.succeededFuture()
+        : new SnapshotAdmission(node, found, job.job()).of(List.of(directory), true));
   }
 
   @Override

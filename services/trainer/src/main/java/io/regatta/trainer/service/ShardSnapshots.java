@@ -7,7 +7,7 @@ import io.regatta.protocol.parameterserver.PushMark;
 import io.regatta.protocol.parameterserver.RestoreRequest;
 import io.regatta.protocol.parameterserver.SaveRequest;
 import io.regatta.protocol.parameterserver.Shard;
-import io.regatta.protocol.snapshot.FileEntry;
+import io.regatta.snapshot.FileEntry;
 import io.regatta.trainer.session.TrainerSession.RestoreOrder;
 import io.regatta.trainer.session.TrainerSession.SaveOrder;
 import io.regatta.trainer.session.TrainerSession.Saving;
@@ -53,7 +53,7 @@ final class ShardSnapshots {
       return all(control -> control.save(same));
     }).map(begun -> {
       CompletableFuture<List<FileEntry>> written = new CompletableFuture<>();
-      all(control -> control.saved(job)).onSuccess(written::complete).onFailure(written::completeExceptionally);
+      all(control -> control.saved(job).map(FileEntry::of)).onSuccess(written::complete).onFailure(written::completeExceptionally);
       return new Saving(written);
     });
   }

@@ -21,6 +21,7 @@ import io.regatta.trainer.result.RunRecord;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.run.JobCheck;
 import io.regatta.trainer.run.RankRun;
+import io.regatta.trainer.snapshot.StartingPoint;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -111,6 +112,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
         .compose(this::join)
         .compose(v -> tellReplaced())
         .compose(v -> servers(timeout))
+        .compose(this::admitted)
         .map(this::begin)
         .recover(e -> {
           if (run != null) { // a replica's thread could not be started: the others shall not wait for it
@@ -128,6 +130,13 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     finder = new ShardFinder(node, job, timeout);
     finder.find(name()).onSuccess(servers::tryComplete).onFailure(servers::tryFail);
     return servers.future();
+  }
+
+  /** A server that would refuse the job's snapshots refuses the job. */
+  private Future<ShardFinder.Found> admitted(ShardFinder.Found found) {
+    SnapshotAdmission admission = new SnapshotAdmission(node, found, job.job());
+    return admission.of(StartingPoint.written(job), true)
+        .compose(v -> admission.of(StartingPoint.read(job), false)).map(found);
   }
 
   /** @param rendezvous null where the job meets over a store */

@@ -9,8 +9,8 @@ import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.loop.Clock;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
-import io.regatta.protocol.snapshot.FileEntry;
-import io.regatta.protocol.snapshot.SnapshotKind;
+import io.regatta.snapshot.FileEntry;
+import io.regatta.snapshot.SnapshotKind;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.Layout;
@@ -181,6 +181,11 @@ public interface TrainerSession {
    * @param at place of the run; {@link ResumePoint#NONE} if another one begins
    */
   record RestoreOrder(Path dir, boolean resume, ResumePoint at) {}
+
+  /** Completes if the shards write snapshots in a directory; else it fails, with what to do. */
+  default CompletableFuture<Void> admitSnapshots(Path directory) {
+    return CompletableFuture.completedFuture(null);
+  }
 
   /** Has all shards begin a snapshot; completes when all have taken their moment. */
   default CompletableFuture<Saving> save(SaveOrder order) {

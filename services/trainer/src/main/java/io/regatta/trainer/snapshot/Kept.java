@@ -2,10 +2,10 @@ package io.regatta.trainer.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.file.ConfinedDirectory;
-import io.regatta.protocol.snapshot.FileEntry;
-import io.regatta.protocol.snapshot.SafetensorsFile;
-import io.regatta.protocol.snapshot.SafetensorsWriter;
-import io.regatta.protocol.snapshot.TensorInfo;
+import io.regatta.snapshot.FileEntry;
+import io.regatta.snapshot.safetensors.SafetensorsFile;
+import io.regatta.snapshot.safetensors.SafetensorsWriter;
+import io.regatta.snapshot.safetensors.TensorInfo;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

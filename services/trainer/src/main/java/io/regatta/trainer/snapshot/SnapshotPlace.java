@@ -1,8 +1,8 @@
 package io.regatta.trainer.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.protocol.snapshot.Snapshots;
-import io.regatta.protocol.snapshot.WritablePlace;
+import io.regatta.snapshot.Snapshots;
+import io.regatta.snapshot.WritablePlace;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.slf4j.Logger;

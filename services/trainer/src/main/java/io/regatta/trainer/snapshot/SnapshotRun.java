@@ -1,19 +1,19 @@
 package io.regatta.trainer.snapshot;
 
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.loop.Stopwatch;
-import io.regatta.protocol.snapshot.ExampleCounts;
-import io.regatta.protocol.snapshot.FileEntry;
-import io.regatta.protocol.snapshot.Manifest;
-import io.regatta.protocol.snapshot.ManifestFile;
-import io.regatta.protocol.snapshot.ModelLayout;
-import io.regatta.protocol.snapshot.SnapshotDirectory;
-import io.regatta.protocol.snapshot.SnapshotKind;
-import io.regatta.protocol.snapshot.Snapshots;
-import io.regatta.protocol.snapshot.WritablePlace;
+import io.regatta.snapshot.ExampleCounts;
+import io.regatta.snapshot.FileEntry;
+import io.regatta.snapshot.Manifest;
+import io.regatta.snapshot.ManifestFile;
+import io.regatta.snapshot.ModelLayout;
+import io.regatta.snapshot.SnapshotDirectory;
+import io.regatta.snapshot.SnapshotKind;
+import io.regatta.snapshot.Snapshots;
+import io.regatta.snapshot.WritablePlace;
 import io.regatta.trainer.config.SnapshotConfig;
 import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.session.TrainerSession;
@@ -135,7 +135,8 @@ public final class SnapshotRun implements AutoCloseable {
    * relative to becomes a base.
    *
    * @param after where reading goes on, if that is the same for all ranks; else null
-   * @throws InvalidInput if others than this run's own, or later ones, are where it is to be
+   * @throws InvalidInput if others than this run's own, or later ones, are where it is to be, or a server does not
+   *     write there
    */
   public void asked(SnapshotKind wanted, long steps, long round, DataCursor after) {
     waitForTheLast();
@@ -143,6 +144,7 @@ public final class SnapshotRun implements AutoCloseable {
     String name = name(kind.label(), steps);
     if (!config.isOn()) { // else the start has seen to it
       place.requireNoOther(steps);
+      session.await("consent of the servers to snapshots in " + root, session.admitSnapshots(root));
     }
     if (isNoted(kind) && Snapshots.find(root.resolve(name)).isPresent()) {
       LOG.info("{} of job {} is there, and no step has been made since", root.resolve(name), spec.job());

@@ -7,13 +7,14 @@ import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.exchange.TrainerProgress.Part;
 import io.regatta.core.exchange.TrainerStart;
-import io.regatta.protocol.snapshot.ExampleCounts;
-import io.regatta.protocol.snapshot.Manifest;
-import io.regatta.protocol.snapshot.PaddleTables;
-import io.regatta.protocol.snapshot.SnapshotChain;
-import io.regatta.protocol.snapshot.SnapshotDirectory;
-import io.regatta.protocol.snapshot.SnapshotRemoval;
-import io.regatta.protocol.snapshot.Snapshots;
+import io.regatta.snapshot.ExampleCounts;
+import io.regatta.snapshot.Manifest;
+import io.regatta.snapshot.PaddleTables;
+import io.regatta.snapshot.SnapshotChain;
+import io.regatta.snapshot.SnapshotDirectory;
+import io.regatta.snapshot.SnapshotKind;
+import io.regatta.snapshot.SnapshotRemoval;
+import io.regatta.snapshot.Snapshots;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.DataCursor;
 import java.io.IOException;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -101,20 +103,33 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
 
   /**
    * Returns the directories in which the job's snapshots are written, and from which it begins: those below which its
-   * servers need to write and read. Empty if it names none.
+   * servers need to write and read. Empty if it names none. Blocks on files.
    */
   public static List<String> directories(JobConfig job) {
     List<Path> all = new ArrayList<>();
-    if (!job.snapshots().dir().isBlank() || !job.output().isBlank()) {
+    if (job.hasPlace()) {
       all.add(root(job));
     }
-    if (!job.resume().isBlank() && !job.resume().equals(AUTO)) {
-      all.add(plain(job.resume()));
-    }
-    if (!job.initFrom().isBlank()) {
-      all.add(plain(job.initFrom()));
-    }
+    read(job).stream().map(StartingPoint::withParents).forEach(all::add);
     return all.stream().map(Path::toString).distinct().toList();
+  }
+
+  /** Returns the directory that holds a delta and what it is relative to; another snapshot itself. Blocks on files. */
+  private static Path withParents(Path snapshot) {
+    return Snapshots.find(snapshot).filter(found -> found.manifest().kind() == SnapshotKind.DELTA)
+        .map(delta -> snapshot.getParent()).orElse(snapshot);
+  }
+
+  /** Returns the directory in which the job's servers write from its beginning, or none: a program may still ask. */
+  public static List<Path> written(JobConfig job) {
+    boolean wanted = job.snapshots().isOn() || !job.snapshots().dir().isBlank();
+    return job.hasPlace() && wanted ? List.of(root(job)) : List.of();
+  }
+
+  /** Returns the directories that the job names as those from which its servers read; {@code auto} names none. */
+  public static List<Path> read(JobConfig job) {
+    return Stream.of(job.resume(), job.initFrom()).filter(name -> !name.isBlank() && !name.equals(AUTO))
+        .map(StartingPoint::plain).toList();
   }
 
   /**

@@ -1,6 +1,6 @@
 package io.regatta.trainer.snapshot;
 
-import io.regatta.protocol.snapshot.FileEntry;
+import io.regatta.snapshot.FileEntry;
 import io.regatta.trainer.session.TrainerSession;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -8,7 +8,7 @@ import ai.djl.nn.core.Linear;
 import ai.djl.nn.norm.BatchNorm;
 import ai.djl.training.EasyTrain;
 import ai.djl.training.dataset.Batch;
-import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.regatta.snapshot.SnapshotDirectory;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.run.SharedShards;
 import io.vertx.core.json.JsonObject;

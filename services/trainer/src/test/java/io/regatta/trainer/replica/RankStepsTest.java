@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.exchange.TrainerProgress.Replica;
-import io.regatta.protocol.snapshot.ExampleCounts;
+import io.regatta.snapshot.ExampleCounts;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -2,7 +2,7 @@ package io.regatta.trainer.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.protocol.snapshot.ManifestFile;
+import io.regatta.snapshot.ManifestFile;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.protocol.snapshot.LostShard;
-import io.regatta.protocol.snapshot.ManifestFile;
+import io.regatta.snapshot.LostShard;
+import io.regatta.snapshot.ManifestFile;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.program.FitALine;
 import io.vertx.core.json.JsonObject;

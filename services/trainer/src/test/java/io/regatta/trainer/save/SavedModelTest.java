@@ -13,7 +13,7 @@ import ai.djl.training.GradientCollector;
 import ai.djl.training.loss.Loss;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.init.InitializerSpec;
-import io.regatta.protocol.snapshot.ModelFiles;
+import io.regatta.snapshot.ModelFiles;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.model.DistributedEmbedding;

@@ -7,7 +7,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.process.Blocking;
-import io.regatta.protocol.snapshot.ManifestFile;
+import io.regatta.snapshot.ManifestFile;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;

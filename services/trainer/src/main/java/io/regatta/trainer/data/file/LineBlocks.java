@@ -72,7 +72,7 @@ public final class LineBlocks {
     int left = limit - next;
     if (left >= LINE_BYTES_MAX) {
       throw new InvalidInput(name + " has a line of more than " + LINE_BYTES_MAX + " bytes from byte " + offset()
-          + " on. Is this a text file?");
+          + " on: name a file of text lines");
     }
     byte[] more = new byte[Math.max(BLOCK_BYTES, 2 * left)];
     System.arraycopy(block, next, more, 0, left);

@@ -1,0 +1,225 @@
+package io.regatta.protocol.connection;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.timeout.IdleStateHandler;
+import io.netty.util.AttributeKey;
+import io.netty.util.ReferenceCountUtil;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.net.impl.ConnectionBase;
+import io.vertx.core.net.impl.ShutdownEvent;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * An accepted connection until it authenticates: bounds its time, bytes and calls, and closes it if it exceeds one.
+ * First handler of its channel, and gone from there once it has authenticated. Owned by the connection's event loop,
+ * except where a method says otherwise.
+ */
+public final class Admission extends ChannelDuplexHandler {
+  private static final AttributeKey<Admission> KEY = AttributeKey.valueOf(Admission.class, "admission");
+  /** Name of Vert.x's idle time-out in a pipeline. */
+  private static final String IDLE = "idle";
+  /** Time for answers that are under way to arrive before the connection is cut. */
+  private static final int CLOSE_SECONDS = 1;
+
+  private final ConnectionLimiter limiter;
+  private final Channel channel;
+  private final InetAddress address;
+  private Future<?> deadline;
+  private long bytes;
+  private int calls;
+  /** Open calls for which the connection may stay without authentication. */
+  private int kept;
+  /** The connection's idle time-out, which such calls suspend, and what stands after it; null: it is in force. */
+  private IdleStateHandler suspended;
+  private String afterIdle;
+  private boolean ended;
+  /** Written by the limiter. */
+  volatile boolean admitted;
+
+  /** @param address null on a Unix domain socket */
+  Admission(ConnectionLimiter limiter, Channel channel, InetAddress address) {
+    this.limiter = limiter;
+    this.channel = channel;
+    this.address = address;
+  }
+
+  /** Returns that of a connection, or null if its server counts none. Any thread. */
+  public static Admission of(HttpConnection connection) {
+    return connection instanceof ConnectionBase base ? base.channel().attr(KEY).get() : null;
+  }
+
+  void attach() {
+    channel.attr(KEY).set(this);
+  }
+
+  /** Any thread. */
+  InetAddress address() {
+    return address;
+  }
+
+  /** Returns the port for messages. Any thread. */
+  String port() {
+    return channel.localAddress() instanceof InetSocketAddress local ? "port " + local.getPort()
+        : "the Unix domain socket";
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext context) {
+    awaitAuthentication();
+    context.fireChannelActive();
+  }
+
+  private void awaitAuthentication() {
+    deadline = channel.eventLoop().schedule(this::late, limiter.limits().authenticateMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    if (ended) {
+      ReferenceCountUtil.release(message);
+      return;
+    }
+    bytes += message instanceof ByteBuf data ? data.readableBytes() : 0;
+    context.fireChannelRead(message); // before the check: the call that authenticates may be in it
+    if (!admitted && bytes > ConnectionLimits.UNAUTHENTICATED_BYTES) {
+      exceeded("sent more than " + ConnectionLimits.UNAUTHENTICATED_BYTES + " bytes");
+    }
+  }
+
+  /** Reads no more of a connection that ends; decoders ask for more of it, whatever its settings say. */
+  @Override
+  public void read(ChannelHandlerContext context) {
+    if (!ended) {
+      context.read();
+    }
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    stopWaiting();
+    context.fireChannelInactive();
+  }
+
+  private void stopWaiting() {
+    if (deadline != null) {
+      deadline.cancel(false);
+    }
+  }
+
+  /** The connection has authenticated. Any thread. */
+  public void admit() {
+    if (!admitted) {
+      limiter.admit(this);
+      if (channel.eventLoop().inEventLoop()) {
+        freed();
+      } else {
+        channel.eventLoop().execute(this::freed);
+      }
+    }
+  }
+
+  private void freed() {
+    stopWaiting();
+    if (channel.pipeline().context(this) != null) {
+      channel.pipeline().remove(this);
+    }
+    if (limiter.ownsIdleTimeout() && channel.pipeline().get(Http2ConnectionHandler.class) != null
+        && channel.pipeline().get(IdleStateHandler.class) != null) {
+      channel.pipeline().remove(IdleStateHandler.class); // streams may be silent for as long as a trainer computes
+    }
+  }
+
+  /** Counts a call before authentication; returns false if it is one too many, and is not to be answered. */
+  public boolean mayCall() {
+    if (!admitted && !ended && ++calls > ConnectionLimits.UNAUTHENTICATED_CALLS) {
+      exceeded("made more than " + ConnectionLimits.UNAUTHENTICATED_CALLS + " calls");
+    }
+    return !ended;
+  }
+
+  /** Lets the connection stay, also if it is idle, until the task that is returned has run. */
+  public Runnable keep() {
+    if (kept++ == 0) {
+      suspendIdleTimeout();
+    }
+    boolean[] done = {false};
+    return () -> {
+      if (!done[0] && --kept == 0) {
+        resumeIdleTimeout();
+      }
+      done[0] = true;
+    };
+  }
+
+  private void suspendIdleTimeout() {
+    ChannelHandlerContext idle = channel.pipeline().context(IdleStateHandler.class);
+    List<String> names = channel.pipeline().names();
+    int after = idle == null ? names.size() : names.indexOf(idle.name()) + 1;
+    if (after < names.size() && channel.pipeline().context(names.get(after)) != null) {
+      suspended = channel.pipeline().remove(IdleStateHandler.class);
+      afterIdle = names.get(after);
+    }
+  }
+
+  private void resumeIdleTimeout() {
+    IdleStateHandler before = suspended;
+    suspended = null;
+    boolean ends = admitted && limiter.ownsIdleTimeout(); // streams may be silent for as long as a trainer computes
+    if (before != null && !ends && channel.isActive() && channel.pipeline().context(afterIdle) != null) {
+      channel.pipeline().addBefore(afterIdle, IDLE, new IdleStateHandler(before.getReaderIdleTimeInMillis(),
+          before.getWriterIdleTimeInMillis(), before.getAllIdleTimeInMillis(), TimeUnit.MILLISECONDS));
+    }
+  }
+
+  private void late() {
+    if (admitted || ended) {
+      return;
+    }
+    if (kept > 0) {
+      bytes = 0;
+      calls = 0;
+      awaitAuthentication();
+      return;
+    }
+    channel.pipeline().fireUserEventTriggered(new ShutdownEvent(CLOSE_SECONDS, TimeUnit.SECONDS));
+    end();
+  }
+
+  private void exceeded(String what) {
+    if (!ended) {
+      limiter.exceeded(this, what);
+      end();
+    }
+  }
+
+  private void end() {
+    ended = true;
+    channel.config().setAutoRead(false);
+    stopWaiting();
+    channel.eventLoop().schedule(this::cutNow, CLOSE_SECONDS, TimeUnit.SECONDS);
+  }
+
+  /** Closes the connection, which makes room for another one, unless it authenticates before. Any thread. */
+  void evict() {
+    channel.eventLoop().execute(() -> {
+      if (!admitted) {
+        cutNow();
+      }
+    });
+  }
+
+  private void cutNow() {
+    ChannelHandlerContext first = channel.pipeline().firstContext(); // null once it has been closed
+    if (first != null) {
+      first.close(); // past the handlers that would wait until a last frame has been sent
+    }
+  }
+}
