@@ -39,7 +39,7 @@ public final class Fleet implements AutoCloseable {
 
   /** Stands for an address that is chosen when the process starts. */
 
-  private final Place place;
+  private final ProcessSettings place;
   private final FleetConfig config;
   private final JobConfig job;
   private final Consumer<String> ready;
@@ -48,7 +48,7 @@ public final class Fleet implements AutoCloseable {
   private RunEnded late;
   private volatile ServerProcess server;
 
-  private Fleet(Place place, JobConfig job, Consumer<String> ready) {
+  private Fleet(ProcessSettings place, JobConfig job, Consumer<String> ready) {
     this.place = place;
     this.ready = ready;
     this.config = place.fleet();
@@ -80,12 +80,12 @@ public final class Fleet implements AutoCloseable {
     return builder().args(args).init();
   }
 
-  static Fleet of(Place place, JobConfig job) {
+  static Fleet of(ProcessSettings place, JobConfig job) {
     return of(place, job, line -> { });
   }
 
   /** @param ready gets one line when this process serves or trains as a part of a cluster */
-  static Fleet of(Place place, JobConfig job, Consumer<String> ready) {
+  static Fleet of(ProcessSettings place, JobConfig job, Consumer<String> ready) {
     return new Fleet(place, job, ready);
   }
 

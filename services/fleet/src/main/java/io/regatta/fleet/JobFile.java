@@ -47,7 +47,7 @@ final class JobFile {
           + (Files.exists(file) ? "cannot be read: check its permissions" : "does not exist: give the path of a job, for "
           + "example configs/wide-and-deep.yaml"));
     }
-    return load(Schema.of(JobConfig.class).beside(Place.sections()),
+    return load(Schema.of(JobConfig.class).beside(ProcessSettings.sections()),
         Settings.Sources.ofProcess(file, options, overrides).withEnvironment(environment).withVariables(variables).withCode(code))
             .bind(JobConfig.class);
   }

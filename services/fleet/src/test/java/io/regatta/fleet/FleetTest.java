@@ -85,7 +85,7 @@ class FleetTest {
   }
 
   private static Fleet placed(Path conf, Map<String, String> environment, Settings.Option... options) {
-    Place place = Place.load(new Settings.Sources(conf, environment, Map.of(), List.of(options), List.of(),
+    ProcessSettings place = ProcessSettings.load(new Settings.Sources(conf, environment, Map.of(), List.of(options), List.of(),
         new JsonObject(), List.of()));
     return Fleet.of(place, JobConfig.of(line().put("trainers", 3).put("servers", 4)));
   }

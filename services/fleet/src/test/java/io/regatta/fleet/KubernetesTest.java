@@ -210,10 +210,10 @@ class KubernetesTest {
     return pod.args().get(0).equals("run") ? RoleEnvironment.read(pod.environment()) : RoleEnvironment.NONE;
   }
 
-  private static Place place(Kustomized built, Pod pod) {
+  private static ProcessSettings place(Kustomized built, Pod pod) {
     Map<String, String> environment = Checkout.imageVariables();
     environment.putAll(pod.environment());
-    return Place.load(new Settings.Sources(pod.file(built, pod.option("-conf")), part(pod).options(), environment, Map.of(),
+    return ProcessSettings.load(new Settings.Sources(pod.file(built, pod.option("-conf")), part(pod).options(), environment, Map.of(),
         List.of(), List.of(), new JsonObject(), List.of()));
   }
 
@@ -225,7 +225,7 @@ class KubernetesTest {
   @MethodSource("builds")
   void settings_are_what_regatta_takes(Kustomized built) {
     for (Pod pod : Pod.all(built)) {
-      Place place = place(built, pod);
+      ProcessSettings place = place(built, pod);
       NodeConfig node = place.node();
       switch (pod.args().get(0)) {
         case "rendezvous" -> assertThat(place.rendezvous()).isNotNull();

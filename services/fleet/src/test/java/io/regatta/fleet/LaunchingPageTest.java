@@ -46,7 +46,7 @@ class LaunchingPageTest {
     assertThat(starts).hasSize(1 + job.servers() + job.trainers());
     for (String start : starts) {
       assertThat(start).containsPattern("-jar services/([a-z-]+)/target/\\1\\.jar -conf cluster\\.yaml --set ");
-      Place place = Place.load(new Settings.Sources(shared, List.of(), Map.of(), Map.of(), List.of(),
+      ProcessSettings place = ProcessSettings.load(new Settings.Sources(shared, List.of(), Map.of(), Map.of(), List.of(),
           List.of(start.substring(start.indexOf("--set ") + "--set ".length())), new JsonObject(), List.of()));
       assertThat(place.node().tokenFile()).isEqualTo("token");
       assertThat(place.node().cluster().port()).isEqualTo(start.contains("rendezvous") ? 5701 : 0);

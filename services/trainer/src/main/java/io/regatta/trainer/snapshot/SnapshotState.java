@@ -21,10 +21,10 @@ import java.util.Map;
  * @param pass that is under way in an elastic job, from 0; -1: none, or the job is not elastic
  * @param ledger of that pass, as {@link io.regatta.core.data.Ledger#state} tells it; else empty
  */
-public record Kept(Map<String, float[]> frozen, int pass, long[] ledger) {
+public record SnapshotState(Map<String, float[]> frozen, int pass, long[] ledger) {
 
   /** Of a snapshot without such a file. */
-  public static final Kept NOTHING = new Kept(Map.of(), -1, new long[0]);
+  public static final SnapshotState NOTHING = new SnapshotState(Map.of(), -1, new long[0]);
 
   static final String FILE = "trainers" + SafetensorsFile.SUFFIX;
   private static final String FROZEN = "frozen/";
@@ -58,7 +58,7 @@ public record Kept(Map<String, float[]> frozen, int pass, long[] ledger) {
    *
    * @throws InvalidInput if it is damaged
    */
-  public static Kept of(StartingPoint start) {
+  public static SnapshotState of(StartingPoint start) {
     if (start.manifest() == null) {
       return NOTHING;
     }
@@ -74,7 +74,7 @@ public record Kept(Map<String, float[]> frozen, int pass, long[] ledger) {
     }
   }
 
-  private static Kept read(ConfinedDirectory dir, FileEntry entry) throws IOException {
+  private static SnapshotState read(ConfinedDirectory dir, FileEntry entry) throws IOException {
     String damage = entry.damage(dir);
     if (damage != null) {
       throw new InvalidInput(damage + "; go on from another snapshot");
@@ -90,7 +90,7 @@ public record Kept(Map<String, float[]> frozen, int pass, long[] ledger) {
       if (ledger.length > 0) {
         file.read(LEDGER, TensorInfo.I64).longs(ledger, 0, ledger.length);
       }
-      return new Kept(frozen, Integer.parseInt(file.metadata().getOrDefault(PASS, "-1")), ledger);
+      return new SnapshotState(frozen, Integer.parseInt(file.metadata().getOrDefault(PASS, "-1")), ledger);
     }
   }
 }

@@ -19,8 +19,8 @@ import io.regatta.trainer.optimizer.RegattaOptimizer;
 import io.regatta.trainer.replica.ReplicaContext;
 import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
-import io.regatta.trainer.snapshot.Kept;
 import io.regatta.trainer.snapshot.RankTensors;
+import io.regatta.trainer.snapshot.SnapshotState;
 import io.regatta.trainer.snapshot.StartingPoint;
 import io.regatta.trainer.strategy.Exchanges;
 import java.io.IOException;
@@ -31,13 +31,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** How a {@link FleetTrainer} comes to a run: checks, registration, start from rank 0's values or a snapshot. Model thread. */
-public final class Enrolment {
+public final class ModelRegistration {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Enrolment.class);
+  private static final Logger LOG = LoggerFactory.getLogger(ModelRegistration.class);
   /** More blocks than this would bury the log's other lines. */
   private static final int BLOCKS_LOGGED = 20;
 
-  private Enrolment() {}
+  private ModelRegistration() {}
 
   /** Checks model and configuration and does what {@code Model.newTrainer} does before it makes a trainer. */
   static Model prepared(Model model, TrainingConfig config) {
@@ -152,7 +152,7 @@ public final class Enrolment {
       return;
     }
     RankOperations rank = session.ranks().orElseThrow();
-    Kept kept = Kept.of(start);
+    SnapshotState kept = SnapshotState.of(start);
     DataCursor cursor = start.cursor();
     if (kept.pass() >= 0) {
       rank.passes().resumeIn(kept.pass(), kept.ledger());
@@ -186,7 +186,7 @@ public final class Enrolment {
 
   /** Who has trained what of a pass that ranks came to and left cannot be told in batches of each. */
   private static void refuseLedger(TrainerSession session, StartingPoint start) {
-    if (start.resume() && Kept.of(start).pass() >= 0) {
+    if (start.resume() && SnapshotState.of(start).pass() >= 0) {
       throw new InvalidInput("job " + session.job().job() + ": " + start.dir() + " was taken within a pass of an elastic job, and only "
           + "such a job can go on with the rest of that pass; give collective.min_trainers, or name a snapshot that was taken behind "
           + "a pass");

@@ -36,13 +36,13 @@ import java.util.stream.Stream;
  * numbers in a service's section; a section that says otherwise is refused. Names are checked at once, values when they
  * are requested: a shared file may have values that hold for other processes only.
  */
-final class Place {
+final class ProcessSettings {
 
   private final EffectiveConfig effective;
   private final FleetConfig fleet;
   private final NodeConfig node;
 
-  private Place(EffectiveConfig effective) {
+  private ProcessSettings(EffectiveConfig effective) {
     this.effective = effective.checkNames();
     this.fleet = effective.bindSection(Sections.FLEET, FleetConfig.class, List.of());
     this.node = fleet.directory(effective.bindSection(Sections.NODE, NodeConfig.class, List.of()));
@@ -56,12 +56,12 @@ final class Place {
    * @param overrides {@code key=value} each
    * @param code values given by the program, nested as in a file
    */
-  static Place load(Path conf, List<Settings.Option> options, List<String> overrides, JsonObject code) {
+  static ProcessSettings load(Path conf, List<Settings.Option> options, List<String> overrides, JsonObject code) {
     return load(Settings.Sources.ofProcess(conf, options, overrides).withCode(code));
   }
 
-  static Place load(Settings.Sources sources) {
-    return new Place(JobFile.load(sections().beside(Schema.of(JobConfig.class)), sources));
+  static ProcessSettings load(Settings.Sources sources) {
+    return new ProcessSettings(JobFile.load(sections().beside(Schema.of(JobConfig.class)), sources));
   }
 
   /**
