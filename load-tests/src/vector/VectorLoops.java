@@ -1,6 +1,6 @@
 import io.regatta.core.dense.LittleEndian;
 import io.regatta.core.dense.NonFinite;
-import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.ElementwiseOptimizer;
 import io.regatta.core.optim.OptimizerSpec;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -61,13 +61,13 @@ public final class VectorLoops {
       State one = new State(spec, blocks);
       State other = new State(spec, blocks);
       double scalar = median(blocks, () -> loops.scalar(one));
-      double vector = median(blocks, () -> loops.vector(other, spec.kind()));
+      double vector = median(blocks, () -> loops.vector(other));
       for (int b = 0; b < blocks; b++) {
         if (!Arrays.equals(one.weights[b], other.weights[b])) {
-          throw new IllegalStateException(spec.kind() + ": the two do not come to the same bits in block " + b);
+          throw new IllegalStateException(spec.name() + ": the two do not come to the same bits in block " + b);
         }
       }
-      row(spec.kind().toString(), scalar, vector);
+      row(spec.name(), scalar, vector);
     }
     row("the copy alone", median(blocks, () -> loops.copy(blocks)), Double.NaN);
     row("search for NaN, in the cache", median(blocks, () -> loops.search(blocks)),
@@ -94,13 +94,13 @@ public final class VectorLoops {
 
   /** Weights and slots in blocks, as a shard has them. */
   private static final class State {
-    final Optimizer optimizer;
+    final ElementwiseOptimizer optimizer;
     final float[][] weights;
     final float[][][] slots;
     long updates;
 
     State(OptimizerSpec spec, int blocks) {
-      optimizer = Optimizer.of(spec);
+      optimizer = spec.elementwise();
       weights = new float[blocks][BLOCK];
       slots = new float[blocks][optimizer.slots()][BLOCK];
     }
@@ -110,7 +110,7 @@ public final class VectorLoops {
     s.updates++;
     for (int b = 0; b < s.weights.length; b++) {
       read(b);
-      s.optimizer.applyWhole(s.weights[b], s.slots[b], scratch, RATE, s.updates);
+      s.optimizer.applyBlock(s.weights[b], s.slots[b], scratch, RATE, s.updates);
     }
   }
 
@@ -119,16 +119,16 @@ public final class VectorLoops {
     LittleEndian.get(gradient, scratch, 0, BLOCK);
   }
 
-  private void vector(State s, OptimizerSpec.Kind kind) {
+  private void vector(State s) {
     s.updates++;
     double left = 1 - power(B2, s.updates);
     float adamRate = (float) (RATE * Math.sqrt(left) / (1 - power(B1, s.updates)));
     float adamEpsilon = (float) (ADAM_EPSILON * Math.sqrt(left));
     for (int b = 0; b < s.weights.length; b++) {
       int from = b % GRADIENT_BLOCKS * BLOCK * Float.BYTES;
-      switch (kind) {
-        case SGD -> sgd(s.weights[b], from);
-        case ADAGRAD -> adagrad(s.weights[b], s.slots[b][0], from);
+      switch (s.slots[b].length) {
+        case 0 -> sgd(s.weights[b], from);
+        case 1 -> adagrad(s.weights[b], s.slots[b][0], from);
         default -> adam(s.weights[b], s.slots[b][0], s.slots[b][1], from, adamRate, adamEpsilon);
       }
     }

@@ -2,9 +2,8 @@ package io.regatta.load;
 
 import static org.openjdk.jmh.annotations.Mode.*;
 
-import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.ElementwiseOptimizer;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.load.run.Rules;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -31,12 +30,12 @@ public class OptimizerBenchmark {
   static final int ELEMENTS = 8000;
   private static final int DIM = 10;
 
-  @Param({"SGD", "MOMENTUM", "ADAGRAD", "ADAM"})
-  public OptimizerSpec.Kind kind = OptimizerSpec.Kind.SGD;
+  @Param({"sgd", "momentum", "adagrad", "adam"})
+  public String kind = "sgd";
 
   final float[] weights = new float[ELEMENTS];
   private final float[] gradient = new float[ELEMENTS];
-  private Optimizer optimizer;
+  private ElementwiseOptimizer optimizer;
   private float[][] slots;
   /** Rows of values with their slots behind them, as a table has them. */
   float[] rows;
@@ -44,7 +43,7 @@ public class OptimizerBenchmark {
 
   @Setup
   public void fill() {
-    optimizer = Optimizer.of(Rules.of(kind));
+    optimizer = OptimizerSpec.of(kind, 0.01).elementwise();
     slots = new float[optimizer.slots()][ELEMENTS];
     rows = new float[ELEMENTS * (1 + optimizer.slots())];
     SplittableRandom random = new SplittableRandom(7);
@@ -60,7 +59,7 @@ public class OptimizerBenchmark {
   /** A block, all of whose arrays are read from index 0. */
   @Benchmark
   public float[] dense() {
-    optimizer.applyWhole(weights, slots, gradient, 0.01f, ++updates);
+    optimizer.applyBlock(weights, slots, gradient, 0.01f, ++updates);
     return weights;
   }
 

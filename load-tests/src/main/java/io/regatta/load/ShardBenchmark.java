@@ -19,7 +19,6 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.load.run.LoneJob;
-import io.regatta.load.run.Rules;
 import io.regatta.protocol.vertx.SystemClock;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -58,8 +57,8 @@ public class ShardBenchmark {
   @Param({"1000000"})
   public int rows = 1_000_000;
 
-  @Param({"SGD", "ADAGRAD", "ADAM"})
-  public OptimizerSpec.Kind optimizer = OptimizerSpec.Kind.SGD;
+  @Param({"sgd", "adagrad", "adam"})
+  public String optimizer = "sgd";
 
   private ParameterShard shard;
   private long[][] ids;
@@ -69,7 +68,7 @@ public class ShardBenchmark {
 
   @Setup
   public void fill() {
-    OptimizerSpec rule = Rules.of(optimizer);
+    OptimizerSpec rule = OptimizerSpec.of(optimizer, 0.01);
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("bias", List.of(1))), rule,
         List.of(new SparseTableSpec(TABLE, DIM, InitializerSpec.uniform(-0.1f, 0.1f), rule)));
     TrainerId trainer = new TrainerId(0, 1);

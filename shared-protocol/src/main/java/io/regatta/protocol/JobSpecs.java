@@ -10,11 +10,15 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
+import io.regatta.core.optim.Definition;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Optimizers;
+import io.regatta.protocol.tensor.Hyperparameter;
 import io.regatta.protocol.tensor.Optimizer;
 import io.regatta.protocol.tensor.RegisterTrainer;
 import io.regatta.protocol.tensor.SparseTable;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -84,15 +88,14 @@ public final class JobSpecs {
 
   private static Optimizer toProto(OptimizerSpec o) {
     LearningRate r = o.learningRate();
-    return Optimizer.newBuilder().setKind(name(o.kind())).setMomentum(o.momentum()).setNesterov(o.nesterov())
-        .setBeta1(o.beta1()).setBeta2(o.beta2()).setEpsilon(o.epsilon()).setInitialAccumulator(o.initialAccumulator())
-        .setWeightDecay(o.weightDecay()).setClipValue(o.clipValue()).setClipNorm(o.clipNorm())
-        .setBeta(o.beta()).setL1(o.l1()).setL2(o.l2())
+    Optimizer.Builder optimizer = Optimizer.newBuilder().setKind(o.name()).setClipNorm(o.clipNorm())
         .setLearningRate(io.regatta.protocol.tensor.LearningRate.newBuilder().setKind(name(r.kind())).setBase(r.base())
             .setDecaySteps(r.decaySteps()).setDecayRate(r.decayRate()).setStaircase(r.staircase())
             .addAllBoundaries(r.boundaries()).addAllValues(r.values()).setModelDim(r.modelDim())
-            .setMinimum(r.minimum()).setWarmupSteps(r.warmupSteps()).setWarmupStart(r.warmupStart()))
-        .build();
+            .setMinimum(r.minimum()).setWarmupSteps(r.warmupSteps()).setWarmupStart(r.warmupStart()));
+    o.hyperparameters().forEach((name, value) ->
+        optimizer.addHyperparameters(Hyperparameter.newBuilder().setName(name).setValue(value)));
+    return optimizer.build();
   }
 
   private static OptimizerSpec ofProto(Optimizer o) {
@@ -100,9 +103,16 @@ public final class JobSpecs {
     LearningRate rate = new LearningRate(parse(LearningRate.Kind.class, "learning_rate.kind", r.getKind()), r.getBase(),
         r.getDecaySteps(), r.getDecayRate(), r.getStaircase(), r.getBoundariesList(), r.getValuesList(),
         r.getModelDim(), r.getMinimum(), r.getWarmupSteps(), r.getWarmupStart());
-    return new OptimizerSpec(parse(OptimizerSpec.Kind.class, "optimizer.kind", o.getKind()), rate, o.getMomentum(),
-        o.getNesterov(), o.getBeta1(), o.getBeta2(), o.getEpsilon(), o.getInitialAccumulator(), o.getWeightDecay(),
-        o.getClipValue(), o.getClipNorm(), o.getBeta(), o.getL1(), o.getL2());
+    Definition definition = Optimizers.get(o.getKind());
+    Map<String, Double> values = new LinkedHashMap<>();
+    for (Hyperparameter h : o.getHyperparametersList()) {
+      if (definition.keys().stream().noneMatch(k -> k.name().equals(h.getName()))) {
+        throw new InvalidInput("registration: optimizer " + definition.name() + " has no hyperparameter '" + h.getName()
+            + "', only " + definition.keys().stream().map(Definition.Key::name).toList());
+      }
+      values.put(h.getName(), h.getValue());
+    }
+    return new OptimizerSpec(definition.of(values), rate, o.getClipNorm());
   }
 
   private static String name(Enum<?> e) {

@@ -13,11 +13,16 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
+import io.regatta.core.optim.Definition;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Optimizers;
+import io.regatta.protocol.tensor.Hyperparameter;
 import io.regatta.protocol.tensor.RegisterTrainer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -46,6 +51,10 @@ class JobSpecsTest {
     RegisterTrainer uneven = good.toBuilder().setShards(5).setShardsPerServer(2).setSparseShards(1).build();
     assertThatThrownBy(() -> JobSpecs.ofProto("j", uneven)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("1 of each server's 2 shards").hasMessageContaining("of 5 in all");
+    RegisterTrainer unknown = good.toBuilder().setDenseOptimizer(good.getDenseOptimizer().toBuilder().setKind("adam")
+        .clearHyperparameters().addHyperparameters(Hyperparameter.newBuilder().setName("momentum").setValue(0.9))).build();
+    assertThatThrownBy(() -> JobSpecs.ofProto("j", unknown)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("optimizer adam has no hyperparameter 'momentum'").hasMessageContaining("beta1");
     assertThatThrownBy(() -> JobSpecs.ofProto("j", RegisterTrainer.getDefaultInstance()))
         .isInstanceOf(InvalidInput.class);
   }
@@ -82,9 +91,10 @@ class JobSpecsTest {
   }
 
   private static OptimizerSpec optimizer(Random r) {
-    return new OptimizerSpec(any(r, OptimizerSpec.Kind.values()), rate(r), r.nextFloat(), r.nextBoolean(), r.nextFloat(),
-        r.nextFloat(), 1e-8f + r.nextFloat(), r.nextFloat(), r.nextFloat(), r.nextFloat(), r.nextFloat(),
-        r.nextFloat(), r.nextFloat(), r.nextFloat());
+    Definition definition = Optimizers.all().get(r.nextInt(Optimizers.all().size()));
+    Map<String, Double> values = new HashMap<>();
+    definition.keys().forEach(key -> values.put(key.name(), key.isSwitch() ? r.nextInt(2) : 1e-8f + 0.9 * r.nextFloat()));
+    return new OptimizerSpec(definition.of(values), rate(r), r.nextFloat());
   }
 
   private static LearningRate rate(Random r) {

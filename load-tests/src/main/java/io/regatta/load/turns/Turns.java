@@ -18,7 +18,6 @@ import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.RowCursor;
 import io.regatta.load.run.LoneJob;
 import io.regatta.load.run.Machine;
-import io.regatta.load.run.Rules;
 import io.regatta.load.run.Table;
 import io.regatta.load.run.ZipfBatches;
 import io.regatta.protocol.vertx.SystemClock;
@@ -73,23 +72,23 @@ public final class Turns {
     shard.initialize(JOB, trainer, DenseMemory.of(new float[1]));
   }
 
-  /** Arguments: rows (10 million) and optimizer (ADAGRAD). */
+  /** Arguments: rows (10 million) and optimizer (adagrad). */
   public static void main(String[] args) {
     int rows = args.length > 0 ? Integer.parseInt(args[0]) : 10_000_000;
-    String name = args.length > 1 ? args[1].toUpperCase(Locale.ROOT) : "ADAGRAD";
-    report(Math.min(rows, WARM_UP_ROWS), REQUESTS, OptimizerSpec.Kind.valueOf(name)); // compiles everything
-    System.out.println(Machine.describe() + "\n\n" + report(rows, REQUESTS, OptimizerSpec.Kind.valueOf(name)));
+    String name = args.length > 1 ? args[1].toLowerCase(Locale.ROOT) : "adagrad";
+    report(Math.min(rows, WARM_UP_ROWS), REQUESTS, name); // compiles everything
+    System.out.println(Machine.describe() + "\n\n" + report(rows, REQUESTS, name));
   }
 
-  static String report(int rows, int requests, OptimizerSpec.Kind optimizer) {
+  static String report(int rows, int requests, String optimizer) {
     long before = Machine.usedHeapBytes();
-    Turns turns = new Turns(rows, requests, Rules.of(optimizer));
+    Turns turns = new Turns(rows, requests, OptimizerSpec.of(optimizer, 0.01));
     TurnReport table = new TurnReport();
     turns.measure(table);
     double bytesPerRow = (double) (Machine.usedHeapBytes() - before) / rows;
     turns.shard.leave(JOB, new TrainerId(0, 1)); // reachable until the heap has been measured
     turns.measureRounds(table);
-    new LifeTurns(DIM, Rules.of(optimizer), rows).measure(table);
+    new LifeTurns(DIM, OptimizerSpec.of(optimizer, 0.01), rows).measure(table);
     return "## turns of a shard with " + rows + " rows of " + DIM + " floats, " + optimizer + ": "
         + Table.number(bytesPerRow) + " bytes of heap per row\n\n" + table;
   }

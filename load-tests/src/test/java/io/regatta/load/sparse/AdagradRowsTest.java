@@ -2,7 +2,7 @@ package io.regatta.load.sparse;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.ElementwiseOptimizer;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -15,7 +15,7 @@ class AdagradRowsTest {
   @Test
   void rows_are_those_of_cores_rule() {
     AdagradRows rows = new AdagradRows(DIM);
-    Optimizer rule = Optimizer.of(OptimizerSpec.adagrad(AdagradRows.RATE));
+    ElementwiseOptimizer rule = OptimizerSpec.adagrad(AdagradRows.RATE).elementwise();
     float[] expected = new float[ROWS * DIM];
     float[] sums = new float[ROWS * DIM];
     for (int id = 0; id < ROWS; id++) {

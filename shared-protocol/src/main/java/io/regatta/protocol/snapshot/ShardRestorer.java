@@ -125,7 +125,7 @@ public final class ShardRestorer {
     int size = partition.sizeOf(into.shard());
     float[][] values = blocks(size);
     float[][][] slots = new float[values.length][job.slots()][];
-    Optimizer optimizer = Optimizer.of(spec.model().denseOptimizer());
+    Optimizer optimizer = spec.model().denseOptimizer().rule();
     for (int b = 0; b < values.length; b++) {
       for (int k = 0; k < job.slots(); k++) {
         slots[b][k] = new float[values[b].length];

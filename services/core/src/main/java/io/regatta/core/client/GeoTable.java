@@ -3,7 +3,7 @@ package io.regatta.core.client;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.SparseTableSpec;
-import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.ElementwiseOptimizer;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
@@ -17,7 +17,7 @@ final class GeoTable {
   private static final int ARRAY_MAX = Integer.MAX_VALUE - 8;
 
   private final SparseTableSpec spec;
-  private final Optimizer optimizer;
+  private final ElementwiseOptimizer optimizer;
   private final int dim;
   private final Long2IntOpenHashMap index = new Long2IntOpenHashMap();
   private final LongLinkedOpenHashSet touched = new LongLinkedOpenHashSet();
@@ -26,7 +26,7 @@ final class GeoTable {
 
   GeoTable(SparseTableSpec spec) {
     this.spec = spec;
-    optimizer = Optimizer.of(spec.optimizer());
+    optimizer = spec.optimizer().elementwise();
     dim = spec.dim();
     local = new RowSlabs(dim);
     old = new RowSlabs(dim);

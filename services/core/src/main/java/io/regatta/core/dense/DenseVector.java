@@ -1,7 +1,7 @@
 package io.regatta.core.dense;
 
 import io.regatta.core.model.ParameterHash;
-import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.ElementwiseOptimizer;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.Arrays;
 
@@ -26,7 +26,7 @@ public final class DenseVector {
   }
 
   private final int size;
-  private final Optimizer optimizer;
+  private final ElementwiseOptimizer optimizer;
   private final BlockPool pool;
   private final Block[] blocks;
   /** Optimizer slots by block, then by slot. */
@@ -42,7 +42,7 @@ public final class DenseVector {
   public DenseVector(DenseValues initial, OptimizerSpec spec, BlockPool pool) {
     this.pool = pool;
     size = initial.size();
-    optimizer = Optimizer.of(spec);
+    optimizer = spec.elementwise();
     blocks = new Block[initial.blocks()];
     slots = new float[blocks.length][optimizer.slots()][];
     for (int b = 0; b < blocks.length; b++) {
@@ -65,7 +65,7 @@ public final class DenseVector {
     this.size = size;
     this.pool = pool;
     this.slots = slots;
-    optimizer = Optimizer.of(spec);
+    optimizer = spec.elementwise();
     blocks = new Block[values.length];
     for (int b = 0; b < blocks.length; b++) {
       blocks[b] = new Block(values[b]);
@@ -77,9 +77,9 @@ public final class DenseVector {
     return size;
   }
 
-  /** Makes one optimizer step of one block; see {@link Optimizer#applyWhole}. The gradient begins at index 0. */
+  /** Makes one optimizer step of one block; see {@link ElementwiseOptimizer#applyBlock}. The gradient begins at index 0. */
   public void update(int b, float[] gradient, float lr, long updates) {
-    optimizer.applyWhole(writable(b), writableSlots(b), gradient, lr, updates);
+    optimizer.applyBlock(writable(b), writableSlots(b), gradient, lr, updates);
   }
 
   /** Adds a delta, from its index 0, to the values of one block, without the optimizer (geo). */

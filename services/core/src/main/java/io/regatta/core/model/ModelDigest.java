@@ -11,11 +11,12 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.Map;
 
 /**
  * The fingerprint of a {@link ModelSpec}: the first 16 hex digits of the SHA-256 of its canonical bytes. Canonical
  * means every field in the order of declaration, big-endian; texts are UTF-8 after their length, lists follow their
- * size. Enumerations are written by name. Used for one comparison, by its maker; no state survives {@link #of}.
+ * size. Enumerations and optimizers are written by name, hyperparameters by name and as doubles. Used for one comparison, by its maker; no state survives {@link #of}.
  */
 final class ModelDigest {
 
@@ -40,7 +41,7 @@ final class ModelDigest {
   }
 
   private void model(ModelSpec m) throws IOException {
-    text("regatta-model-1");
+    text("regatta-model-2");
     out.writeLong(m.seed());
     out.writeInt(m.dense().size());
     for (DenseVariable v : m.dense()) {
@@ -83,21 +84,14 @@ final class ModelDigest {
   }
 
   private void optimizer(OptimizerSpec o) throws IOException {
-    text(o.kind().name());
+    text(o.name());
     learningRate(o.learningRate());
-    out.writeFloat(o.momentum());
-    out.writeBoolean(o.nesterov());
-    out.writeFloat(o.beta1());
-    out.writeFloat(o.beta2());
-    out.writeFloat(o.epsilon());
-    out.writeFloat(o.initialAccumulator());
-    out.writeFloat(o.weightDecay());
-    out.writeFloat(o.clipValue());
     out.writeFloat(o.clipNorm());
-    if (o.kind() == OptimizerSpec.Kind.FTRL) { // younger than the others, whose digests stay
-      out.writeFloat(o.beta());
-      out.writeFloat(o.l1());
-      out.writeFloat(o.l2());
+    Map<String, Double> values = o.hyperparameters();
+    out.writeInt(values.size());
+    for (Map.Entry<String, Double> value : values.entrySet()) {
+      text(value.getKey());
+      out.writeDouble(value.getValue());
     }
   }
 

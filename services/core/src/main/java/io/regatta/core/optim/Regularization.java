@@ -1,15 +1,24 @@
 package io.regatta.core.optim;
 
 /**
- * The treatment of a gradient element before the rule of any optimizer: clipping by value, then L2 weight decay.
+ * The treatment of a gradient element before the rule of any optimizer: clipping by value, then weight decay.
  *
- * @param limit largest absolute value of an element, infinity for no clipping
- * @param decay factor of the weight that is added to its gradient, 0 for none
+ * @param weightDecay factor of the weight that is added to its gradient; 0: none
+ * @param clipValue largest absolute value of an element; 0: no clipping
  */
-record Regularization(float limit, float decay) {
+public record Regularization(
+    @Hyperparameter(doc = "L2 term: gradient += weight_decay * weight, after clipping by value")
+    float weightDecay,
 
-  static Regularization of(OptimizerSpec spec) {
-    return new Regularization(spec.clipValue() > 0 ? spec.clipValue() : Float.POSITIVE_INFINITY, spec.weightDecay());
+    @Hyperparameter(doc = "limit of each element of a gradient, on the server; 0: off")
+    float clipValue) {
+
+  /** No clipping and no decay. */
+  public static final Regularization NONE = new Regularization(0, 0);
+
+  /** Returns the largest absolute value of an element, infinity if there is no clipping. */
+  float limit() {
+    return clipValue > 0 ? clipValue : Float.POSITIVE_INFINITY;
   }
 
   /**

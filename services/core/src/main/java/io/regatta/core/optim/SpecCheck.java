@@ -16,16 +16,15 @@ record SpecCheck(String subject) {
   }
 
   void notNegative(String key, double value) {
-    require(value >= 0 && Double.isFinite(value), key, value, "a finite number, 0 or more");
+    in(Range.NOT_NEGATIVE, key, value);
   }
 
   void positive(String key, double value) {
-    require(value > 0 && Double.isFinite(value), key, value, "a finite number above 0");
+    in(Range.POSITIVE, key, value);
   }
 
-  /** Requires a decay factor, below 1: 1 would never forget. */
-  void fraction(String key, double value) {
-    require(value >= 0 && value < 1, key, value, "0 or more and below 1");
+  void in(Range range, String key, double value) {
+    require(range.holds(value), key, value, range.words());
   }
 
   void atLeastOne(String key, long value) {

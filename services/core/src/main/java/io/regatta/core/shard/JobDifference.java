@@ -5,13 +5,16 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
+import io.regatta.core.optim.Definition;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Optimizers;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
@@ -80,20 +83,21 @@ final class JobDifference {
 
   /** Compares two optimizers. If their rules differ, the other keys mean nothing and are not compared. */
   private void compareOptimizers(String section, OptimizerSpec here, OptimizerSpec there) {
-    if (here.kind() != there.kind()) {
-      compare(section + ".kind", here.kind(), there.kind());
+    Definition definition = Optimizers.of(here.rule());
+    if (definition != Optimizers.of(there.rule())) {
+      compare(section + ".kind", here.name(), there.name());
       return;
     }
-    for (RecordComponent c : OptimizerSpec.class.getRecordComponents()) {
-      if (c.getType() != LearningRate.class) {
-        compare(section + "." + key(c), value(c, here), value(c, there));
-        continue;
-      }
-      for (RecordComponent r : LearningRate.class.getRecordComponents()) {
-        compare(section + (r.getName().equals("base") ? ".learning_rate" : ".schedule." + key(r)),
-            value(r, here.learningRate()), value(r, there.learningRate()));
-      }
+    for (RecordComponent r : LearningRate.class.getRecordComponents()) {
+      compare(section + (r.getName().equals("base") ? ".learning_rate" : ".schedule." + key(r)),
+          value(r, here.learningRate()), value(r, there.learningRate()));
     }
+    Map<String, Double> these = here.hyperparameters();
+    Map<String, Double> those = there.hyperparameters();
+    for (Definition.Key k : definition.keys()) {
+      compare(section + "." + k.name(), k.text(these.get(k.name())), k.text(those.get(k.name())));
+    }
+    compare(section + ".clip_norm", here.clipNorm(), there.clipNorm());
   }
 
   private static String key(RecordComponent c) {

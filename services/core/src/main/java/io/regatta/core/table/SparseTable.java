@@ -4,7 +4,7 @@ import io.regatta.core.hash.Mix64;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparseTableSpec;
-import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.ElementwiseOptimizer;
 import java.util.Arrays;
 import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
@@ -50,7 +50,7 @@ public final class SparseTable {
   }
 
   private final SparseTableSpec spec;
-  private final Optimizer optimizer;
+  private final ElementwiseOptimizer optimizer;
   private final long birthKey;
   private final long digestKey;
   private final RowLayout layout;
@@ -114,7 +114,7 @@ public final class SparseTable {
     rows = group.found;
     birthKey = InitializerSpec.tableKey(seed, spec.name());
     digestKey = ParameterHash.tableKey(spec.name());
-    optimizer = Optimizer.of(spec.optimizer());
+    optimizer = spec.optimizer().elementwise();
     dim = spec.dim();
     layout = RowLayout.of(spec);
     width = layout.width();
@@ -267,7 +267,7 @@ public final class SparseTable {
   }
 
   /**
-   * Makes one optimizer step on each row; unknown rows are created first. See {@link Optimizer#apply}. In a table with
+   * Makes one optimizer step on each row; unknown rows are created first. See {@link ElementwiseOptimizer#apply}. In a table with
    * statistics a row of {@code gradients} has show and click after its gradient. In a table that admits rows, gradients
    * of rows that are not admitted are dropped and counted. For a row that does not exist, show and click are dropped,
    * too.

@@ -16,6 +16,8 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Regularization;
+import io.regatta.core.optim.Sgd;
 import io.regatta.core.shard.LocalJob;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -148,7 +150,7 @@ class GeoStateTest {
   void continuesItsSchedule_whenTheRunIsResumed() {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(1))),
         new OptimizerSpec(
-        OptimizerSpec.Kind.SGD, LearningRate.piecewise(List.of(6L), List.of(1.0, 0.25)), 0, false, 0, 0, 0, 0, 0, 0, 0), List.of());
+        new Sgd(Regularization.NONE), LearningRate.piecewise(List.of(6L), List.of(1.0, 0.25)), 0), List.of());
     LocalJob job = new LocalJob(new JobSpec("job", Mode.GEO, 1, 0, NanPolicy.FAIL, 1, 1, model));
     job.clients.get(0).register().join();
     job.clients.get(0).initialize(new float[] {0}).join();

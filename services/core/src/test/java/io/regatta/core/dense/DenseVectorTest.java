@@ -4,16 +4,20 @@ import static io.regatta.core.dense.DenseValues.BLOCK;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.model.ParameterHash;
-import io.regatta.core.optim.LearningRate;
-import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.Definition;
+import io.regatta.core.optim.ElementwiseOptimizer;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.core.optim.OptimizerSpec.Kind;
+import io.regatta.core.optim.Optimizers;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
@@ -47,22 +51,28 @@ class DenseVectorTest {
     }
   }
 
+  @Provide
+  Arbitrary<String> names() {
+    return Arbitraries.of(Optimizers.all().stream().filter(d -> d.defaults() instanceof ElementwiseOptimizer)
+        .map(Definition::name).toList());
+  }
+
   @Property(tries = 60)
-  void updatesInBlocksAreThoseOfAWholeArrayBitForBit(@ForAll Kind kind, @ForAll @IntRange(max = 3 * BLOCK) int n,
+  void updatesInBlocksAreThoseOfAWholeArrayBitForBit(@ForAll("names") String kind, @ForAll @IntRange(max = 3 * BLOCK) int n,
       @ForAll long seed) {
-    OptimizerSpec spec = new OptimizerSpec(kind, LearningRate.constant(LR), 0.9f, false, 0.9f, 0.999f, 1e-6f, 0.1f,
-        0.01f, 1, 0);
+    OptimizerSpec spec = new OptimizerSpec(Optimizers.get(kind).of(Map.of("initial_accumulator", 0.1, "weight_decay", 0.01,
+        "clip_value", 1.0)), LR);
     Random random = new Random(seed);
     float[] w = gaussian(random, n);
     DenseVector vector = vector(w, spec);
-    Optimizer o = Optimizer.of(spec);
+    ElementwiseOptimizer o = spec.elementwise();
     float[][] slots = new float[o.slots()][n];
     for (int k = 0; k < slots.length; k++) {
       Arrays.fill(slots[k], o.initialSlot(k));
     }
     for (int t = 1; t <= 3; t++) {
       float[] g = gaussian(random, n);
-      o.applyWhole(w, slots, g, LR, t);
+      o.applyBlock(w, slots, g, LR, t);
       update(vector, g, t);
     }
     assertThat(vector.snapshot().toArray()).isEqualTo(w);
@@ -89,7 +99,7 @@ class DenseVectorTest {
         case 1 -> {
           float[] g = gaussian(random, n);
           update(vector, g, i + 1);
-          Optimizer.of(OptimizerSpec.sgd(LR)).applyWhole(now, new float[0][], g, LR, i + 1);
+          OptimizerSpec.sgd(LR).elementwise().applyBlock(now, new float[0][], g, LR, i + 1);
         }
         case 2 -> {
           if (s >= 0) {

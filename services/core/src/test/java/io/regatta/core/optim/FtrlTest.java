@@ -24,7 +24,7 @@ class FtrlTest {
     float beta = 1;
     float l1 = 0.8f;
     float l2 = 0.5f;
-    Optimizer o = Optimizer.of(OptimizerSpec.ftrl(ALPHA, beta, l1, l2));
+    ElementwiseOptimizer o = OptimizerSpec.ftrl(ALPHA, beta, l1, l2).elementwise();
     Random random = new Random(5);
     float[] w = {0};
     float[][] slots = slots(o, 1);
@@ -37,7 +37,7 @@ class FtrlTest {
       double sigma = (Math.sqrt(n + (double) g * g) - Math.sqrt(n)) / ALPHA;
       z += g - sigma * weight;
       n += (double) g * g;
-      o.applyWhole(w, slots, new float[] {g}, ALPHA, t);
+      o.applyBlock(w, slots, new float[] {g}, ALPHA, t);
       assertThat((double) w[0]).isCloseTo(paper(z, n, beta, l1, l2), within(2e-4));
       zeros += w[0] == 0 ? 1 : 0;
     }
@@ -51,12 +51,12 @@ class FtrlTest {
   /** Without L1 the rule telescopes to w -= g / ((beta + √n) / alpha + l2), from any initial weight. */
   @Test
   void withoutL1ItIsAdagradWithBeta() {
-    Optimizer o = Optimizer.of(OptimizerSpec.ftrl(ALPHA, 1, 0, 0.25f));
+    ElementwiseOptimizer o = OptimizerSpec.ftrl(ALPHA, 1, 0, 0.25f).elementwise();
     float[] w = {0.7f, 0, -2};
     double[] expected = {0.7f, 0, -2};
     float[][] slots = slots(o, 3);
     for (int t = 1; t <= 50; t++) {
-      o.applyWhole(w, slots, new float[] {2, 2, 2}, ALPHA, t);
+      o.applyBlock(w, slots, new float[] {2, 2, 2}, ALPHA, t);
       for (int i = 0; i < 3; i++) {
         expected[i] -= 2 / ((1 + Math.sqrt(4.0 * t)) / ALPHA + 0.25);
         assertThat((double) w[i]).isCloseTo(expected[i], within(1e-4));
@@ -66,14 +66,14 @@ class FtrlTest {
 
   @Test
   void anInitialWeightStaysUntilAGradientMovesIt() {
-    Optimizer o = Optimizer.of(OptimizerSpec.ftrl(ALPHA, 1, 2, 0.5f));
+    ElementwiseOptimizer o = OptimizerSpec.ftrl(ALPHA, 1, 2, 0.5f).elementwise();
     float[] w = {0.1f, -0.1f, 0};
     float[][] slots = slots(o, 3);
-    o.applyWhole(w, slots, new float[3], ALPHA, 1);
+    o.applyBlock(w, slots, new float[3], ALPHA, 1);
     assertThat(w[0]).isCloseTo(0.1f, within(1e-6f));
     assertThat(w[1]).isCloseTo(-0.1f, within(1e-6f));
     assertThat(w[2]).isZero();
-    o.applyWhole(w, slots, new float[] {1, -1, 1}, ALPHA, 2);
+    o.applyBlock(w, slots, new float[] {1, -1, 1}, ALPHA, 2);
     assertThat(w[0]).isBetween(-0.2f, 0.0999f);
     assertThat(w[1]).isEqualTo(-w[0]);
     assertThat(w[2]).isEqualTo(0f); // |z| = 1 is not above l1, and 0 is not -0
@@ -82,23 +82,23 @@ class FtrlTest {
   /** The weight is a function of z and n: whatever it was set to, the next update makes it anew. */
   @Test
   void anUpdatedWeightIsAFunctionOfItsSlots() {
-    Optimizer o = Optimizer.of(OptimizerSpec.ftrl(ALPHA, 1, 0.1f, 0));
+    ElementwiseOptimizer o = OptimizerSpec.ftrl(ALPHA, 1, 0.1f, 0).elementwise();
     float[] w = {0};
     float[][] slots = slots(o, 1);
     for (int t = 1; t <= 5; t++) {
-      o.applyWhole(w, slots, new float[] {3}, ALPHA, t);
+      o.applyBlock(w, slots, new float[] {3}, ALPHA, t);
     }
     float kept = w[0];
     w[0] = 77;
-    o.applyWhole(w, slots, new float[] {0}, ALPHA, 6);
+    o.applyBlock(w, slots, new float[] {0}, ALPHA, 6);
     assertThat(w[0]).isEqualTo(kept);
   }
 
   @Test
   void aRateOfZeroMovesNothing() {
-    Optimizer o = Optimizer.of(OptimizerSpec.ftrl(0, 1, 0.1f, 0));
+    ElementwiseOptimizer o = OptimizerSpec.ftrl(0, 1, 0.1f, 0).elementwise();
     float[] w = {0.5f};
-    o.applyWhole(w, slots(o, 1), new float[] {3}, 0, 1);
+    o.applyBlock(w, slots(o, 1), new float[] {3}, 0, 1);
     assertThat(w[0]).isEqualTo(0.5f);
   }
 

@@ -13,6 +13,8 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Regularization;
+import io.regatta.core.optim.Sgd;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -109,7 +111,7 @@ class JobDifferenceTest {
   }
 
   private static OptimizerSpec scheduled(LearningRate rate) {
-    return new OptimizerSpec(OptimizerSpec.Kind.SGD, rate, 0, false, 0, 0, 0, 0, 0, 0, 0);
+    return new OptimizerSpec(new Sgd(Regularization.NONE), rate, 0);
   }
 
   @Test

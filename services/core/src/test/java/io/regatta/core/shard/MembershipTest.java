@@ -27,6 +27,8 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Regularization;
+import io.regatta.core.optim.Sgd;
 import io.regatta.core.testing.TestClock;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -75,8 +77,8 @@ class MembershipTest {
   void whatModeOptimizerAndTableDoNotUseMayDiffer() {
     LearningRate here = new LearningRate(LearningRate.Kind.CONSTANT, 0.5, 0, 1, false, List.of(), List.of(), 0, 0, 0, 0);
     LearningRate there = new LearningRate(LearningRate.Kind.CONSTANT, 0.5, 7, 0, true, List.of(3L), List.of(), 5, 1, 0, 2);
-    OptimizerSpec full = new OptimizerSpec(OptimizerSpec.Kind.SGD, here, 0.9f, true, 0.9f, 0.99f, 1e-8f, 1, 0, 0, 0, 1, 1, 1);
-    OptimizerSpec bare = new OptimizerSpec(OptimizerSpec.Kind.SGD, there, 0, false, 0, 0, 0, 0, 0, 0, 0);
+    OptimizerSpec full = new OptimizerSpec(new Sgd(Regularization.NONE), here, 0);
+    OptimizerSpec bare = new OptimizerSpec(new Sgd(Regularization.NONE), there, 0);
     TableLife life = new TableLife(false, 0.5f, 2, 3, 1, 1, 0, 0, 0);
     JobSpec given = job(3, full, new SparseTableSpec("t", 2, new InitializerSpec(InitializerSpec.Kind.CONSTANT, 0, 7), full, life));
     JobSpec less = job(0, bare, new SparseTableSpec("t", 2, InitializerSpec.zeros(), bare));

@@ -6,8 +6,9 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.model.SparseTableSpec;
-import io.regatta.core.optim.LearningRate;
+import io.regatta.core.optim.Adagrad;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Regularization;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -185,8 +186,7 @@ class SparseTableTest {
 
   @Test
   void slotsOfNewRowsBeginAsTheOptimizerSays() {
-    OptimizerSpec adagrad = new OptimizerSpec(OptimizerSpec.Kind.ADAGRAD, LearningRate.constant(1), 0, false, 0, 0, 1, 3, 0,
-        0, 0);
+    OptimizerSpec adagrad = new OptimizerSpec(new Adagrad(Regularization.NONE, 1, 3), 1);
     SparseTable table = new SparseTable(SEED, new SparseTableSpec("t", 2, InitializerSpec.zeros(), adagrad));
     table.update(new long[] {5}, new float[] {1, 1}, 1, 1);
     assertThat(table.pull(new long[] {5})).as("1 / (root of 3 + 1, + 1)").containsExactly(-1 / 3f, -1 / 3f);

@@ -9,8 +9,9 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
-import io.regatta.core.optim.LearningRate;
+import io.regatta.core.optim.Adagrad;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Regularization;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -297,8 +298,7 @@ class TableLifeTest {
 
   @Test
   void assignedRowsAreAdmitted_withFreshSlotsAndWithoutPulls() {
-    OptimizerSpec adagrad = new OptimizerSpec(OptimizerSpec.Kind.ADAGRAD, LearningRate.constant(1), 0, false, 0, 0, 1, 3, 0,
-        0, 0);
+    OptimizerSpec adagrad = new OptimizerSpec(new Adagrad(Regularization.NONE, 1, 3), 1);
     SparseTable table = new SparseTable(SEED, new SparseTableSpec("t", 2, InitializerSpec.uniform(-1, 1), adagrad,
         TableLife.counted().withAdmission(3, 1)));
     table.assign(7, new float[] {5, 6}, 0);

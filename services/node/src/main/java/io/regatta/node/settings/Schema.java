@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * The shape of a configuration, read from records and their {@link Setting} annotations. Immutable, any thread.
@@ -24,23 +25,41 @@ public final class Schema {
   sealed interface Shape {}
 
   /** A nested record, or (type null) the root of several sections. */
-  record Section(Class<? extends Record> type, Map<String, Key> keys) implements Shape {}
+  record Section(Class<? extends Record> type, Map<String, Key> keys) implements Shape {
+
+    /** Returns the keys that a component takes: its own, or those derived for it. */
+    List<Key> keysOf(RecordComponent component) {
+      return keys.values().stream().filter(key -> key.component().equals(component.getName())).toList();
+    }
+  }
 
   record ListOf(Shape element) implements Shape {}
 
   record MapOf(Shape value) implements Shape {}
 
-  /** A number, boolean, string, secret, enum, path; {@code Object.class}: anything. */
-  record Leaf(Class<?> type) implements Shape {}
-
-  /** A key of a section; {@code setting} is null where the component has no annotation. */
-  record Key(String name, Setting setting, Shape shape) {
-    String defaultText() {
-      return setting == null ? "" : setting.value();
+  /**
+   * A number, boolean, string, secret, enum, path; {@code Object.class}: anything.
+   *
+   * @param choices texts that are possible; empty: any of the type
+   */
+  record Leaf(Class<?> type, List<String> choices) implements Shape {
+    Leaf(Class<?> type) {
+      this(type, List.of());
     }
+  }
 
-    boolean required() {
-      return setting != null && setting.required();
+  /**
+   * A key of a section.
+   *
+   * @param component record component that takes the value
+   * @param isDerived true if the component is a map that takes the values of several keys ({@link DerivedKey})
+   */
+  record Key(String name, String component, boolean isDerived, String defaultText, String unit, boolean required, String doc,
+      Shape shape) {
+
+    static Key of(String name, String component, Setting s, Shape shape) {
+      return s == null ? new Key(name, component, false, "", "", false, "", shape)
+          : new Key(name, component, false, s.value(), s.unit(), s.required(), s.doc(), shape);
     }
   }
 
@@ -72,7 +91,7 @@ public final class Schema {
   /** A root whose keys are the given sections, for example {@code node} and {@code parameter_server}. */
   public static Schema sections(Map<String, Class<? extends Record>> sections) {
     Map<String, Key> keys = new LinkedHashMap<>();
-    sections.forEach((name, type) -> keys.put(name, new Key(name, null, section(type))));
+    sections.forEach((name, type) -> keys.put(name, Key.of(name, name, null, section(type))));
     return new Schema(new Section(null, keys), null);
   }
 
@@ -157,12 +176,10 @@ public final class Schema {
       } else if (shape instanceof MapOf map && map.value() instanceof Section value) {
         describe(value, path + ".<name>.", out);
       } else {
-        Setting s = key.setting();
         boolean bare = shape instanceof Leaf leaf && leaf.type() != String.class && leaf.type() != Object.class
             && leaf.type() != Secret.class;
         boolean required = key.required() || (bare && key.defaultText().isEmpty());
-        out.add(new Entry(path, typeName(shape), s == null ? "" : s.unit(), key.defaultText(), required,
-            s == null ? "" : s.doc()));
+        out.add(new Entry(path, typeName(shape), key.unit(), key.defaultText(), required, key.doc()));
       }
     }
   }
@@ -178,6 +195,9 @@ public final class Schema {
       return "section";
     }
     Class<?> type = ((Leaf) shape).type();
+    if (!((Leaf) shape).choices().isEmpty()) {
+      return String.join(" | ", ((Leaf) shape).choices());
+    }
     if (type.isEnum()) {
       List<String> names = new ArrayList<>();
       for (Object constant : type.getEnumConstants()) {
@@ -197,9 +217,26 @@ public final class Schema {
     Map<String, Key> keys = new LinkedHashMap<>();
     for (RecordComponent c : type.getRecordComponents()) {
       String name = snake(c.getName());
-      keys.put(name, new Key(name, c.getAnnotation(Setting.class), shape(c.getGenericType(), type, c)));
+      Setting setting = c.getAnnotation(Setting.class);
+      List<DerivedKey> derived = setting == null ? List.of() : supplied(setting.keys());
+      for (DerivedKey d : derived) {
+        keys.put(d.name(), new Key(d.name(), c.getName(), true, d.value(), "", false, d.doc(), new Leaf(d.type())));
+      }
+      if (derived.isEmpty()) {
+        List<String> choices = setting == null ? List.of() : supplied(setting.choices());
+        keys.put(name, Key.of(name, c.getName(), setting, choices.isEmpty() ? shape(c.getGenericType(), type, c)
+            : new Leaf(String.class, choices)));
+      }
     }
     return new Section(type.asSubclass(Record.class), keys);
+  }
+
+  private static <T> List<T> supplied(Class<? extends Supplier<List<T>>> by) {
+    try {
+      return by.getDeclaredConstructor().newInstance().get();
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(by.getName() + " needs a public constructor without parameters", e);
+    }
   }
 
   private static Shape shape(Type type, Class<?> owner, RecordComponent component) {

@@ -4,6 +4,8 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * One key of the configuration: stands on a component of a configuration record. The component's name in snake_case is
@@ -24,6 +26,12 @@ public @interface Setting {
 
   /** True if the key must be given although its type has an empty default. */
   boolean required() default false;
+
+  /** Texts that are possible for a component of type String, lower case; none: any text. */
+  Class<? extends Supplier<List<String>>> choices() default DerivedKey.AnyText.class;
+
+  /** Keys that stand in the section itself, for a component of type {@code Map<String, Object>}; none: it is one key. */
+  Class<? extends Supplier<List<DerivedKey>>> keys() default DerivedKey.None.class;
 
   /** What the key means, what is allowed, what happens at a limit. */
   String doc();

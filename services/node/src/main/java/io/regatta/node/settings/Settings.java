@@ -190,7 +190,13 @@ public final class Settings {
       try {
         Method accessor = component.getAccessor();
         accessor.setAccessible(true);
-        json.put(Schema.snake(component.getName()), jsonValue(accessor.invoke(record)));
+        Object value = jsonValue(accessor.invoke(record));
+        Setting setting = component.getAnnotation(Setting.class);
+        if (setting != null && setting.keys() != DerivedKey.None.class) {
+          json.mergeIn((JsonObject) value);
+        } else {
+          json.put(Schema.snake(component.getName()), value);
+        }
       } catch (ReflectiveOperationException e) {
         throw new IllegalStateException("cannot read " + record.getClass().getName() + "." + component.getName(), e);
       }

@@ -98,8 +98,9 @@ final class SettingsBinder {
   }
 
   private Record construct(Section section, JsonObject json, String prefix) {
-    Object[] arguments = bindKeys(section, json, prefix).values().toArray();
+    Map<String, Object> values = bindKeys(section, json, prefix);
     RecordComponent[] components = section.type().getRecordComponents();
+    Object[] arguments = Arrays.stream(components).map(c -> argument(section.keysOf(c), values)).toArray();
     try {
       Constructor<? extends Record> constructor = section.type()
           .getDeclaredConstructor(Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new));
@@ -117,6 +118,16 @@ final class SettingsBinder {
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("cannot construct " + section.type().getName(), e);
     }
+  }
+
+  /** Returns the value of a component's key, or the values of its derived keys by name. */
+  private static Object argument(List<Key> keys, Map<String, Object> values) {
+    if (!keys.get(0).isDerived()) {
+      return values.get(keys.get(0).name());
+    }
+    Map<String, Object> derived = new LinkedHashMap<>();
+    keys.forEach(key -> derived.put(key.name(), values.get(key.name())));
+    return derived;
   }
 
   private static String sectionName(String prefix) {
@@ -258,9 +269,6 @@ final class SettingsBinder {
     }
     String text = raw.toString().strip();
     try {
-      if (type == String.class) {
-        return raw.toString();
-      }
       if (type == Path.class) {
         return Path.of(raw.toString());
       }
@@ -282,6 +290,14 @@ final class SettingsBinder {
       }
     } catch (IllegalArgumentException e) {
       throw mistyped(leaf, raw, path);
+    }
+    for (String choice : leaf.choices()) {
+      if (choice.equalsIgnoreCase(text.replace('-', '_'))) {
+        return choice;
+      }
+    }
+    if (type == String.class && leaf.choices().isEmpty()) {
+      return raw.toString();
     }
     if (type.isEnum()) {
       for (Object constant : type.getEnumConstants()) {

@@ -1,16 +1,22 @@
 package io.regatta.trainer.config;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.optim.Definition;
 import io.regatta.core.optim.LearningRate;
+import io.regatta.core.optim.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Regularization;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /** An optimizer section ({@code optimizer}, {@code sparse_optimizer}) of a job file. See {@link OptimizerSpec}. */
 public record OptimizerConfig(
-    @Setting(value = "auto", doc = "Update rule. auto: sgd; in sparse_optimizer: everything as in optimizer. naive is "
+    @Setting(value = "auto", choices = OptimizerKeys.Kinds.class, doc = "Update rule. auto: sgd; in sparse_optimizer: everything as in optimizer. naive is "
         + "Paddle's name for sgd with neither decay nor clipping, which it refuses.")
-    Kind kind,
+    String kind,
 
     @Setting(value = "0.01", doc = "Learning rate that the schedule starts from.")
     double learningRate,
@@ -23,64 +29,21 @@ public record OptimizerConfig(
     @Setting(doc = "How the learning rate changes over steps.")
     ScheduleConfig schedule,
 
-    @Setting(value = "0.9", doc = "momentum: factor of the velocity.")
-    double momentum,
-
-    @Setting(value = "false", doc = "momentum: Nesterov's form.")
-    boolean nesterov,
-
-    @Setting(value = "0.9", doc = "adam: decay of the first moment.")
-    double beta1,
-
-    @Setting(value = "0.999", doc = "adam: decay of the second moment.")
-    double beta2,
-
-    @Setting(value = "0", doc = "adagrad, adam: added to the denominator. 0: the rule's own, adagrad 1e-6, adam 1e-8.")
-    double epsilon,
-
-    @Setting(value = "0", doc = "adagrad, ftrl: what the accumulators (ftrl: n) start with.")
-    double initialAccumulator,
-
-    @Setting(value = "0", doc = "L2 term: gradient += weight_decay * weight, after clipping by value.")
-    double weightDecay,
-
-    @Setting(value = "0", doc = "Limit of each element of a gradient, on the server. 0: off.")
-    double clipValue,
-
     @Setting(value = "0", doc = "Limit of the L2 norm of each variable's gradient, in the trainer before it is sent. "
         + "0: off.")
     double clipNorm,
 
-    @Setting(value = "1", doc = "ftrl: beta, beside the learning rate as alpha.")
-    double beta,
-
-    @Setting(value = "0", doc = "ftrl: weight of the L1 norm, which makes weights exactly 0.")
-    double l1,
-
-    @Setting(value = "0", doc = "ftrl: weight of the squared L2 norm as in the paper: half of what TensorFlow and Paddle "
-        + "call l2.")
-    double l2) {
-
-  /** Update rules, and the one that says that nothing was chosen. */
-  public enum Kind { AUTO, SGD, NAIVE, MOMENTUM, ADAGRAD, ADAM, FTRL }
+    @Setting(keys = OptimizerKeys.class, doc = "Hyperparameters.")
+    Map<String, Object> hyperparameters) {
 
   public OptimizerConfig {
+    hyperparameters = Collections.unmodifiableMap(new LinkedHashMap<>(hyperparameters));
     atLeastZero("learning_rate", learningRate);
-    atLeastZero("momentum", momentum);
-    atLeastZero("epsilon", epsilon);
-    atLeastZero("initial_accumulator", initialAccumulator);
-    atLeastZero("weight_decay", weightDecay);
-    atLeastZero("clip_value", clipValue);
     atLeastZero("clip_norm", clipNorm);
-    atLeastZero("beta", beta);
-    atLeastZero("l1", l1);
-    atLeastZero("l2", l2);
-    if (kind == Kind.NAIVE && weightDecay + clipValue + clipNorm > 0) {
+    Optimizer made = rule(kind, hyperparameters);
+    if (kind.equals(OptimizerKeys.NAIVE) && (clipNorm > 0 || !made.regularization().equals(Regularization.NONE))) {
       throw new InvalidInput("kind: naive is sgd without weight_decay, clip_value and clip_norm; take these out, or choose "
           + "kind: sgd");
-    }
-    if (!(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1)) {
-      throw new InvalidInput("beta1 and beta2 must be at least 0 and less than 1, not " + beta1 + " and " + beta2);
     }
   }
 
@@ -90,14 +53,31 @@ public record OptimizerConfig(
     }
   }
 
+  /** Returns the optimizer of a kind; hyperparameters that it does not have are without effect. */
+  private static Optimizer rule(String kind, Map<String, Object> given) {
+    Definition definition = OptimizerKeys.definition(kind);
+    Map<String, Double> values = new LinkedHashMap<>();
+    for (Definition.Key key : definition.keys()) {
+      double value = given.get(key.name()) instanceof Boolean on ? on ? 1 : 0 : (double) given.get(key.name());
+      boolean own = value == 0 && !key.range().holds(0); // the rule's own
+      values.put(key.name(), own ? key.value() : value);
+    }
+    return definition.of(values);
+  }
+
+  /** Returns true if the section names a kind. */
+  public boolean isChosen() {
+    return !kind.equals(OptimizerKeys.AUTO);
+  }
+
   /** Of a job file's two sections the one for sparse tables: its own, or the other if no kind was chosen. */
   static OptimizerConfig sparse(OptimizerConfig own, OptimizerConfig dense) {
-    if (own.kind() != Kind.AUTO) {
+    if (own.isChosen()) {
       return own;
     }
     if (!own.equals(Settings.defaults(OptimizerConfig.class))) {
-      throw new InvalidInput("sparse_optimizer: give kind too (sgd, naive, momentum, adagrad, adam or ftrl); without it everything "
-          + "in the section is taken from optimizer");
+      throw new InvalidInput("sparse_optimizer: give kind too (" + String.join(", ", OptimizerKeys.chosen())
+          + "); without it everything in the section is taken from optimizer");
     }
     return dense;
   }
@@ -113,22 +93,7 @@ public record OptimizerConfig(
    * @param replicas of all trainers, for linear scaling
    */
   public OptimizerSpec toSpec(int replicas) {
-    OptimizerSpec.Kind rule = switch (kind) {
-      case AUTO, NAIVE, SGD -> OptimizerSpec.Kind.SGD;
-      case MOMENTUM -> OptimizerSpec.Kind.MOMENTUM;
-      case ADAGRAD -> OptimizerSpec.Kind.ADAGRAD;
-      case ADAM -> OptimizerSpec.Kind.ADAM;
-      case FTRL -> OptimizerSpec.Kind.FTRL;
-    };
-    double eps = epsilon > 0 ? epsilon
-        : switch (rule) {
-          case ADAGRAD -> 1e-6;
-          case ADAM -> 1e-8;
-          case SGD, MOMENTUM, FTRL -> 0;
-        };
     LearningRate rate = schedule.toSpec(learningRate);
-    return new OptimizerSpec(rule, linearScaling ? rate.times(replicas) : rate, (float) momentum, nesterov, (float) beta1,
-        (float) beta2, (float) eps, (float) initialAccumulator, (float) weightDecay, (float) clipValue,
-        (float) clipNorm, (float) beta, (float) l1, (float) l2);
+    return new OptimizerSpec(rule(kind, hyperparameters), linearScaling ? rate.times(replicas) : rate, (float) clipNorm);
   }
 }

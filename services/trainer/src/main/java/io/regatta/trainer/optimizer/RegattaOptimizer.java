@@ -5,38 +5,28 @@ import ai.djl.training.optimizer.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
 
 /**
- * An optimizer that {@code DefaultTrainingConfig.optOptimizer} takes and that says by its {@link #spec} which of
- * core's update rules the servers run. It never updates anything itself.
+ * An optimizer for {@code DefaultTrainingConfig.optOptimizer} that names the one which the servers run by its {@link
+ * #spec}. It never updates anything itself.
  */
-public abstract class RegattaOptimizer extends Optimizer {
+public final class RegattaOptimizer extends Optimizer {
 
   private final OptimizerSpec spec;
 
-  protected RegattaOptimizer(OptimizerSpec spec) {
+  /** Creates the optimizer of a specification, such as {@code OptimizerSpec.of("adam", 0.001)}. */
+  public RegattaOptimizer(OptimizerSpec spec) {
     super(new NoBuilder());
     this.spec = spec;
   }
 
   /** The update rule, as it travels to the servers. */
-  public final OptimizerSpec spec() {
+  public OptimizerSpec spec() {
     return spec;
-  }
-
-  /** The class for a spec. */
-  public static RegattaOptimizer of(OptimizerSpec spec) {
-    return switch (spec.kind()) {
-      case SGD -> new Sgd(spec);
-      case MOMENTUM -> new Momentum(spec);
-      case ADAGRAD -> new Adagrad(spec);
-      case ADAM -> new Adam(spec);
-      case FTRL -> new Ftrl(spec);
-    };
   }
 
   /** Never called: the servers update. */
   @Override
-  public final void update(String parameterId, NDArray weight, NDArray grad) {
-    throw new IllegalStateException(getClass().getSimpleName() + " updates on the servers, in FleetTrainer.step(): "
+  public void update(String parameterId, NDArray weight, NDArray grad) {
+    throw new IllegalStateException(spec.name() + " updates on the servers, in FleetTrainer.step(): "
         + "make the trainer with worker.distributedTrainer(model, config), not with model.newTrainer(config)");
   }
 

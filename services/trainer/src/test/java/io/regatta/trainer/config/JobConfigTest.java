@@ -5,14 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.optim.Definition;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Optimizers;
+import io.regatta.node.settings.Settings;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.group.GroupNames;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
 import io.regatta.trainer.data.LoaderOptions;
-import io.regatta.trainer.optimizer.Ftrl;
 import io.regatta.trainer.optimizer.RegattaOptimizer;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
@@ -66,10 +68,9 @@ class JobConfigTest {
   void theSparseOptimizerIsTheOthersUnlessItHasAKind() {
     JsonObject adam = new JsonObject().put("kind", "adam").put("learning_rate", 0.1);
     assertThat(job(new JsonObject().put("optimizer", adam)).sparseOptimizer().toSpec())
-        .isEqualTo(new OptimizerSpec(OptimizerSpec.Kind.ADAM, LearningRate.constant(0.1), 0.9f, false, 0.9f, 0.999f,
-            1e-8f, 0, 0, 0, 0, 1, 0, 0));
+        .isEqualTo(OptimizerSpec.adam(0.1));
     assertThat(job(new JsonObject().put("sparse_optimizer", new JsonObject().put("kind", "adagrad")
-        .put("learning_rate", 0.5))).sparseOptimizer().toSpec().epsilon()).isEqualTo(1e-6f);
+        .put("learning_rate", 0.5))).sparseOptimizer().toSpec()).isEqualTo(OptimizerSpec.adagrad(0.5));
     assertThatThrownBy(() -> job(new JsonObject().put("sparse_optimizer", new JsonObject().put("learning_rate", 1))))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("give kind too");
   }
@@ -79,14 +80,42 @@ class JobConfigTest {
     JsonObject ftrl = new JsonObject().put("kind", "ftrl").put("learning_rate", 0.1).put("beta", 2).put("l1", 0.5)
         .put("l2", 0.25);
     OptimizerSpec spec = job(new JsonObject().put("optimizer", ftrl)).optimizer().toSpec();
-    assertThat(spec.kind()).isEqualTo(OptimizerSpec.Kind.FTRL);
-    assertThat(List.of(spec.beta(), spec.l1(), spec.l2(), spec.epsilon())).containsExactly(2f, 0.5f, 0.25f, 0f);
-    assertThat(RegattaOptimizer.of(spec)).isInstanceOf(Ftrl.class);
+    assertThat(spec).isEqualTo(OptimizerSpec.ftrl(0.1, 2, 0.5f, 0.25f));
+    assertThat(new RegattaOptimizer(spec).spec()).isSameAs(spec);
     JsonObject naive = new JsonObject().put("kind", "naive").put("learning_rate", 0.1);
-    assertThat(job(new JsonObject().put("optimizer", naive)).optimizer().toSpec().kind())
-        .isEqualTo(OptimizerSpec.Kind.SGD);
+    assertThat(job(new JsonObject().put("optimizer", naive)).optimizer().toSpec())
+        .isEqualTo(OptimizerSpec.sgd(0.1));
     assertThatThrownBy(() -> job(new JsonObject().put("optimizer", naive.put("weight_decay", 0.1))))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("naive");
+  }
+
+  /** The keys of a section are those of all optimizers together; each takes its own, whatever the others'. */
+  @Test
+  void hyperparametersAreTheDefinitions() {
+    for (Definition d : Optimizers.all()) {
+      JsonObject section = new JsonObject().put("kind", d.name().toUpperCase()).put("learning_rate", 0.1);
+      assertThat(job(new JsonObject().put("optimizer", section)).optimizer().toSpec())
+          .isEqualTo(new OptimizerSpec(d.defaults(), 0.1));
+      d.keys().forEach(key -> section.put(key.name(), key.isSwitch() ? true : 0.5));
+      OptimizerConfig read = job(new JsonObject().put("optimizer", section.copy())).optimizer();
+      assertThat(read.toSpec().hyperparameters()).allSatisfy((name, value) -> assertThat(value).isIn(0.5, 1.0));
+      assertThat(Settings.bind(Settings.toJson(read), OptimizerConfig.class)).isEqualTo(read);
+    }
+    JsonObject own = new JsonObject().put("kind", "adam").put("learning_rate", 0.1).put("epsilon", 0).put("l1", 9);
+    assertThat(job(new JsonObject().put("optimizer", own)).optimizer().toSpec()).isEqualTo(OptimizerSpec.adam(0.1));
+  }
+
+  @Test
+  void wrongHyperparametersAreRefusedByTheirKeys() {
+    assertRefused(new JsonObject().put("kind", "adam").put("beta2", 1), "optimizer adam: beta2 is 1, it must be 0 or more");
+    assertRefused(new JsonObject().put("kind", "adam").put("beta3", 1), "the nearest known key is 'optimizer.beta");
+    assertRefused(new JsonObject().put("kind", "adm"), "expected auto | sgd | naive | momentum | adagrad | adam | ftrl");
+    assertRefused(new JsonObject().put("nesterov", 0.5), "key 'optimizer.nesterov': expected boolean, got 0.5");
+  }
+
+  private static void assertRefused(JsonObject optimizer, String text) {
+    assertThatThrownBy(() -> job(new JsonObject().put("optimizer", optimizer))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining(text);
   }
 
   @Test

@@ -20,7 +20,7 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.trainer.config.Strategy;
-import io.regatta.trainer.optimizer.Sgd;
+import io.regatta.trainer.optimizer.RegattaOptimizer;
 import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.rank.Toy;
 import io.regatta.trainer.replica.ReplicaContext;
@@ -63,7 +63,7 @@ class TableSettingsTest {
   private static void train(JsonObject keys, Use use) throws Exception {
     try (LocalSession session = new LocalSession(Toy.job(keys)); Model model = Model.newInstance("slots")) {
       model.setBlock(new SequentialBlock().add(slots(session)).add(Linear.builder().setUnits(1).build()));
-      try (FleetTrainer trainer = new FleetTrainer(model, Toy.config(new Sgd(0.1)), Strategy.sync(),
+      try (FleetTrainer trainer = new FleetTrainer(model, Toy.config(new RegattaOptimizer(OptimizerSpec.sgd(0.1))), Strategy.sync(),
           ReplicaContext.single(session))) {
         trainer.initialize(new Shape(BATCH, 3));
         use.of(trainer);
@@ -80,7 +80,7 @@ class TableSettingsTest {
     train(tables(wide), trainer -> {
       SparseTableSpec t = trainer.tables().get(0);
       assertThat(t.dim()).isEqualTo(2);
-      assertThat(t.optimizer().kind()).isEqualTo(OptimizerSpec.Kind.FTRL);
+      assertThat(t.optimizer().name()).isEqualTo("ftrl");
       assertThat(t.optimizer().l1()).isEqualTo(0.5f);
       assertThat(t.initializer()).isEqualTo(new InitializerSpec(InitializerSpec.Kind.CONSTANT, 3, 0));
       assertThat(t.life()).isEqualTo(TableLife.counted().withAdmission(4, 1));

@@ -10,7 +10,10 @@ import io.regatta.core.dense.DenseValues;
 import io.regatta.core.dense.NonFinite;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.optim.GradientClipping;
+import io.regatta.core.optim.Momentum;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Regularization;
+import io.regatta.core.optim.Sgd;
 import io.regatta.trainer.session.PeerRanks;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -42,6 +45,7 @@ public final class LargestSum implements GradientSum {
   private final int worldSize;
   private final Sparsity sparsity;
   private final OptimizerSpec optimizer;
+  private final float decay;
   private final GradientCompressor compressor;
   private final int[] starts;
   private final float[] gradient;
@@ -69,11 +73,13 @@ public final class LargestSum implements GradientSum {
       starts[v + 1] = starts[v] + variables.get(v).numel();
       longest = Math.max(longest, variables.get(v).numel());
     }
-    float momentum = optimizer.kind() == OptimizerSpec.Kind.MOMENTUM ? optimizer.momentum() : 0;
-    compressor = new GradientCompressor(starts[variables.size()], momentum, optimizer.nesterov());
+    decay = optimizer.rule().regularization().weightDecay();
+    compressor = optimizer.rule() instanceof Momentum m
+        ? new GradientCompressor(starts[variables.size()], m.momentum(), m.nesterov())
+        : new GradientCompressor(starts[variables.size()], 0, false);
     gradient = new float[longest];
     marks = new float[Math.min(DenseValues.BLOCK, longest)];
-    values = ByteBuffer.allocate(optimizer.weightDecay() > 0 ? Math.multiplyExact(longest, Float.BYTES) : 0)
+    values = ByteBuffer.allocate(decay > 0 ? Math.multiplyExact(longest, Float.BYTES) : 0)
         .order(ByteOrder.LITTLE_ENDIAN);
   }
 
@@ -174,12 +180,12 @@ public final class LargestSum implements GradientSum {
       }
     }
     GradientClipping.byNorm(gradient, 0, n, (float) (weight * optimizer.clipNorm() / Math.sqrt(worldSize)));
-    if (optimizer.weightDecay() > 0) {
-      float decay = (float) (weight * optimizer.weightDecay());
+    if (decay > 0) {
+      float weighted = (float) (weight * decay);
       values.clear();
       parameters.copy(at, n, values);
       for (int i = 0; i < n; i++) {
-        gradient[i] += decay * values.getFloat(i * Float.BYTES);
+        gradient[i] += weighted * values.getFloat(i * Float.BYTES);
       }
     }
     return -1;
@@ -207,6 +213,6 @@ public final class LargestSum implements GradientSum {
 
   /** What is left to the optimizer behind the sum. */
   public static OptimizerSpec update(OptimizerSpec optimizer) {
-    return new OptimizerSpec(OptimizerSpec.Kind.SGD, optimizer.learningRate(), 0, false, 0, 0, 0, 0, 0, 0, 0);
+    return new OptimizerSpec(new Sgd(Regularization.NONE), optimizer.learningRate(), 0);
   }
 }

@@ -5,7 +5,7 @@ package io.regatta.core.optim;
  * decay w -= lr · (g + decay · w). Equal to MXNet's {@code sgd_update} up to the rounding of the decay. Stateless,
  * any thread.
  */
-record SgdRule(Regularization regularization) implements Optimizer {
+public record Sgd(Regularization regularization) implements ElementwiseOptimizer {
 
   @Override
   public int slots() {
@@ -13,14 +13,9 @@ record SgdRule(Regularization regularization) implements Optimizer {
   }
 
   @Override
-  public float initialSlot(int k) {
-    throw new IndexOutOfBoundsException("SGD has no slot " + k);
-  }
-
-  @Override
-  public void applyWhole(float[] w, float[][] slots, float[] g, float lr, long updates) {
+  public void applyBlock(float[] w, float[][] slots, float[] g, float lr, long updates) {
     float limit = regularization.limit();
-    float decay = regularization.decay();
+    float decay = regularization.weightDecay();
     for (int i = 0; i < w.length; i++) {
       float x = w[i];
       w[i] = x - lr * Regularization.apply(g[i], x, limit, decay);
@@ -31,7 +26,7 @@ record SgdRule(Regularization regularization) implements Optimizer {
   public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
       long updates) {
     float limit = regularization.limit();
-    float decay = regularization.decay();
+    float decay = regularization.weightDecay();
     for (int i = 0; i < n; i++) {
       float x = w[wOff + i];
       w[wOff + i] = x - lr * Regularization.apply(g[gOff + i], x, limit, decay);

@@ -7,7 +7,14 @@ package io.regatta.core.optim;
  * learning", 2013). The rate is outside the velocity, as in Paddle and PyTorch; MXNet keeps it inside, which is the
  * same only at a constant rate.
  */
-record MomentumRule(Regularization regularization, float momentum, boolean nesterov) implements Optimizer {
+public record Momentum(
+    Regularization regularization,
+
+    @Hyperparameter(value = "0.9", range = Range.FRACTION, doc = "factor of the velocity")
+    float momentum,
+
+    @Hyperparameter(value = "false", doc = "Nesterov's form")
+    boolean nesterov) implements ElementwiseOptimizer {
 
   @Override
   public int slots() {
@@ -15,14 +22,9 @@ record MomentumRule(Regularization regularization, float momentum, boolean neste
   }
 
   @Override
-  public float initialSlot(int k) {
-    return 0;
-  }
-
-  @Override
-  public void applyWhole(float[] w, float[][] slots, float[] g, float lr, long updates) {
+  public void applyBlock(float[] w, float[][] slots, float[] g, float lr, long updates) {
     float limit = regularization.limit();
-    float decay = regularization.decay();
+    float decay = regularization.weightDecay();
     float mu = momentum;
     float[] s = slots[0];
     if (nesterov) {
@@ -46,9 +48,11 @@ record MomentumRule(Regularization regularization, float momentum, boolean neste
   @Override
   public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
       long updates) {
+    float limit = regularization.limit();
+    float decay = regularization.weightDecay();
     for (int i = 0; i < n; i++) {
       float x = w[wOff + i];
-      float d = Regularization.apply(g[gOff + i], x, regularization.limit(), regularization.decay());
+      float d = Regularization.apply(g[gOff + i], x, limit, decay);
       float v = momentum * s[sOff + i] + d;
       s[sOff + i] = v;
       w[wOff + i] = x - lr * (nesterov ? d + momentum * v : v);

@@ -16,11 +16,28 @@ package io.regatta.core.optim;
  * is recognised by z = 0 beside a weight other than 0 (z = 0 gives 0). Its z is first set to the value that gives that
  * weight, so that training resumes from it.
  */
-record FtrlRule(Regularization regularization, float beta, float l1, float l2, float initialAccumulator)
-    implements Optimizer {
+public record Ftrl(
+    Regularization regularization,
+
+    @Hyperparameter(value = "1", doc = "beta, beside the learning rate as alpha")
+    float beta,
+
+    @Hyperparameter(doc = "weight of the L1 norm, which makes weights exactly 0")
+    float l1,
+
+    @Hyperparameter(doc = "weight of the squared L2 norm as in the paper: half of what TensorFlow and Paddle call l2")
+    float l2,
+
+    @Hyperparameter(doc = "start of the accumulators")
+    float initialAccumulator) implements ElementwiseOptimizer {
 
   private static final int Z = 0;
   private static final int N = 1;
+
+  public Ftrl {
+    new SpecCheck("optimizer ftrl").require(beta != 0 || initialAccumulator != 0 || l2 != 0, "beta", 0,
+        "above 0 where initial_accumulator and l2 are 0: they divide");
+  }
 
   @Override
   public int slots() {
@@ -33,7 +50,7 @@ record FtrlRule(Regularization regularization, float beta, float l1, float l2, f
   }
 
   @Override
-  public void applyWhole(float[] w, float[][] slots, float[] g, float lr, long updates) {
+  public void applyBlock(float[] w, float[][] slots, float[] g, float lr, long updates) {
     update(w, 0, slots[Z], 0, slots[N], 0, g, 0, w.length, lr);
   }
 
@@ -49,9 +66,11 @@ record FtrlRule(Regularization regularization, float beta, float l1, float l2, f
     if (lr == 0) {
       return;
     }
+    float limit = regularization.limit();
+    float decay = regularization.weightDecay();
     for (int i = 0; i < count; i++) {
       float x = w[wOff + i];
-      float d = Regularization.apply(g[gOff + i], x, regularization.limit(), regularization.decay());
+      float d = Regularization.apply(g[gOff + i], x, limit, decay);
       float before = ns[nOff + i];
       float after = before + d * d;
       float rootBefore = (float) Math.sqrt(before);

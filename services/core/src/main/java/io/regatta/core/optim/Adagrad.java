@@ -4,7 +4,14 @@ package io.regatta.core.optim;
  * Adagrad (Duchi, Hazan, Singer, "Adaptive subgradient methods for online learning and stochastic optimization", 2011),
  * diagonal form: h += g²; w -= lr · g / (√h + epsilon). One slot: h. Stateless, any thread.
  */
-record AdagradRule(Regularization regularization, float epsilon, float initialAccumulator) implements Optimizer {
+public record Adagrad(
+    Regularization regularization,
+
+    @Hyperparameter(value = "1e-6", range = Range.POSITIVE, doc = "added to the denominator")
+    float epsilon,
+
+    @Hyperparameter(doc = "start of the accumulators")
+    float initialAccumulator) implements ElementwiseOptimizer {
 
   @Override
   public int slots() {
@@ -17,9 +24,9 @@ record AdagradRule(Regularization regularization, float epsilon, float initialAc
   }
 
   @Override
-  public void applyWhole(float[] w, float[][] slots, float[] g, float lr, long updates) {
+  public void applyBlock(float[] w, float[][] slots, float[] g, float lr, long updates) {
     float limit = regularization.limit();
-    float decay = regularization.decay();
+    float decay = regularization.weightDecay();
     float eps = epsilon;
     float[] s = slots[0];
     for (int i = 0; i < w.length; i++) {
@@ -35,7 +42,7 @@ record AdagradRule(Regularization regularization, float epsilon, float initialAc
   public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
       long updates) {
     float limit = regularization.limit();
-    float decay = regularization.decay();
+    float decay = regularization.weightDecay();
     float eps = epsilon;
     for (int i = 0; i < n; i++) {
       float x = w[wOff + i];

@@ -7,7 +7,17 @@ package io.regatta.core.optim;
  * Two slots: m, v. Rows of a sparse table change only when they have a gradient ("lazy"), while t counts the updates of
  * the whole table.
  */
-record AdamRule(Regularization regularization, float beta1, float beta2, float epsilon) implements Optimizer {
+public record Adam(
+    Regularization regularization,
+
+    @Hyperparameter(value = "0.9", range = Range.FRACTION, doc = "decay of the first moment")
+    float beta1,
+
+    @Hyperparameter(value = "0.999", range = Range.FRACTION, doc = "decay of the second moment")
+    float beta2,
+
+    @Hyperparameter(value = "1e-8", range = Range.POSITIVE, doc = "added to the denominator")
+    float epsilon) implements ElementwiseOptimizer {
 
   @Override
   public int slots() {
@@ -15,14 +25,14 @@ record AdamRule(Regularization regularization, float beta1, float beta2, float e
   }
 
   @Override
-  public float initialSlot(int k) {
-    return 0;
+  public boolean magnifiesRounding() {
+    return true;
   }
 
   @Override
-  public void applyWhole(float[] w, float[][] slots, float[] g, float lr, long updates) {
+  public void applyBlock(float[] w, float[][] slots, float[] g, float lr, long updates) {
     float limit = regularization.limit();
-    float decay = regularization.decay();
+    float decay = regularization.weightDecay();
     float b1 = beta1;
     float b2 = beta2;
     float rate = rate(lr, updates);
@@ -43,11 +53,13 @@ record AdamRule(Regularization regularization, float beta1, float beta2, float e
   @Override
   public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
       long updates) {
+    float limit = regularization.limit();
+    float decay = regularization.weightDecay();
     float rate = rate(lr, updates);
     float eps = epsilon(updates);
     for (int i = 0; i < n; i++) {
       float x = w[wOff + i];
-      float d = Regularization.apply(g[gOff + i], x, regularization.limit(), regularization.decay());
+      float d = Regularization.apply(g[gOff + i], x, limit, decay);
       float m = beta1 * s[sOff + i] + (1 - beta1) * d;
       float v = beta2 * s[sOff + slotStride + i] + (1 - beta2) * (d * d);
       s[sOff + i] = m;
