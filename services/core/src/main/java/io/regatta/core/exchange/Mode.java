@@ -35,6 +35,9 @@ public enum Mode {
 
   Mode(Property... properties) {
     this.properties = properties.length == 0 ? EnumSet.noneOf(Property.class) : EnumSet.copyOf(List.of(properties));
+    if (Stream.of(Property.ROUNDS, Property.DELTAS, Property.BOUND).filter(this::has).count() > 1) {
+      throw new IllegalArgumentException(name() + " has several of rounds, deltas and a staleness bound: no shard applies such pushes");
+    }
   }
 
   private boolean has(Property property) {

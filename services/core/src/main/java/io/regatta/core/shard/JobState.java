@@ -191,8 +191,9 @@ final class JobState {
   void push(Push push, BiConsumer<PushAck, Throwable> done) {
     context.turns.begin();
     checkWhole();
-    pushes.push(push, done);
-    settle();
+    if (pushes.push(push, done)) {
+      settle();
+    }
   }
 
   /** See {@link ParameterShard#begin}. */

@@ -242,7 +242,7 @@ final class PullQueue {
   void add(Pull pull, TrainerState trainer, long nowMillis, BiConsumer<Pulled, Throwable> done) {
     String who = name(pull);
     if (pull.changed()) {
-      strategy.checkChanged(pull, who);
+      strategy.checkChanged(job, pull, who);
     }
     check.wish(pull.sparse(), who);
     Parked p = new Parked(pull, trainer, pushes.last(), bytes(pull), nowMillis, done);

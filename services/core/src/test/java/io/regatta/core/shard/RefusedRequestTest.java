@@ -129,7 +129,7 @@ class RefusedRequestTest {
   void pullsAreCheckedToo() {
     ParameterShard shard = shard(Mode.SYNC, NanPolicy.FAIL);
     assertPullRefused(shard, new Pull(2, 0, true, List.of(), false), "trainer 2 is not registered");
-    assertPullRefused(shard, new Pull(1, 0, true, List.of(), true), "only geo mode keeps");
+    assertPullRefused(shard, new Pull(1, 0, true, List.of(), true), "for changed rows, which mode");
     assertPullRefused(shard, new Pull(1, 0, true, List.of(new SparseIds("nope", MINE)), false), "'nope'");
     assertPullRefused(shard, new Pull(1, 0, true, List.of(new SparseIds(LocalJob.WIDE, new long[] {FOREIGN})), false),
         "belongs to shard 1 of 2");

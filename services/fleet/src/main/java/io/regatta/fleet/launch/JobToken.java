@@ -4,14 +4,18 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.security.Macs;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.ByteBuffer;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * A token that a launch makes for its job: 256 random bits in a file of mode 0400, whose name the processes get by a
@@ -83,8 +87,10 @@ public final class JobToken implements AutoCloseable {
       FileAttribute<?>[] mode = posix
           ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))}
           : new FileAttribute<?>[0];
-      Files.createFile(file, mode); // for its owner alone before the secret is in it
-      Files.write(file, content());
+      Set<StandardOpenOption> made = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+      try (SeekableByteChannel out = Files.newByteChannel(file, made, mode)) { // what is made is its owner's alone
+        out.write(ByteBuffer.wrap(content())); // into that file, whatever has its name by now
+      }
       if (posix) {
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
       }

@@ -19,6 +19,8 @@ final class ProcessHealth {
   private volatile Supplier<Future<Void>> directory;
   /** The last look at the directory: a cluster that hangs must not be asked several times at once. Guarded by this. */
   private Future<Void> looking = Future.succeededFuture();
+  /** The outcome of that look within the limit, which all share who ask meanwhile. Guarded by this. */
+  private Future<Void> seen = looking;
 
   ProcessHealth(Hosted hosted, long limitMillis) {
     this.hosted = hosted;
@@ -58,10 +60,11 @@ final class ProcessHealth {
     synchronized (this) {
       if (looking.isComplete()) {
         looking = ask(joined);
+        seen = looking.timeout(limitMillis, TimeUnit.MILLISECONDS);
       }
-      look = looking;
+      look = seen;
     }
-    return look.timeout(limitMillis, TimeUnit.MILLISECONDS).map(Check.up("directory")).recover(e ->
+    return look.map(Check.up("directory")).recover(e ->
         Future.succeededFuture(new Check("directory", false, SeedProbe.reason(e))));
   }
 }

@@ -1,6 +1,8 @@
 package io.regatta.node.member;
 
 import com.hazelcast.map.IMap;
+import com.hazelcast.nio.serialization.HazelcastSerializationException;
+import io.regatta.protocol.connection.PeerLog;
 import io.vertx.core.Future;
 import io.vertx.core.shareddata.AsyncMap;
 import java.util.ArrayList;
@@ -10,16 +12,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A map of a Hazelcast cluster, called on the threads of {@link MemberCalls}. It holds small texts; {@link #entries}
- * and {@link #values} fail with {@link ClassCastException} if somebody has put something else into the map. Any thread.
+ * A map of a Hazelcast cluster, called on the threads of {@link MemberCalls}. It holds small texts. Something else that a
+ * stranger has put under a key is removed when that key is used; {@link #entries} and {@link #values} fail with
+ * {@link ClassCastException} if there is any. Any thread.
  */
 final class MemberMap implements AsyncMap<String, String> {
 
   private static final Logger LOG = LoggerFactory.getLogger(MemberMap.class);
+
+  private static final PeerLog STRANGE = PeerLog.ofEvents(LOG);
+  /** Times that something strange is removed for one call: whoever puts it there may do so again. */
+  private static final int REMOVALS = 3;
 
   private final IMap<String, String> map;
   private final MemberCalls calls;
@@ -36,9 +44,35 @@ final class MemberMap implements AsyncMap<String, String> {
     });
   }
 
+  /**
+   * Carries out an operation that returns what stands under a key. What is no text is nobody's of ours, and would keep
+   * the key for ever: it is removed, and the operation is repeated.
+   */
+  private String text(String key, Supplier<Object> operation) {
+    for (int removals = 0; ; removals++) {
+      String what;
+      try {
+        Object there = operation.get();
+        if (there == null || there instanceof String) {
+          return (String) there;
+        }
+        what = there.getClass().getName();
+      } catch (HazelcastSerializationException | ClassCastException e) {
+        what = e.toString();
+      }
+      if (removals == REMOVALS) {
+        throw new ClassCastException("under " + key + " of " + map.getName() + " stands again and again what is no text: "
+            + what + "; find out which other program writes to this map, and close Hazelcast's port to it");
+      }
+      STRANGE.warn("what stood under {} of {} is no text of Regatta's, and has been removed: {}. Find out which other program "
+          + "writes to this map, and close Hazelcast's port to it (docs/security.md)", key, map.getName(), what);
+      map.delete(key);
+    }
+  }
+
   @Override
   public Future<String> get(String key) {
-    return calls.call(() -> map.get(key));
+    return calls.call(() -> text(key, () -> map.get(key)));
   }
 
   @Override
@@ -53,12 +87,12 @@ final class MemberMap implements AsyncMap<String, String> {
 
   @Override
   public Future<String> putIfAbsent(String key, String value) {
-    return calls.call(() -> map.putIfAbsent(key, value));
+    return calls.call(() -> text(key, () -> map.putIfAbsent(key, value)));
   }
 
   @Override
   public Future<String> putIfAbsent(String key, String value, long ttlMillis) {
-    return calls.call(() -> map.putIfAbsent(key, value, ttlMillis, TimeUnit.MILLISECONDS));
+    return calls.call(() -> text(key, () -> map.putIfAbsent(key, value, ttlMillis, TimeUnit.MILLISECONDS)));
   }
 
   @Override
@@ -93,7 +127,7 @@ final class MemberMap implements AsyncMap<String, String> {
   @Override
   public Future<Boolean> replaceIfPresent(String key, String oldValue, String newValue, long ttlMillis) {
     return calls.call(() -> oldValue.equals(newValue)
-        ? map.setTtl(key, ttlMillis, TimeUnit.MILLISECONDS) && newValue.equals(map.get(key))
+        ? map.setTtl(key, ttlMillis, TimeUnit.MILLISECONDS) && newValue.equals(text(key, () -> map.get(key)))
         : replaceLocked(key, oldValue, newValue, ttlMillis));
   }
 
@@ -107,7 +141,7 @@ final class MemberMap implements AsyncMap<String, String> {
       return false;
     }
     try {
-      boolean there = oldValue.equals(map.get(key));
+      boolean there = oldValue.equals(text(key, () -> map.get(key)));
       if (there) {
         map.set(key, newValue, ttlMillis, TimeUnit.MILLISECONDS);
       }

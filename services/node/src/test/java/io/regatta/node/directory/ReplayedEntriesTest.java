@@ -98,6 +98,22 @@ class ReplayedEntriesTest {
     get(node.close());
   }
 
+  /** What a member of ours cannot read: a number, and an object of a class that it does not make. */
+  @Test
+  void aPlaceIsTakenAndKept_whenAStrangerHasPutWhatIsNoTextThere() throws Exception {
+    IMap<String, Object> any = stranger.getMap(HazelcastDirectory.MAP);
+    any.put("parameter-server/0", 1);
+    any.put("parameter-server/1", new Thread.State[] {Thread.State.NEW});
+    Node node = start(cluster, port, 0);
+    get(node.directory().registerSole(instance("parameter-server", "number", 0, 1001), NOBODY, ""));
+    get(node.directory().registerSole(instance("parameter-server", "object", 1, 1002), NOBODY, ""));
+    assertThat(get(node.directory().list("parameter-server"))).extracting(Instance::id)
+        .containsExactlyInAnyOrder("number", "object");
+    any.put("parameter-server/0", 2);
+    any.put("parameter-server/1", new Thread.State[0]);
+    awaitTrue(() -> get(node.directory().list("parameter-server")).size() == 2);
+  }
+
   @Test
   void leavesOutAndReportsEntries_whenTheirProcessHasEndedOrIsInAnotherCluster() throws Exception {
     Node former = start(cluster, port, 0);

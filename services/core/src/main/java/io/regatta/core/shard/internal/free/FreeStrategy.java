@@ -175,12 +175,6 @@ public class FreeStrategy implements ShardStrategy {
   }
 
   @Override
-  public void checkChanged(Pull pull, String who) {
-    throw new InvalidInput(who + " asks " + job.where + " for changed rows, which only geo mode keeps, not "
-        + job.spec.mode());
-  }
-
-  @Override
   public long firstStep() {
     return first;
   }

@@ -38,7 +38,7 @@ public final class GeoStrategy extends FreeStrategy {
   }
 
   @Override
-  public void checkChanged(Pull pull, String who) {
+  public void checkChanged(JobContext context, Pull pull, String who) {
     if (pull.readOnly()) {
       throw new InvalidInput(who + " asks " + job.where + " read-only for changed rows, which are forgotten once told; "
           + "ask for them in a pull of a step");

@@ -36,15 +36,20 @@ public final class JobPushes {
     this.hold = hold;
   }
 
-  /** Takes a push in, or refuses it; see {@link ParameterShard#push}. */
-  public void push(Push push, BiConsumer<PushAck, Throwable> done) {
+  /**
+   * Takes a push in, or refuses it; see {@link ParameterShard#push}.
+   *
+   * @return false if it waits for a snapshot, so that nothing has changed
+   */
+  public boolean push(Push push, BiConsumer<PushAck, Throwable> done) {
     if (hold.keeps(push)) {
       hold.keep(push, done);
-      return;
+      return false;
     }
     boolean behind = queue.holdsAnyOf(push);
     queue.checkRoom(push);
     queue.add(new PushUnderWay(this, push, done), behind);
+    return true;
   }
 
   /** Begins a push that has come in part; see {@link ParameterShard#begin}. */

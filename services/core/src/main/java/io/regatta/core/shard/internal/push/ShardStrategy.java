@@ -1,12 +1,14 @@
 package io.regatta.core.shard.internal.push;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.ShardStrategies;
+import io.regatta.core.shard.internal.job.JobContext;
 import io.regatta.core.shard.internal.parameters.ChangeLog;
 import java.util.List;
 import java.util.Map;
@@ -83,7 +85,10 @@ public interface ShardStrategy {
   }
 
   /** Refuses a pull of rows that have changed, unless this mode notes them. */
-  void checkChanged(Pull pull, String who);
+  default void checkChanged(JobContext job, Pull pull, String who) {
+    throw new InvalidInput(who + " asks " + job.where + " for changed rows, which mode " + job.spec.mode().id() + " does not keep: only a mode "
+        + "that pushes differences does");
+  }
 
   /** Returns a reading of the rows that have changed since the trainer was last sent them; null if they are not noted. */
   default ChangeLog.Reading changesFor(TrainerState trainer) {

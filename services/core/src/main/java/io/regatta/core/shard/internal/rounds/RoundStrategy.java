@@ -117,12 +117,6 @@ public final class RoundStrategy implements ShardStrategy {
   }
 
   @Override
-  public void checkChanged(Pull pull, String who) {
-    throw new InvalidInput(who + " asks " + job.where + " for changed rows, which only geo mode keeps, not "
-        + job.spec.mode());
-  }
-
-  @Override
   public void checkHold() {
     throw new InvalidInput(job.where + " has rounds, whose steps say what a snapshot contains; its pushes cannot be held. Save at a "
         + "step, without a hold");
