@@ -39,7 +39,7 @@ class AttackTest {
   /** Connections of each kind in all, after one of each to each port; load-tests/attack.sh opens more. */
   private static final int CONNECTIONS_OF_A_KIND = Integer.getInteger("attack.connections", 0);
   private static final int MEMBER_CONNECTIONS_OF_A_KIND = Integer.getInteger("attack.member_connections", 2);
-  /** Half of them come while the job trains, without its token; the others have it. */
+  /** Half of them come while the job is open, without its token; the others have it. */
   private static final int MUTATED_FRAMES = Integer.getInteger("attack.frames", 10_000);
   /** Part of the frames that comes within TLS, where a connection costs a handshake: a tenth. */
   private static final int TLS_PART = 10;
@@ -62,7 +62,7 @@ class AttackTest {
   }
 
   @Test
-  void a_job_trains_on_while_strangers_attack_each_of_its_ports() throws Exception {
+  void a_job_ends_with_success_after_strangers_attacked_each_of_its_ports() throws Exception {
     try (AttackedJob job = AttackedJob.start(dir)) {
       assertThat(job.ports()).as("rendezvous, key-value server, server, shard, aggregator, rank, predictor, admin; "
           + "beside Hazelcast's port there is none of an event bus").hasSize(8);
@@ -161,7 +161,7 @@ class AttackTest {
   }
 
   /**
-   * Recorded calls of which much is changed. They come with another token while the job trains. They come with its own
+   * Recorded calls of which much is changed. They come with another token while the job is open. They come with its own
    * one once it has ended, because a holder of that may end the job. The job's own calls continue all the time.
    */
   private void mutated(AttackedJob job, List<Integer> ports, AttackCosts costs, Connector connector, int frames)
