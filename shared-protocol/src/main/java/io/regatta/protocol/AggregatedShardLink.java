@@ -70,6 +70,16 @@ public final class AggregatedShardLink implements ShardLink {
     return pullsWait ? lastPush.thenCompose(v -> direct.pull(pull)) : direct.pull(pull);
   }
 
+  @Override
+  public CompletionStage<double[]> norms(long step) {
+    return direct.norms(step);
+  }
+
+  @Override
+  public CompletionStage<Void> totals(long step, double[] totals) {
+    return direct.totals(step, totals);
+  }
+
   /** Behind this trainer's pushes. */
   @Override
   public CompletionStage<Shrunk> shrink(long number, boolean endOfDay) {

@@ -32,6 +32,7 @@ public final class CoreShardHandler implements ShardStreamHandler {
 
   private final ParameterShard shard;
   private final Set<BiConsumer<Pulled, Throwable>> waiting = new HashSet<>();
+  private final Set<BiConsumer<double[], Throwable>> waitingForNorms = new HashSet<>();
 
   /** @param shard of this loop; other streams may have handlers of their own for it */
   public CoreShardHandler(ParameterShard shard) {
@@ -102,6 +103,27 @@ public final class CoreShardHandler implements ShardStreamHandler {
   }
 
   @Override
+  public Future<double[]> norms(Origin from, long step) {
+    Promise<double[]> answer = Promise.promise();
+    BiConsumer<double[], Throwable> waiter = new BiConsumer<>() {
+      @Override
+      public void accept(double[] sums, Throwable error) {
+        waitingForNorms.remove(this);
+        complete(answer, sums, error);
+      }
+    };
+    return asked(answer, () -> {
+      waitingForNorms.add(waiter);
+      shard.norms(from.job(), from.trainer(), step, waiter);
+    });
+  }
+
+  @Override
+  public Future<double[]> totals(Origin from, long step, double[] totals) {
+    return done(() -> shard.totals(from.job(), from.trainer(), step, totals)).map(v -> new double[0]);
+  }
+
+  @Override
   public Future<Void> leave(Origin from, boolean succeeded) {
     return done(() -> shard.leave(from.job(), from.trainer()));
   }
@@ -120,6 +142,8 @@ public final class CoreShardHandler implements ShardStreamHandler {
   public void closed(Origin from) {
     waiting.forEach(pull -> shard.withdraw(from.job(), pull));
     waiting.clear();
+    waitingForNorms.forEach(norms -> shard.withdrawNorms(from.job(), norms));
+    waitingForNorms.clear();
   }
 
   private static <T> void complete(Promise<T> answer, T value, Throwable error) {

@@ -246,6 +246,21 @@ public final class GrpcShardLink implements ShardLink {
   }
 
   @Override
+  public CompletionStage<double[]> norms(long step) {
+    return norms(step, new double[0]);
+  }
+
+  @Override
+  public CompletionStage<Void> totals(long step, double[] totals) {
+    return norms(step, totals).thenApply(v -> null);
+  }
+
+  private CompletionStage<double[]> norms(long step, double[] totals) {
+    return request(answer(Kind.TENSOR_NORMS_ACK, a -> ShardCodec.sums(a.first())),
+        r -> Outgoing.one(ShardCodec.sums(header(Kind.TENSOR_NORMS, r).setStep(step), totals)));
+  }
+
+  @Override
   public CompletionStage<Shrunk> shrink(long number, boolean endOfDay) {
     return request(answer(Kind.SHRINK_ACK, a -> ShardCodec.shrunk(a.first())),
         r -> Outgoing.one(header(Kind.SHRINK, r).setStep(number).setEndOfDay(endOfDay).build()));

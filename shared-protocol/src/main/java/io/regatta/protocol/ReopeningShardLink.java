@@ -252,6 +252,16 @@ public final class ReopeningShardLink implements ShardLink {
   }
 
   @Override
+  public CompletionStage<double[]> norms(long step) {
+    return request(true, to -> to.norms(step));
+  }
+
+  @Override
+  public CompletionStage<Void> totals(long step, double[] totals) {
+    return request(true, to -> to.totals(step, totals));
+  }
+
+  @Override
   public CompletionStage<Shrunk> shrink(long number, boolean endOfDay) {
     return request(true, to -> to.shrink(number, endOfDay));
   }

@@ -83,6 +83,17 @@ final class ShardCodec {
         .build());
   }
 
+  static TensorMessage sums(TensorMessage.Builder message, double[] sums) {
+    for (double sum : sums) {
+      message.addSums(sum);
+    }
+    return message.build();
+  }
+
+  static double[] sums(TensorMessage h) {
+    return h.getSumsList().stream().mapToDouble(Double::doubleValue).toArray();
+  }
+
   static Shrunk shrunk(TensorMessage h) {
     io.regatta.protocol.tensor.Shrunk s = h.getShrunk();
     return new Shrunk(s.getByScore(), s.getUnseen(), s.getExpired(), s.getLeft());

@@ -76,6 +76,20 @@ public interface ShardStreamHandler {
         + " is served by shards only; send it to shard " + from.shard() + " directly"));
   }
 
+  /** Returns this shard's sums as {@link io.regatta.core.exchange.ShardLink#norms} does. Aggregators refuse the call. */
+  default Future<double[]> norms(Origin from, long step) {
+    return Future.failedFuture(new InvalidInput("TENSOR_NORMS of trainer " + from.trainer().rank() + " of job " + from.job()
+        + " is served by shards only; send it to shard " + from.shard() + " directly"));
+  }
+
+  /**
+   * Takes the sums of whole tensors as {@link io.regatta.core.exchange.ShardLink#totals} does; answers with no sums.
+   * Aggregators refuse the call.
+   */
+  default Future<double[]> totals(Origin from, long step, double[] totals) {
+    return norms(from, step);
+  }
+
   /** @param succeeded the trainer's run has ended with success */
   Future<Void> leave(Origin from, boolean succeeded);
 

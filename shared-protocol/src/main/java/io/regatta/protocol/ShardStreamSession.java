@@ -204,11 +204,14 @@ public final class ShardStreamSession implements FrameReceiver {
           ack -> ShardCodec.ack(answer, h.getRequest(), ack));
       case PULL -> serve(handler.pull(from, ShardCodec.pull(a)).onComplete(done -> answered(a)),
           pulled -> ShardCodec.values(answer, h.getRequest(), pulled, options.chunkBytes(), HeapBudget.ANSWERS));
+      case TENSOR_NORMS -> serve(h.getSumsCount() == 0 ? handler.norms(from, h.getStep())
+          : handler.totals(from, h.getStep(), ShardCodec.sums(h)),
+          sums -> Outgoing.one(ShardCodec.sums(answer.setKind(Kind.TENSOR_NORMS_ACK), sums)));
       case SHRINK -> serve(handler.shrink(from, h.getStep(), h.getEndOfDay()),
           shrunk -> ShardCodec.shrunk(answer, shrunk));
       case LEAVE -> serve(handler.leave(from, h.getSucceeded()), v -> one(answer, Kind.LEAVE_ACK));
       case EXPORT -> export(answer, h.getTable(), handler.export(from, h.getTable()));
-      default -> throw new InvalidInput(h.getKind() + " is not a request; send REGISTER, INITIALIZE, PUSH, PULL, SHRINK, EXPORT "
+      default -> throw new InvalidInput(h.getKind() + " is not a request; send REGISTER, INITIALIZE, PUSH, PULL, TENSOR_NORMS, SHRINK, EXPORT "
           + "or LEAVE");
     }
   }

@@ -16,14 +16,21 @@ import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.memory.ShardLimits;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.testing.TestClock;
 import io.regatta.protocol.security.PeerSecurity;
@@ -114,6 +121,24 @@ abstract class ShardLinkContract {
     assertThat(get(client.digest())).isEqualTo(get(local.digest()));
     get(client.leave(true));
     assertThat(get(loop.on(() -> Future.succeededFuture(shard.jobs())))).isEmpty();
+  }
+
+  @Test
+  void norms_go_to_the_trainer_and_back() throws Exception {
+    ModelSpec model = new ModelSpec(7, List.of(new DenseVariable("w", List.of(6, 2))), OptimizerSpec.of("lamb", 0.1), List.of());
+    JobSpec cut = new JobSpec("norms", Mode.SYNC, 1, 0, NanPolicy.FAIL, 2, 1, model); // of which this is the first shard
+    GrpcShardLink link = get(open(server.actualPort(), options));
+    get(call(link, l -> l.register(cut, new TrainerId(0, 1), 0)));
+    get(call(link, l -> l.initialize(DenseMemory.of(new float[] {3, 0, 0, 4, 0, 0}))));
+    CompletionStage<PushAck> acknowledged = call(link, l -> l.push(new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0,
+        DenseMemory.of(ramp(6, 1)), List.of())));
+    double[] sums = get(call(link, l -> l.norms(0)));
+    assertThat(sums).hasSize(2);
+    assertThat(sums[0]).as("of the weights").isEqualTo(25);
+    assertThat(acknowledged.toCompletableFuture()).isNotDone();
+    get(call(link, l -> l.totals(0, new double[] {2 * sums[0], 2 * sums[1]})));
+    assertThat(get(acknowledged).version()).isEqualTo(1);
+    assertThat(get(call(link, l -> l.norms(0)))).as("for a trainer that is behind").containsExactly(sums);
   }
 
   @Test

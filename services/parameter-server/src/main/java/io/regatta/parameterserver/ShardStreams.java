@@ -128,6 +128,16 @@ final class ShardStreams implements ShardStreamHandler {
   }
 
   @Override
+  public Future<double[]> norms(Origin from, long step) {
+    return ours(from, () -> core.norms(from, step));
+  }
+
+  @Override
+  public Future<double[]> totals(Origin from, long step, double[] totals) {
+    return ours(from, () -> core.totals(from, step, totals));
+  }
+
+  @Override
   public Future<Shrunk> shrink(Origin from, long number, boolean endOfDay) {
     return ours(from, () -> core.shrink(from, number, endOfDay));
   }

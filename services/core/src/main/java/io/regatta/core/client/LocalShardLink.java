@@ -92,6 +92,19 @@ public final class LocalShardLink implements ShardLink {
   }
 
   @Override
+  public CompletionStage<double[]> norms(long step) {
+    return answer(done -> shard.norms(registered(), trainer, step, done));
+  }
+
+  @Override
+  public CompletionStage<Void> totals(long step, double[] totals) {
+    return call(() -> {
+      shard.totals(registered(), trainer, step, totals);
+      return null;
+    });
+  }
+
+  @Override
   public CompletionStage<Shrunk> shrink(long number, boolean endOfDay) {
     return answer(done -> shard.shrink(registered(), trainer, number, endOfDay, done));
   }

@@ -19,6 +19,7 @@ import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.TensorwiseOptimizer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -37,6 +38,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 /**
  * A trainer's view of all shards of its job as one. It cuts dense vectors by {@link DensePartition} and sparse rows by
@@ -69,6 +71,8 @@ public final class ParameterClient {
   private final Executor owner;
   private final DensePartition partition;
   private final GradientCheck model;
+  /** Shards whose norms make up those of whole tensors, if the optimizer needs these and a tensor is cut; else none. */
+  private final List<Integer> normShards;
   /** Sequence numbers by shard; used on the owner only. */
   private final long[] sequences;
   /** Steps with which the shards answered the last registration; written where the last answer completes. */
@@ -95,6 +99,8 @@ public final class ParameterClient {
     this.owner = owner;
     partition = DensePartition.of(job.model().dense(), job.sharding(), job.minBlock());
     model = new GradientCheck(job.model());
+    normShards = job.model().denseOptimizer().optimizer() instanceof TensorwiseOptimizer && partition.isCut()
+        ? IntStream.range(0, job.shards()).filter(s -> partition.sizeOf(s) > 0).boxed().toList() : List.of();
     sequences = new long[job.shards()];
     partFrom = Collections.nCopies(job.shards(), 0L);
     unanswered = new AtomicIntegerArray(job.shards());
@@ -192,9 +198,38 @@ public final class ParameterClient {
       List<Push> cut = cut(step, computedOn, lent,
           bad != null ? List.of() : clip ? model.clipSparse(sparse) : sparse);
       double counted = bad != null ? 0 : weight;
-      return onOwner(() -> all(lent, s -> links.get(s).push(signed(cut.get(s), s, counted, after)))
-          .thenApply(acks -> pushed(acks, bad != null)));
+      return onOwner(() -> {
+        CompletableFuture<List<PushAck>> acks = all(lent, s -> links.get(s).push(signed(cut.get(s), s, counted, after)));
+        if (step != Push.SITTING_OUT && !normShards.isEmpty()) {
+          exchangeNorms(step).whenComplete((v, error) -> {
+            if (error != null) {
+              fail(acks, cause(error), lent);
+            }
+          });
+        }
+        return acks.thenApply(all -> pushed(all, bad != null));
+      });
     });
+  }
+
+  /**
+   * Adds up the sums of squares that the shards have computed of their parts in a round, in the order of the shards, and
+   * gives the totals to all of them. Every trainer of the round does so, with the same result, so that none is needed.
+   */
+  private CompletableFuture<Void> exchangeNorms(long step) {
+    CompletableFuture<List<double[]>> sums = ofShards(normShards, s -> links.get(s).norms(step));
+    return sums.thenComposeAsync(parts -> {
+      if (parts.stream().anyMatch(part -> part.length == 0)) {
+        return CompletableFuture.completedFuture(null); // the round is over: others have exchanged its norms
+      }
+      double[] totals = new double[parts.get(0).length];
+      for (double[] part : parts) {
+        for (int i = 0; i < totals.length; i++) {
+          totals[i] += part[i];
+        }
+      }
+      return ofShards(normShards, s -> links.get(s).totals(step, totals)).thenApply(v -> null);
+    }, owner);
   }
 
   /**
@@ -407,21 +442,34 @@ public final class ParameterClient {
    * @param lent memory that the calls use, no longer than until the result is there; or null
    */
   private <T> CompletableFuture<List<T>> all(DenseMemory lent, IntFunction<CompletionStage<T>> call) {
+    return ofShards(IntStream.range(0, links.size()).boxed().toList(), lent, call);
+  }
+
+  private <T> CompletableFuture<List<T>> ofShards(List<Integer> shards, IntFunction<CompletionStage<T>> call) {
+    return ofShards(shards, null, call);
+  }
+
+  /**
+   * Returns these shards' answers in their order, or the first failure, which waits for no answer.
+   *
+   * @param lent see {@link #all(DenseMemory, IntFunction)}
+   */
+  private <T> CompletableFuture<List<T>> ofShards(List<Integer> shards, DenseMemory lent, IntFunction<CompletionStage<T>> call) {
     CompletableFuture<List<T>> result = new CompletableFuture<>();
-    AtomicReferenceArray<T> answers = new AtomicReferenceArray<>(links.size());
-    AtomicInteger open = new AtomicInteger(links.size());
-    for (int s = 0; s < links.size(); s++) {
-      int shard = s;
-      counted(shard, call.apply(s)).whenComplete((answer, error) -> {
+    AtomicReferenceArray<T> answers = new AtomicReferenceArray<>(shards.size());
+    AtomicInteger open = new AtomicInteger(shards.size());
+    for (int i = 0; i < shards.size(); i++) {
+      int at = i;
+      counted(shards.get(i), call.apply(shards.get(i))).whenComplete((answer, error) -> {
         if (error != null) {
           fail(result, cause(error), lent);
           return;
         }
-        answers.set(shard, answer);
+        answers.set(at, answer);
         if (open.decrementAndGet() == 0) {
-          List<T> inOrder = new ArrayList<>(links.size());
-          for (int i = 0; i < links.size(); i++) {
-            inOrder.add(answers.get(i));
+          List<T> inOrder = new ArrayList<>(shards.size());
+          for (int k = 0; k < shards.size(); k++) {
+            inOrder.add(answers.get(k));
           }
           result.complete(inOrder);
         }

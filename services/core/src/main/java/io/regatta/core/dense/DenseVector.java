@@ -4,6 +4,8 @@ import io.regatta.core.model.ParameterHash;
 import io.regatta.core.optim.ElementwiseOptimizer;
 import io.regatta.core.optim.Optimizer.Slot;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.TensorwiseOptimizer;
+import io.regatta.core.optim.UpdateStep;
 import java.util.Arrays;
 import java.util.List;
 
@@ -83,6 +85,35 @@ public final class DenseVector {
   /** Makes one optimizer step of one block; see {@link ElementwiseOptimizer#applyWhole}. The gradient begins at index 0. */
   public void update(int b, float[] gradient, float lr, long updates) {
     ((ElementwiseOptimizer) spec.optimizer()).applyWhole(writable(b), writableSlots(b), gradient, spec.step(lr, updates));
+  }
+
+  /**
+   * Makes the first pass of an update of one block; see {@link TensorwiseOptimizer#measure}.
+   *
+   * @param sums of all tensors, {@value TensorwiseOptimizer#SUMS} each, to which this block's are added
+   */
+  public void measure(int b, float[] gradient, float lr, long updates, TensorParts parts, double[] sums) {
+    TensorwiseOptimizer rule = (TensorwiseOptimizer) spec.optimizer();
+    UpdateStep step = spec.step(lr, updates);
+    float[][] kept = writableSlots(b);
+    for (TensorParts.Part p : parts.of(b)) {
+      rule.measure(blocks[b].values, kept, gradient, p.from(), p.to(), step, sums, p.tensor() * TensorwiseOptimizer.SUMS);
+    }
+  }
+
+  /**
+   * Makes the second pass of an update of one block; see {@link TensorwiseOptimizer#apply}.
+   *
+   * @param sums of all tensors, wherever their parts lie
+   */
+  public void update(int b, float[] gradient, float lr, long updates, TensorParts parts, double[] sums) {
+    TensorwiseOptimizer rule = (TensorwiseOptimizer) spec.optimizer();
+    UpdateStep step = spec.step(lr, updates);
+    float[] values = writable(b);
+    float[][] kept = writableSlots(b);
+    for (TensorParts.Part p : parts.of(b)) {
+      rule.apply(values, kept, gradient, p.from(), p.to(), step, sums, p.tensor() * TensorwiseOptimizer.SUMS);
+    }
   }
 
   /** Adds a delta, from its index 0, to the values of one block, without the optimizer (geo). */

@@ -1,7 +1,9 @@
 package io.regatta.core.exchange;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
+import io.regatta.core.optim.TensorwiseOptimizer;
 
 /**
  * The specification of a job that every trainer sends to every shard when it registers. The first one creates the job's
@@ -18,6 +20,16 @@ import io.regatta.core.model.Sharding;
  */
 public record JobSpec(String job, Mode mode, int trainers, int stalenessBound, NanPolicy nanPolicy,
     Sharding sharding, int minBlock, ModelSpec model) {
+
+  /** Refuses an optimizer that the mode cannot serve. */
+  public JobSpec {
+    boolean free = mode != null && mode.needsServers() && !mode.hasRounds();
+    if (free && model != null && !model.dense().isEmpty() && model.denseOptimizer().optimizer() instanceof TensorwiseOptimizer) {
+      throw new InvalidInput("job " + job + " trains in mode " + mode.id() + " with optimizer " + model.denseOptimizer().name()
+          + ", which needs the norms of whole tensors: there each push is applied part by part as it arrives, and shards "
+          + "interleave pushes differently, so that no norm belongs to one update; choose mode sync or collective, or another optimizer");
+    }
+  }
 
   /** Creates a specification of a job whose shards all hold both dense parts and sparse rows. */
   public JobSpec(String job, Mode mode, int trainers, int stalenessBound, NanPolicy nanPolicy, int shards, int minBlock,

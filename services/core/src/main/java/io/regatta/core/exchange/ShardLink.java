@@ -35,6 +35,16 @@ public interface ShardLink {
 
   CompletionStage<Pulled> pull(Pull pull);
 
+  /**
+   * Returns the sums of squares of this shard's parts of all tensors in the round of a step, once they have been
+   * computed: {@code TensorwiseOptimizer.SUMS} for each dense variable, in the order of the model. Empty if the round is
+   * over. Only for an optimizer that needs norms over whole tensors.
+   */
+  CompletionStage<double[]> norms(long step);
+
+  /** Gives the shard the sums of squares of whole tensors in the round of a step; repeated totals are ignored. */
+  CompletionStage<Void> totals(long step, double[] totals);
+
   /** Does the job's shrink of that number on this shard; a repeated call only returns its result. */
   CompletionStage<Shrunk> shrink(long number, boolean endOfDay);
 

@@ -138,6 +138,11 @@ public final class DensePartition {
     return partsByShard.get(shard);
   }
 
+  /** Returns true if a variable has parts on several shards. */
+  public boolean isCut() {
+    return parts.stream().anyMatch(part -> part.number() > 0);
+  }
+
   /** Returns the length of a shard's vector; 0 is ordinary. */
   public int sizeOf(int shard) {
     return shardSizes[shard];

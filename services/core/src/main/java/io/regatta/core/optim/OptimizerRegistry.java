@@ -12,7 +12,8 @@ public final class OptimizerRegistry {
       Momentum.class,
       Adagrad.class,
       Adam.class,
-      Ftrl.class)
+      Ftrl.class,
+      Lamb.class)
       .map(OptimizerType::new).toList();
 
   private OptimizerRegistry() {}

@@ -219,6 +219,25 @@ final class JobState {
     seen(t);
   }
 
+  /** See {@link ParameterShard#norms}. */
+  void norms(TrainerId id, long step, BiConsumer<double[], Throwable> done) {
+    context.turns.begin();
+    checkWhole();
+    TrainerState t = trainers.live(id.rank(), id.incarnation(), "request for norms of step " + step + " of trainer " + id.rank());
+    strategy.norms(t, step, done);
+    seen(t);
+  }
+
+  /** See {@link ParameterShard#totals}. */
+  void totals(TrainerId id, long step, double[] totals) {
+    context.turns.begin();
+    checkWhole();
+    TrainerState t = trainers.live(id.rank(), id.incarnation(), "norms of step " + step + " of trainer " + id.rank());
+    strategy.totals(t, step, totals);
+    seen(t);
+    settle();
+  }
+
   void withdraw(BiConsumer<Pulled, Throwable> done) {
     context.turns.begin();
     pulls.withdraw(done);

@@ -248,6 +248,34 @@ public final class ParameterShard {
   }
 
   /**
+   * Answers with the sums of squares of this shard's parts of all tensors in the round of a step, once they have been
+   * computed; with none if the round is over. For an optimizer that needs norms over whole tensors; see {@link
+   * ShardLink#norms}.
+   */
+  public void norms(String job, TrainerId trainer, long step, BiConsumer<double[], Throwable> done) {
+    try {
+      job(job).norms(trainer, step, done);
+    } catch (RuntimeException | Error e) {
+      completions.error(done, e);
+    }
+    completions.drain();
+  }
+
+  /** Withdraws a request for norms, identified by its callback, because its stream is gone. */
+  public void withdrawNorms(String job, BiConsumer<double[], Throwable> done) {
+    JobState state = jobs.get(job);
+    if (state != null) {
+      state.strategy.withdrawNorms(done);
+    }
+  }
+
+  /** Takes the sums of squares of whole tensors in the round of a step, which is then applied. May be repeated. */
+  public void totals(String job, TrainerId trainer, long step, double[] totals) {
+    job(job).totals(trainer, step, totals);
+    completions.drain();
+  }
+
+  /**
    * Does the job's shrink of that number: counts decay, and rows grow a day older at an {@code endOfDay}. Rows are
    * removed as their tables' {@link io.regatta.core.model.TableLife} says. It takes several time slices, and is done
    * once: a repeated request is answered with the same result. To shrink between two steps of all trainers, call this

@@ -71,6 +71,16 @@ class ParameterClientTest {
   /** A link of which nothing but pushes is asked. */
   private abstract static class Pushed implements ShardLink {
     @Override
+    public CompletionStage<double[]> norms(long step) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<Void> totals(long step, double[] totals) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public String peer() {
       return "a shard";
     }

@@ -29,6 +29,8 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Three trainers on two shards in virtual time, for many seeds: whatever arrives before whatever, sync training gives
@@ -48,9 +50,13 @@ class SimulatedTrainingTest {
   private static final float PRECISION = 1e-4f;
 
   private static JobSpec job(Mode mode, OptimizerSpec optimizer) {
+    return job(mode, optimizer, optimizer);
+  }
+
+  private static JobSpec job(Mode mode, OptimizerSpec optimizer, OptimizerSpec rows) {
     return new JobSpec("simulated", mode, TRAINERS, mode == Mode.SSP ? 2 : 0, NanPolicy.FAIL, SHARDS, 4, new ModelSpec(7,
         List.of(new DenseVariable("weight", List.of(5, 3)), new DenseVariable("bias", List.of(9))), optimizer,
-        List.of(new SparseTableSpec(TABLE, DIM, InitializerSpec.zeros(), optimizer))));
+        List.of(new SparseTableSpec(TABLE, DIM, InitializerSpec.zeros(), rows))));
   }
 
   private static float[] initial() {
@@ -167,9 +173,11 @@ class SimulatedTrainingTest {
     cluster.shards.forEach(shard -> assertThat(shard.jobs()).isEmpty());
   }
 
-  @Test
-  void sync_training_has_the_bits_of_one_process_whatever_the_network_does() {
-    JobSpec job = job(Mode.SYNC, OptimizerSpec.of("adam", 0.01));
+  /** Those of whole tensors have their norms exchanged in between. */
+  @ParameterizedTest
+  @MethodSource("io.regatta.core.optim.OptimizerRegistry#names")
+  void sync_training_has_the_bits_of_one_process_whatever_the_network_does(String optimizer) {
+    JobSpec job = job(Mode.SYNC, OptimizerSpec.of(optimizer, 0.01), OptimizerSpec.of("adam", 0.01));
     List<Long> expected = oracle(job);
     for (long seed = 0; seed < SEEDS; seed++) {
       SimulatedCluster cluster = new SimulatedCluster(seed, SHARDS);

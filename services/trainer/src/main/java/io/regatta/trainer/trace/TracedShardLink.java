@@ -101,6 +101,16 @@ final class TracedShardLink implements ShardLink {
   }
 
   @Override
+  public CompletionStage<double[]> norms(long step) {
+    return link.norms(step);
+  }
+
+  @Override
+  public CompletionStage<Void> totals(long step, double[] totals) {
+    return link.totals(step, totals);
+  }
+
+  @Override
   public CompletionStage<Shrunk> shrink(long number, boolean endOfDay) {
     return link.shrink(number, endOfDay);
   }

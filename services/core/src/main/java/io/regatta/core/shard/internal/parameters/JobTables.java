@@ -5,6 +5,7 @@ import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseState;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.dense.DenseVector;
+import io.regatta.core.dense.TensorParts;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.JobSpec;
@@ -16,6 +17,7 @@ import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.TensorwiseOptimizer;
 import io.regatta.core.shard.internal.job.TimeSlices;
 import io.regatta.core.table.GroupSnapshot;
 import io.regatta.core.table.RowLayout;
@@ -52,6 +54,8 @@ public final class JobTables {
   private final DensePartition partition;
   private final int shard;
   private final BlockPool pool;
+  /** Null if the optimizer does not need whole tensors. */
+  private final TensorParts tensors;
   private final long seed;
   private final boolean rounds;
   /** Specifications of all tables, in the order of the model. */
@@ -84,6 +88,8 @@ public final class JobTables {
     this.shard = shard;
     partition = DensePartition.of(spec.model().dense(), spec.sharding(), spec.minBlock());
     denseOptimizer = spec.model().denseOptimizer();
+    tensors = denseOptimizer.optimizer() instanceof TensorwiseOptimizer
+        ? new TensorParts(spec.model().dense(), partition.partsOf(shard)) : null;
     denseBytes = (long) denseSize() * Float.BYTES * denseWidth();
     seed = spec.model().seed();
     rounds = spec.mode().hasRounds();
@@ -370,6 +376,31 @@ public final class JobTables {
   /** Makes one optimizer step of a block of the dense vector; its gradient begins at index 0. */
   public void update(int block, float[] gradient, long step, long version) {
     dense.update(block, gradient, (float) denseOptimizer.learningRate().at(step), version - denseSince);
+  }
+
+  /** Returns true if an update of the dense vector needs norms over whole tensors. */
+  public boolean needsNorms() {
+    return tensors != null;
+  }
+
+  /** Returns true if the norms of some tensor are made up of sums of several shards. */
+  public boolean exchangesNorms() {
+    return tensors != null && partition.isCut();
+  }
+
+  /** Returns zeros for the sums of all tensors. */
+  public double[] noSums() {
+    return new double[tensors.tensors() * TensorwiseOptimizer.SUMS];
+  }
+
+  /** Makes the first pass of an update of a block; adds its sums of squares. */
+  public void measure(int block, float[] gradient, long step, long version, double[] sums) {
+    dense.measure(block, gradient, (float) denseOptimizer.learningRate().at(step), version - denseSince, tensors, sums);
+  }
+
+  /** Makes the second pass of an update of a block, with the sums of squares of whole tensors. */
+  public void update(int block, float[] gradient, long step, long version, double[] sums) {
+    dense.update(block, gradient, (float) denseOptimizer.learningRate().at(step), version - denseSince, tensors, sums);
   }
 
   /** Adds the deltas of rows {@code [from .. to)} (geo); returns the cost. */

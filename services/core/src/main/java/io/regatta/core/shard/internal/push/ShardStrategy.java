@@ -1,6 +1,7 @@
 package io.regatta.core.shard.internal.push;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
@@ -101,6 +102,22 @@ public interface ShardStrategy {
   /** Returns true if a change of values waits for pulls that were begun before; no other pull may begin meanwhile. */
   default boolean waitsForPulls() {
     return false;
+  }
+
+  // ---- norms over whole tensors, for optimizers that need them
+
+  /** Answers with this shard's sums of squares in the round of a step, once it has been measured. */
+  default void norms(TrainerState trainer, long step, BiConsumer<double[], Throwable> done) {
+    throw new InvalidInput("trainer " + trainer.rank + " asks for norms of step " + step
+        + ", which only a mode with rounds has; send pushes and pulls only");
+  }
+
+  /** Drops a request for sums, because its stream is gone. */
+  default void withdrawNorms(BiConsumer<double[], Throwable> done) {}
+
+  /** Takes the sums of squares of whole tensors in the round of a step, added up by a trainer. */
+  default void totals(TrainerState trainer, long step, double[] totals) {
+    norms(trainer, step, null);
   }
 
   // ---- trainers

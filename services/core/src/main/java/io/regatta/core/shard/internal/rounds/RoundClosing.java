@@ -11,7 +11,8 @@ import java.util.function.Function;
 
 /**
  * The application of a complete sync round to the tables, which can be spread over time slices. The dense vector is
- * merged and applied block by block. Then the rows are merged and applied table by table, some at a time. Owned by the
+ * merged and applied block by block. If the optimizer needs norms over whole tensors, all blocks are measured before
+ * the first is applied; where other shards hold parts of the tensors, their sums are waited for in between. Then the rows are merged and applied table by table, some at a time. Owned by the
  * shard's thread.
  */
 final class RoundClosing {
@@ -29,6 +30,11 @@ final class RoundClosing {
   /** Sums of the tables that have not been applied. */
   private final ArrayDeque<RowSum> sums;
   private int block;
+  /** Sums of squares of this shard's parts, or null if the optimizer needs none. */
+  private final double[] squares;
+  /** Sums of whole tensors; null while they are not known. */
+  private double[] totals;
+  private int measured;
   private int row;
 
   /**
@@ -48,19 +54,30 @@ final class RoundClosing {
     if (merged != null) {
       sums.addAll(merged.rows());
     }
+    squares = tables.needsNorms() ? tables.noSums() : null;
     blockFloats = DenseValues.BLOCK * (round.pushes.size() + tables.denseWidth());
   }
 
   /**
    * Merges and applies about {@code floats} of work ({@link TimeSlices#FLOATS}).
    *
-   * @return the budget that is left, or -1 if there is more to do
+   * @return the budget that is left, or -1 if there is more to do; nothing can be done while {@link #awaitsTotals}
    */
   long advance(long floats) {
     long left = floats;
     while (left > 0) {
-      if (block < blocks) {
-        tables.update(block, gradient.block(block), round.step, update);
+      if (squares != null && measured < blocks) {
+        tables.measure(measured, gradient.block(measured), round.step, update, squares);
+        measured++;
+        left -= blockFloats;
+      } else if (awaitsTotals()) {
+        return left;
+      } else if (block < blocks) {
+        if (squares == null) {
+          tables.update(block, gradient.block(block), round.step, update);
+        } else {
+          tables.update(block, gradient.block(block), round.step, update, totals);
+        }
         block++;
         left -= blockFloats;
       } else if (!sums.isEmpty()) {
@@ -70,6 +87,26 @@ final class RoundClosing {
       }
     }
     return -1;
+  }
+
+  /** Returns true if all blocks have been measured, and the sums of whole tensors are not known yet. */
+  boolean awaitsTotals() {
+    return squares != null && measured == blocks && blocks > 0 && totals == null;
+  }
+
+  /** Returns true if all that is to be measured has been. */
+  boolean isMeasured() {
+    return squares != null && measured == blocks;
+  }
+
+  /** Returns the sums of squares of this shard's parts. */
+  double[] squares() {
+    return squares;
+  }
+
+  /** Takes the sums of whole tensors. */
+  void totals(double[] whole) {
+    totals = whole;
   }
 
   /** Merges some rows, or applies some of what has been merged; returns the cost. */

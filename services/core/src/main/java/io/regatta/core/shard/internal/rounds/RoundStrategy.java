@@ -1,8 +1,10 @@
 package io.regatta.core.shard.internal.rounds;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Push;
@@ -58,13 +60,21 @@ public final class RoundStrategy implements ShardStrategy {
   private final RowLimit limit;
   private final int openRounds;
   private final Gate gate;
+  private final NormExchange norms;
+  /** The round whose blocks have been measured and whose norms other shards have to complete, or null. */
+  private Closing awaitingTotals;
   private final Map<Integer, Long> waitMillis = new TreeMap<>();
   /** Room to sum the rows of each table in, for the round that is being closed. */
   private final Map<String, RowRoom> rooms = new HashMap<>();
 
-  /** @param openRounds rounds open at a time */
+  /**
+   * Creates the strategy of a job.
+   *
+   * @param openRounds rounds open at a time
+   */
   public RoundStrategy(JobContext job, JobTables tables, Trainers trainers, PushCheck check, RowLimit limit, int openRounds,
       Gate gate) {
+    norms = new NormExchange(job, openRounds);
     this.job = job;
     this.tables = tables;
     this.trainers = trainers;
@@ -222,12 +232,13 @@ public final class RoundStrategy implements ShardStrategy {
     }
     if (!isApplying() && rounds.first() == null) {
       job.skipUpdates(rounds.skipTo(trainers.minNextStep(rounds.next())));
+      norms.skippedTo(rounds.next());
     }
   }
 
   @Override
   public boolean isApplying() {
-    return job.turns.any(Closing.class);
+    return awaitingTotals != null || job.turns.any(Closing.class);
   }
 
   @Override
@@ -248,6 +259,7 @@ public final class RoundStrategy implements ShardStrategy {
   private final class Closing implements SlicedWork {
     private final RoundClosing closing;
     private boolean whole;
+    private boolean toldNorms;
 
     Closing(SyncRounds.Round round, long update) {
       closing = new RoundClosing(round, tables, update, table -> rooms.computeIfAbsent(table, t -> new RowRoom()));
@@ -257,7 +269,11 @@ public final class RoundStrategy implements ShardStrategy {
     public long advance(long floats) {
       try {
         long left = closing.advance(floats);
-        whole = left >= 0;
+        if (!toldNorms && closing.isMeasured()) {
+          measured();
+          left = left > 0 ? closing.advance(left) : left;
+        }
+        whole = left >= 0 && !closing.awaitsTotals();
         return left;
       } catch (RuntimeException | Error e) {
         job.breakDown(during(closing.round), e);
@@ -265,9 +281,21 @@ public final class RoundStrategy implements ShardStrategy {
       }
     }
 
+    /** If no tensor is cut over shards, this shard's sums are those of whole tensors. */
+    private void measured() {
+      if (!tables.exchangesNorms()) {
+        closing.totals(closing.squares());
+      }
+      norms.measured(closing.round.step, closing.squares());
+      toldNorms = true;
+    }
+
     @Override
     public void over() {
-      if (whole) {
+      if (closing.awaitsTotals()) {
+        awaitingTotals = this;
+        giveUpUnlessSomebodySends();
+      } else if (whole) {
         acknowledge(closing.round);
         closing.round.pushes.forEach(trainers::contains);
         closing.round.pushes.forEach(Push::release);
@@ -275,6 +303,57 @@ public final class RoundStrategy implements ShardStrategy {
         rounds.close();
         gate.roundApplied();
       }
+    }
+  }
+
+  @Override
+  public void norms(TrainerState trainer, long step, BiConsumer<double[], Throwable> done) {
+    requireNorms(trainer);
+    norms.ask(trainer.rank, step, rounds.next(), done);
+  }
+
+  @Override
+  public void withdrawNorms(BiConsumer<double[], Throwable> done) {
+    norms.withdraw(done);
+  }
+
+  /** Applies the round that awaits these totals; ignores those of another round, which another trainer has sent before. */
+  @Override
+  public void totals(TrainerState trainer, long step, double[] totals) {
+    requireNorms(trainer);
+    if (totals.length != tables.noSums().length) {
+      throw new InvalidInput("norms of step " + step + " of trainer " + trainer.rank + " have " + totals.length + " sums at "
+          + job.where + " instead of " + tables.noSums().length + "; run the same version in all processes");
+    }
+    if (awaitingTotals != null && awaitingTotals.closing.round.step == step) {
+      Closing closing = awaitingTotals;
+      awaitingTotals = null;
+      closing.closing.totals(totals);
+      job.turns.start(closing);
+    }
+  }
+
+  private void requireNorms(TrainerState trainer) {
+    if (!tables.needsNorms()) {
+      throw new InvalidInput("trainer " + trainer.rank + " exchanges norms with " + job.where + ", whose optimizer "
+          + job.spec.model().denseOptimizer().name() + " needs none; send pushes and pulls only");
+    }
+  }
+
+  @Override
+  public void ended() {
+    norms.fail(rank -> trainers.activeIncarnation(rank) < 0, what -> new Cancelled(what + ": the trainer has ended"));
+    giveUpUnlessSomebodySends();
+  }
+
+  /** Every trainer of a round sends its totals. If all of them are gone, other shards may wait for ever. */
+  private void giveUpUnlessSomebodySends() {
+    if (awaitingTotals == null) {
+      return;
+    }
+    SyncRounds.Round round = awaitingTotals.closing.round;
+    if (round.arrivals.stream().allMatch(a -> trainers.activeIncarnation((int) a[0]) < 0)) {
+      job.breakDown(during(round), new PeerLost("all trainers of the round ended before they had exchanged its norms"));
     }
   }
 
@@ -294,7 +373,7 @@ public final class RoundStrategy implements ShardStrategy {
 
   @Override
   public void acknowledgeApplied() {
-    if (isApplying()) {
+    if (isApplying() && awaitingTotals == null) {
       acknowledge(rounds.first());
     }
   }
@@ -306,16 +385,20 @@ public final class RoundStrategy implements ShardStrategy {
       r.owed.forEach(o -> job.completions.error(o.done(), reason));
       r.pushes.forEach(Push::release);
     }
+    norms.fail(rank -> true, why);
+    awaitingTotals = null;
     rounds.clear();
     rooms.clear();
   }
 
   @Override
   public void waits(List<Wait> out) {
+    norms.waits(out, step -> trainers.missing(t -> t.nextStep <= step));
     for (SyncRounds.Round r : rounds.all()) {
       List<Wait.Peer> peers = trainers.missing(t -> t.nextStep <= r.step);
       if (peers.isEmpty()) {
-        peers = List.of(Wait.Peer.named(r == rounds.first() && isApplying() ? "the round, which is being applied"
+        peers = List.of(Wait.Peer.named(awaitingTotals != null && r == rounds.first() ? "norms of the other shards' parts"
+            : r == rounds.first() && isApplying() ? "the round, which is being applied"
             : "pulls that are being answered, or the round before"));
       }
       for (SyncRounds.Owed o : r.owed) {
