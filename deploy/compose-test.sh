@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Whether image and compose.yaml do what they are for, on a Docker engine: a collective job is trained to its end while its trainers
 # are scaled from 2 to 4 and one of them is killed; a job with parameter servers is trained to its end, and once more through an
-# aggregator, with TLS and a token.
-#   deploy/compose-test.sh            KEEP=1 leaves containers and engine, PARTS="collective parameter_servers aggregated" says what is tried
+# aggregator, with TLS and a token; and whether containers run an image that is named by its digest.
+#   deploy/compose-test.sh            KEEP=1 leaves containers and engine, PARTS="collective parameter_servers aggregated pinned" says what
+#                                     is tried, in any order
 # Needs root, Docker (docker.io) with compose and buildx, debootstrap, a JDK. Takes an engine that runs (DOCKER_HOST), or
 # else starts one of its own in a network namespace. No image registry is asked: the base image is made by debootstrap from
 # the Debian mirror of this machine (or MIRROR), the JDK is this machine's.
@@ -18,12 +19,14 @@ needs jlink "a JDK 17 or newer"
 work=${WORK:-/var/tmp/regatta-compose-test}
 mkdir -p "$work"
 daemon=
+registry=
 
 cleanup() {
   status=$?
   trap - EXIT
+  [ -z "$registry" ] || kill "$registry" 2>/dev/null || true
   if [ "${KEEP:-}" != 1 ]; then
-    COMPOSE_PROFILES=collective,ps,aggregated compose down --volumes --timeout 2 >"$work/down.log" 2>&1 || true
+    end || true
     if [ -n "$daemon" ]; then
       kill "$daemon" 2>/dev/null && wait "$daemon" 2>/dev/null || true
       ip netns delete regatta-docker || true
@@ -46,7 +49,16 @@ start_engine() {
   until_true 60 docker info || { tail -5 "$work/dockerd.log" >&2; skip "dockerd does not start here, see $work/dockerd.log"; }
 }
 
-layers=(-f "$root/deploy/compose.yaml")
+# What a part chooses for itself ends with it: begin is what each part starts from.
+begin() {
+  layers=(-f "$root/deploy/compose.yaml")
+  unset COMPOSE_PROFILES ARGS KEYS SERVICE_RESTART
+}
+end() { # whatever profiles the part had
+  begin
+  COMPOSE_PROFILES=collective,ps,aggregated compose down --volumes --timeout 5 >"$work/down.log" 2>&1
+}
+begin
 compose() {
   if docker compose version >/dev/null 2>&1; then
     docker compose "${layers[@]}" "$@"
@@ -167,7 +179,7 @@ aggregated() {
   listed '^rendezvous at ' 1
   listed '^server [01] at ' 2
   listed '^gradient aggregator at ' 1
-  listed '^group ' 0
+  listed '^group [^(]' 0 # that of the servers has a name in parentheses, and stays
 }
 
 job_with_servers() { # profile, trainers
@@ -188,11 +200,40 @@ job_with_servers() { # profile, trainers
   compose logs --no-color >"$work/$1.logs" 2>&1
 }
 
-end() { compose down --volumes --timeout 5 >"$work/down.log" 2>&1; }
+# An image is named by its digest once it is in a registry: one of the engine's own network, with the program of Debian's package.
+pinned() {
+  command -v docker-registry >/dev/null || { say "pinned: NOT TRIED, it needs docker-registry (Debian's docker-registry)"; return 0; }
+  local port=5005 tag pinned used
+  printf 'version: 0.1\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: "127.0.0.1:%s"}\n' "$work/registry" $port >"$work/registry.yml"
+  tag=localhost:$port/regatta-test:1
+  rm -rf "$work/registry"
+  in_engine docker-registry serve "$work/registry.yml" >"$work/registry.log" 2>&1 &
+  registry=$!
+  docker tag "$IMAGE" $tag
+  ! "$root/deploy/pin-image" $tag >"$work/pin.log" 2>&1 || fail "an image that was not pushed has a digest: $(cat "$work/pin.log")"
+  grep -q 'docker push' "$work/pin.log" || fail "no word of what to do: $(cat "$work/pin.log")"
+  until_true 30 docker push $tag || fail "the image cannot be pushed, see $work/registry.log"
+  pinned=$("$root/deploy/pin-image" $tag)
+  say "pinned: $pinned"
+  docker image rm $tag >/dev/null # from now on the engine knows the digest alone
+  export COMPOSE_PROFILES=collective
+  IMAGE=$pinned compose up -d --no-build rendezvous >"$work/pinned.log" 2>&1 || { cat "$work/pinned.log"; fail "compose up with a digest failed"; }
+  until_true 120 healthy rendezvous || fail "the rendezvous of the image by digest is not healthy"
+  used=$(docker inspect --format '{{.Config.Image}}' $(containers rendezvous) $(containers token) | sort -u)
+  [ "$used" = "$pinned" ] || fail "containers run $used instead of $pinned"
+  ! IMAGE=${pinned%????}0000 compose up -d --no-build rendezvous >"$work/pinned-other.log" 2>&1 || fail "a digest that no image has was taken"
+  kill $registry && registry=
+  say "rendezvous and token run the image by its digest; another digest is refused: $(grep -E -o 'manifest .*' "$work/pinned-other.log" | head -n 1)"
+}
+# Where the engine's network is: that of compose-test's own engine, or this machine's.
+in_engine() {
+  if [ -e /run/netns/regatta-docker ]; then exec nsenter --net=/run/netns/regatta-docker "$@"; else exec "$@"; fi
+}
 
 before=
-for part in ${PARTS:-collective parameter_servers aggregated}; do
+for part in ${PARTS:-collective parameter_servers aggregated pinned}; do
   [ -z "$before" ] || end
+  begin
   $part
   before=$part
 done

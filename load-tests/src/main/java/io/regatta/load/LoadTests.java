@@ -1,6 +1,6 @@
 package io.regatta.load;
 
-import io.regatta.load.process.Worker;
+import io.regatta.load.process.LoadWorker;
 import java.util.Arrays;
 
 /**
@@ -16,7 +16,7 @@ public final class LoadTests {
     String[] others = args.length == 0 ? args : Arrays.copyOfRange(args, 1, args.length);
     switch (first) {
       case "drivers" -> System.exit(Drivers.execute(others));
-      case "worker" -> Worker.main(others, Drivers::task);
+      case "worker" -> LoadWorker.main(others, Drivers::task);
       default -> org.openjdk.jmh.Main.main(args);
     }
   }

@@ -260,8 +260,8 @@ final class UnaryCalls implements Calls {
 
   private PeerLost lost(ServiceMethod<?, ?> method, String why, Throwable cause, boolean sent) {
     PeerLost frozen = liveness == null ? null : liveness.failure();
-    return frozen != null ? new PeerLost(frozen.getMessage(), new Unanswered(frozen, sent))
-        : new PeerLost(peer + " is lost (" + method.methodName() + ": " + why + ")", new Unanswered(cause, sent));
+    return frozen != null ? new PeerLost(frozen.getMessage(), new NoResponseException(frozen, sent))
+        : new PeerLost(peer + " is lost (" + method.methodName() + ": " + why + ")", new NoResponseException(cause, sent));
   }
 
   String peer() {

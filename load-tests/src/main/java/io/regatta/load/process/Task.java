@@ -2,7 +2,7 @@ package io.regatta.load.process;
 
 import io.vertx.core.json.JsonObject;
 
-/** What a {@link Worker} does on command: a server or a client of one kind. Called by the worker's main thread only. */
+/** What a {@link LoadWorker} does on command: a server or a client of one kind. Called by the worker's main thread only. */
 public interface Task extends AutoCloseable {
 
   /** What the others must know of it, e.g. its ports; told once, when it is ready. */

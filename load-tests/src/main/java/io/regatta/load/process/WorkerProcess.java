@@ -15,7 +15,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The coordinator's hand on a {@link Worker} in a JVM of its own, with the same options as the coordinator's. Used by
+ * The coordinator's hand on a {@link LoadWorker} in a JVM of its own, with the same options as the coordinator's. Used by
  * the coordinator's main thread; a command that is not answered in time fails, and so does one whose worker has died.
  */
 public final class WorkerProcess implements AutoCloseable {

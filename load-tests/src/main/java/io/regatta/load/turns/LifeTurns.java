@@ -81,7 +81,7 @@ final class LifeTurns {
 
   private TurnTimes shrink() {
     TurnTimes watch = new TurnTimes(rows / 256 + 1024);
-    time(watch, () -> shard.shrink(JOB, trainer, ++shrinks, true, Turns::answered));
+    time(watch, () -> shard.shrink(JOB, trainer, ++shrinks, true, TurnsBenchmark::answered));
     return watch;
   }
 
@@ -89,7 +89,7 @@ final class LifeTurns {
     for (int at = from; at < to; at += PULLED) {
       long[] ids = LongStream.range(at, Math.min(at + PULLED, to)).map(ZipfBatches::id).toArray();
       time(watch, () -> shard.pull(JOB, new Pull(0, 0, false, List.of(new SparseIds(TABLE, ids)), false),
-          Turns::answered));
+          TurnsBenchmark::answered));
     }
   }
 

@@ -35,7 +35,7 @@ import java.util.stream.LongStream;
  * Measures the turns of a shard whose jobs are large in another sense than rows: a job of many tables, jobs of many trainers
  * (each with a small batch, in sync and ssp mode, and leaving one after another, each with a view of its own), and a geo job
  * of many trainers with large batches. The trainers are calls on one thread, as the shard's. Prints a table as
- * {@link Turns} does.
+ * {@link TurnsBenchmark} does.
  */
 public final class ScaleTurns {
 
@@ -211,12 +211,12 @@ public final class ScaleTurns {
 
   private void push(TurnTimes watch, int rank, long step, List<SparseRows> rows) {
     Push push = new Push(List.of(new Contributor(rank, 1, ++sequence, 1)), step, 0, null, rows);
-    watchLater(watch, () -> shard.push(JOB, push, Turns::answered));
+    watchLater(watch, () -> shard.push(JOB, push, TurnsBenchmark::answered));
   }
 
   private void pull(TurnTimes watch, int rank, long step, List<SparseIds> wish, boolean changed) {
     List<SparseIds> ids = new ArrayList<>(wish);
-    watchLater(watch, () -> shard.pull(JOB, new Pull(rank, step, false, ids, changed), Turns::answered));
+    watchLater(watch, () -> shard.pull(JOB, new Pull(rank, step, false, ids, changed), TurnsBenchmark::answered));
   }
 
   /** Times the request, and all that it leaves to later turns. */

@@ -41,7 +41,7 @@ final class Mesh {
   private final long[] processes;
   private final CallsUnderWay calls;
   private final Promise<Void> formed;
-  private final Lent lent;
+  private final OutstandingSends lent;
   private final long sinceMillis;
   /** Once formed. */
   private Placement placement;
@@ -68,7 +68,7 @@ final class Mesh {
     this.closing = closing;
     formed = Promise.promise();
     calls = new CallsUnderWay(this, options, memory);
-    lent = new Lent(loop, () -> links().forEach(link -> link.stream().severIfLent()));
+    lent = new OutstandingSends(loop, () -> links().forEach(link -> link.stream().severIfLent()));
     links = new Link[ranks.worldSize() + ranks.aggregators().size()];
     processes = new long[links.length];
     processes[ranks.rank()] = process;
@@ -99,7 +99,7 @@ final class Mesh {
     return workspace;
   }
 
-  Lent lent() {
+  OutstandingSends lent() {
     return lent;
   }
 

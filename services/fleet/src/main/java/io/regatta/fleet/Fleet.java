@@ -1,5 +1,6 @@
 package io.regatta.fleet;
 
+import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.exchange.Shrunk;
@@ -10,7 +11,6 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.Interrupt;
 import io.regatta.node.process.ServiceLogging;
-import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
@@ -39,7 +39,7 @@ public final class Fleet implements AutoCloseable {
 
   /** Stands for an address that is chosen when the process starts. */
 
-  private final Place place;
+  private final ProcessSettings place;
   private final FleetConfig config;
   private final JobConfig job;
   private final Consumer<String> ready;
@@ -48,7 +48,7 @@ public final class Fleet implements AutoCloseable {
   private RunEnded late;
   private volatile ServerProcess server;
 
-  private Fleet(Place place, JobConfig job, Consumer<String> ready) {
+  private Fleet(ProcessSettings place, JobConfig job, Consumer<String> ready) {
     this.place = place;
     this.ready = ready;
     this.config = place.fleet();
@@ -80,12 +80,12 @@ public final class Fleet implements AutoCloseable {
     return builder().args(args).init();
   }
 
-  static Fleet of(Place place, JobConfig job) {
+  static Fleet of(ProcessSettings place, JobConfig job) {
     return of(place, job, line -> { });
   }
 
   /** @param ready gets one line when this process serves or trains as a part of a cluster */
-  static Fleet of(Place place, JobConfig job, Consumer<String> ready) {
+  static Fleet of(ProcessSettings place, JobConfig job, Consumer<String> ready) {
     return new Fleet(place, job, ready);
   }
 

@@ -125,7 +125,7 @@ public final class FleetBuilder {
     if (!fleet.containsKey("role") && !given.place.hasRole()) {
       RoleLines.log(given.settings.takeRole(environment));
     }
-    Place place = given.place.load(given.settings, given.job.readyTimeout(), null,
+    ProcessSettings place = given.place.load(given.settings, given.job.readyTimeout(), null,
         sections.copy().mergeIn(new JsonObject().put(Sections.FLEET, fleet), true));
     given.job.file(jobFile);
     boolean described = given.job.given() || !job.isEmpty();

@@ -42,7 +42,7 @@ final class FleetOptions {
    * @param result file for the run's metrics, null: as configured
    * @param code values given by the program, nested as in a file
    */
-  Place load(SettingsOptions settings, Integer readyTimeout, Path result, JsonObject code) {
+  ProcessSettings load(SettingsOptions settings, Integer readyTimeout, Path result, JsonObject code) {
     List<Settings.Option> given = new ArrayList<>();
     SettingsOptions.add(given, "--role", "fleet.role", role);
     SettingsOptions.add(given, "--id", "fleet.id", id);
@@ -50,7 +50,7 @@ final class FleetOptions {
     SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
     SettingsOptions.add(given, "--result", RESULT, result);
     SettingsOptions.add(given, "--gpus", GPUS, gpus);
-    return Place.load(Settings.Sources.ofProcess(settings.conf(), given, settings.sectionKeys())
+    return ProcessSettings.load(Settings.Sources.ofProcess(settings.conf(), given, settings.sectionKeys())
         .withEnvironment(settings.environment()).withVariables(settings.variables()).withCode(code));
   }
 }

@@ -3,7 +3,7 @@ package io.regatta.fleet;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.PlainVertx;
-import io.regatta.node.settings.Effective;
+import io.regatta.node.settings.EffectiveConfig;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
 import io.regatta.trainer.config.JobConfig;
@@ -47,13 +47,13 @@ final class JobFile {
           + (Files.exists(file) ? "cannot be read: check its permissions" : "does not exist: give the path of a job, for "
           + "example configs/wide-and-deep.yaml"));
     }
-    return load(Schema.of(JobConfig.class).beside(Place.sections()),
+    return load(Schema.of(JobConfig.class).beside(ProcessSettings.sections()),
         Settings.Sources.ofProcess(file, options, overrides).withEnvironment(environment).withVariables(variables).withCode(code))
             .bind(JobConfig.class);
   }
 
   /** Configuration is read before there is a cluster, so with a small Vertx of its own. */
-  static Effective load(Schema schema, Settings.Sources sources) {
+  static EffectiveConfig load(Schema schema, Settings.Sources sources) {
     Vertx reader = Vertx.vertx(PlainVertx.options().setEventLoopPoolSize(1));
     try {
       return Blocking.get(Settings.load(reader, schema, sources));

@@ -73,7 +73,7 @@ record LaunchedProgram(String program, List<String> arguments) {
   /** Returns the node settings of a client of the job, from the environment and from the program's arguments. */
   NodeConfig client() {
     SettingsOptions settings = parsed(isJobFile() ? arguments.stream() : Stream.empty()).settings; // others' options are their own
-    return Place.load(settings.conf(), List.of(), settings.sectionKeys(), StatusCommand.CLIENT).node();
+    return ProcessSettings.load(settings.conf(), List.of(), settings.sectionKeys(), StatusCommand.CLIENT).node();
   }
 
   /** Returns what is known of a job whose processes are started on this machine. */
@@ -111,7 +111,7 @@ record LaunchedProgram(String program, List<String> arguments) {
     JobConfig config = given.job.load(given.settings, null);
     List<String> node = elsewhere ? List.of() : given.settings.rendezvousArguments();
     if (!node.isEmpty()) {
-      Place.checkNode(given.settings.conf(), given.settings.sectionKeys());
+      ProcessSettings.checkNode(given.settings.conf(), given.settings.sectionKeys());
     }
     MeetingStore.Kind meeting = config.collective().meeting().kind();
     if (meeting == MeetingStore.Kind.HAZELCAST) {

@@ -54,7 +54,7 @@ public final class LocalCluster {
     }
 
     /** Returns options as {@link #of(JobConfig)} does, with this process's settings of node and services. */
-    static Options of(JobConfig job, Place place) {
+    static Options of(JobConfig job, ProcessSettings place) {
       return of(job).withNode(place.simulationNode()).withServices(place.simulation(job));
     }
 

@@ -38,7 +38,7 @@ final class MasterCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    Place place = Place.load(settings.conf(), List.of(new Settings.Option("--master", "fleet.rendezvous_endpoint", endpoint)),
+    ProcessSettings place = ProcessSettings.load(settings.conf(), List.of(new Settings.Option("--master", "fleet.rendezvous_endpoint", endpoint)),
         settings.sectionKeys(), code());
     Node.Starting starting = Node.begin(place.node(), Directory.RENDEZVOUS);
     try (Interrupt interrupt = Interrupt.closes(starting::close)) {

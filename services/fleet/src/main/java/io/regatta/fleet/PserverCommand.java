@@ -82,7 +82,7 @@ final class PserverCommand implements Callable<Integer> {
       return Regatta.DONE; // only after a signal: otherwise the service has ended the JVM with its own status
     }
     PrintWriter out = spec.commandLine().getOut();
-    Place place = place(atLeast("--ports_num", portsNum, 1), atLeast("--ports_num_for_sparse", portsNumForSparse, 0));
+    ProcessSettings place = place(atLeast("--ports_num", portsNum, 1), atLeast("--ports_num_for_sparse", portsNumForSparse, 0));
     ParameterServerConfig server = place.parameterServer(null);
     NodeConfig node = node(place.node(), server.port());
     if (InetAddress.getLoopbackAddress().getHostAddress().equals(node.host())) {
@@ -93,7 +93,7 @@ final class PserverCommand implements Callable<Integer> {
     return Regatta.DONE;
   }
 
-  private Place place(int dense, int sparse) {
+  private ProcessSettings place(int dense, int sparse) {
     Others others = new Others();
     try {
       new CommandLine(others).parseArgs(arguments.toArray(String[]::new));
@@ -105,7 +105,7 @@ final class PserverCommand implements Callable<Integer> {
     SettingsOptions.add(given, "--ports_num", "parameter_server.shards", dense + sparse);
     SettingsOptions.add(given, "--ports_num_for_sparse", "parameter_server.sparse_shards", sparse);
     SettingsOptions.add(given, "--nics", "node.cluster.address", nics == null ? null : nics.split(",")[0].strip());
-    return Place.load(others.settings.conf(), given, others.settings.sectionKeys(), Fleet.role(Role.PSERVER));
+    return ProcessSettings.load(others.settings.conf(), given, others.settings.sectionKeys(), Fleet.role(Role.PSERVER));
   }
 
   /** Returns the settings of a node whose directory holds this server alone until a trainer announces more. */

@@ -63,7 +63,7 @@ final class RunCommand implements Callable<Integer> {
   }
 
   private Fleet fleet(TrainingProgram program, Consumer<String> ready) {
-    Place here = place.load(settings, job.readyTimeout(), result, new JsonObject());
+    ProcessSettings here = place.load(settings, job.readyTimeout(), result, new JsonObject());
     return Fleet.of(here, job.given() ? job.load(settings, program) : null, ready);
   }
 

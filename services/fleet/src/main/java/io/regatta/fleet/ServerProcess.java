@@ -54,12 +54,12 @@ final class ServerProcess {
    *
    * @param ready receives one line when the service serves
    */
-  static ServerProcess start(Place place, JobConfig job, Consumer<String> ready) {
+  static ServerProcess start(ProcessSettings place, JobConfig job, Consumer<String> ready) {
     return new ServerProcess(place.node(), service(place.fleet().role()), check(place, job), ready);
   }
 
   /** Checks the settings only; returns a factory of the service. */
-  static Function<Node, Deployable> check(Place place, JobConfig job) {
+  static Function<Node, Deployable> check(ProcessSettings place, JobConfig job) {
     service(place.fleet().role());
     Function<Node, Deployable> verticle = verticle(place, job);
     if (place.fleet().role() != Role.RENDEZVOUS) {
@@ -112,14 +112,14 @@ final class ServerProcess {
   }
 
   /** A server for a known number of trainers ends with their job; one that a launcher has started is ended by it. */
-  private static ParameterServerConfig lifetime(Place place, JobConfig job) {
+  private static ParameterServerConfig lifetime(ProcessSettings place, JobConfig job) {
     ParameterServerConfig server = place.parameterServer(job);
     boolean known = job != null || place.knowsTrainers();
     return server.lifetime() == Lifetime.AUTO && known && !System.getenv().containsKey(LauncherLink.VARIABLE)
         ? server.living(Lifetime.JOB) : server;
   }
 
-  private static Function<Node, Deployable> verticle(Place place, JobConfig job) {
+  private static Function<Node, Deployable> verticle(ProcessSettings place, JobConfig job) {
     switch (place.fleet().role()) {
       case PSERVER -> {
         ParameterServerConfig server = lifetime(place, job);

@@ -96,7 +96,7 @@ final class SimulateCommand implements Callable<Integer> {
   }
 
   private RunResult train(JobConfig config) {
-    Place here = place(settings, job.readyTimeout(), null, result, gpus, Fleet.role(Role.LOCAL));
+    ProcessSettings here = place(settings, job.readyTimeout(), null, result, gpus, Fleet.role(Role.LOCAL));
     JobCheck.alone(config, regatta.program());
     starting("one trainer with tables in process", config);
     try (Fleet fleet = Fleet.of(here, config)) {
@@ -156,11 +156,11 @@ final class SimulateCommand implements Callable<Integer> {
    * @param readyTimeout seconds, null: as configured
    * @param cluster its Hazelcast address, null: as configured
    */
-  static Place place(SettingsOptions settings, Integer readyTimeout, String cluster) {
+  static ProcessSettings place(SettingsOptions settings, Integer readyTimeout, String cluster) {
     return place(settings, readyTimeout, cluster, null, null, new JsonObject());
   }
 
-  private static Place place(SettingsOptions settings, Integer readyTimeout, String cluster, Path result, String gpus,
+  private static ProcessSettings place(SettingsOptions settings, Integer readyTimeout, String cluster, Path result, String gpus,
       JsonObject code) {
     List<Settings.Option> given = new ArrayList<>();
     if (cluster != null) {
@@ -170,6 +170,6 @@ final class SimulateCommand implements Callable<Integer> {
     SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
     SettingsOptions.add(given, "--result", FleetOptions.RESULT, result);
     SettingsOptions.add(given, "--gpus", FleetOptions.GPUS, gpus);
-    return Place.load(settings.conf(), given, settings.sectionKeys(), code);
+    return ProcessSettings.load(settings.conf(), given, settings.sectionKeys(), code);
   }
 }

@@ -5,8 +5,8 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
-import io.regatta.node.cluster.ClusterConfig.DirectoryKind;
 import io.regatta.node.cluster.ClusterConfig;
+import io.regatta.node.cluster.ClusterConfig.DirectoryKind;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.Interrupt;
@@ -91,7 +91,7 @@ final class StatusCommand implements Callable<Integer> {
     List<Settings.Option> given = new ArrayList<>();
     cluster.addSeeds(given);
     SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
-    NodeConfig node = Place.load(settings.conf(), given, settings.keys(), CLIENT).node();
+    NodeConfig node = ProcessSettings.load(settings.conf(), given, settings.keys(), CLIENT).node();
     Map<String, String> endpoints = new HashMap<>();
     if (cluster.serverEndpoints() != null) {
       endpoints.put(Directory.PARAMETER_SERVER, cluster.serverEndpoints());

@@ -59,7 +59,7 @@ final class TrainCommand implements Callable<Integer> {
       RoleLines.say(settings.take(RoleEnvironment.read(System.getenv(), init.given())).as("trainer", "regatta train"), out);
     }
     JobConfig config = job.load(settings, regatta.program());
-    Place here = place.load(settings, job.readyTimeout(), result, part());
+    ProcessSettings here = place.load(settings, job.readyTimeout(), result, part());
     if (!local) {
       here.trainerNode(config, ", or --local to train here");
     }

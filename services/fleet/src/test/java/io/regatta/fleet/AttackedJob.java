@@ -103,7 +103,7 @@ final class AttackedJob implements AutoCloseable {
       all.addAll(List.of("node.tls.certificate=" + pem.certificate(), "node.tls.key=" + pem.key(),
           "node.tls.ca=" + pem.ca(), "node.tls.verify_host=false"));
     }
-    LocalCluster.Options options = LocalCluster.Options.of(job, Place.load(null, List.of(), all, new JsonObject()))
+    LocalCluster.Options options = LocalCluster.Options.of(job, ProcessSettings.load(null, List.of(), all, new JsonObject()))
         .withProgram(program).withProgress(Progress.none());
     cluster = LocalCluster.start(model == null ? options.withoutHazelcast() : options);
     try {

@@ -7,13 +7,13 @@ import ai.djl.Model;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.core.Linear;
 import ai.djl.training.dataset.ArrayDataset;
+import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
-import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.rank.FleetTrainer;
@@ -85,7 +85,7 @@ class FleetTest {
   }
 
   private static Fleet placed(Path conf, Map<String, String> environment, Settings.Option... options) {
-    Place place = Place.load(new Settings.Sources(conf, environment, Map.of(), List.of(options), List.of(),
+    ProcessSettings place = ProcessSettings.load(new Settings.Sources(conf, environment, Map.of(), List.of(options), List.of(),
         new JsonObject(), List.of()));
     return Fleet.of(place, JobConfig.of(line().put("trainers", 3).put("servers", 4)));
   }

@@ -210,10 +210,10 @@ class KubernetesTest {
     return pod.args().get(0).equals("run") ? RoleEnvironment.read(pod.environment()) : RoleEnvironment.NONE;
   }
 
-  private static Place place(Kustomized built, Pod pod) {
+  private static ProcessSettings place(Kustomized built, Pod pod) {
     Map<String, String> environment = Checkout.imageVariables();
     environment.putAll(pod.environment());
-    return Place.load(new Settings.Sources(pod.file(built, pod.option("-conf")), part(pod).options(), environment, Map.of(),
+    return ProcessSettings.load(new Settings.Sources(pod.file(built, pod.option("-conf")), part(pod).options(), environment, Map.of(),
         List.of(), List.of(), new JsonObject(), List.of()));
   }
 
@@ -225,7 +225,7 @@ class KubernetesTest {
   @MethodSource("builds")
   void settings_are_what_regatta_takes(Kustomized built) {
     for (Pod pod : Pod.all(built)) {
-      Place place = place(built, pod);
+      ProcessSettings place = place(built, pod);
       NodeConfig node = place.node();
       switch (pod.args().get(0)) {
         case "rendezvous" -> assertThat(place.rendezvous()).isNotNull();
@@ -300,7 +300,7 @@ class KubernetesTest {
     assertThat(policy.getJsonArray("policyTypes")).containsExactlyInAnyOrder("Ingress", "Egress");
     assertThat(policy.containsKey("ingress")).isFalse();
     assertThat(Kustomized.objects(policy, "egress")).singleElement().satisfies(rule -> assertThat(
-        Kustomized.objects(rule, "ports")).extracting(port -> port.getInteger("port")).containsExactly(443, 6443));
+        Kustomized.objects(rule, "ports")).extracting(port -> port.getInteger("port")).containsExactly(443, 6443, 8443, 16443));
     JsonObject services = built.object("NetworkPolicy", "regatta").getJsonObject("spec").getJsonObject("podSelector");
     assertThat(pod.selectedBy(services.getJsonObject("matchLabels"))).isFalse();
     JsonObject own = pod.container().getJsonObject("securityContext");

@@ -69,9 +69,24 @@ final class Kustomized {
       }
       configMaps.put(generated.getString("name"), entries);
     }
-    objects(kustomization, "images").forEach(image -> tags.add(image.getString("newTag")));
+    objects(kustomization, "images").forEach(this::rename);
     for (JsonObject patch : objects(kustomization, "patches")) {
       patch(directory, patch);
+    }
+  }
+
+  /** Names an image anew in the containers read so far. As in Kustomize, a digest takes the place of the tag. */
+  private void rename(JsonObject image) {
+    assertThat(Set.of("name", "newName", "newTag", "digest")).as("image of %s", name).containsAll(image.fieldNames());
+    assertThat(image.containsKey("newTag")).as("either tag or digest: %s", image.encode()).isNotEqualTo(image.containsKey("digest"));
+    String version = image.containsKey("digest") ? "@" + image.getString("digest") : ":" + image.getString("newTag");
+    if (image.containsKey("newTag")) {
+      tags.add(image.getString("newTag"));
+    }
+    for (Pod pod : Pod.owners(this).toList()) {
+      if (pod.container().getString("image").split("[:@]")[0].equals(image.getString("name"))) {
+        pod.container().put("image", image.getString("newName", image.getString("name")) + version);
+      }
     }
   }
 

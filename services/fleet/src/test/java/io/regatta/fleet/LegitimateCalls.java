@@ -3,9 +3,9 @@ package io.regatta.fleet;
 import io.regatta.core.error.RegattaException;
 import io.regatta.node.process.Blocking;
 import io.regatta.protocol.Network;
+import io.regatta.protocol.NoResponseException;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.RendezvousClient;
-import io.regatta.protocol.Unanswered;
 import io.regatta.protocol.VertxNetwork;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -84,7 +84,7 @@ final class LegitimateCalls implements AutoCloseable {
         Blocking.get(call.get());
         break;
       } catch (RegattaException e) {
-        if (tries == MOST_TRIES || !Unanswered.isBeforeSending(e)) {
+        if (tries == MOST_TRIES || !NoResponseException.isBeforeSending(e)) {
           throw e;
         }
       }

@@ -30,7 +30,8 @@ record Pod(JsonObject owner) {
     return owners(built).filter(pod -> pod.name().equals(TOKEN)).findFirst().orElseThrow();
   }
 
-  private static Stream<Pod> owners(Kustomized built) {
+  /** Of all owners of pods. */
+  static Stream<Pod> owners(Kustomized built) {
     return built.objects().stream().filter(object -> object.getJsonObject("spec", new JsonObject()).containsKey("template"))
         .map(Pod::new);
   }

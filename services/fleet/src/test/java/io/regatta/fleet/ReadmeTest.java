@@ -25,7 +25,7 @@ class ReadmeTest {
 
   @Test
   void page_of_the_own_vertx_application_shows_lines_of_its_code() {
-    String application = Checkout.text("docs/own-vertx-application/src/main/java/org/example/Application.java");
+    String application = Checkout.text("docs/own-vertx-application/src/main/java/org/example/ClusteredApplication.java");
     Matcher block = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL)
         .matcher(Checkout.text("docs/own-vertx-application.md"));
     assertThat(block.find()).isTrue();

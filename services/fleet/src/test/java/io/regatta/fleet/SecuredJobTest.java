@@ -36,7 +36,7 @@ class SecuredJobTest {
   }
 
   private static List<RunResult> run(JobConfig job, List<String> settings) {
-    Place place = Place.load(null, List.of(), settings, new JsonObject());
+    ProcessSettings place = ProcessSettings.load(null, List.of(), settings, new JsonObject());
     return LocalCluster.run(LocalCluster.Options.of(job, place).withoutHazelcast().withProgress(Progress.none()));
   }
 

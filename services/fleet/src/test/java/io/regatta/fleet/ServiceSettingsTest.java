@@ -86,7 +86,7 @@ class ServiceSettingsTest {
   @Test
   void a_limit_in_code_reaches_the_clusters_servers() {
     JobConfig job = Jobs.wideAndDeep(dir);
-    Place place = Place.load(null, List.of(), List.of(), new JsonObject("{\"parameter_server\": {\"limits\": {\"rows\": 3}}}"));
+    ProcessSettings place = ProcessSettings.load(null, List.of(), List.of(), new JsonObject("{\"parameter_server\": {\"limits\": {\"rows\": 3}}}"));
     assertThatThrownBy(() -> LocalCluster.run(LocalCluster.Options.of(job, place).withoutHazelcast()))
         .hasMessageContaining("limit").hasMessageContaining("rows");
   }
@@ -114,7 +114,7 @@ class ServiceSettingsTest {
         parameter_server: {index: 1, servers: 2, shards: 4, port: 7000}
         trainer: {rank: 1, step_delay_ms: 7, job: {job: shared, servers: 2, shards: 4, sparse_shards: 3, trainers: 2}}
         """);
-    Place place = Place.load(conf, List.of(), List.of("gradient_aggregator.retry_ms=55"), new JsonObject());
+    ProcessSettings place = ProcessSettings.load(conf, List.of(), List.of("gradient_aggregator.retry_ms=55"), new JsonObject());
     assertThat(place.rendezvous().leaseMs()).isEqualTo(3000);
     assertThat(place.gradientAggregator().retryMs()).isEqualTo(55);
     assertThat(place.parameterServer(place.job()).shards()).isEqualTo(4);

@@ -7,8 +7,8 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.loop.Clock;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.admin.Hosted;
-import io.regatta.node.admin.Insight;
 import io.regatta.node.admin.Probes;
+import io.regatta.node.admin.ProcessDiagnostics;
 import io.regatta.node.admin.SampleFamilies;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.cluster.ClusterConfig;
@@ -61,7 +61,7 @@ public final class Node {
   private final Directory directory;
   private final boolean ownsDirectory;
   private final String host;
-  private final Insight insight;
+  private final ProcessDiagnostics diagnostics;
   private final long longWaitTimer;
   private final NodeSecurity security;
   private final Set<Start> starting = ConcurrentHashMap.newKeySet();
@@ -70,26 +70,26 @@ public final class Node {
 
   /** @param member address of the Hazelcast member that this node has started; empty: none */
   private Node(NodeConfig config, Vertx vertx, boolean ownsVertx, Directory directory, String host, String member,
-      Insight insight) {
+      ProcessDiagnostics diagnostics) {
     this.config = config;
     this.vertx = vertx;
     this.ownsVertx = ownsVertx;
     this.ownsDirectory = directory == null;
     this.directory = directory != null ? directory
         : config.cluster().directory() == DirectoryKind.FIXED
-            ? new FixedDirectory(vertx, insight.waits(), config.cluster().endpoints())
-            : new HazelcastDirectory(vertx, insight.waits(), config.cluster().leaseSeconds(), insight.security());
+            ? new FixedDirectory(vertx, diagnostics.waits(), config.cluster().endpoints())
+            : new HazelcastDirectory(vertx, diagnostics.waits(), config.cluster().leaseSeconds(), diagnostics.security());
     this.host = host;
-    this.insight = insight;
-    insight.directory(this.directory::reachable);
+    this.diagnostics = diagnostics;
+    diagnostics.directory(this.directory::reachable);
     this.longWaitTimer = vertx.setPeriodic(LONG_WAIT_CHECK_MILLIS,
-        id -> insight.waits().logLong(clock().epochMillis())
+        id -> diagnostics.waits().logLong(clock().epochMillis())
             .onFailure(e -> LOG.warn("{}: cannot list the waits: {}", role(), e.toString())));
     Proxies.log();
-    this.security = new NodeSecurity(insight.security(), vertx, config.tls().pollMs(),
+    this.security = new NodeSecurity(diagnostics.security(), vertx, config.tls().pollMs(),
         config.hasTokenFile() ? config.security().tokenPollMs() : 0, role());
     security.sayWhoMayCall(role(), new ListenAddresses(role().equals(CLIENT) ? "" : bind(),
-        insight.endpoint() == null ? "" : insight.endpoint().host(), member));
+        diagnostics.endpoint() == null ? "" : diagnostics.endpoint().host(), member));
   }
 
   /**
@@ -127,8 +127,8 @@ public final class Node {
     }
   }
 
-  private static Insight insight(NodeConfig config, String role) {
-    return new Insight(config.admin(), config.peerSecurity(), config.host(), config.bind(), config.longWaitSeconds(),
+  private static ProcessDiagnostics diagnostics(NodeConfig config, String role) {
+    return new ProcessDiagnostics(config.admin(), config.peerSecurity(), config.host(), config.bind(), config.longWaitSeconds(),
         role);
   }
 
@@ -137,9 +137,9 @@ public final class Node {
    *
    * @param member address of the Hazelcast member that this node starts; empty: none
    */
-  private static String open(NodeConfig config, Insight insight, String address, String member) {
-    NodeSecurity.refuseOpenPorts(config, insight.role(), addresses(config, insight.role(), address, member));
-    return insight.open(address);
+  private static String open(NodeConfig config, ProcessDiagnostics diagnostics, String address, String member) {
+    NodeSecurity.refuseOpenPorts(config, diagnostics.role(), addresses(config, diagnostics.role(), address, member));
+    return diagnostics.open(address);
   }
 
   /**
@@ -164,42 +164,42 @@ public final class Node {
   /** As {@link #start}, for callers that may have to stop while the cluster is still being joined. */
   public static Starting begin(NodeConfig config, String role) {
     Starting starting = new Starting();
-    Insight insight;
+    ProcessDiagnostics diagnostics;
     try {
-      insight = insight(config, role);
+      diagnostics = diagnostics(config, role);
     } catch (RegattaException e) {
       starting.promise.fail(e);
       return starting;
     }
-    MeterRegistry vertxMetrics = config.vertxMetrics() ? insight.metrics() : null;
+    MeterRegistry vertxMetrics = config.vertxMetrics() ? diagnostics.metrics() : null;
     Future<Node> node;
     if (config.cluster().directory() == DirectoryKind.FIXED) {
-      node = local(config, role, vertxMetrics, insight);
+      node = local(config, role, vertxMetrics, diagnostics);
     } else {
       MemberKind kind = config.cluster().member();
       boolean lite = kind == MemberKind.LITE
           || kind == MemberKind.AUTO && (role.startsWith(Directory.TRAINER) || role.equals(CLIENT));
-      Hosted.Service join = insight.hosted().starting("cluster " + config.cluster().name());
+      Hosted.Service join = diagnostics.hosted().starting("cluster " + config.cluster().name());
       join.lacks("is being joined");
       starting.joining = ClusteredVertx.begin(new ClusteredVertx.Joining(config.cluster(),
-          config.readyTimeout(), config.eventLoops(), vertxMetrics, lite, insight.security(), role), insight.waits(),
-          address -> open(config, insight, address, address));
+          config.readyTimeout(), config.eventLoops(), vertxMetrics, lite, diagnostics.security(), role), diagnostics.waits(),
+          address -> open(config, diagnostics, address, address));
       node = starting.joining.future().map(joined -> {
         join.stopped();
-        joined.lost().onSuccess(stopped -> lost(config, role, insight));
+        joined.lost().onSuccess(stopped -> lost(config, role, diagnostics));
         return new Node(config, joined.vertx(), true, null, host(config, joined.address()), joined.address(),
-            insight);
+            diagnostics);
       });
     }
-    closingOnFailure(node, insight::close).onComplete(starting.promise);
+    closingOnFailure(node, diagnostics::close).onComplete(starting.promise);
     return starting;
   }
 
   /** Nobody finds this process any more, and it finds nobody: it serves whom it has, and says that it is not ready. */
-  private static void lost(NodeConfig config, String role, Insight insight) {
+  private static void lost(NodeConfig config, String role, ProcessDiagnostics diagnostics) {
     PeerLost why = new PeerLost("its Hazelcast member has stopped: start this process again");
     LOG.error("{} is no longer in cluster {}: {}", role, config.cluster().name(), why.getMessage());
-    insight.hosted().starting("cluster " + config.cluster().name()).failed(why);
+    diagnostics.hosted().starting("cluster " + config.cluster().name()).failed(why);
   }
 
   /** Bound to no context: the failure must come through although the Vertx is closed by then. */
@@ -215,10 +215,10 @@ public final class Node {
     return promise.future();
   }
 
-  private static Future<Node> local(NodeConfig config, String role, MeterRegistry metrics, Insight insight) {
-    return onThread(() -> open(config, insight, fixedAddress(config, role), ""))
+  private static Future<Node> local(NodeConfig config, String role, MeterRegistry metrics, ProcessDiagnostics diagnostics) {
+    return onThread(() -> open(config, diagnostics, fixedAddress(config, role), ""))
         .map(host -> new Node(config, ClusteredVertx.local(config.eventLoops(), metrics), true, null, host, "",
-            insight));
+            diagnostics));
   }
 
   /**
@@ -264,9 +264,9 @@ public final class Node {
    */
   public static Node embedded(Vertx vertx, Directory directory, String role) {
     NodeConfig config = NodeConfig.defaults();
-    Insight insight = insight(config, role);
+    ProcessDiagnostics diagnostics = diagnostics(config, role);
     NodeSecurity.refuseOpenPorts(config, role, new ListenAddresses(address(vertx), "", ""));
-    return new Node(config, vertx, false, directory, address(vertx), "", insight);
+    return new Node(config, vertx, false, directory, address(vertx), "", diagnostics);
   }
 
   /**
@@ -276,21 +276,21 @@ public final class Node {
    * @param directory null: the node makes, and closes, the one that the configuration describes, over this Vertx
    */
   public static Future<Node> embedded(Vertx vertx, Directory directory, NodeConfig config, String role) {
-    Insight insight;
+    ProcessDiagnostics diagnostics;
     try {
-      insight = insight(config, role);
+      diagnostics = diagnostics(config, role);
     } catch (RegattaException e) {
       return Future.failedFuture(e);
     }
     return closingOnFailure(onThread(() -> {
       boolean fixed = config.cluster().directory() == DirectoryKind.FIXED && VertxMember.address(vertx).isEmpty();
-      String host = open(config, insight, fixed ? fixedAddress(config, role) : address(vertx), "");
-      Node node = new Node(config, vertx, false, directory, host, "", insight);
-      Closeable end = done -> insight.close().onComplete(done);
+      String host = open(config, diagnostics, fixed ? fixedAddress(config, role) : address(vertx), "");
+      Node node = new Node(config, vertx, false, directory, host, "", diagnostics);
+      Closeable end = done -> diagnostics.close().onComplete(done);
       ((VertxInternal) vertx).addCloseHook(end);
       node.closed.future().onComplete(closed -> ((VertxInternal) vertx).removeCloseHook(end));
       return node;
-    }), insight::close);
+    }), diagnostics::close);
   }
 
   private static String address(Vertx vertx) {
@@ -313,7 +313,7 @@ public final class Node {
 
   /** What this process is, for messages. */
   public String role() {
-    return insight.role();
+    return diagnostics.role();
   }
 
   public Vertx vertx() {
@@ -375,16 +375,16 @@ public final class Node {
 
   /** Returns the metrics of many samples each, which {@code /metrics} shows beside the registry's. */
   public SampleFamilies families() {
-    return insight.families();
+    return diagnostics.families();
   }
 
   /** This node's own registry; {@code /metrics} shows it. */
   public MeterRegistry metrics() {
-    return insight.metrics();
+    return diagnostics.metrics();
   }
 
   public Waits waits() {
-    return insight.waits();
+    return diagnostics.waits();
   }
 
   /**
@@ -394,17 +394,17 @@ public final class Node {
    * @param name unique in this process, e.g. {@code parameter-server 0}
    */
   public Hosted.Service starting(String name) {
-    return insight.hosted().starting(name);
+    return diagnostics.hosted().starting(name);
   }
 
   /** What schedulers ask, for a service that answers it at its own port as well. */
   public Probes probes() {
-    return insight.probes();
+    return diagnostics.probes();
   }
 
   /** Port of the admin server, -1 if there is none. */
   public int adminPort() {
-    return insight.port();
+    return diagnostics.port();
   }
 
   /**
@@ -429,7 +429,7 @@ public final class Node {
     vertx.cancelTimer(longWaitTimer);
     security.close();
     endWaits();
-    insight.closeAdmin()
+    diagnostics.closeAdmin()
         .transform(done -> Future.join(starting.stream().map(Start::cancel).toList()))
         .transform(done -> undeployOwn())
         .transform(done -> ownsDirectory ? directory.close() : Future.succeededFuture())
@@ -440,7 +440,7 @@ public final class Node {
 
   /** Last, and not part of the chain above: a future bound to a loop of this Vertx could not complete any more. */
   private void closeVertx() {
-    insight.metrics().close();
+    diagnostics.metrics().close();
     if (ownsVertx) {
       vertx.close().onComplete(closed);
     } else {

@@ -10,7 +10,7 @@ import io.regatta.node.process.BadArguments;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.Interrupt;
 import io.regatta.node.process.ServiceLogging;
-import io.regatta.node.settings.Effective;
+import io.regatta.node.settings.EffectiveConfig;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
 import io.vertx.core.Deployable;
@@ -196,7 +196,7 @@ public final class ServiceMain<R extends Record> {
       }
     }
     try {
-      Effective effective = load(options, given);
+      EffectiveConfig effective = load(options, given);
       Map<String, Object> sections = effective.bindSections();
       if (options.showConfig) {
         effective.lines().forEach(out::println);
@@ -227,7 +227,7 @@ public final class ServiceMain<R extends Record> {
   }
 
   /** Configuration is read before there is a cluster, so with a small Vertx of its own. */
-  private Effective load(Options options, List<Settings.Option> given) {
+  private EffectiveConfig load(Options options, List<Settings.Option> given) {
     Map<String, Class<? extends Record>> sections = new LinkedHashMap<>();
     sections.put(Sections.NODE, NodeConfig.class);
     sections.put(section(), configClass);

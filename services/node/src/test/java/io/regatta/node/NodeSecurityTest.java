@@ -10,7 +10,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.admin.HealthProbe;
 import io.regatta.node.cluster.ClusterConfig;
-import io.regatta.node.settings.Effective;
+import io.regatta.node.settings.EffectiveConfig;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.settings.Settings.Sources;
@@ -64,18 +64,18 @@ class NodeSecurityTest {
     get(vertx.close());
   }
 
-  private Effective load(Map<String, String> environment, Map<String, String> properties, List<String> overrides) {
+  private EffectiveConfig load(Map<String, String> environment, Map<String, String> properties, List<String> overrides) {
     return get(Settings.load(vertx, Schema.sections(Map.of(Sections.NODE, NodeConfig.class)),
         new Sources(null, environment, properties, overrides, new JsonObject(), List.of())));
   }
 
-  private static NodeConfig bind(Effective effective) {
+  private static NodeConfig bind(EffectiveConfig effective) {
     return (NodeConfig) effective.bindSections().get(Sections.NODE);
   }
 
   @Test
   void a_token_comes_from_the_environment_or_a_file_and_is_not_shown() throws Exception {
-    Effective given = load(Map.of("REGATTA_NODE_TOKEN", SECRET), Map.of(), List.of());
+    EffectiveConfig given = load(Map.of("REGATTA_NODE_TOKEN", SECRET), Map.of(), List.of());
     assertThat(bind(given).peerSecurity().token()).isEqualTo(Token.of(SECRET, "a test"));
     assertThat(given.lines().toString()).contains("node.token = ***  (environment variable REGATTA_NODE_TOKEN)")
         .doesNotContain(SECRET);

@@ -4,9 +4,9 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Registration;
+import io.regatta.node.group.GroupMembership;
 import io.regatta.node.group.GroupNames;
 import io.regatta.node.group.MemberContext;
-import io.regatta.node.group.Membership;
 import io.regatta.protocol.ParameterServerControl;
 import io.vertx.core.Future;
 import java.time.Duration;
@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param group the seat at the rendezvous; null: the index is configured
  */
-record ServerSeat(int index, long incarnation, Membership group) {
+record ServerSeat(int index, long incarnation, GroupMembership group) {
 
   /** How long another server with this index may take to answer before its place is taken. */
   private static final long ANSWER_MILLIS = 2000;
@@ -41,7 +41,7 @@ record ServerSeat(int index, long incarnation, Membership group) {
     Duration timeout = node.config().readyTimeout();
     String who = "parameter server at " + endpoint;
     return node.directory().awaitAny(Directory.RENDEZVOUS, timeout, who).compose(found -> {
-      Membership group = new Membership(MemberContext.of(node), found.get(0), GroupNames.PARAMETER_SERVERS, Directory.PARAMETER_SERVER, () -> -1,
+      GroupMembership group = new GroupMembership(MemberContext.of(node), found.get(0), GroupNames.PARAMETER_SERVERS, Directory.PARAMETER_SERVER, () -> -1,
           changed -> { }, why -> lost.accept(givenUp(endpoint, why)));
       return group.join(who, config.servers(), -1, member, endpoint, timeout)
           .map(joined -> {

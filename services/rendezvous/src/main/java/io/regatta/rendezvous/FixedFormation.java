@@ -22,15 +22,15 @@ final class FixedFormation implements Formation {
   private final Group group;
   private final int worldSize;
   private final Seats seats;
-  private final Lobby lobby;
+  private final JoinQueue joinQueue;
   private final Issuer issuer;
   private final RendezvousConfig config;
 
-  FixedFormation(Group group, int worldSize, Seats seats, Lobby lobby, Issuer issuer, RendezvousConfig config) {
+  FixedFormation(Group group, int worldSize, Seats seats, JoinQueue joinQueue, Issuer issuer, RendezvousConfig config) {
     this.group = group;
     this.worldSize = worldSize;
     this.seats = seats;
-    this.lobby = lobby;
+    this.joinQueue = joinQueue;
     this.issuer = issuer;
     this.config = config;
   }
@@ -45,16 +45,16 @@ final class FixedFormation implements Formation {
       throw new InvalidInput("group " + group.name() + " is not elastic and has no next generation: " + request.getMember()
           + " is to join it with incarnation 0, not " + request.getIncarnation());
     }
-    lobby.replace(request);
+    joinQueue.replace(request);
     if (!hasFormed()) {
-      Lobby.Guest guest = lobby.enter(request, now, deadlineMillis, done);
+      JoinQueue.Guest guest = joinQueue.enter(request, now, deadlineMillis, done);
       formIfAllHaveCome(now);
       return guest::withdraw;
     }
-    if (lobby.size() >= worldSize) {
+    if (joinQueue.size() >= worldSize) {
       throw new Conflict("group " + group.name() + " is full: as many newcomers wait for one of its " + worldSize + " ranks");
     }
-    Lobby.Guest guest = lobby.enter(request, now, deadlineMillis, done);
+    JoinQueue.Guest guest = joinQueue.enter(request, now, deadlineMillis, done);
     Group.FORMATIONS.info("{}: {} waits until it is known who lives of {}", group.name(), request.getMember(),
         seats.describeActive(now));
     return guest::withdraw;
@@ -70,18 +70,18 @@ final class FixedFormation implements Formation {
   }
 
   private void formIfAllHaveCome(long now) {
-    if (lobby.size() == worldSize) {
+    if (joinQueue.size() == worldSize) {
       form(now);
     }
   }
 
   private void form(long now) {
-    List<Lobby.Guest> guests = lobby.seatAll();
-    Holder[] seated = new Holder[worldSize];
+    List<JoinQueue.Guest> guests = joinQueue.seatAll();
+    GroupMember[] seated = new GroupMember[worldSize];
     for (int rank = 0; rank < worldSize; rank++) {
-      seated[rank] = new Holder(rank, issuer.nextIncarnation(), guests.get(rank).request(), now);
+      seated[rank] = new GroupMember(rank, issuer.nextIncarnation(), guests.get(rank).request(), now);
     }
-    group.seatAll(seated.clone(), guests.stream().map(Lobby.Guest::done).toList());
+    group.seatAll(seated.clone(), guests.stream().map(JoinQueue.Guest::done).toList());
   }
 
   /**
@@ -92,8 +92,8 @@ final class FixedFormation implements Formation {
    * Those that name a rank come first.
    */
   private void answerNextLives(long now) {
-    List<Lobby.Guest> named = lobby.guests().stream().sorted(Comparator.comparing(guest -> guest.request().getRank() < 0)).toList();
-    for (Lobby.Guest guest : named) {
+    List<JoinQueue.Guest> named = joinQueue.guests().stream().sorted(Comparator.comparing(guest -> guest.request().getRank() < 0)).toList();
+    for (JoinQueue.Guest guest : named) {
       JoinRequest request = guest.request();
       if (group.hasSucceeded() && !request.getRunId().isEmpty() && !group.runIds().contains(request.getRunId())) {
         continue;
@@ -103,10 +103,10 @@ final class FixedFormation implements Formation {
         boolean known = seats.active().findAny().isPresent()
             && seats.active().allMatch(guest::hears);
         if (known && guest.withdraw()) {
-          group.seat(new Holder(free.getAsInt(), issuer.nextIncarnation(), request, now), guest.done());
+          group.seat(new GroupMember(free.getAsInt(), issuer.nextIncarnation(), request, now), guest.done());
         }
       } else if (seats.wanted(request.getRank()).allMatch(guest::hears)) {
-        lobby.refuse(guest, seats.refusal(request.getRank(), now));
+        joinQueue.refuse(guest, seats.refusal(request.getRank(), now));
       }
     }
   }
@@ -114,32 +114,32 @@ final class FixedFormation implements Formation {
   @Override
   public void left(boolean ended, long now) {
     if (group.hasSucceeded()) {
-      lobby.guests().stream().filter(guest -> group.runIds().contains(guest.request().getRunId()))
-          .forEach(guest -> lobby.refuse(guest, group.nothingLeft(guest.request())));
+      joinQueue.guests().stream().filter(guest -> group.runIds().contains(guest.request().getRunId()))
+          .forEach(guest -> joinQueue.refuse(guest, group.nothingLeft(guest.request())));
     }
     proceed(now);
   }
 
   @Override
-  public List<Lobby.Guest> takeNextLives() {
-    return hasFormed() ? lobby.takeAll() : List.of();
+  public List<JoinQueue.Guest> takeNextLives() {
+    return hasFormed() ? joinQueue.takeAll() : List.of();
   }
 
   @Override
   public String state(long now) {
     return hasFormed() ? "these of group " + group.name() + " are not gone yet, or have not been heard since: "
-        + seats.describeActive(now) + ". Their leases of " + Holder.seconds(config.leaseMs()) + " will tell; wait longer: "
-        + "--ready-timeout, or node.ready_timeout_seconds" : lobby.state();
+        + seats.describeActive(now) + ". Their leases of " + GroupMember.seconds(config.leaseMs()) + " will tell; wait longer: "
+        + "--ready-timeout, or node.ready_timeout_seconds" : joinQueue.state();
   }
 
   @Override
   public Collection<Integer> absentRanks() {
-    return hasFormed() ? seats.active().map(holder -> holder.rank).filter(lobby::isWanted).toList() : lobby.unclaimedRanks();
+    return hasFormed() ? seats.active().map(holder -> holder.rank).filter(joinQueue::isWanted).toList() : joinQueue.unclaimedRanks();
   }
 
   /** Who waits for a rank of a group that has formed waits for another group then. */
   @Override
   public boolean isOver() {
-    return lobby.size() == 0 || hasFormed();
+    return joinQueue.size() == 0 || hasFormed();
   }
 }

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.function.BiConsumer;
 
 /**
- * The way in which a group forms, and lets in who comes later: {@link FixedFormation}, once and for all, or {@link Succession}, one
+ * The way in which a group forms, and lets in who comes later: {@link FixedFormation}, once and for all, or {@link ElasticFormation}, one
  * generation after another. Part of its {@link Group}, on that one's thread. The defaults are those of a group that forms once.
  */
 interface Formation {
@@ -42,12 +42,12 @@ interface Formation {
   boolean isOver();
 
   /** Takes out those who still wait for a rank of a group whose members are all gone: they belong to a new group. */
-  default List<Lobby.Guest> takeNextLives() {
+  default List<JoinQueue.Guest> takeNextLives() {
     return List.of();
   }
 
   /** Returns true if a guest waits on after its time. */
-  default boolean waitsOn(Lobby.Guest guest) {
+  default boolean waitsOn(JoinQueue.Guest guest) {
     return false;
   }
 
@@ -57,20 +57,20 @@ interface Formation {
   }
 
   /** The stream by which a member follows the group has broken. */
-  default void streamBroke(Holder holder, long now) {}
+  default void streamBroke(GroupMember holder, long now) {}
 
   /** Returns why a member has to be declared lost, whose lease has not ended; empty if it has not. */
-  default Optional<String> lost(Holder holder, long now) {
+  default Optional<String> lost(GroupMember holder, long now) {
     return Optional.empty();
   }
 
   /** The last member is gone. */
   default void endWithoutSuccess() {}
 
-  /** Breaks off what waits beside the group's lobby. */
+  /** Breaks off what waits beside the group's joinQueue. */
   default void close(RegattaException reason) {}
 
-  /** Returns what waits beside the group's lobby. */
+  /** Returns what waits beside the group's joinQueue. */
   default List<Wait> waits() {
     return List.of();
   }

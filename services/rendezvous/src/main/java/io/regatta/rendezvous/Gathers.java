@@ -103,7 +103,7 @@ final class Gathers {
    * @param timeoutMillis {@link #NO_TIMEOUT}: as long as those live that it waits for
    * @return to be run when the caller has gone: the payload stays, nobody is answered
    */
-  Runnable give(Holder holder, String key, GatherPart given, long timeoutMillis, GatherCaller caller) {
+  Runnable give(GroupMember holder, String key, GatherPart given, long timeoutMillis, GatherCaller caller) {
     refuseEnded(holder, key);
     Gather gather = open.get(key);
     Part before = gather == null ? null : gather.parts.get(holder.rank);
@@ -134,7 +134,7 @@ final class Gathers {
         (reply, error, sent) -> sent.run()));
   }
 
-  private void refuseEnded(Holder holder, String key) {
+  private void refuseEnded(GroupMember holder, String key) {
     Ended end = ended.get(key);
     if (end == null) {
       return;
@@ -237,7 +237,7 @@ final class Gathers {
     }
   }
 
-  private List<Holder> missing(Gather gather) {
+  private List<GroupMember> missing(Gather gather) {
     return group.holders().stream().filter(h -> {
       Part part = gather.parts.get(h.rank);
       return h.active() && h.incarnation <= gather.lastIncarnation
@@ -267,7 +267,7 @@ final class Gathers {
         String missing = missing(gather).stream().map(h -> h.describe(now)).collect(Collectors.joining(", "));
         long since = gather.parts.values().stream().mapToLong(Part::sinceMillis).min().orElse(now);
         String failure = "gather " + gather.key + " of group " + group.name() + " timed out after "
-            + Holder.seconds(now - since) + ": given by ranks " + gather.parts.keySet() + ", missing " + missing
+            + GroupMember.seconds(now - since) + ": given by ranks " + gather.parts.keySet() + ", missing " + missing
             + ". Look there for what keeps them, or use a longer timeout";
         fail(gather, new PeerLost(failure));
       }

@@ -46,10 +46,10 @@ final class Group {
   private final Issuer issuer;
   private final LongSupplier clock;
   private final Seats seats;
-  private final Lobby lobby;
+  private final JoinQueue joinQueue;
   private final Set<Watcher> watchers = new LinkedHashSet<>();
   private final Gathers gathers;
-  private final Store store;
+  private final GroupStore store;
   private final WorkQueues queues;
   /** A member has left and said that the run has ended with success. */
   private boolean succeeded;
@@ -72,11 +72,11 @@ final class Group {
     this.views = new ViewLog(generation);
     boolean elastic = minWorldSize > 0;
     this.seats = new Seats(name, worldSize, elastic, clock);
-    this.lobby = new Lobby(name, worldSize, elastic ? 0 : STALE_MILLIS);
-    this.formation = elastic ? new Succession(this, new Elastic(first), lobby, issuer, config)
-        : new FixedFormation(this, worldSize, seats, lobby, issuer, config);
+    this.joinQueue = new JoinQueue(name, worldSize, elastic ? 0 : STALE_MILLIS);
+    this.formation = elastic ? new ElasticFormation(this, new Elastic(first), joinQueue, issuer, config)
+        : new FixedFormation(this, worldSize, seats, joinQueue, issuer, config);
     this.gathers = new Gathers(this, config.limits(), issuer, clock);
-    this.store = new Store(name, config.limits(), clock);
+    this.store = new GroupStore(name, config.limits(), clock);
     this.queues = new WorkQueues(name, config.limits());
   }
 
@@ -88,7 +88,7 @@ final class Group {
     return gathers;
   }
 
-  Store store() {
+  GroupStore store() {
     return store;
   }
 
@@ -96,7 +96,7 @@ final class Group {
     return queues;
   }
 
-  List<Holder> holders() {
+  List<GroupMember> holders() {
     return seats.all();
   }
 
@@ -127,7 +127,7 @@ final class Group {
   }
 
   /** One member takes a rank of a group that has formed. */
-  void seat(Holder holder, BiConsumer<JoinReply, RegattaException> done) {
+  void seat(GroupMember holder, BiConsumer<JoinReply, RegattaException> done) {
     seats.take(holder);
     noteRun(holder);
     FORMATIONS.info("{}: rank {} is {} now, incarnation {}", name, holder.rank, holder.name(), holder.incarnation);
@@ -136,13 +136,13 @@ final class Group {
   }
 
   /** Takes out those who still wait for a rank of a group whose members are all gone: {@link Formation#takeNextLives}. */
-  List<Lobby.Guest> takeNextLives() {
+  List<JoinQueue.Guest> takeNextLives() {
     return formation.takeNextLives();
   }
 
   /** Those who waited in vain for a group of this name to let them in; {@link #proceed} is to be called next. */
-  void takeOver(List<Lobby.Guest> guests) {
-    guests.forEach(lobby::takeOver);
+  void takeOver(List<JoinQueue.Guest> guests) {
+    guests.forEach(joinQueue::takeOver);
   }
 
   /** See {@link Formation#proceed}. */
@@ -151,7 +151,7 @@ final class Group {
   }
 
   /** Adds the run of a member that has got a seat to the group's. */
-  private void noteRun(Holder member) {
+  private void noteRun(GroupMember member) {
     if (!member.runId.isEmpty() && runIds.size() < config.limits().members()) {
       runIds.add(member.runId);
     }
@@ -162,7 +162,7 @@ final class Group {
   }
 
   /** The next generation of an elastic group has formed; its members are answered after this. */
-  void seat(Holder[] next) {
+  void seat(GroupMember[] next) {
     seats.take(next);
     List.of(next).forEach(this::noteRun);
     gathers.close(new StaleGeneration("generation " + generation + " of group " + name + " is over, and its gathers with it"));
@@ -171,7 +171,7 @@ final class Group {
   }
 
   /** A group of one size has formed of these, by rank. */
-  void seatAll(Holder[] seated, List<BiConsumer<JoinReply, RegattaException>> done) {
+  void seatAll(GroupMember[] seated, List<BiConsumer<JoinReply, RegattaException>> done) {
     seats.take(seated.clone());
     List.of(seated).forEach(this::noteRun);
     FORMATIONS.info("{}: formed with {} members, generation {}", name, worldSize, generation + 1);
@@ -182,11 +182,11 @@ final class Group {
     }
   }
 
-  JoinReply reply(Holder holder) {
+  JoinReply reply(GroupMember holder) {
     return reply(holder, view());
   }
 
-  private JoinReply reply(Holder holder, GroupView view) {
+  private JoinReply reply(GroupMember holder, GroupView view) {
     return JoinReply.newBuilder().setRank(holder.rank).setIncarnation(holder.incarnation).setView(view)
         .setLeaseMs(config.leaseMs()).build();
   }
@@ -201,20 +201,20 @@ final class Group {
     if (seats.hasLeft(rank, incarnation)) {
       return;
     }
-    Holder holder = requireActive(rank, incarnation);
+    GroupMember holder = requireActive(rank, incarnation);
     DEPARTURES.info("{}: rank {} ({}) has left", name, rank, holder.name());
-    holder.state = Holder.State.LEFT;
+    holder.state = GroupMember.State.LEFT;
     holder.succeeded = withSuccess;
     succeeded |= withSuccess;
     queues.giveBack(holder);
-    lobby.dismiss(incarnation, new StaleGeneration(holder.name() + " has left group " + name));
+    joinQueue.dismiss(incarnation, new StaleGeneration(holder.name() + " has left group " + name));
     changed();
     formation.left(ended, clock.getAsLong());
   }
 
   /** Renews the lease; returns the generation. */
   long heartbeat(int rank, long incarnation, long step, long examples) {
-    Holder holder = requireActive(rank, incarnation);
+    GroupMember holder = requireActive(rank, incarnation);
     holder.lastStep = Math.max(holder.lastStep, step);
     holder.examples = Math.max(holder.examples, examples);
     return generation;
@@ -232,7 +232,7 @@ final class Group {
     }
     watchers.add(watcher);
     watcher.changed(this::view);
-    Holder follower = holders().stream().filter(holder -> incarnation != 0 && holder.incarnation == incarnation).findFirst()
+    GroupMember follower = holders().stream().filter(holder -> incarnation != 0 && holder.incarnation == incarnation).findFirst()
         .orElse(null);
     if (follower != null) {
       follower.followsBy();
@@ -248,16 +248,16 @@ final class Group {
   }
 
   /** See {@link Seats#requireActive}. */
-  Holder requireActive(int saidRank, long incarnation) {
+  GroupMember requireActive(int saidRank, long incarnation) {
     return seats.requireActive(saidRank, incarnation, generation);
   }
 
   /** Ends everything whose time has come: leases first, for a loss may complete a gather that would time out. */
   void expire(long now) {
     boolean anyLost = false;
-    for (Holder holder : holders()) {
+    for (GroupMember holder : holders()) {
       Optional<String> why = !holder.active() ? Optional.empty() : now - holder.lastSeenMillis > config.leaseMs()
-          ? Optional.of("no heartbeat within " + Holder.seconds(config.leaseMs())) : formation.lost(holder, now);
+          ? Optional.of("no heartbeat within " + GroupMember.seconds(config.leaseMs())) : formation.lost(holder, now);
       why.ifPresent(of -> lose(holder, of, now));
       anyLost |= why.isPresent();
     }
@@ -266,18 +266,18 @@ final class Group {
     }
     formation.proceed(now);
     if (!isEmpty()) { // else those who wait are taken to another group
-      lobby.expire(now, formation::waitsOn, () -> formation.state(now));
+      joinQueue.expire(now, formation::waitsOn, () -> formation.state(now));
     }
     gathers.expire(now);
     store.expire(now);
   }
 
   /** A member is gone without a word, or must go; to be followed by {@link #changed}. */
-  void lose(Holder holder, String why, long now) {
+  void lose(GroupMember holder, String why, long now) {
     LOSSES.warn("{}: {} is lost: {}; the others go on without it", name, holder.describe(now), why);
     holder.lose(why);
     queues.giveBack(holder);
-    lobby.dismiss(holder.incarnation, new StaleGeneration(holder.describe(now) + " of group " + name + " was declared lost: " + why
+    joinQueue.dismiss(holder.incarnation, new StaleGeneration(holder.describe(now) + " of group " + name + " was declared lost: " + why
         + ". Join again to get a new incarnation"));
   }
 
@@ -328,7 +328,7 @@ final class Group {
   }
 
   private void close(RegattaException forWaiting, RegattaException forWatchers) {
-    lobby.close(forWaiting);
+    joinQueue.close(forWaiting);
     formation.close(forWaiting);
     gathers.close(forWaiting);
     store.close(forWaiting);
@@ -350,7 +350,7 @@ final class Group {
   private GroupView build(long since) {
     GroupView.Builder view = GroupView.newBuilder().setGroup(name).setGeneration(generation)
         .setWorldSize(holders().isEmpty() ? worldSize : holders().size());
-    seats.active().filter(Holder::isAsked).forEach(holder -> view.addAsked(holder.incarnation));
+    seats.active().filter(GroupMember::isAsked).forEach(holder -> view.addAsked(holder.incarnation));
     views.note(holders(), formation.newcomers().stream()
         .map(request -> request.getMember() + " at " + request.getEndpoint()).toList());
     views.add(view, since);
@@ -359,13 +359,13 @@ final class Group {
 
   /** What {@link #waits} says of joins and gathers, once for each, with ranks as numbers. */
   List<OpenGather> openGathers() {
-    List<OpenGather> all = new ArrayList<>(lobby.open(formation.absentRanks()));
+    List<OpenGather> all = new ArrayList<>(joinQueue.open(formation.absentRanks()));
     all.addAll(gathers.open());
     return all;
   }
 
   List<Wait> waits() {
-    List<Wait> waits = new ArrayList<>(lobby.waits(formation.absentRanks()));
+    List<Wait> waits = new ArrayList<>(joinQueue.waits(formation.absentRanks()));
     waits.addAll(formation.waits());
     waits.addAll(gathers.waits());
     waits.addAll(store.waits());

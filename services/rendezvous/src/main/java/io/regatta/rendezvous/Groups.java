@@ -93,7 +93,7 @@ public final class Groups {
     } else if (!request.getRunId().isEmpty()) {
       checkShown("run", request.getRunId());
       endedRuns.since(name, request.getRunId(), clock.getAsLong()).ifPresent(millis -> {
-        throw new RunEnded("run " + request.getRunId() + " of job " + name + " ended with success " + Holder.seconds(millis)
+        throw new RunEnded("run " + request.getRunId() + " of job " + name + " ended with success " + GroupMember.seconds(millis)
             + " ago, before " + request.getMember() + " joined: nothing is left to do. To train again, start the job with another "
             + "run id");
       });
@@ -188,7 +188,7 @@ public final class Groups {
   /** See {@link Gathers}. */
   public Runnable gather(GatherRequest request, GatherCaller caller) {
     Group group = member(request.getGroup());
-    Holder holder = group.requireActive(request.getRank(), request.getIncarnation());
+    GroupMember holder = group.requireActive(request.getRank(), request.getIncarnation());
     return group.gathers().give(holder, checkName("key", request.getKey()), GatherPart.of(request),
         request.getTimeoutMs() <= 0 ? Gathers.NO_TIMEOUT : timeout(request.getTimeoutMs()), caller);
   }
@@ -229,7 +229,7 @@ public final class Groups {
   /** See {@link WorkQueues#lease}. */
   public LeaseReply lease(LeaseRequest request) {
     Group group = member(request.getGroup());
-    Holder holder = group.requireActive(request.getRank(), request.getIncarnation());
+    GroupMember holder = group.requireActive(request.getRank(), request.getIncarnation());
     request.getItemsList().forEach(item -> checkName("item", item));
     return group.queues().lease(holder, checkName("queue", request.getQueue()), request.getItemsList(),
         request.getDoneList(), request.getHeldList());
@@ -272,7 +272,7 @@ public final class Groups {
 
   /** Active members of all groups. */
   public long activeMembers() {
-    return groups.values().stream().flatMap(group -> group.holders().stream()).filter(Holder::active).count();
+    return groups.values().stream().flatMap(group -> group.holders().stream()).filter(GroupMember::active).count();
   }
 
   /** Every call that waits here, with whom it waits for. */
@@ -317,7 +317,7 @@ public final class Groups {
       endedRuns.add(group.name(), group.runIds(), clock.getAsLong());
       succeeded = true;
     }
-    List<Lobby.Guest> next = group.takeNextLives();
+    List<JoinQueue.Guest> next = group.takeNextLives();
     if (next.isEmpty()) {
       group.end();
       return;

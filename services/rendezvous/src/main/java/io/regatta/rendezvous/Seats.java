@@ -24,7 +24,7 @@ final class Seats {
   private final boolean elastic;
   private final LongSupplier clock;
   /** Empty until the group has formed; then by rank, none null. */
-  private Holder[] holders = {};
+  private GroupMember[] holders = {};
 
   Seats(String group, int worldSize, boolean elastic, LongSupplier clock) {
     this.group = group;
@@ -34,21 +34,21 @@ final class Seats {
   }
 
   /** By rank; empty until the group has formed. */
-  List<Holder> all() {
+  List<GroupMember> all() {
     return Arrays.asList(holders);
   }
 
-  Stream<Holder> active() {
-    return Stream.of(holders).filter(Holder::active);
+  Stream<GroupMember> active() {
+    return Stream.of(holders).filter(GroupMember::active);
   }
 
   /** Those who hold ranks 0, 1, ... from now on. */
-  void take(Holder[] next) {
+  void take(GroupMember[] next) {
     holders = next;
   }
 
   /** Its rank goes to this one. */
-  void take(Holder next) {
+  void take(GroupMember next) {
     holders[next.rank] = next;
   }
 
@@ -58,7 +58,7 @@ final class Seats {
   }
 
   /** Those of whom a newcomer to a group of one size wants the rank, whatever has become of them. */
-  Stream<Holder> wanted(int wantedRank) {
+  Stream<GroupMember> wanted(int wantedRank) {
     return wantedRank < 0 ? Stream.of(holders) : Stream.of(holders[wantedRank]);
   }
 
@@ -75,7 +75,7 @@ final class Seats {
 
   /** Whether this one has left already, so that it need not be told that it is not here. */
   boolean hasLeft(int rank, long incarnation) {
-    return isHeldBy(rank, incarnation) && holders[rank].state == Holder.State.LEFT;
+    return isHeldBy(rank, incarnation) && holders[rank].state == GroupMember.State.LEFT;
   }
 
   private boolean isHeldBy(int rank, long incarnation) {
@@ -86,7 +86,7 @@ final class Seats {
    * The holder that speaks, its lease renewed; or {@code StaleGeneration} saying what became of it. A member of an elastic
    * group may not have heard yet that it has another rank, and one that is lost none that it knows of.
    */
-  Holder requireActive(int saidRank, long incarnation, long generation) {
+  GroupMember requireActive(int saidRank, long incarnation, long generation) {
     int rank = !elastic ? saidRank : Stream.of(holders).filter(h -> h.incarnation == incarnation)
         .mapToInt(h -> h.rank).findFirst().orElse(saidRank);
     if (elastic && (rank < 0 || rank >= holders.length)) {
@@ -103,10 +103,10 @@ final class Seats {
       throw new StaleGeneration("incarnation " + incarnation + " does not hold rank " + rank + " of group " + group
           + "; its holder is " + holder + ". Join again to get a new incarnation");
     }
-    Holder holder = holders[rank];
+    GroupMember holder = holders[rank];
     if (!holder.active()) {
       throw new StaleGeneration(holder.describe(now) + " of group " + group
-          + (holder.state == Holder.State.LEFT ? " has left" : " was declared lost: " + holder.lostFor())
+          + (holder.state == GroupMember.State.LEFT ? " has left" : " was declared lost: " + holder.lostFor())
           + ". Join again to get a new incarnation");
     }
     if (holder.isAsked()) {

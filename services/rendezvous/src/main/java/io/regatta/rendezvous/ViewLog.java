@@ -13,8 +13,8 @@ final class ViewLog {
   private final long opened;
   private long number;
   /** The holders of the latest view, by rank, and their states in it. */
-  private Holder[] holders = {};
-  private Holder.State[] states = {};
+  private GroupMember[] holders = {};
+  private GroupMember.State[] states = {};
   /** The number of the view in which the rank's entry last changed. */
   private long[] changed = {};
   private List<String> waiting = List.of();
@@ -28,7 +28,7 @@ final class ViewLog {
   }
 
   /** Compares the group with its latest view. If they differ, the group has a new view, with the next number. */
-  void note(List<Holder> now, List<String> newcomers) {
+  void note(List<GroupMember> now, List<String> newcomers) {
     long next = number + 1;
     boolean differs = now.size() != holders.length;
     if (differs) {
@@ -37,7 +37,7 @@ final class ViewLog {
       changed = Arrays.copyOf(changed, now.size());
     }
     for (int rank = 0; rank < holders.length; rank++) {
-      Holder holder = now.get(rank);
+      GroupMember holder = now.get(rank);
       if (holders[rank] != holder || states[rank] != holder.state) {
         holders[rank] = holder;
         states[rank] = holder.state;

@@ -22,7 +22,7 @@ final class WorkQueues {
   private static final class Queue {
     final List<String> items;
     final LinkedHashSet<String> waiting;
-    final Map<String, Holder> leased = new LinkedHashMap<>();
+    final Map<String, GroupMember> leased = new LinkedHashMap<>();
 
     Queue(List<String> items) {
       this.items = List.copyOf(items);
@@ -49,7 +49,7 @@ final class WorkQueues {
    * the answer. Without an item and not finished: others still work, and what they have may come back, so ask again
    * later.
    */
-  LeaseReply lease(Holder holder, String name, List<String> items, List<String> done, List<String> held) {
+  LeaseReply lease(GroupMember holder, String name, List<String> items, List<String> done, List<String> held) {
     if (finished.contains(name)) {
       return LeaseReply.newBuilder().setFinished(true).build();
     }
@@ -73,7 +73,7 @@ final class WorkQueues {
       finished.add(name);
       return LeaseReply.newBuilder().setFinished(true).build();
     }
-    for (Map.Entry<String, Holder> lease : queue.leased.entrySet()) {
+    for (Map.Entry<String, GroupMember> lease : queue.leased.entrySet()) {
       if (lease.getValue() == holder && !held.contains(lease.getKey())) {
         return LeaseReply.newBuilder().setItem(lease.getKey()).build();
       }
@@ -103,8 +103,8 @@ final class WorkQueues {
   }
 
   /** An item done before is fine (the answer got lost); one that waits or lies with somebody else is not. */
-  private void checkDone(Queue queue, String name, Holder holder, String item) {
-    Holder owner = queue.leased.get(item);
+  private void checkDone(Queue queue, String name, GroupMember holder, String item) {
+    GroupMember owner = queue.leased.get(item);
     boolean doneBefore = owner == null && !queue.waiting.contains(item) && queue.items.contains(item);
     if (owner != holder && !doneBefore) {
       throw new InvalidInput("rank " + holder.rank + " reports item " + item + " of queue " + name + " of group "
@@ -112,7 +112,7 @@ final class WorkQueues {
     }
   }
 
-  private void checkHeld(Queue queue, String name, Holder holder, String item) {
+  private void checkHeld(Queue queue, String name, GroupMember holder, String item) {
     if (queue.leased.get(item) != holder) {
       throw new InvalidInput("rank " + holder.rank + " says that it holds item " + item + " of queue " + name + " of group "
           + group + ", which it was not handed out or has reported as done");
@@ -120,7 +120,7 @@ final class WorkQueues {
   }
 
   /** Puts what the holder had in front of what waits. */
-  void giveBack(Holder holder) {
+  void giveBack(GroupMember holder) {
     for (Queue queue : queues.values()) {
       LinkedHashSet<String> again = new LinkedHashSet<>();
       queue.leased.forEach((item, owner) -> {

@@ -8,17 +8,17 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import com.google.protobuf.ByteString;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Wait;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.RepeatedCall;
+import io.regatta.node.group.GroupMembership;
 import io.regatta.node.group.MemberContext;
-import io.regatta.node.group.Membership;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.protocol.rendezvous.GroupView;
@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.slf4j.LoggerFactory;
 
-/** A service's seat at a real rendezvous: {@link Membership}. */
+/** A service's seat at a real rendezvous: {@link GroupMembership}. */
 @ExtendWith(BlockedLoopGuard.class)
 class SeatTest {
 
@@ -47,10 +47,10 @@ class SeatTest {
 
   @Test
   void joinsAndGathersSayWhoIsMissingAndHowFarItIs() {
-    Membership first = membership();
+    GroupMembership first = membership();
     Future<Void> joined = join(first, 0);
     assertThat(missingIn("join of group job", "trainer")).isEqualTo("trainer 1, step -1");
-    Membership second = membership();
+    GroupMembership second = membership();
     get(join(second, 1));
     get(joined);
     assertThat(List.of(first.rank(), second.rank())).containsExactly(0, 1);
@@ -74,8 +74,8 @@ class SeatTest {
   @Test
   void theOthersAreToldWhoHasLeftAndHowFarItWas() {
     step.set(7);
-    Membership first = membership();
-    Membership second = membership();
+    GroupMembership first = membership();
+    GroupMembership second = membership();
     Future<Void> joined = join(first, 0);
     get(join(second, 1));
     get(joined);
@@ -96,7 +96,7 @@ class SeatTest {
 
   @Test
   void aSeatThatTheRendezvousDoesNotKnowAnyMoreIsGivenUpOnce() {
-    Membership seat = membership();
+    GroupMembership seat = membership();
     get(join1(seat));
     rendezvous.stop();
     get(rendezvous.vertx.deployVerticle(new RendezvousVerticle(rendezvous.node, atSamePort())));
@@ -110,9 +110,9 @@ class SeatTest {
   void leavingARendezvousThatIsGoneIsNoNews() {
     ListAppender<ILoggingEvent> log = new ListAppender<>();
     log.start();
-    Logger logger = (Logger) LoggerFactory.getLogger(Membership.class);
+    Logger logger = (Logger) LoggerFactory.getLogger(GroupMembership.class);
     logger.addAppender(log);
-    Membership seat = membership();
+    GroupMembership seat = membership();
     get(join1(seat));
     rendezvous.stop();
     get(on(seat::leave));
@@ -125,7 +125,7 @@ class SeatTest {
   @Test
   void beatsOverANewConnection_whenAFlowIsBlackHoled() {
     BlackHole hole = new BlackHole(rendezvous.vertx, rendezvous.verticle.port(), 0, 0);
-    Membership seat = membership(at(hole.port()));
+    GroupMembership seat = membership(at(hole.port()));
     get(join1(seat));
     awaitStep(1); // a beat has gone over the flow
     hole.swallow();
@@ -142,7 +142,7 @@ class SeatTest {
   void joins_whenThePortOpensLater() throws Exception {
     int port = FreePorts.one();
     ListAppender<ILoggingEvent> log = logOf(RepeatedCall.class);
-    Membership seat = membership(at(port));
+    GroupMembership seat = membership(at(port));
     Future<Void> joined = join1(seat);
     awaitLines(log, "waits for the rendezvous at 127.0.0.1:" + port);
     assertThat(missingIn("join of group job", "rendezvous")).isEqualTo("the rendezvous at 127.0.0.1:" + port + ", step -2");
@@ -159,7 +159,7 @@ class SeatTest {
   void joins_whenTheFirstConnectionIsSwallowed() {
     BlackHole hole = new BlackHole(rendezvous.vertx, rendezvous.verticle.port(), 0, 1);
     Node hasty = hasty(8);
-    Membership seat = membership(hasty, at(hole.port()));
+    GroupMembership seat = membership(hasty, at(hole.port()));
     get(join1(seat));
     assertThat(hole.connections()).as("the swallowed one, and another").isGreaterThanOrEqualTo(2);
     get(on(seat::leave));
@@ -172,7 +172,7 @@ class SeatTest {
   void saysForWhomItHasWaited_whenThePortNeverOpens() throws Exception {
     Node hasty = hasty(1);
     int port = FreePorts.one();
-    Membership seat = membership(hasty, at(port));
+    GroupMembership seat = membership(hasty, at(port));
     assertThat(failure(join1(seat))).isInstanceOf(PeerLost.class)
         .hasMessageMatching("trainer has waited for its join of group job, and the rendezvous at 127.0.0.1:" + port
             + " has not answered for \\d+\\.\\d s: .*; start it, and then this one again");
@@ -184,7 +184,7 @@ class SeatTest {
 
   @Test
   void asksNoMore_whenTheSeatIsGivenUpMeanwhile() throws Exception {
-    Membership seat = membership(at(FreePorts.one()));
+    GroupMembership seat = membership(at(FreePorts.one()));
     ListAppender<ILoggingEvent> log = logOf(RepeatedCall.class);
     Future<Void> joined = join1(seat);
     awaitLines(log, "waits for");
@@ -217,12 +217,12 @@ class SeatTest {
     return new Directory.Instance(real.service(), real.id(), real.index(), "127.0.0.1", port, real.incarnation(), real.attributes());
   }
 
-  private Membership membership(Directory.Instance at) {
+  private GroupMembership membership(Directory.Instance at) {
     return membership(rendezvous.node, at);
   }
 
-  private Membership membership(Node node, Directory.Instance at) {
-    return get(on(() -> Future.succeededFuture(new Membership(MemberContext.of(node), at, "job", "trainer", step::get, changed::add,
+  private GroupMembership membership(Node node, Directory.Instance at) {
+    return get(on(() -> Future.succeededFuture(new GroupMembership(MemberContext.of(node), at, "job", "trainer", step::get, changed::add,
         givenUp::complete))));
   }
 
@@ -241,19 +241,19 @@ class SeatTest {
         hasty.messageBytes(), hasty.limits());
   }
 
-  private Membership membership() {
+  private GroupMembership membership() {
     return membership(get(rendezvous.directory.list(Directory.RENDEZVOUS)).get(0));
   }
 
-  private Future<Void> join(Membership seat, int rank) {
+  private Future<Void> join(GroupMembership seat, int rank) {
     return on(() -> seat.join("trainer " + rank, 2, rank, "trainer-" + rank, "", Duration.ofSeconds(20)));
   }
 
-  private Future<Void> join1(Membership seat) {
+  private Future<Void> join1(GroupMembership seat) {
     return on(() -> seat.join("trainer", 1, -1, "alone", "", Duration.ofSeconds(20)));
   }
 
-  private String missing(Membership seat, String key) {
+  private String missing(GroupMembership seat, String key) {
     return described(get(seat.missing(key)));
   }
 

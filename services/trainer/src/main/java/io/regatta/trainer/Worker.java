@@ -4,6 +4,7 @@ import ai.djl.Device;
 import ai.djl.Model;
 import ai.djl.training.TrainingConfig;
 import ai.djl.training.dataset.Dataset;
+import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.metrics.BinaryMetrics;
 import io.regatta.snapshot.SnapshotKind;

@@ -31,7 +31,7 @@ public final class GrpcCalls implements Handler<HttpServerRequest> {
   private final Map<ServiceDescriptor, BooleanSupplier> services = new LinkedHashMap<>();
 
   public GrpcCalls(Vertx vertx) {
-    Health.bind(this, vertx);
+    HealthService.bind(this, vertx);
     Reflection.bind(this);
   }
 

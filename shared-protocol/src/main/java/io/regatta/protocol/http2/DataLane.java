@@ -67,7 +67,7 @@ public final class DataLane {
     channel.config().setAllocator(DirectMemory.ALLOCATOR).setWriteBufferWaterMark(WATER);
     Loopback.unpaced(channel);
     connection.pingHandler(ping -> {
-      if (ping.length() == Long.BYTES && ping.getLong(0) == Bells.RING) {
+      if (ping.length() == Long.BYTES && ping.getLong(0) == PingWaiters.RING) {
         tap.bells().rung();
       }
     });

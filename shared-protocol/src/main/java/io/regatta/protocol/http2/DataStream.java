@@ -20,7 +20,7 @@ import java.nio.channels.ClosedChannelException;
  * and the sink and the drain handler are called on the context that opened it, which is of that loop.
  */
 public final class DataStream {
-  private static final Buffer BELL = Buffer.buffer(Long.BYTES).appendLong(Bells.RING);
+  private static final Buffer BELL = Buffer.buffer(Long.BYTES).appendLong(PingWaiters.RING);
 
   private final VertxLoop loop;
   private final int queueBytes;

@@ -37,7 +37,7 @@ final class DataTap extends ChannelInboundHandlerAdapter {
   private final int maxFrameBytes;
   private final FrameBoundary boundary;
   private final Runnable found;
-  private final Bells bells;
+  private final PingWaiters bells;
   private final IntObjectMap<DataSink> sinks = new IntObjectHashMap<>();
   private final ByteBuf header = Unpooled.buffer(FRAME_HEADER_LENGTH, FRAME_HEADER_LENGTH);
   private State state = State.SEARCHING;
@@ -64,10 +64,10 @@ final class DataTap extends ChannelInboundHandlerAdapter {
     this.maxFrameBytes = maxFrameBytes;
     this.boundary = new FrameBoundary(ping);
     this.found = found;
-    bells = new Bells(http2.connection());
+    bells = new PingWaiters(http2.connection());
   }
 
-  Bells bells() {
+  PingWaiters bells() {
     return bells;
   }
 

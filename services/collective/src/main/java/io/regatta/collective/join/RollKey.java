@@ -10,7 +10,7 @@ import io.vertx.core.json.DecodeException;
 import java.util.List;
 import java.util.Optional;
 
-/** Where the members of a group keep their {@link Roll}: one key of a store, changed by compare-and-set. Stateless. */
+/** Where the members of a group keep their {@link MembershipRecord}: one key of a store, changed by compare-and-set. Stateless. */
 record RollKey(Clock clock, Store store, Joining joining) {
 
   static final String KEY = "group";
@@ -20,15 +20,15 @@ record RollKey(Clock clock, Store store, Joining joining) {
    *
    * @param held as the store has it; empty if nobody has been there
    */
-  record Held(Optional<byte[]> held, Roll roll) {}
+  record Held(Optional<byte[]> held, MembershipRecord roll) {}
 
   Future<Held> look() {
     return store.get(KEY).map(held -> new Held(held, decode(held)));
   }
 
-  private Roll decode(Optional<byte[]> held) {
+  private MembershipRecord decode(Optional<byte[]> held) {
     try {
-      return held.map(Roll::decode).orElse(Roll.of(joining));
+      return held.map(MembershipRecord::decode).orElse(MembershipRecord.of(joining));
     } catch (DecodeException | ClassCastException | NullPointerException e) {
       throw new InvalidInput("key " + KEY + " of " + store + " holds no group; give group " + joining.group()
           + " a scope of its own", e);
@@ -36,7 +36,7 @@ record RollKey(Clock clock, Store store, Joining joining) {
   }
 
   /** Whether the roll is this one now: nobody has changed it since that look. */
-  Future<Boolean> change(Held seen, Roll roll) {
+  Future<Boolean> change(Held seen, MembershipRecord roll) {
     return store.compareAndSet(KEY, seen.held, roll.encode());
   }
 
@@ -50,8 +50,8 @@ record RollKey(Clock clock, Store store, Joining joining) {
       if (seen.roll.everybody().noneMatch(entry -> entry.id().equals(id))) {
         return Future.succeededFuture();
       }
-      Roll left = seen.roll.without(List.of(id));
-      Roll then = switch (when) {
+      MembershipRecord left = seen.roll.without(List.of(id));
+      MembershipRecord then = switch (when) {
         case BEFORE_THE_END -> left;
         case AT_THE_END -> left.end();
         case WITH_SUCCESS -> left.succeed(clock.epochMillis());

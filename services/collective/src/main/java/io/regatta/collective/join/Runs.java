@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The run ids that a {@link Roll} knows: of the members of the run under way, and of the runs that ended with success. Immutable
+ * The run ids that a {@link MembershipRecord} knows: of the members of the run under way, and of the runs that ended with success. Immutable
  * and bounded: the oldest ended runs are forgotten first, and each after {@value #AGE_MILLIS} ms by the clock of whoever ends one.
  *
  * @param current of the members so far, each once

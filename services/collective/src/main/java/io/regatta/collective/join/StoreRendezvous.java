@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A rendezvous over any store, without a service: the members agree by compare-and-set of one value ({@link Roll}), and watch
- * each other's signs of life ({@link Pulse}), as the nodes of torch's elastic rendezvous do. Any thread. A group needs a scope
+ * A rendezvous over any store, without a service: the members agree by compare-and-set of one value ({@link MembershipRecord}), and watch
+ * each other's signs of life ({@link StoreHeartbeats}), as the nodes of torch's elastic rendezvous do. Any thread. A group needs a scope
  * of the store for itself ({@link Store#under}).
  */
 public final class StoreRendezvous implements Rendezvous {

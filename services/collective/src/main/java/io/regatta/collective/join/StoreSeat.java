@@ -3,7 +3,7 @@ package io.regatta.collective.join;
 import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
-import io.regatta.collective.join.Roll.Entry;
+import io.regatta.collective.join.MembershipRecord.Entry;
 import io.regatta.collective.store.Store;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
@@ -28,12 +28,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A seat in a group that meets over a store: looks at the {@link Roll} time and again and does what is to be done next. Owned
+ * A seat in a group that meets over a store: looks at the {@link MembershipRecord} time and again and does what is to be done next. Owned
  * by the loop on which it is made. A store that does not answer is asked again, and a look that is never answered is complained
  * of after a lease: neither declares anybody lost, nor ends the generation, whose members may reach each other all the same. One
  * that waits for a generation gives up when the store has been silent for as long as it was to wait for the first.
  */
-final class StoreSeat extends Tenure {
+final class StoreSeat extends AbstractSeat {
   private static final Logger LOG = LoggerFactory.getLogger(StoreSeat.class);
   private static final PeerLog LOSSES = PeerLog.ofEvents(LOG);
   private static final PeerLog FORMATIONS = PeerLog.ofEvents(LOG);
@@ -54,7 +54,7 @@ final class StoreSeat extends Tenure {
   /** Whether most members of a generation must be there to form the next one. */
   private final boolean majority;
   private final String id = UUID.randomUUID().toString();
-  private final Pulse pulse;
+  private final StoreHeartbeats heartbeats;
   private Phase phase = Phase.WAITING;
   /** For a generation; of a seat in one the last one. */
   private StoreWait wait;
@@ -74,7 +74,7 @@ final class StoreSeat extends Tenure {
     this.over = over;
     this.majority = majority;
     this.key = new RollKey(loop().clock(), store, joining);
-    this.pulse = new Pulse(store, id, timing, loop().clock()::nanos);
+    this.heartbeats = new StoreHeartbeats(store, id, timing, loop().clock()::nanos);
   }
 
   Future<Seat> join() {
@@ -124,10 +124,10 @@ final class StoreSeat extends Tenure {
 
   /** Whether to look again soon: something has changed, or is being changed. */
   private Future<Boolean> consider(RollKey.Held seen) {
-    Roll roll = seen.roll();
-    Future<Void> beat = roll.everybody().anyMatch(entry -> entry.id().equals(id)) ? pulse.beat()
+    MembershipRecord roll = seen.roll();
+    Future<Void> beat = roll.everybody().anyMatch(entry -> entry.id().equals(id)) ? heartbeats.beat()
         : Future.succeededFuture();
-    return beat.compose(v -> pulse.lost(roll.behind(id, WATCHED))).compose(lost -> {
+    return beat.compose(v -> heartbeats.lost(roll.behind(id, WATCHED))).compose(lost -> {
       if (phase == Phase.OVER) {
         return Future.succeededFuture(false);
       }
@@ -135,7 +135,7 @@ final class StoreSeat extends Tenure {
         return change(seen, roll.lose(lost.stream().map(Entry::id).toList()))
             .compose(v -> {
               LOSSES.warn("group {}: lost, no sign of life within {}: {}", roll.group(), timing.seconds(), lost);
-              return pulse.forget(lost);
+              return heartbeats.forget(lost);
             }, Future::failedFuture)
             .map(true);
       }
@@ -149,7 +149,7 @@ final class StoreSeat extends Tenure {
   }
 
   private Future<Boolean> proceed(RollKey.Held seen) {
-    Roll roll = seen.roll();
+    MembershipRecord roll = seen.roll();
     wait.sees(roll, membership() == null);
     boolean member = roll.member(id).isPresent();
     if (member && roll.isWhole() && (membership() == null || roll.formed() > membership().generation())) {
@@ -175,7 +175,7 @@ final class StoreSeat extends Tenure {
       return change(seen, roll.enter(id, joining));
     } catch (Conflict refusal) {
       // Those who stand in the way may be dead: the store does not know.
-      return wait.isLate() || pulse.haveMoved(roll.everybody().toList()) ? Future.failedFuture(refusal)
+      return wait.isLate() || heartbeats.haveMoved(roll.everybody().toList()) ? Future.failedFuture(refusal)
           : Future.succeededFuture(false);
     }
   }
@@ -189,11 +189,11 @@ final class StoreSeat extends Tenure {
         .compose(withdrawn -> withdrawn ? Future.failedFuture(why) : Future.succeededFuture(true));
   }
 
-  private Future<Boolean> change(RollKey.Held seen, Roll roll) {
+  private Future<Boolean> change(RollKey.Held seen, MembershipRecord roll) {
     return key.change(seen, roll).map(true);
   }
 
-  private void seated(Roll roll) {
+  private void seated(MembershipRecord roll) {
     Entry mine = roll.member(id).orElseThrow();
     seated = roll.members();
     begins(new Membership(roll.group(), roll.formed(), mine.rank(), seated.stream().map(Entry::endpoint).toList()));
@@ -202,7 +202,7 @@ final class StoreSeat extends Tenure {
     wait.formed(membership());
   }
 
-  private Future<Boolean> keep(Roll roll) {
+  private Future<Boolean> keep(MembershipRecord roll) {
     if (roll.member(id).isEmpty()) {
       return Future.failedFuture(lost());
     }
@@ -254,7 +254,7 @@ final class StoreSeat extends Tenure {
       return Future.succeededFuture();
     }
     endHere(why);
-    return looking.transform(done -> key.withdraw(id, when)).eventually(pulse::end)
+    return looking.transform(done -> key.withdraw(id, when)).eventually(heartbeats::end)
         .onFailure(e -> LOG.debug("group {}: {}", joining.group(), e.toString()));
   }
 

@@ -2,7 +2,7 @@ package io.regatta.collective.join;
 
 import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
-import io.regatta.collective.join.Roll.Entry;
+import io.regatta.collective.join.MembershipRecord.Entry;
 import io.regatta.collective.store.Store;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Wait;
@@ -78,7 +78,7 @@ final class StoreWait {
    *
    * @param newcomer whether the seat has not been in a generation
    */
-  void sees(Roll roll, boolean newcomer) {
+  void sees(MembershipRecord roll, boolean newcomer) {
     sinceHeard = Stopwatch.start(clock);
     goesOn = newcomer && !roll.members().isEmpty();
     peers = roll.members().isEmpty() ? List.of(Wait.Peer.named(roll.missing()))
@@ -101,7 +101,7 @@ final class StoreWait {
     return isLate() || sinceHeard.nanos() >= joining.timeout().toNanos();
   }
 
-  PeerLost tooLate(Roll roll) {
+  PeerLost tooLate(MembershipRecord roll) {
     return new PeerLost(joining.member() + " has waited in vain for " + waited() + " at " + store + ", " + what + ": "
         + roll.missing());
   }

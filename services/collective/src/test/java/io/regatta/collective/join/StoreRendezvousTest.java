@@ -247,7 +247,7 @@ class StoreRendezvousTest {
     assertThatThrownBy(() -> get(elastic(2, 3, "a", Duration.ofMillis(150)))).isInstanceOf(PeerLost.class)
         .hasMessageMatching("a has waited in vain for [0-9.]+ s at .*, join of group g: .*")
         .hasMessageContaining("only 1 of at least 2 members of group g").hasMessageContaining("a at a:1");
-    Roll left = Roll.decode(get(memory.get("job/group")).orElseThrow());
+    MembershipRecord left = MembershipRecord.decode(get(memory.get("job/group")).orElseThrow());
     assertThat(left.everybody()).isEmpty();
     Seat alone = get(elastic(1, 2, "b", LONG));
     Future<Seat> newcomer = elastic(1, 2, "c", Duration.ofMillis(1));
@@ -286,11 +286,11 @@ class StoreRendezvousTest {
   void whoHasLeftLeavesNothingBehind_thoughASignOfLifeIsStillOnItsWay() {
     SlowStore slow = new SlowStore(memory);
     Seat seat = get(rendezvous(slow, HASTY).join(Joining.fixed("g", 1, 0, "a", "a:1", LONG)));
-    get(slow.next("job/pulse/"));
+    get(slow.next("job/heartbeats/"));
     Future<Void> left = seat.leave();
     slow.deliver();
     get(left);
-    assertThat(Roll.decode(get(memory.get("job/group")).orElseThrow()).everybody()).isEmpty();
+    assertThat(MembershipRecord.decode(get(memory.get("job/group")).orElseThrow()).everybody()).isEmpty();
     assertThat(get(memory.get(slow.heldKey))).isEmpty();
   }
 
@@ -306,7 +306,7 @@ class StoreRendezvousTest {
   void aStoreThatFallsSilentEndsTheWaitForTheNextGeneration_thoughThatHasNoLimit() {
     SlowStore silent = new SlowStore(memory);
     Seat seat = get(rendezvous(silent, HASTY).join(Joining.fixed("g", 1, 0, "a", "a:1", Duration.ofSeconds(2))));
-    get(silent.next("job/pulse/"));
+    get(silent.next("job/heartbeats/"));
     assertThatThrownBy(() -> get(seat.reform(Seat.Reform.UNLIMITED))).isInstanceOf(PeerLost.class)
         .hasMessageContaining("a of group g").hasMessageContaining("has not answered for 1.5 s");
   }

@@ -10,8 +10,8 @@ import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.testing.VirtualTime;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.group.GroupMembership;
 import io.regatta.node.group.MemberContext;
-import io.regatta.node.group.Membership;
 import io.regatta.node.settings.Settings;
 import io.regatta.protocol.CoreShardHandler;
 import io.regatta.protocol.GrpcShardLink;
@@ -80,7 +80,7 @@ final class SimulatedCluster {
   final class Rank {
     final Loop loop;
     final Network way;
-    final Membership membership;
+    final GroupMembership membership;
     long lastStep = -1;
     private final int number;
     private ParameterClient client;
@@ -89,7 +89,7 @@ final class SimulatedCluster {
       this.number = number;
       loop = time.loop("trainer " + number);
       way = network.of(loop);
-      membership = new Membership(new MemberContext(loop, way, new Waits(time, 10), "host-" + number, PATIENCE), rendezvous, group,
+      membership = new GroupMembership(new MemberContext(loop, way, new Waits(time, 10), "host-" + number, PATIENCE), rendezvous, group,
           "trainer", () -> lastStep, changed -> { }, why -> {
             throw new AssertionError("trainer " + number + " has lost its seat", why);
           });

@@ -22,7 +22,7 @@ import java.util.stream.Collectors;
 
 /**
  * One port for people and monitoring: {@code /health}, {@code /ready}, {@code /metrics} (Prometheus text),
- * {@code /why} (JSON, or plain sentences for {@code Accept: text/plain}). Owned by its node's {@link Insight}; runs on
+ * {@code /why} (JSON, or plain sentences for {@code Accept: text/plain}). Owned by its node's {@link ProcessDiagnostics}; runs on
  * the one event loop of a small Vertx of its own, so that it answers before there is a cluster and when the services'
  * loops are blocked, and renders metrics on a worker thread. Probes of schedulers have neither certificate nor token:
  * {@code /health} and {@code /ready} are open to them, over TLS where the process has it.
@@ -32,27 +32,27 @@ final class AdminServer {
   private static final int IDLE_MILLIS = 120_000;
 
   private final Vertx vertx;
-  private final Insight insight;
+  private final ProcessDiagnostics diagnostics;
   private HttpServer server;
 
-  private AdminServer(Vertx vertx, Insight insight) {
+  private AdminServer(Vertx vertx, ProcessDiagnostics diagnostics) {
     this.vertx = vertx;
-    this.insight = insight;
+    this.diagnostics = diagnostics;
   }
 
   /** Starts listening; fails with {@link InvalidInput} if the port is in use, and leaves nothing behind then. */
-  static Future<AdminServer> start(String host, int port, Insight insight) {
-    return start(host, port, insight, IDLE_MILLIS);
+  static Future<AdminServer> start(String host, int port, ProcessDiagnostics diagnostics) {
+    return start(host, port, diagnostics, IDLE_MILLIS);
   }
 
   /** The same with another limit for a connection without a byte. */
-  static Future<AdminServer> start(String host, int port, Insight insight, int idleMillis) {
+  static Future<AdminServer> start(String host, int port, ProcessDiagnostics diagnostics, int idleMillis) {
     Vertx own = Vertx.vertx(PlainVertx.options().setEventLoopPoolSize(1)
         .setWorkerPoolSize(1).setInternalBlockingPoolSize(1));
-    AdminServer admin = new AdminServer(own, insight);
+    AdminServer admin = new AdminServer(own, diagnostics);
     Promise<AdminServer> promise = Promise.promise();
     try {
-      admin.server = insight.security().askingServer(own, new HttpServerOptions()
+      admin.server = diagnostics.security().askingServer(own, new HttpServerOptions()
           .setIdleTimeout(idleMillis).setIdleTimeoutUnit(TimeUnit.MILLISECONDS)).requestHandler(admin.calls());
     } catch (InvalidInput e) {
       return admin.close().transform(closed -> Future.failedFuture(e));
@@ -87,7 +87,7 @@ final class AdminServer {
   }
 
   private Handler<HttpServerRequest> calls() {
-    Handler<HttpServerRequest> open = insight.security().open(this::handleOpen);
+    Handler<HttpServerRequest> open = diagnostics.security().open(this::handleOpen);
     return request -> {
       if (!isRead(request) || Probes.isProbe(request)) {
         open.handle(request);
@@ -103,25 +103,25 @@ final class AdminServer {
 
   private void handleOpen(HttpServerRequest request) {
     if (isRead(request)) {
-      insight.probes().answer(request);
+      diagnostics.probes().answer(request);
     } else {
       answer(request, 405, "text/plain", "only GET\n");
     }
   }
 
   private void handleGuarded(HttpServerRequest request) {
-    if (!insight.security().admits(request)) {
+    if (!diagnostics.security().admits(request)) {
       return;
     }
-    if (insight.security().isMutual() && !PeerSecurity.hasCertificate(request)) {
+    if (diagnostics.security().isMutual() && !PeerSecurity.hasCertificate(request)) {
       answer(request, 403, "text/plain", "only /health and /ready are open to clients without a certificate\n");
       return;
     }
     switch (request.path()) {
-      case "/metrics" -> vertx.executeBlocking(() -> insight.metrics().scrape(), false)
+      case "/metrics" -> vertx.executeBlocking(() -> diagnostics.metrics().scrape(), false)
           .onSuccess(text -> answer(request, 200, "text/plain; version=0.0.4; charset=utf-8", text))
           .onFailure(e -> answer(request, 500, "text/plain", "cannot render the metrics: " + e + "\n"));
-      case "/why" -> insight.waits().list()
+      case "/why" -> diagnostics.waits().list()
           .onSuccess(list -> why(request, list))
           .onFailure(e -> answer(request, 500, "text/plain", "cannot list the waits: " + e + "\n"));
       default -> answer(request, 404, "text/plain", "here are /health, /ready, /metrics and /why\n");
@@ -132,7 +132,7 @@ final class AdminServer {
     long now = SystemClock.get().epochMillis();
     String accept = request.getHeader("Accept");
     if (accept != null && accept.startsWith("text/plain")) {
-      answer(request, 200, "text/plain; charset=utf-8", list.isEmpty() ? insight.role() + ": nothing waits\n"
+      answer(request, 200, "text/plain; charset=utf-8", list.isEmpty() ? diagnostics.role() + ": nothing waits\n"
           : list.stream().map(wait -> wait.sentence(now) + "\n").collect(Collectors.joining()));
       return;
     }
@@ -150,7 +150,7 @@ final class AdminServer {
           .put("sentence", wait.sentence(now)));
     }
     answer(request, 200, "application/json",
-        new JsonObject().put("role", insight.role()).put("waits", entries).encodePrettily() + "\n");
+        new JsonObject().put("role", diagnostics.role()).put("waits", entries).encodePrettily() + "\n");
   }
 
   static void answer(HttpServerRequest request, int status, String type, String body) {

@@ -11,10 +11,10 @@ import java.util.List;
  */
 public final class Probes {
 
-  private final Insight insight;
+  private final ProcessDiagnostics diagnostics;
 
-  Probes(Insight insight) {
-    this.insight = insight;
+  Probes(ProcessDiagnostics diagnostics) {
+    this.diagnostics = diagnostics;
   }
 
   /** True if a request is for one of them. */
@@ -28,9 +28,9 @@ public final class Probes {
    */
   public void answer(HttpServerRequest request) {
     if ("/ready".equals(request.path())) {
-      checked(request, insight.hosted().ready());
+      checked(request, diagnostics.hosted().ready());
     } else {
-      insight.health().look().onSuccess(checks -> checked(request, checks))
+      diagnostics.health().look().onSuccess(checks -> checked(request, checks))
           .onFailure(e -> AdminServer.answer(request, 500, "text/plain", "cannot look: " + e + "\n"));
     }
   }
@@ -38,8 +38,8 @@ public final class Probes {
   private void checked(HttpServerRequest request, List<Check> checks) {
     boolean up = checks.stream().allMatch(Check::up);
     JsonObject body = new JsonObject().put("status", status(up));
-    if (insight.security().couldCall(request, "/why")) {
-      body = new JsonObject().put("role", insight.role()).mergeIn(body).put("checks", details(checks));
+    if (diagnostics.security().couldCall(request, "/why")) {
+      body = new JsonObject().put("role", diagnostics.role()).mergeIn(body).put("checks", details(checks));
     }
     AdminServer.answer(request, up ? 200 : 503, "application/json", body.encodePrettily() + "\n");
   }

@@ -6,8 +6,8 @@ import io.regatta.core.loop.Deadline;
 import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
 import io.regatta.node.directory.RepeatedCall;
+import io.regatta.protocol.NoResponseException;
 import io.regatta.protocol.RendezvousClient;
-import io.regatta.protocol.Unanswered;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.vertx.core.Future;
@@ -19,7 +19,7 @@ import java.util.function.Supplier;
  * A join of a group that waits for the rendezvous, too. A join that has not reached it is made again until the node's ready timeout.
  * One of an elastic group, or of its next generation, outlives broken connections as well: the rendezvous takes it for the same one.
  * Meanwhile the rendezvous is asked now and then whether it is there, for its answer may take as long as it likes. Owned by its
- * {@link Membership}, on that one's loop.
+ * {@link GroupMembership}, on that one's loop.
  */
 final class PatientJoin {
   private static final long HEAR_MILLIS = 5_000;
@@ -47,7 +47,7 @@ final class PatientJoin {
     deadline = Deadline.in(loop.clock(), timeout);
     this.elastic = elastic;
     join = new RepeatedCall<>(loop, process.waits(), words, process.patience(),
-        elastic ? Unanswered::isCauseOf : Unanswered::isBeforeSending, missing, this::attempt);
+        elastic ? NoResponseException::isCauseOf : NoResponseException::isBeforeSending, missing, this::attempt);
   }
 
   /** Asks; called once. Fails as {@link RendezvousClient#join(JoinRequest)}, and with {@code PeerLost} when patience is at its end. */

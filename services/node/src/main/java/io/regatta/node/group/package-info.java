@@ -1,5 +1,5 @@
 /**
- * Groups at the rendezvous as their members see them: the own seat, {@link io.regatta.node.group.Membership}, and the
+ * Groups at the rendezvous as their members see them: the own seat, {@link io.regatta.node.group.GroupMembership}, and the
  * watch on another group's members, {@link io.regatta.node.group.GroupWatch}.
  */
 package io.regatta.node.group;

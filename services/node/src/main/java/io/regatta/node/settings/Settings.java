@@ -129,7 +129,7 @@ public final class Settings {
    * @return the effective configuration; fails with {@link InvalidInput} (one line: file, line and column, or key,
    *     value and source)
    */
-  public static Future<Effective> load(Vertx vertx, Schema schema, Sources sources) {
+  public static Future<EffectiveConfig> load(Vertx vertx, Schema schema, Sources sources) {
     return ConfigFile.read(vertx, sources.file()).compose(file -> {
       Map<String, String> origins = new LinkedHashMap<>();
       List<JsonObject> layers = new ArrayList<>();
@@ -144,7 +144,7 @@ public final class Settings {
       layers.add(overrides(schema, sources.overrides(), origins));
       layers.add(sources.code());
       mark(sources.code(), "", "code", origins);
-      return merge(vertx, layers).map(merged -> new Effective(schema, merged, origins, sources.file()));
+      return merge(vertx, layers).map(merged -> new EffectiveConfig(schema, merged, origins, sources.file()));
     });
   }
 
@@ -171,7 +171,7 @@ public final class Settings {
   /** The same for a map of another record, whose sources messages name if it was read from a configuration. */
   public static <R extends Record> R bind(Map<String, Object> map, Class<R> type, String key) {
     String prefix = key + ".";
-    return type.cast(new SettingsBinder(Schema.of(type), path -> GivenMap.origin(map, path.substring(prefix.length())), null)
+    return type.cast(new SettingsBinder(Schema.of(type), path -> MapWithOrigins.origin(map, path.substring(prefix.length())), null)
         .bind(new JsonObject(new LinkedHashMap<>(map)), prefix));
   }
 

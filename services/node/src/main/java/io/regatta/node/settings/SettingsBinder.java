@@ -234,7 +234,7 @@ final class SettingsBinder {
       for (String name : json.fieldNames()) {
         out.put(name, value(map.value(), json.getValue(name), path + "." + name));
       }
-      return new GivenMap(out, name -> origin.apply(path + "." + name));
+      return new MapWithOrigins(out, name -> origin.apply(path + "." + name));
     }
     if (shape instanceof ListOf list) {
       Object given = raw instanceof String text ? Settings.layerValue(shape, text, path) : raw;

@@ -16,19 +16,19 @@ class AdminIdleTest {
   /** More than a cold JVM on a busy machine needs to answer its first HTTP/2 request. */
   private static final int IDLE_MILLIS = 3000;
 
-  private Insight insight;
+  private ProcessDiagnostics diagnostics;
   private AdminServer server;
 
   @BeforeEach
   void start() {
-    insight = new Insight(Settings.defaults(AdminConfig.class), PeerSecurity.NONE, "", "", 10, "test");
-    server = Blocking.get(AdminServer.start("127.0.0.1", 0, insight, IDLE_MILLIS));
+    diagnostics = new ProcessDiagnostics(Settings.defaults(AdminConfig.class), PeerSecurity.NONE, "", "", 10, "test");
+    server = Blocking.get(AdminServer.start("127.0.0.1", 0, diagnostics, IDLE_MILLIS));
   }
 
   @AfterEach
   void close() {
     Blocking.get(server.close());
-    Blocking.get(insight.close());
+    Blocking.get(diagnostics.close());
   }
 
   @Test

@@ -132,7 +132,7 @@ class SettingsTest {
             "labels=x=1,y=2"),
         new JsonObject().put("labels", new JsonObject().put("y", "code")), List.of());
 
-    Effective effective = get(Settings.load(vertx, Schema.of(Job.class), sources));
+    EffectiveConfig effective = get(Settings.load(vertx, Schema.of(Job.class), sources));
     assertThat(effective.bind(Job.class)).isEqualTo(new Job(1, 2, true, "property", new Rate(0.2, Kind.HALF_ASYNC),
         List.of("cli"), List.of(1, 2), List.of(), Map.of(), Map.of("x", "1", "y", "code"),
         new JsonObject("{\"a\": {\"b\": [1, 2], \"c\": \"text\"}}")));
@@ -142,7 +142,7 @@ class SettingsTest {
     assertThat(effective.origin("hosts")).isEqualTo("--set hosts");
     assertThat(effective.origin("labels.y")).isEqualTo("code");
     assertThat(effective.origin("tables")).isEqualTo("default");
-    assertThat(effective.lines()).extracting(Effective.Line::toString)
+    assertThat(effective.lines()).extracting(EffectiveConfig.Line::toString)
         .contains("seed = 2  (environment variable REGATTA_SEED)", "sizes = 1,2  (default)",
             "optimizer.learning_rate = 2e-1  (--set optimizer.learning_rate)");
   }

@@ -2,8 +2,8 @@ package io.regatta.trainer.program;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.nn.Block;
+import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.Servable;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;

@@ -6,7 +6,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.loss.Loss;
-import io.regatta.trainer.ReduceOp;
+import io.regatta.core.collective.ReduceOp;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.TrainingReport;
 import io.regatta.trainer.Worker;

@@ -33,8 +33,8 @@ import io.regatta.trainer.replica.RankSteps;
 import io.regatta.trainer.replica.ReplicaContext;
 import io.regatta.trainer.replica.StepTimes;
 import io.regatta.trainer.session.TrainerSession;
-import io.regatta.trainer.snapshot.Kept;
 import io.regatta.trainer.snapshot.RankTensors;
+import io.regatta.trainer.snapshot.SnapshotState;
 import io.regatta.trainer.snapshot.StartingPoint;
 import io.regatta.trainer.strategy.Exchanges;
 import java.io.IOException;
@@ -67,7 +67,7 @@ public final class FleetTrainer extends Trainer {
   private final TrainingStep step;
 
   /** These three are made by {@link #initialize}. */
-  private Enrolment.Registered registered;
+  private ModelRegistration.Registered registered;
   private ReplicaValues values;
   private TrainerSnapshots snapshots;
   private TrainingForward forward = TrainingForward.IMPERATIVE;
@@ -89,7 +89,7 @@ public final class FleetTrainer extends Trainer {
    * @param strategy the same on every rank
    */
   public FleetTrainer(Model model, TrainingConfig config, Strategy strategy, ReplicaContext replica) {
-    super(Enrolment.prepared(model, config), config);
+    super(ModelRegistration.prepared(model, config), config);
     this.strategy = strategy;
     this.replica = replica;
     session = replica.session();
@@ -136,14 +136,14 @@ public final class FleetTrainer extends Trainer {
     embeddings.told(tables);
     ModelSpec model = new ModelSpec(session.job().seed(), dense.variables(),
         Exchanges.update(session, strategy, optimizer.spec()), tables);
-    registered = Enrolment.register(replica, strategy, model, dense.read());
+    registered = ModelRegistration.register(replica, strategy, model, dense.read());
     TrainerStart own = start(session.trainer().rank());
     replica.group().steps().resume(own.clock(), own.progress(), registered.start().examples());
     FrozenValues frozen = new FrozenValues(dense);
     boolean given = session.isElastic() && session.ranks().orElseThrow().keeps(
         new RankState(session.ownShards(), replica.group().steps(), times, frozen), session.job().elasticBy());
     if (!given) { // all ranks begin with those of the one that took the snapshot
-      frozen.take(Kept.of(registered.start()).frozen());
+      frozen.take(SnapshotState.of(registered.start()).frozen());
     }
     Exchange exchange = Exchanges.of(replica, strategy, registered.client(), optimizer.spec(), times);
     values = new ReplicaValues(dense, frozen, exchange, times);
@@ -161,7 +161,7 @@ public final class FleetTrainer extends Trainer {
 
   /** Returns the clock and the progress that a rank begins with. */
   private TrainerStart start(int rank) {
-    return Enrolment.at(replica, strategy, registered.start()).trainers().stream().filter(t -> t.rank() == rank).findFirst()
+    return ModelRegistration.at(replica, strategy, registered.start()).trainers().stream().filter(t -> t.rank() == rank).findFirst()
         .orElse(new TrainerStart(rank, 0, TrainerProgress.NONE));
   }
 

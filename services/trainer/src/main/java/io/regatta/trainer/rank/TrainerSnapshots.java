@@ -10,8 +10,8 @@ import io.regatta.trainer.replica.ReplicaGroup;
 import io.regatta.trainer.session.ElasticPasses;
 import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
-import io.regatta.trainer.snapshot.Kept;
 import io.regatta.trainer.snapshot.SnapshotRun;
+import io.regatta.trainer.snapshot.SnapshotState;
 import java.util.Map;
 
 /**
@@ -33,7 +33,7 @@ public final class TrainerSnapshots {
   /** Null as long as this replica takes none. */
   private SnapshotRun taken;
 
-  TrainerSnapshots(ReplicaContext replica, Enrolment.Registered registered, ReplicaValues values, ReplicaSteps steps,
+  TrainerSnapshots(ReplicaContext replica, ModelRegistration.Registered registered, ReplicaValues values, ReplicaSteps steps,
       TrainingData data, Iterations iterations) {
     session = replica.session();
     this.replica = replica;
@@ -58,11 +58,11 @@ public final class TrainerSnapshots {
   }
 
   /** What of this trainer's own a run that goes on from here needs. */
-  private Kept kept() {
+  private SnapshotState kept() {
     Map<String, float[]> frozen = values.frozen().values();
     return session.ranks().map(RankOperations::passes).filter(ElasticPasses::isUnderWay)
-        .map(passes -> new Kept(frozen, passes.pass(), passes.ledger()))
-        .orElseGet(() -> new Kept(frozen, -1, new long[0]));
+        .map(passes -> new SnapshotState(frozen, passes.pass(), passes.ledger()))
+        .orElseGet(() -> new SnapshotState(frozen, -1, new long[0]));
   }
 
   /**

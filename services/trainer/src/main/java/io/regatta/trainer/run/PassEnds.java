@@ -2,8 +2,8 @@ package io.regatta.trainer.run;
 
 import ai.djl.training.Trainer;
 import ai.djl.training.listener.TrainingListenerAdapter;
+import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.exchange.Shrunk;
-import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.rank.FleetTrainer;
 
 /**

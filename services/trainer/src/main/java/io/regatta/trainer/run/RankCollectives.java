@@ -1,10 +1,10 @@
 package io.regatta.trainer.run;
 
 import io.regatta.core.client.ParameterClient;
+import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.reduce.Elementwise;
-import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Parcel;

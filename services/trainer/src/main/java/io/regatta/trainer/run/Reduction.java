@@ -1,7 +1,7 @@
 package io.regatta.trainer.run;
 
+import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.reduce.Elementwise;
-import io.regatta.trainer.ReduceOp;
 import java.nio.DoubleBuffer;
 import java.util.Arrays;
 import java.util.List;

@@ -5,7 +5,7 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Mode;
 import io.regatta.snapshot.ExampleCounts;
 import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.rank.Enrolment;
+import io.regatta.trainer.rank.ModelRegistration;
 import io.regatta.trainer.replica.RankSteps;
 import io.regatta.trainer.replica.ReplicaGroup;
 import io.regatta.trainer.result.ExchangeFigures;
@@ -60,7 +60,7 @@ final class RunEnd {
     saves.trained();
     session.group().ending();
     if (session.client().isEmpty()) {
-      Enrolment.abstain(session);
+      ModelRegistration.abstain(session);
     }
     ReplicaWorker first = workers.get(0);
     RankStats stats = stats(workers);

@@ -8,8 +8,8 @@ import io.regatta.core.exchange.Wait.Peer;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.group.GroupMembership;
 import io.regatta.node.group.MemberContext;
-import io.regatta.node.group.Membership;
 import io.regatta.protocol.Float64s;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.trainer.config.GpuAssignment;
@@ -48,7 +48,7 @@ final class FixedGroup implements TrainerGroup, GatheredCalls.Meeting {
   private final Consumer<Throwable> givenUp;
   private final OtherTrainers others;
   /** Null before {@link #join}. */
-  private Membership member;
+  private GroupMembership member;
   /** These are set by {@link #begins}. */
   private TrainerId trainer;
   private RankOperations.Waiting waiting;
@@ -73,7 +73,7 @@ final class FixedGroup implements TrainerGroup, GatheredCalls.Meeting {
 
   @Override
   public Future<Void> join(Directory.Instance rendezvous, String who, String name) {
-    member = new Membership(MemberContext.of(node), rendezvous, job.job(), "trainer", progress::lastStep,
+    member = new GroupMembership(MemberContext.of(node), rendezvous, job.job(), "trainer", progress::lastStep,
         view -> others.seen(view, member.leaseMillis()), givenUp::accept)
         .ofRun(job.runId()).counting(progress::examples);
     return member.join(who, job.trainers(), config.rank(), name, config.endpoint(), node.config().readyTimeout());

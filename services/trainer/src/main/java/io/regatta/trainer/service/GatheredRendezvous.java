@@ -30,7 +30,7 @@ final class GatheredRendezvous implements Rendezvous {
   private static final String KEY = "collective endpoints";
 
   private final Node node;
-  private final io.regatta.node.group.Membership group;
+  private final io.regatta.node.group.GroupMembership group;
   private final JobConfig job;
   private final String who;
 
@@ -41,7 +41,7 @@ final class GatheredRendezvous implements Rendezvous {
    * @param job all of whose trainers must come
    * @param who for messages
    */
-  GatheredRendezvous(Node node, io.regatta.node.group.Membership group, JobConfig job, String who) {
+  GatheredRendezvous(Node node, io.regatta.node.group.GroupMembership group, JobConfig job, String who) {
     this.node = node;
     this.group = group;
     this.job = job;

@@ -13,7 +13,7 @@ import io.regatta.node.Node;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.directory.Directory;
-import io.regatta.node.group.Membership;
+import io.regatta.node.group.GroupMembership;
 import io.regatta.node.member.VertxMember;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.MeetingStore;
@@ -35,7 +35,7 @@ record MeetingPlace(Rendezvous rendezvous, Store store, String host) {
   private static final int LOOKS_PER_LEASE = 4;
 
   /** The place of a job with a fixed number of trainers, whose group has formed at the rendezvous service. */
-  static MeetingPlace gathered(Node node, Membership group, JobConfig job, String who) {
+  static MeetingPlace gathered(Node node, GroupMembership group, JobConfig job, String who) {
     return new MeetingPlace(new GatheredRendezvous(node, group, job, who), null, node.host());
   }
 

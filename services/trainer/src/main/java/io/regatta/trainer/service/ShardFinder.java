@@ -1,14 +1,14 @@
 package io.regatta.trainer.service;
 
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.model.Sharding;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.RepeatedCall;
+import io.regatta.protocol.NoResponseException;
 import io.regatta.protocol.ParameterServerControl;
-import io.regatta.protocol.Unanswered;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.regatta.protocol.parameterserver.ShardMapRequest;
@@ -100,7 +100,7 @@ final class ShardFinder {
     ShardMapRequest known = ShardMapRequest.newBuilder().addAllServers(servers.stream().map(Directory.Instance::endpoint).toList())
         .setServerIndex(server.index()).setTrainers(job.trainers()).build();
     RepeatedCall<ShardMapReply> call = new RepeatedCall<>(VertxLoop.current(node.vertx()), node.waits(), new RepeatedCall.Words(who,
-        "request for the shard map", "server " + server.index() + " at " + server.endpoint()), timeout, Unanswered::isBeforeSending,
+        "request for the shard map", "server " + server.index() + " at " + server.endpoint()), timeout, NoResponseException::isBeforeSending,
         () -> control.shardMap(known));
     asked.add(call);
     return call.start().eventually(control::close);

@@ -47,7 +47,7 @@ public final class ElasticPasses {
   private long passesBefore;
   private long callsBefore;
   /** Of the last calls since the pass began; of a newcomer at first the others'. */
-  private final List<Operation.Result> results = new ArrayList<>();
+  private final List<RankOperation.Result> results = new ArrayList<>();
 
   ElasticPasses(RankGroup peers) {
     this.peers = peers;
@@ -73,12 +73,12 @@ public final class ElasticPasses {
   }
 
   /** The result of the call that has begun, where it is recorded. */
-  Operation.Result recorded() {
+  RankOperation.Result recorded() {
     return results.get((int) (calls - 1 - (callsBefore - results.size())));
   }
 
   /** The call has been made. */
-  void endCall(Operation.Result result) {
+  void endCall(RankOperation.Result result) {
     if (results.size() == CALLS_RECORDED) {
       results.remove(0);
     }
@@ -195,7 +195,7 @@ public final class ElasticPasses {
   long[] told(boolean inCall) {
     return Recovery.packed(new long[] {ledgerPass, over ? 1 : 0, passes, calls - (inCall ? 1 : 0), repeated},
         ledger == null ? new long[0] : ledger.state(), lives,
-        Recovery.packed(results.stream().map(Operation.Result::packed).toArray(long[][]::new)),
+        Recovery.packed(results.stream().map(RankOperation.Result::packed).toArray(long[][]::new)),
         resumed == null ? new long[0] : resumed.state());
   }
 
@@ -210,7 +210,7 @@ public final class ElasticPasses {
       passesBefore = counts[PASSES];
       callsBefore = counts[CALLS];
       results.clear();
-      Recovery.unpacked(parts.get(3)).forEach(result -> results.add(Operation.Result.of(result)));
+      Recovery.unpacked(parts.get(3)).forEach(result -> results.add(RankOperation.Result.of(result)));
     }
     ledger = parts.get(1).length == 0 ? null : Ledger.of(parts.get(1));
     resumed = parts.get(4).length == 0 ? null : Ledger.of(parts.get(4));

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Calls of the ranks of a collective job among each other, each an {@link Operation}. In an elastic job all make the
+ * Calls of the ranks of a collective job among each other, each an {@link RankOperation}. In an elastic job all make the
  * same calls at the same places, and a newcomer makes those that are behind the others alone, with its own values, or
  * gets their recorded result ({@link ElasticPasses.Place}). Belongs to the rank's model thread.
  */
@@ -28,16 +28,16 @@ public final class OperationCalls implements RankCalls {
   }
 
   private interface Making {
-    Operation.Result make();
+    RankOperation.Result make();
   }
 
   /** What a call comes to; null if it is behind. */
-  private Operation.Result call(Making making) {
+  private RankOperation.Result call(Making making) {
     return switch (passes.beginCall()) {
       case BEHIND -> null;
       case RECORDED -> passes.recorded();
       case NOW -> {
-        Operation.Result result = making.make();
+        RankOperation.Result result = making.make();
         if (peers.isElastic()) { // others may come, whose programs come to this call later
           passes.endCall(result);
         }
@@ -49,11 +49,11 @@ public final class OperationCalls implements RankCalls {
   /** The same; only this rank's values in a call that is behind. Calls are matched by their order. */
   @Override
   public List<double[]> gather(String operation, String key, double[] mine) {
-    Operation.Result result = call(() -> gathered(operation, mine));
+    RankOperation.Result result = call(() -> gathered(operation, mine));
     return result == null ? List.of(mine) : values(result);
   }
 
-  private static List<double[]> values(Operation.Result result) {
+  private static List<double[]> values(RankOperation.Result result) {
     return Recovery.unpacked(result.longs()).stream()
         .map(bits -> Arrays.stream(bits).mapToDouble(Double::longBitsToDouble).toArray()).toList();
   }
@@ -62,7 +62,7 @@ public final class OperationCalls implements RankCalls {
     return Arrays.stream(values).mapToLong(Double::doubleToRawLongBits).toArray();
   }
 
-  private Operation.Result gathered(String what, double[] mine) {
+  private RankOperation.Result gathered(String what, double[] mine) {
     return rank.perform(new Part(what) {
       @Override
       public Result attempt() {
@@ -98,10 +98,10 @@ public final class OperationCalls implements RankCalls {
   /** The same; nothing, and not done, in a call that is behind. */
   @Override
   public double[] byTheLowest(String operation, String key, boolean able, Supplier<double[]> deed) {
-    Operation.Result result = call(() -> {
+    RankOperation.Result result = call(() -> {
       double[] told = Election.byTheLowest(rank.life(), peers.rank() == 0, able, deed,
           (round, mine) -> values(gathered(operation, mine)));
-      return new Operation.Result(bits(told), new float[0]);
+      return new RankOperation.Result(bits(told), new float[0]);
     });
     return result == null ? new double[0] : Arrays.stream(result.longs()).mapToDouble(Double::longBitsToDouble).toArray();
   }
@@ -113,7 +113,7 @@ public final class OperationCalls implements RankCalls {
 
   /** The mean over all ranks, in place. */
   public void mean(String what, float[] values) {
-    Operation.Result result = call(() -> exchanged(what, values, memory -> {
+    RankOperation.Result result = call(() -> exchanged(what, values, memory -> {
       await(what, peers.sum(memory));
       FloatBuffer sums = Recovery.floats(memory);
       float share = (float) (1.0 / peers.worldSize());
@@ -136,17 +136,17 @@ public final class OperationCalls implements RankCalls {
         await(what, peers.broadcast(memory, 0));
         await(what, peers.gather(new long[peers.worldSize()])); // the first is done when its sends are; an operation needs all ranks
       }), values);
-      return Operation.Result.NONE;
+      return RankOperation.Result.NONE;
     });
   }
 
-  private static void take(Operation.Result result, float[] values) {
+  private static void take(RankOperation.Result result, float[] values) {
     System.arraycopy(result.floats(), 0, values, 0, values.length);
   }
 
   /** Of no values no operation: one that ranks complete without each other would let them differ by more than one. */
-  private Operation.Result exchanged(String what, float[] values, Consumer<ByteBuffer> exchange) {
-    return values.length == 0 ? Operation.Result.NONE : rank.perform(new Part(what) {
+  private RankOperation.Result exchanged(String what, float[] values, Consumer<ByteBuffer> exchange) {
+    return values.length == 0 ? RankOperation.Result.NONE : rank.perform(new Part(what) {
       @Override
       public Result attempt() {
         ByteBuffer memory = Recovery.memory(values.length);
@@ -164,7 +164,7 @@ public final class OperationCalls implements RankCalls {
   }
 
   /** An operation within a call; all of it is its result. */
-  private abstract static class Part implements Operation {
+  private abstract static class Part implements RankOperation {
     private final String what;
 
     Part(String what) {

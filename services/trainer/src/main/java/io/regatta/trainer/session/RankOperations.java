@@ -13,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The {@link Operation}s that one rank of a collective job makes together with the others, one after another. An
+ * The {@link RankOperation}s that one rank of a collective job makes together with the others, one after another. An
  * operation needs all ranks, so what two ranks have completed differs by at most the last one; each keeps that one's
  * result. In a group of a fixed number of ranks the loss of one ends an operation, and the run with it.
  *
@@ -55,7 +55,7 @@ public final class RankOperations {
   private long operationsBefore;
   private long beginnings;
   /** Of the last operation. */
-  private Operation.Result last = Operation.Result.NONE;
+  private RankOperation.Result last = RankOperation.Result.NONE;
   private long run;
   private final StateCopy state = new StateCopy();
 
@@ -112,7 +112,7 @@ public final class RankOperations {
   }
 
   /** Nothing to be done but to be in the same generation. */
-  private static class Pause implements Operation {
+  private static class Pause implements RankOperation {
     private final String what;
 
     Pause(String what) {
@@ -137,7 +137,7 @@ public final class RankOperations {
    * Makes an operation with all ranks; returns its result when it is done, in an elastic group whatever becomes of
    * others on the way.
    */
-  public Operation.Result perform(Operation operation) {
+  public RankOperation.Result perform(RankOperation operation) {
     String what = operation.name();
     Stopwatch sinceLoss = null;
     long pause = 0;
@@ -147,7 +147,7 @@ public final class RankOperations {
           operation.completed(last);
           break;
         }
-        Operation.Result result = operation.attempt();
+        RankOperation.Result result = operation.attempt();
         if (result != null) {
           last = result;
           operations++;
@@ -180,7 +180,7 @@ public final class RankOperations {
   }
 
   /** Forms the next generation; returns whether others have completed the operation. */
-  private boolean goOn(Operation pending) {
+  private boolean goOn(RankOperation pending) {
     Stopwatch forming = Stopwatch.start(clock);
     int before = peers.worldSize();
     boolean inVain = isInVain();
@@ -197,7 +197,7 @@ public final class RankOperations {
   }
 
   /** A generation has formed: all come to where the furthest are. Nothing changes here before all of that has come. */
-  private boolean begin(Operation pending) {
+  private boolean begin(RankOperation pending) {
     long[] told = fresh ? new long[0] : told(pending.isCall());
     long[] facts = new long[Math.multiplyExact(peers.worldSize(), Recovery.FACTS)];
     new Recovery(fresh, life, operations, beginnings, pending.holdsBatch(), told.length, fresh ? 0 : floatsTold())
@@ -262,7 +262,7 @@ public final class RankOperations {
     state.take(floats, parts.get(3));
     operations = counts[OPERATIONS];
     run = counts[RUN];
-    last = new Operation.Result(parts.get(1), resultFloats);
+    last = new RankOperation.Result(parts.get(1), resultFloats);
     passes.take(parts.get(2), fresh);
   }
 

@@ -69,7 +69,7 @@ public final class SnapshotRun implements AutoCloseable {
    * @param kept what this trainer keeps itself at the moment of one; asked on the model thread
    * @param examples of the run as this rank knows them at that moment; asked on the model thread
    */
-  public SnapshotRun(TrainerSession session, JobSpec spec, String run, SnapshotCounts counts, Supplier<Kept> kept,
+  public SnapshotRun(TrainerSession session, JobSpec spec, String run, SnapshotCounts counts, Supplier<SnapshotState> kept,
       Supplier<ExampleCounts> examples) {
     this.session = session;
     this.spec = spec;

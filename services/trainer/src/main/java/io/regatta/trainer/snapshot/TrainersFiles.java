@@ -13,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files of a snapshot that hold what trainers keep themselves: this one's own ({@link Kept}), and what all ranks have handed over
+ * The files of a snapshot that hold what trainers keep themselves: this one's own ({@link SnapshotState}), and what all ranks have handed over
  * ({@link RankTensors}) before it was begun, which lies beside it until then. Belongs to the model thread of the rank that takes it.
  */
 final class TrainersFiles {
@@ -21,7 +21,7 @@ final class TrainersFiles {
   private static final Logger LOG = LoggerFactory.getLogger(TrainersFiles.class);
 
   private final TrainerSession session;
-  private final Supplier<Kept> kept;
+  private final Supplier<SnapshotState> kept;
   /** Called as what a killed writer leaves, which is removed at the next start. */
   private final Path part;
   /** Something has been handed over; and why it could not be written, or null. */
@@ -29,7 +29,7 @@ final class TrainersFiles {
   private IOException failure;
 
   /** @param root of the snapshots */
-  TrainersFiles(TrainerSession session, Path root, String writer, Supplier<Kept> kept) {
+  TrainersFiles(TrainerSession session, Path root, String writer, Supplier<SnapshotState> kept) {
     this.session = session;
     this.kept = kept;
     part = root.resolve(RankTensors.FILE + "." + writer + ".part");

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /** Which dense block lies on which shard: asked of the worker, and logged once. */
 class BlockMapTest {
 
-  private final Logger logger = (Logger) LoggerFactory.getLogger(Enrolment.class);
+  private final Logger logger = (Logger) LoggerFactory.getLogger(ModelRegistration.class);
   private final ListAppender<ILoggingEvent> log = new ListAppender<>();
 
   @BeforeEach

@@ -120,7 +120,7 @@ class RankOperationsTest {
     boolean[] elsewhere = new boolean[1];
     boolean[] newcomers = new boolean[1];
     Spans mine = rank.passes().next();
-    rank.perform(new Operation() {
+    rank.perform(new RankOperation() {
       @Override
       public String name() {
         return "step " + model.steps;

@@ -18,7 +18,7 @@ import io.regatta.trainer.replica.OthersSteps;
 import io.regatta.trainer.replica.RankSteps;
 import io.regatta.trainer.replica.ReplicaContext;
 import io.regatta.trainer.replica.StepTimes;
-import io.regatta.trainer.session.Operation;
+import io.regatta.trainer.session.RankOperation;
 import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
 import java.nio.ByteBuffer;
@@ -38,7 +38,7 @@ import java.util.Map;
  * none at all is named in the log. A rank that is outside of steps (it has run out of data, and waits for the others in
  * a barrier or at its end) takes part with nothing ({@link #join}) until nobody steps.
  *
- * <p>Each step is an {@link Operation} of the ranks. In an elastic job it outlives the loss of some: if nobody has
+ * <p>Each step is an {@link RankOperation} of the ranks. In an elastic job it outlives the loss of some: if nobody has
  * completed it, those who are left make it again with the gradients that they have computed. These are kept, weighted,
  * beside the memory in which buckets are summed. Belongs to a rank's only model thread.
  */
@@ -216,7 +216,7 @@ public final class CollectiveExchange implements Exchange, OthersSteps {
   }
 
   /** One step of all ranks. */
-  private abstract class Step implements Operation {
+  private abstract class Step implements RankOperation {
     private final boolean trains;
     boolean newcomers;
     /** Null if nobody has stepped. */

@@ -1,0 +1,60 @@
+package io.regatta.node.admin;
+
+import static io.regatta.node.testing.Nodes.awaitChecks;
+import static io.regatta.node.testing.Nodes.get;
+
+import io.regatta.node.Node;
+import io.regatta.node.NodeConfig;
+import io.regatta.node.cluster.ClusterConfig;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/** What a blocked event loop does to a process's health. Blocks one for as long as it takes, so nobody guards it here. */
+class ProcessHealthTest {
+
+  @Test
+  void aProcessWhoseEventLoopIsBlockedIsNotHealthyUntilItIsFree() throws Exception {
+    Node node = get(Node.start(new NodeConfig(ClusterConfig.fixed(Map.of("rendezvous", "127.0.0.1:1")),
+        new AdminConfig(true, 0, "", 200), "", 5, 5, 16, false), "rendezvous"));
+    Stuck stuck = new Stuck(node);
+    get(node.vertx().deployVerticle(stuck));
+    awaitChecks(node, "/health", 200, "event loop of rendezvous: UP", "directory: UP");
+    stuck.block();
+    try {
+      awaitChecks(node, "/health", 503, "event loop of rendezvous: DOWN, does not answer within 200 ms", "directory: UP");
+    } finally {
+      stuck.free.countDown();
+    }
+    awaitChecks(node, "/health", 200, "event loop of rendezvous: UP", "directory: UP");
+    get(node.close());
+  }
+
+  /** A service that blocks its event loop, which it has for itself, until it is freed. */
+  private static final class Stuck extends VerticleBase {
+    final CountDownLatch free = new CountDownLatch(1);
+    private final Node node;
+
+    Stuck(Node node) {
+      this.node = node;
+    }
+
+    @Override
+    public Future<?> start() {
+      node.starting("rendezvous").serves();
+      return Future.succeededFuture();
+    }
+
+    void block() {
+      context.runOnContext(v -> {
+        try {
+          free.await();
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+        }
+      });
+    }
+  }
+}

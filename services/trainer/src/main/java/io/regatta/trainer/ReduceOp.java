@@ -1,9 +1,0 @@
-package io.regatta.trainer;
-
-/** How {@link Worker#allReduce} combines the values of the ranks, element by element, in rank order. */
-public enum ReduceOp {
-  SUM,
-  MEAN,
-  MIN,
-  MAX
-}

@@ -1,0 +1,54 @@
+package io.regatta.protocol.http2;
+
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionAdapter;
+import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.collection.IntObjectMap;
+import java.util.List;
+
+/**
+ * Which streams of a connection wait for the peer to ring, and which want to know when they have ended. A bell is a PING with data of its
+ * own: it is heard although nothing of a stream is read. Owned by the connection's event loop.
+ */
+final class PingWaiters {
+  /** Data of the PING that says: look again for what you wait for. Anything but the data of other PINGs; random. */
+  static final long RING = 0x6e1f_52a9_c07d_4b38L;
+
+  private final IntObjectMap<Runnable> waiting = new IntObjectHashMap<>();
+  private final IntObjectMap<Runnable> ending = new IntObjectHashMap<>();
+
+  PingWaiters(Http2Connection connection) {
+    connection.addListener(new Http2ConnectionAdapter() {
+      @Override
+      public void onStreamClosed(Http2Stream closed) {
+        ended(closed.id());
+      }
+    });
+  }
+
+  /** Calls this once, when the peer next rings, unless the stream has ended before. */
+  void onRing(int streamId, Runnable waits) {
+    waiting.put(streamId, waits);
+  }
+
+  /** The peer has rung. */
+  void rung() {
+    List<Runnable> woken = List.copyOf(waiting.values());
+    waiting.clear();
+    woken.forEach(Runnable::run);
+  }
+
+  /** Calls this when the stream has ended both ways, however it has. */
+  void onEnd(int streamId, Runnable ended) {
+    ending.put(streamId, ended);
+  }
+
+  private void ended(int streamId) {
+    waiting.remove(streamId);
+    Runnable told = ending.remove(streamId);
+    if (told != null) {
+      told.run();
+    }
+  }
+}
