@@ -4,17 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.regatta.core.client.LocalShardLink;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.memory.ShardLimits;
+import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -24,6 +29,7 @@ import io.regatta.core.optim.OptimizerRegistry;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.optim.OptimizerType;
 import io.regatta.core.optim.TensorwiseOptimizer;
+import io.regatta.core.testing.TestClock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -127,7 +133,7 @@ class TensorRoundsTest {
     TrainerId trainer = new TrainerId(0, 1);
     List<Object> answers = new ArrayList<>();
     pushTo(job, 0, answers);
-    shard.pull("job", new io.regatta.core.exchange.Pull(0, 1, true, List.of(), false), (pulled, error) -> answers.add("pulled"));
+    shard.pull("job", new Pull(0, 1, true, List.of(), false), (pulled, error) -> answers.add("pulled"));
     assertThat(answers).isEmpty();
     assertThat(shard.waits().stream().map(Object::toString)).anyMatch(w -> w.contains("norms of the other shards' parts"));
     shard.totals("job", trainer, 5, new double[6]); // of another round
@@ -149,8 +155,8 @@ class TensorRoundsTest {
   private static void pushTo(LocalJob job, int shard, List<Object> answers) {
     ParameterShard to = job.shards.get(shard);
     int size = job.clients.get(0).partition().sizeOf(shard);
-    to.push("job", new io.regatta.core.exchange.Push(List.of(new io.regatta.core.exchange.Contributor(0, 1, 1, 1)), 0, 0,
-        DenseMemory.of(new float[size]).slice(io.regatta.core.model.DensePartition.of(
+    to.push("job", new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0,
+        DenseMemory.of(new float[size]).slice(DensePartition.of(
             List.of(new DenseVariable("g", List.of(size))), 1, 1), 0), List.of()),
         (ack, error) -> answers.add(error == null ? "pushed" : error));
   }
@@ -186,7 +192,7 @@ class TensorRoundsTest {
       shards.add(new ParameterShard(s, ShardLimits.defaults(), TestClock.at(0), later::add));
     }
     ParameterClient client = new ParameterClient(large, new TrainerId(0, 1),
-        shards.stream().map(io.regatta.core.client.LocalShardLink::new).toList(), Runnable::run);
+        shards.stream().map(LocalShardLink::new).toList(), Runnable::run);
     client.register().join();
     float[] w = new float[size];
     Arrays.fill(w, 0.5f);
