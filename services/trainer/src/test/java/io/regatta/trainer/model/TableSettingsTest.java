@@ -81,7 +81,7 @@ class TableSettingsTest {
       SparseTableSpec t = trainer.tables().get(0);
       assertThat(t.dim()).isEqualTo(2);
       assertThat(t.optimizer().name()).isEqualTo("ftrl");
-      assertThat(t.optimizer().l1()).isEqualTo(0.5f);
+      assertThat(t.optimizer().hyperparameters()).containsEntry("l1", 0.5);
       assertThat(t.initializer()).isEqualTo(new InitializerSpec(InitializerSpec.Kind.CONSTANT, 3, 0));
       assertThat(t.life()).isEqualTo(TableLife.counted().withAdmission(4, 1));
       assertThat(trainer.tables().get(1).optimizer()).isEqualTo(OptimizerSpec.adam(0.1));
