@@ -18,7 +18,7 @@ import java.util.function.LongSupplier;
  * which the watcher ran. Owned by its {@link StoreSeat}, on that one's context.
  */
 final class StoreHeartbeats {
-  private static final String KEY = "heartbeats/";
+  private static final String KEY = "pulse/";
   /** No count, so that no sign of life follows it. */
   private static final byte[] ENDED = "ended".getBytes(StandardCharsets.UTF_8);
 

@@ -31,7 +31,7 @@ class StoreHeartbeatsTest {
   }
 
   private Optional<String> key() {
-    return get(store.get("heartbeats/other")).map(value -> new String(value, StandardCharsets.UTF_8));
+    return get(store.get("pulse/other")).map(value -> new String(value, StandardCharsets.UTF_8));
   }
 
   /** The other one beats once, and then is silent for longer than the lease. */
@@ -71,7 +71,7 @@ class StoreHeartbeatsTest {
   @Test
   void aSignOfLifeThatSeemedToFailDoesNotStopTheNextOnes() {
     get(other.beat());
-    get(store.set("heartbeats/other", "2".getBytes(StandardCharsets.UTF_8))); // the second one was written, but no answer came
+    get(store.set("pulse/other", "2".getBytes(StandardCharsets.UTF_8))); // the second one was written, but no answer came
     nowMillis += 100;
     get(other.beat());
     get(other.beat());

@@ -286,7 +286,7 @@ class StoreRendezvousTest {
   void whoHasLeftLeavesNothingBehind_thoughASignOfLifeIsStillOnItsWay() {
     SlowStore slow = new SlowStore(memory);
     Seat seat = get(rendezvous(slow, HASTY).join(Joining.fixed("g", 1, 0, "a", "a:1", LONG)));
-    get(slow.next("job/heartbeats/"));
+    get(slow.next("job/pulse/"));
     Future<Void> left = seat.leave();
     slow.deliver();
     get(left);
@@ -306,7 +306,7 @@ class StoreRendezvousTest {
   void aStoreThatFallsSilentEndsTheWaitForTheNextGeneration_thoughThatHasNoLimit() {
     SlowStore silent = new SlowStore(memory);
     Seat seat = get(rendezvous(silent, HASTY).join(Joining.fixed("g", 1, 0, "a", "a:1", Duration.ofSeconds(2))));
-    get(silent.next("job/heartbeats/"));
+    get(silent.next("job/pulse/"));
     assertThatThrownBy(() -> get(seat.reform(Seat.Reform.UNLIMITED))).isInstanceOf(PeerLost.class)
         .hasMessageContaining("a of group g").hasMessageContaining("has not answered for 1.5 s");
   }
