@@ -5,6 +5,7 @@ import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.Arrays;
+import java.util.HexFormat;
 
 /**
  * Message authentication codes, HMAC-SHA256 (RFC 2104), and the random numbers that they cover. Stateless, any thread.
@@ -49,6 +50,11 @@ public final class Macs {
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("every JVM has SHA-256", e);
     }
+  }
+
+  /** Returns that many random bytes as hexadecimal digits, for example a token. Any thread. */
+  public static String randomText(int bytes) {
+    return HexFormat.of().formatHex(random(bytes));
   }
 
   /** Returns random bytes that nobody can guess. */

@@ -8,6 +8,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.group.GroupMembership;
 import io.regatta.node.group.MemberContext;
 import io.regatta.protocol.KnownGroup;
 import io.regatta.protocol.RendezvousClient;
@@ -25,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A seat in an elastic group at the rendezvous service, kept by the heartbeats of a
- * {@link io.regatta.node.group.GroupMembership}; a watch on the group brings news at once, and where it breaks they come with
+ * {@link GroupMembership}; a watch on the group brings news at once, and where it breaks they come with
  * a heartbeat. Over the watch the rendezvous asks for a sign of life, when another member says that this one is lost; as it cannot
  * ask while the watch is broken, one is given when that breaks. Owned by the loop on which it is made.
  */
@@ -41,7 +42,7 @@ final class ServiceSeat extends AbstractSeat {
 
   private final Joining joining;
   private final Consumer<ServiceSeat> over;
-  private final io.regatta.node.group.GroupMembership seat;
+  private final GroupMembership seat;
   private final RendezvousClient watcher;
   private final KnownGroup known = new KnownGroup();
   private boolean forming = true;
@@ -59,7 +60,7 @@ final class ServiceSeat extends AbstractSeat {
     super(VertxLoop.current(node.vertx()));
     this.joining = joining;
     this.over = over;
-    this.seat = new io.regatta.node.group.GroupMembership(MemberContext.of(node), service, joining.group(), "rank", () -> -1, this::seen, this::end)
+    this.seat = new GroupMembership(MemberContext.of(node), service, joining.group(), "rank", () -> -1, this::seen, this::end)
         .ofRun(joining.runId());
     this.watcher = new RendezvousClient(node.network(), service.host(), service.controlPort());
   }

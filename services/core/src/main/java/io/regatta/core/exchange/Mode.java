@@ -1,6 +1,5 @@
 package io.regatta.core.exchange;
 
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -34,7 +33,7 @@ public enum Mode {
   private final Set<Property> properties;
 
   Mode(Property... properties) {
-    this.properties = properties.length == 0 ? EnumSet.noneOf(Property.class) : EnumSet.copyOf(List.of(properties));
+    this.properties = Set.of(properties);
     if (Stream.of(Property.ROUNDS, Property.DELTAS, Property.BOUND).filter(this::has).count() > 1) {
       throw new IllegalArgumentException(name() + " has several of rounds, deltas and a staleness bound: no shard applies such pushes");
     }

@@ -12,7 +12,7 @@ import io.regatta.core.shard.internal.push.Trainers;
 import io.regatta.core.shard.internal.rounds.RoundStrategy;
 
 /** The registry of the strategies of shards: which one a job's mode asks for, by the mode's properties. */
-public final class ShardStrategies {
+final class ShardStrategies {
 
   private ShardStrategies() {}
 

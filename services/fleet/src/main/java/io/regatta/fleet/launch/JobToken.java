@@ -13,7 +13,6 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.Set;
 
@@ -28,7 +27,7 @@ public final class JobToken implements AutoCloseable {
   private static final int NAME_BYTES = 4;
 
   private final Path file;
-  private final String secret = random(Macs.BYTES);
+  private final String secret = Macs.randomText(Macs.BYTES);
   private final PrintWriter out;
 
   private JobToken(Path file, PrintWriter out) {
@@ -47,11 +46,7 @@ public final class JobToken implements AutoCloseable {
 
   /** Returns a name for a token's file, which differs from that of every other launch. */
   static String name() {
-    return ".token-" + random(NAME_BYTES);
-  }
-
-  private static String random(int bytes) {
-    return HexFormat.of().formatHex(Macs.random(bytes));
+    return ".token-" + Macs.randomText(NAME_BYTES);
   }
 
   public Path file() {

@@ -1,5 +1,6 @@
 package io.regatta.node.kubernetes;
 
+import io.regatta.protocol.security.Macs;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -12,11 +13,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
-import java.security.SecureRandom;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
 import java.util.Base64;
-import java.util.HexFormat;
 import java.util.Map;
 import javax.net.ssl.HttpsURLConnection;
 import javax.net.ssl.SSLContext;
@@ -31,7 +30,6 @@ public final class TokenSecret {
 
   /** Where a pod finds what its service account is known by. */
   private static final Path ACCOUNT = Path.of("/var/run/secrets/kubernetes.io/serviceaccount");
-  private static final int BYTES = 32;
   private static final int SILENCE_MILLIS = 10_000;
   private static final int ANSWER_CHARACTERS = 500;
 
@@ -77,7 +75,7 @@ public final class TokenSecret {
       try (OutputStream out = request.getOutputStream()) {
         out.write(secret(name, namespace, claims(bearer)).encode().getBytes(StandardCharsets.UTF_8));
       }
-      return told(name, namespace, request);
+      return reported(name, namespace, request);
     } catch (IOException | GeneralSecurityException | DecodeException | IllegalArgumentException e) {
       System.err.println("Secret " + name + " not made: no answer of the API server at " + api + ": " + e
           + ". See that the network policy lets this pod reach it, and that the directory of the service account is mounted");
@@ -85,10 +83,10 @@ public final class TokenSecret {
     }
   }
 
-  private static int told(String name, String namespace, HttpsURLConnection request) throws IOException {
+  private static int reported(String name, String namespace, HttpsURLConnection request) throws IOException {
     int status = request.getResponseCode();
     if (status == HttpsURLConnection.HTTP_CREATED) {
-      System.out.println("Secret " + name + " made in namespace " + namespace + ": a token of " + 8 * BYTES + " random bits");
+      System.out.println("Secret " + name + " made in namespace " + namespace + ": a token of " + 8 * Macs.BYTES + " random bits");
       return 0;
     }
     if (status == HttpsURLConnection.HTTP_CONFLICT) {
@@ -106,15 +104,12 @@ public final class TokenSecret {
 
   /** Returns the Secret as the API wants it, owned by the service account that makes it. */
   private static JsonObject secret(String name, String namespace, JsonObject account) {
-    byte[] random = new byte[BYTES];
-    new SecureRandom().nextBytes(random);
-    String token = HexFormat.of().formatHex(random);
     return new JsonObject().put("apiVersion", "v1").put("kind", "Secret").put("type", "Opaque")
         .put("metadata", new JsonObject().put("name", name).put("namespace", namespace)
             .put("labels", new JsonObject().put("app.kubernetes.io/part-of", "regatta"))
             .put("ownerReferences", new JsonArray().add(new JsonObject().put("apiVersion", "v1").put("kind", "ServiceAccount")
                 .put("name", account.getString("name")).put("uid", account.getString("uid")))))
-        .put("data", new JsonObject().put("token", base64(token)));
+        .put("data", new JsonObject().put("token", base64(Macs.randomText(Macs.BYTES))));
   }
 
   /** Returns the form in which the API takes a value: with padding, which the form of Vert.x for bytes lacks. */

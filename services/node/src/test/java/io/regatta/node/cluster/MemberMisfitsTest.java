@@ -11,33 +11,12 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.protocol.testing.Certificates.Pem;
-import io.regatta.protocol.testing.Certificates;
 import io.vertx.core.http.HttpServerOptions;
-import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A node whose TLS or token does not fit its cluster is not let in, and says why. */
-class MemberMisfitsTest {
-
-  @TempDir
-  static Path made;
-  private static Certificates certificates;
-  private static Pem pem;
-
-  @TempDir
-  Path dir;
-  @RegisterExtension
-  final TlsMembers members = new TlsMembers();
-
-  @BeforeAll
-  static void certify() {
-    certificates = new Certificates(made);
-    pem = certificates.issue("ca", "node");
-  }
+class MemberMisfitsTest extends CertifiedMembers {
 
   @Test
   void aNodeThatDoesNotFitSaysWhy() throws Exception {

@@ -9,43 +9,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.node.Node;
 import io.regatta.node.TlsConfig;
-import io.regatta.protocol.testing.Certificates.Pem;
-import io.regatta.protocol.testing.Certificates;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import javax.net.ssl.SSLSocket;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Strangers at Hazelcast's port are refused, named once, and keep no member out. */
-class MemberStrangersTest {
-
-  @TempDir
-  static Path made;
-  private static Certificates certificates;
-  private static Pem pem;
-
-  @TempDir
-  Path dir;
-  @RegisterExtension
-  final TlsMembers members = new TlsMembers();
-
-  @BeforeAll
-  static void certify() {
-    certificates = new Certificates(made);
-    pem = certificates.issue("ca", "node");
-  }
+class MemberStrangersTest extends CertifiedMembers {
 
   /** Without TLS and token anybody may become a member, and still nobody keeps a connection for one byte. */
   @Test

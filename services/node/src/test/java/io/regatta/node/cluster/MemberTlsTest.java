@@ -16,7 +16,6 @@ import io.regatta.node.TlsConfig;
 import io.regatta.node.admin.AdminConfig;
 import io.regatta.protocol.security.Token;
 import io.regatta.protocol.testing.Certificates.Pem;
-import io.regatta.protocol.testing.Certificates;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -32,31 +31,12 @@ import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.net.ssl.SSLSocket;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Hazelcast members of one cluster speak to each other within TLS, as their certificates change. */
-class MemberTlsTest {
-
-  @TempDir
-  static Path made;
-  private static Certificates certificates;
-  private static Pem pem;
-
-  @TempDir
-  Path dir;
-  @RegisterExtension
-  final TlsMembers members = new TlsMembers();
-
-  @BeforeAll
-  static void certify() {
-    certificates = new Certificates(made);
-    pem = certificates.issue("ca", "node");
-  }
+class MemberTlsTest extends CertifiedMembers {
 
   @ParameterizedTest
   @ValueSource(strings = {"", TOKEN})

@@ -1,11 +1,10 @@
 package io.regatta.trainer.replica;
 
 import io.regatta.core.exchange.Mode;
-import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.session.TrainerSession;
 
 /**
- * One replica's place within its rank, given to its {@link FleetTrainer}.
+ * One replica's place within its rank, given to its {@code FleetTrainer}.
  *
  * @param session of the rank, shared by its replicas
  * @param group meeting point of the rank's replicas

@@ -53,7 +53,7 @@ public final class GeoStrategy extends FreeStrategy {
   @Override
   public void received(TrainerState trainer, long version) {
     trainer.told = Math.max(trainer.told, version);
-    ended();
+    forgetReceived();
   }
 
   @Override
@@ -63,9 +63,13 @@ public final class GeoStrategy extends FreeStrategy {
     }
   }
 
-  /** Forgets the changes that all trainers have received. */
   @Override
   public void ended() {
+    forgetReceived();
+  }
+
+  /** Forgets the changes that all trainers have received. */
+  private void forgetReceived() {
     changes.forget(trainers.slowestTold(changes.version()));
   }
 

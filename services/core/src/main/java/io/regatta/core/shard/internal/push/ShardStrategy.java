@@ -7,7 +7,6 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.shard.ParameterShard;
-import io.regatta.core.shard.ShardStrategies;
 import io.regatta.core.shard.internal.job.JobContext;
 import io.regatta.core.shard.internal.parameters.ChangeLog;
 import java.util.List;
@@ -18,7 +17,7 @@ import java.util.function.Predicate;
 
 /**
  * The shard's side of a mode, for one job on one shard: which pushes are taken in and when they are applied, when a
- * pull is answered, and which moments a snapshot may be of. {@link ShardStrategies} has the strategy of each mode.
+ * pull is answered, and which moments a snapshot may be of. {@code ShardStrategies} has the strategy of each mode.
  * Owned by the shard's thread.
  */
 public interface ShardStrategy {
