@@ -11,10 +11,10 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.testing.UnusedPort;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.http.HttpServer;
-import io.vertx.core.net.NetServer;
 import java.net.ConnectException;
 import java.util.ArrayList;
 import java.util.List;
@@ -98,10 +98,10 @@ abstract class HttpStreamContract extends TensorStreamContract {
 
   @Test
   void a_port_where_nobody_listens_is_named() throws Exception {
-    NetServer gone = get(loop.vertx.createNetServer().connectHandler(c -> { }).listen(0, "127.0.0.1"));
-    int port = gone.actualPort();
-    get(gone.close());
-    assertThatThrownBy(() -> loop.open(port, PATH, options, s -> { })).isInstanceOf(PeerLost.class)
-        .hasRootCauseInstanceOf(ConnectException.class).hasMessageContaining("127.0.0.1:" + port);
+    try (UnusedPort unused = new UnusedPort()) {
+      int port = unused.number();
+      assertThatThrownBy(() -> loop.open(port, PATH, options, s -> { })).isInstanceOf(PeerLost.class)
+          .hasRootCauseInstanceOf(ConnectException.class).hasMessageContaining("127.0.0.1:" + port);
+    }
   }
 }
