@@ -30,16 +30,22 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How a {@link FleetTrainer} comes to a run: checks, registration, start from rank 0's values or a snapshot. Model thread. */
+/**
+ * The registration of a {@link FleetTrainer} in a run: checks, registration with the shards, start from rank 0's values
+ * or a snapshot. Used on the model thread.
+ */
 public final class ModelRegistration {
 
   private static final Logger LOG = LoggerFactory.getLogger(ModelRegistration.class);
-  /** More blocks than this would bury the log's other lines. */
+  /** Most blocks that are logged one by one; more would hide the log's other lines. */
   private static final int BLOCKS_LOGGED = 20;
 
   private ModelRegistration() {}
 
-  /** Checks model and configuration and does what {@code Model.newTrainer} does before it makes a trainer. */
+  /**
+   * Checks model and configuration, and prepares the model as {@code Model.newTrainer} does before it creates a
+   * trainer.
+   */
   static Model prepared(Model model, TrainingConfig config) {
     Optimizer optimizer = config.getOptimizer();
     if (!(optimizer instanceof RegattaOptimizer)) {
@@ -65,8 +71,8 @@ public final class ModelRegistration {
   }
 
   /**
-   * Registers the rank with the shards, once for all its replicas, whose models must agree; rank 0 sets the values that
-   * everybody starts from, or all the others if it is lost before it could; returns when all ranks have come.
+   * Registers the rank with the shards, once for all its replicas, whose models must agree. Rank 0 sets the values from
+   * which all start; if it is lost before it could, all others do. Returns when all ranks have registered.
    *
    * @param drawn initial dense values of this replica
    */
@@ -78,7 +84,7 @@ public final class ModelRegistration {
       StartingPoint start = StartingPoint.of(session.job());
       refuseOtherCompression(session, strategy, start);
       if (session.trainer().rank() == 0 && session.job().hasPlace() && isBeginning(session)) {
-        start.removeLeft(session.job()); // nobody trains before this rank has come to the end of this
+        start.removeLeft(session.job()); // no rank trains before rank 0 has finished here
       }
       ParameterClient registered = session.await(operation, session.connect(strategy, models.get(0)));
       if (session.trainer().rank() == 0 && !session.isCollective()) {
@@ -95,7 +101,7 @@ public final class ModelRegistration {
       RankStart first = started.get(0);
       RankStart.requireAllTrain(job, registered.job().mode(), session.job().aggregator(), started);
       RankStart.requireSameStep(job, started);
-      if (first.rank() != 0 || !first.trains()) { // no shard has its values, or some: all drew the same
+      if (first.rank() != 0 || !first.trains()) { // some shards lack its values, and all ranks drew the same
         begin(session, registered, start, at(replica, strategy, start), drawn);
       }
       return new Registered(registered, start, run(start, first.run()));
@@ -108,7 +114,10 @@ public final class ModelRegistration {
     return start.resume() ? start.manifest().run() : String.format(Locale.ROOT, "%016x", number);
   }
 
-  /** All begin with what rank 0 has drawn; a newcomer to an elastic job has been given what the others have. */
+  /**
+   * Starts a collective rank: all begin with the values of rank 0, and a newcomer to an elastic job with those that it
+   * received.
+   */
   private static Registered amongRanks(TrainerSession session, ParameterClient registered, StartingPoint start,
       List<RankStart> started, float[] drawn) {
     RankOperations ranks = session.ranks().orElseThrow();
@@ -130,12 +139,15 @@ public final class ModelRegistration {
     return new Registered(registered, start, run(start, ranks.run()));
   }
 
-  /** Whether nobody trains yet: to an elastic job a rank may come later. */
+  /** Returns true if no rank trains yet: a rank may join an elastic job later. */
   private static boolean isBeginning(TrainerSession session) {
     return session.ranks().map(rank -> rank.run() == 0).orElse(true);
   }
 
-  /** Where a newcomer may find those of its own run this can be seen to only when it is known that the run begins. */
+  /**
+   * Refuses a directory with another run's snapshots. This is possible only once it is known that the run begins: a
+   * newcomer may find those of its own run.
+   */
   private static void refuseOthersSnapshots(TrainerSession session, StartingPoint start) {
     if (session.job().snapshots().isOn()) {
       try {
@@ -146,7 +158,7 @@ public final class ModelRegistration {
     }
   }
 
-  /** Within a pass the ledger says what had been trained, by whomever. */
+  /** Resumes an elastic job: within a pass the ledger says what has been trained, by any rank. */
   private static void resumeAtPass(TrainerSession session, StartingPoint start) {
     if (!start.resume()) {
       return;
@@ -159,13 +171,16 @@ public final class ModelRegistration {
     } else if (cursor != null && cursor.beginsPass()) {
       rank.passes().resumeAt(cursor.pass());
     } else {
-      throw new InvalidInput("job " + session.job().job() + " is elastic (" + session.job().elasticBy() + ") and goes on from a snapshot "
-          + "that was taken behind a pass (snapshots.every_pass), or by an elastic job, but " + start.dir() + " was taken within a pass of "
-          + "another one; name another snapshot, or leave out " + session.job().elasticBy());
+      throw new InvalidInput("job " + session.job().job() + " is elastic (" + session.job().elasticBy() + ") and can resume from a snapshot "
+          + "that was taken after a pass (snapshots.every_pass), or by an elastic job, but " + start.dir() + " was taken within a pass of "
+          + "another one; name another snapshot, or remove " + session.job().elasticBy());
     }
   }
 
-  /** What dgc keeps for each rank has no place in a run without it, where the momentum is in the update rule. */
+  /**
+   * Refuses to change dgc at a resume: its per-rank state has no place in a run without it, where the momentum is in
+   * the update rule.
+   */
   private static void refuseOtherCompression(TrainerSession session, Strategy strategy, StartingPoint start) {
     boolean compresses = Exchanges.compresses(session, strategy);
     if (!start.resume() || compresses == RankTensors.areIn(start)) {
@@ -175,37 +190,40 @@ public final class ModelRegistration {
     int before = start.manifest().trainers().size();
     if (!compresses) {
       throw new InvalidInput(from + "with dgc on " + before + " ranks, and has what these had not sent yet, but "
-          + (session.worldSize() == 1 ? "one rank alone sends nothing" : "this one has no dgc") + "; go on with dgc and at least two "
-          + "trainers, or begin anew from it with init_from");
+          + (session.worldSize() == 1 ? "one rank alone sends nothing" : "this one has no dgc") + "; resume with dgc and at least two "
+          + "trainers, or start a new run from it with init_from");
     }
     if (!start.manifest().model().optimizer().equalsIgnoreCase(OptimizerSpec.Kind.SGD.name())) {
       throw new InvalidInput(from + (before == 1 ? "of one rank, which sends nothing" : "without dgc") + ", and with dgc the momentum is "
-          + "each rank's own; go on " + (before == 1 ? "with one trainer" : "without dgc") + ", or begin anew from it with init_from");
+          + "each rank's own; resume " + (before == 1 ? "with one trainer" : "without dgc") + ", or start a new run from it with init_from");
     }
   }
 
-  /** Who has trained what of a pass that ranks came to and left cannot be told in batches of each. */
+  /**
+   * Refuses to resume a job that is not elastic within a pass of an elastic one: its progress cannot be expressed in
+   * batches of each rank.
+   */
   private static void refuseLedger(TrainerSession session, StartingPoint start) {
     if (start.resume() && SnapshotState.of(start).pass() >= 0) {
       throw new InvalidInput("job " + session.job().job() + ": " + start.dir() + " was taken within a pass of an elastic job, and only "
-          + "such a job can go on with the rest of that pass; give collective.min_trainers, or name a snapshot that was taken behind "
+          + "such a job can resume within that pass; give collective.min_trainers, or name a snapshot that was taken after "
           + "a pass");
     }
   }
 
   /**
-   * The client of a rank, and where its run begins.
+   * A registered rank: its client, and the start of its run.
    *
-   * @param run by which the run's snapshots are told from others: all ranks have the same
+   * @param run id that distinguishes the run's snapshots from others; the same on all ranks
    */
   record Registered(ParameterClient client, StartingPoint start, String run) {}
 
-  /** Returns the place of the run for the shards, which keep it of each rank. */
+  /** Returns the position of the run for the shards, which keep it for each rank. */
   static ResumePoint at(ReplicaContext replica, Strategy strategy, StartingPoint start) {
     return start.at(replica.session().worldSize(), replica.group().size(), replica.pushesPerStep(strategy.mode()));
   }
 
-  /** Gives the shards the values that the run begins with; where they have some already nothing changes. */
+  /** Sets the values with which the run begins on the shards; shards that have values do not change. */
   private static void begin(TrainerSession session, ParameterClient client, StartingPoint start, ResumePoint at, float[] drawn) {
     boolean whole = false;
     if (start.isGiven()) {
@@ -222,7 +240,7 @@ public final class ModelRegistration {
     }
   }
 
-  /** Takes the part in the start of a rank that ends its run without having trained, so that the others can begin. */
+  /** Takes part in the start with a rank that ends its run without having trained, so that the others can begin. */
   public static void abstain(TrainerSession session) {
     if (!session.job().mode().needsServers() && session.worldSize() > 1) {
       throw new InvalidInput("job " + session.job().job() + ": the program made no trainer on rank " + session.trainer().rank()
@@ -231,12 +249,12 @@ public final class ModelRegistration {
     started(session, RankStart.abstaining(session));
   }
 
-  /** Waits for all; what they say is in rank order. */
+  /** Waits for all ranks and returns their starts in rank order. */
   private static List<RankStart> started(TrainerSession session, RankStart mine) {
     return RankStart.ofRows(session.calls().gather("start of all trainers", "start", mine.toRow()));
   }
 
-  /** Which dense block lies where, once per job; of many only how many there are. */
+  /** Logs the placement of dense blocks, once per job; if there are many, only their number. */
   private static void logBlocks(ParameterClient client) {
     List<String> blocks = client.partition().describe();
     LOG.info("job {}: {} dense values in {} blocks on {} shard{}{}", client.job().job(), client.partition().numel(),

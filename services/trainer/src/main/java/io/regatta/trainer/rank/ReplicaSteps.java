@@ -7,8 +7,8 @@ import io.regatta.trainer.session.TrainerSession;
 import java.util.List;
 
 /**
- * How many steps a replica has made, and whether they are enough for the job. In an elastic job they are those of the run, in which
- * every rank takes part. Belongs to the model thread.
+ * The steps that a replica has made, compared with the job's limit. In an elastic job they are those of the run, in
+ * which every rank takes part. Belongs to the model thread.
  */
 final class ReplicaSteps {
 
@@ -23,24 +23,26 @@ final class ReplicaSteps {
     this.replica = replica.replica();
   }
 
-  /** Steps so far of the whole run, as this replica counts them. */
+  /** Returns the steps of the whole run so far, as this replica counts them. */
   long made() {
     return made;
   }
 
-  /** Whether the job's {@code max_steps} have been made. */
+  /** Returns true if the job's {@code max_steps} have been made. */
   boolean areEnough() {
     long limit = session.job().maxSteps();
     return limit > 0 && made >= limit;
   }
 
-  /** Resumes a run in which this replica has made so many steps; a newcomer to an elastic job has those that the others made. */
+  /**
+   * Resumes a run in which this replica has made the given steps; a newcomer to an elastic job has those of the others.
+   */
   void resumeAt(long localSteps) {
     made = session.isElastic() ? rank.steps() : localSteps;
   }
 
   /**
-   * The step that comes next ends at this place in the data.
+   * Notes the position in the data at which the next step ends.
    *
    * @param parts empty if it is not known
    * @param examples that it trains
@@ -50,14 +52,17 @@ final class ReplicaSteps {
         examples);
   }
 
-  /** The replica has made a step, with so many examples. */
+  /** Counts a step with the given examples. */
   void count(long examples) {
     session.trained(examples);
     made = session.isElastic() ? Math.max(made, rank.steps()) : made + 1;
     session.stepped(Math.max(made, rank.steps()));
   }
 
-  /** In an elastic job: the rank may have taken part in steps of the others. Returns whether there are any that did not count yet. */
+  /**
+   * Counts steps of the others in which the rank has taken part, in an elastic job. Returns true if there are any new
+   * ones.
+   */
   boolean countOthers() {
     long all = rank.steps();
     if (all <= made) {
@@ -68,8 +73,8 @@ final class ReplicaSteps {
     return true;
   }
 
-  /** All ranks go on from the same step, also one that had no data for the last ones of the others. */
-  void goOnFrom(long agreed) {
+  /** Continues from the step on which all ranks agreed, also on a rank that had no data for the others' last ones. */
+  void resumeFrom(long agreed) {
     made = Math.max(made, agreed);
   }
 }
