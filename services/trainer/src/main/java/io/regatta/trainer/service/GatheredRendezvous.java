@@ -21,9 +21,9 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * The meeting of the trainers of a job that is not elastic: they are members of its group at the rendezvous service
- * already, and gather there, once, at which endpoints they are reached. Called on the event loop of {@link
- * TrainerVerticle}.
+ * The rendezvous of the trainers of a job that is not elastic. They are members of its group at the rendezvous service
+ * already, and gather there once the endpoints at which they are reached. Called on the event loop of
+ * {@link TrainerVerticle}.
  */
 final class GatheredRendezvous implements Rendezvous {
 
@@ -35,10 +35,10 @@ final class GatheredRendezvous implements Rendezvous {
   private final String who;
 
   /**
-   * Gathers nothing yet.
+   * Creates a rendezvous; gathers nothing yet.
    *
-   * @param group that this trainer has joined, and leaves itself
-   * @param job all of whose trainers must come
+   * @param group that this trainer has joined, and which it leaves itself
+   * @param job all of whose trainers must join
    * @param who for messages
    */
   GatheredRendezvous(Node node, io.regatta.node.group.GroupMembership group, JobConfig job, String who) {
@@ -52,35 +52,35 @@ final class GatheredRendezvous implements Rendezvous {
   public Future<Seat> join(Joining joining) {
     return aggregators()
         .compose(sums -> group.gather(KEY, (group.generation() + " " + joining.endpoint() + sums).getBytes(UTF_8)))
-        .map(told -> new OnlyGeneration(place(group.rank(), job.job(), job.trainers(), who,
-            told.stream().map(ByteString::toStringUtf8).toList())));
+        .map(gathered -> new OnlyGeneration(place(group.rank(), job.job(), job.trainers(), who,
+            gathered.stream().map(ByteString::toStringUtf8).toList())));
   }
 
-  /** Those that rank 0 sees sum for all ranks: each endpoint behind a space. */
+  /** Returns the aggregators that sum for all ranks, as rank 0 finds them: each endpoint after a space. */
   private Future<String> aggregators() {
     if (!job.aggregator() || group.rank() > 0 || job.trainers() == 1) {
       return Future.succeededFuture("");
     }
     return node.directory().awaitAny(Directory.GRADIENT_AGGREGATOR, node.config().readyTimeout(), who)
         .map(found -> {
-          Map<String, String> byHost = new TreeMap<>(); // of each the latest: one that has died may still stand there
+          Map<String, String> byHost = new TreeMap<>(); // the latest of each host: a dead one may still be listed
           Directory.latestFirst(found).forEach(of -> byHost.putIfAbsent(of.host(), of.endpoint()));
           return byHost.values().stream().map(endpoint -> " " + endpoint).collect(Collectors.joining());
         });
   }
 
   /**
-   * Returns the place of a rank.
+   * Returns the membership of a rank.
    *
-   * @param told by rank: generation and endpoint, of rank 0 the aggregators' endpoints too; the highest generation is
-   *     the one that they form, for all hear the same
+   * @param gathered by rank: generation and endpoint, for rank 0 also the aggregators' endpoints; the highest generation is
+   *     the one that they form, and all ranks get the same list
    */
-  static Membership place(int rank, String job, int trainers, String who, List<String> told) {
-    if (told.size() < trainers) {
-      throw new PeerLost(who + ": only " + told.size() + " of " + trainers + " trainers are left to exchange gradients "
+  static Membership place(int rank, String job, int trainers, String who, List<String> gathered) {
+    if (gathered.size() < trainers) {
+      throw new PeerLost(who + ": only " + gathered.size() + " of " + trainers + " trainers are left to exchange gradients "
           + "with; start the job again");
     }
-    List<List<String>> words = told.stream().map(line -> List.of(line.split(" "))).toList();
+    List<List<String>> words = gathered.stream().map(line -> List.of(line.split(" "))).toList();
     long generation = words.stream().mapToLong(of -> Long.parseLong(of.get(0))).max().orElseThrow();
     List<String> first = words.get(0);
     List<String> endpoints = words.stream().map(of -> of.get(1)).toList();
@@ -88,13 +88,16 @@ final class GatheredRendezvous implements Rendezvous {
     return new Membership(job, generation, rank, endpoints, first.subList(2, first.size()));
   }
 
-  /** Said by all at once, where else some would wait for streams that nobody can open. */
+  /**
+   * Checks that all can be reached. All ranks throw at once; otherwise some would wait for streams that cannot be
+   * opened.
+   */
   private static void checkReachable(String who, List<String> endpoints) {
     for (int other = 1; other < endpoints.size(); other++) {
       if (PublishedAddress.loopbackApart(endpoints.get(0), endpoints.get(other))) {
         throw new Conflict(who + ": trainer 0 publishes " + endpoints.get(0) + " to the others, and trainer " + other
-            + " " + endpoints.get(other) + ": on loopback nobody on another machine can reach a trainer. Configure the "
-            + "host to publish of the one on loopback (node.cluster.address, or node.host)");
+            + " " + endpoints.get(other) + ": a trainer on loopback cannot be reached from another machine. Configure the "
+            + "host that the trainer on loopback publishes (node.cluster.address, or node.host)");
       }
     }
   }
@@ -109,7 +112,7 @@ final class GatheredRendezvous implements Rendezvous {
     return Future.succeededFuture();
   }
 
-  /** The seat in a generation that has no successor: connections between members tell who is gone. */
+  /** The seat in a generation without a successor: connections between members show which are gone. */
   private record OnlyGeneration(Membership membership) implements Seat {
 
     private static Future<String> never() {
