@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The election of the rank that does something for all: {@link RankCalls#byTheLowest}. Stateless; in the caller's
- * thread.
+ * The election of the rank that runs an operation for all: {@link RankCalls#byTheLowest}. Stateless; runs on the
+ * caller's thread.
  */
 final class Election {
 
-  /** Places in what a rank says; what it tells the others follows. */
+  /** Indices in a rank's row; its result follows. */
   private static final int SELF = 0;
   private static final int STATE = 1;
-  private static final int TOLD = 2;
+  private static final int RESULT = 2;
 
   private static final int UNABLE = -1;
   private static final int ABLE = 0;
@@ -21,11 +21,11 @@ final class Election {
 
   private Election() {}
 
-  /** One exchange of what the ranks say; those that are lost meanwhile say nothing. */
+  /** One exchange of the ranks' rows; those that are lost meanwhile give none. */
   interface Round {
 
     /**
-     * Gathers what all ranks say.
+     * Gathers the rows of all ranks.
      *
      * @param number of the round, from 0
      * @return in the order of ranks
@@ -34,23 +34,23 @@ final class Election {
   }
 
   /**
-   * Holds it.
+   * Runs the election and the operation.
    *
-   * @param self number that this rank alone has
-   * @param first whether it is the lowest of all ranks, which begins without being asked
+   * @param self number that only this rank has
+   * @param first true if it is the lowest of all ranks, which begins at once
    */
   static double[] byTheLowest(double self, boolean first, boolean able, Supplier<double[]> deed, Round round) {
     boolean chosen = able && first;
     for (int number = 0; ; number++) {
-      double[] told = chosen ? deed.get() : new double[0];
-      double[] mine = new double[TOLD + told.length];
+      double[] result = chosen ? deed.get() : new double[0];
+      double[] mine = new double[RESULT + result.length];
       mine[SELF] = self;
       mine[STATE] = chosen ? DONE : able ? ABLE : UNABLE;
-      System.arraycopy(told, 0, mine, TOLD, told.length);
+      System.arraycopy(result, 0, mine, RESULT, result.length);
       List<double[]> all = round.gather(number, mine);
       for (double[] of : all) {
         if (of[STATE] == DONE) {
-          return Arrays.copyOfRange(of, TOLD, of.length);
+          return Arrays.copyOfRange(of, RESULT, of.length);
         }
       }
       List<double[]> candidates = all.stream().filter(of -> of[STATE] == ABLE).toList();
