@@ -170,7 +170,7 @@ public final class CollectivePort {
    * Forms a generation of a group with the other ranks, which do the same; the group's earlier generation is closed.
    *
    * @return completes when every other rank has said that it forms this generation; fails with {@code PeerLost} naming
-   *         those that have not within the options' time, with {@code StaleGeneration} if a peer has a later generation
+   *     those that have not within the options' time, with {@code StaleGeneration} if a peer has a later generation
    */
   public Future<Collectives> form(Membership ranks) {
     return rank.form(ranks);

@@ -10,16 +10,16 @@ import java.time.Duration;
  * @param minWorldSize fewest ranks of a generation, the same for all members
  * @param maxWorldSize most ranks of a generation, the same for all members
  * @param rank wanted, -1 for any. Refused while a living member asked for the same one, or, in a group of one size, has
- *         it. The first generation of the largest size gives every member the rank it wants. In a smaller one a rank
- *         beyond its size becomes a free one. Members keep their rank before a newcomer's wish is met
+ *     it. The first generation of the largest size gives every member the rank it wants. In a smaller one a rank
+ *     beyond its size becomes a free one. Members keep their rank before a newcomer's wish is met
  * @param member name of this life of the process in messages to others, e.g. {@code trainer with pid 4711 on 10.0.0.7}
  * @param endpoint {@code host:port} at which the other members reach this one
  * @param timeout how long to wait for the others to begin. A newcomer to a group that has begun waits as long as that
- *         continues
+ *     continues
  * @param settle how long no other member must come before a group with at least the minimum begins with fewer than the
- *         maximum
+ *     maximum
  * @param runId names the start of the job that this process belongs to; empty: none is named. If a run of that id has
- *         ended with success, the join fails with {@code RunEnded}: nothing is left to do
+ *     ended with success, the join fails with {@code RunEnded}: nothing is left to do
  */
 public record Joining(String group, int minWorldSize, int maxWorldSize, int rank, String member, String endpoint,
     Duration timeout, Duration settle, String runId) {

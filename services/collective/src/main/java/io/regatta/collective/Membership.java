@@ -12,7 +12,7 @@ import java.util.List;
  * @param rank from 0
  * @param endpoints {@code host:port} at which each member is reached, in the order of ranks, this one's too
  * @param aggregators {@code host:port} of processes that all-reduce for the members. They are no members; between two
- *         streams only they count as ranks after the last one. The same, in the same order, for all members
+ *     streams only they count as ranks after the last one. The same, in the same order, for all members
  */
 public record Membership(String group, long generation, int rank, List<String> endpoints, List<String> aggregators) {
 

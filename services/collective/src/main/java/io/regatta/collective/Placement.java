@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
  * array must not be changed.
  *
  * @param near for each rank the first rank that is near to it, for an all-reduce in two levels. Ranks of one process
- *         are near, since messages pass in-process, if any process has several; else those of one host
+ *     are near, since messages pass in-process, if any process has several; else those of one host
  * @param reach of all of them
  */
 record Placement(int[] near, Reach reach) {

@@ -14,8 +14,8 @@ public interface Rendezvous {
    * Takes a seat; completes when a generation with this member has formed.
    *
    * @return fails with {@code Conflict} if there can be no seat (the group is full, the rank is held, another group or
-   *         another world size is here, or the group has ended), and with {@code PeerLost} at the timeout, naming who
-   *         is missing; both say what to do. A join that has failed leaves nothing behind
+   *     another world size is here, or the group has ended), and with {@code PeerLost} at the timeout, naming who
+   *     is missing; both say what to do. A join that has failed leaves nothing behind
    */
   Future<Seat> join(Joining joining);
 

@@ -39,14 +39,14 @@ public interface Seat {
    * The way in which a member ends a generation. Immutable.
    *
    * @param timeout how long to wait for the next one. It may be {@link #UNLIMITED}, for members whose peers live by
-   *         their heartbeats
+   *     their heartbeats
    * @param ending whether this member has reached its end. The next generation then forms of all living members, even
-   *         fewer than the minimum, and takes no newcomers in
+   *     fewer than the minimum, and takes no newcomers in
    * @param unreachable ranks of the generation that ends, to which this member's connections broke or could not be made
-   *         ({@link CollectivePort#unreachable}). The rendezvous service asks them for a heartbeat and at once declares
-   *         lost the ones that send none; over a store their leases must end
+   *     ({@link CollectivePort#unreachable}). The rendezvous service asks them for a heartbeat and at once declares
+   *     lost the ones that send none; over a store their leases must end
    * @param inVain whether this member has completed nothing in the generation that ends. After several such generations
-   *         in a row, the service removes members that live and cannot reach each other
+   *     in a row, the service removes members that live and cannot reach each other
    */
   record Reform(Duration timeout, boolean ending, Collection<Integer> unreachable, boolean inVain) {
     /**
@@ -61,7 +61,7 @@ public interface Seat {
    * {@link #gone} and {@link #newcomers} are those of the new generation.
    *
    * @return fails with {@code PeerLost} at the timeout, naming who is missing, and with {@code StaleGeneration} if this
-   *         member was declared lost; the seat is given up then
+   *     member was declared lost; the seat is given up then
    */
   Future<Membership> reform(Reform how);
 

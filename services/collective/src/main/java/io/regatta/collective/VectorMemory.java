@@ -29,7 +29,7 @@ final class VectorMemory {
 
   /**
    * @param limitBytes of one vector; and of those in use and spare together, provided that {@link #hasRoom} is asked
-   *         before
+   *     before
    */
   VectorMemory(long limitBytes) {
     this.limitBytes = limitBytes;

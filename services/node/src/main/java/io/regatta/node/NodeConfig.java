@@ -96,7 +96,7 @@ public record NodeConfig(
    * Refuses a process that cannot work alone and has no way to find others.
    *
    * @param otherwise the alternative that the user may have meant, e.g. {@code , or --local to train here}; may be
-   *         empty
+   *     empty
    */
   public void requireOthers(String otherwise) {
     if (!cluster.canMeetOthers()) {

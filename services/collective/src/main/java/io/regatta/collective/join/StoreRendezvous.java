@@ -40,7 +40,7 @@ public final class StoreRendezvous implements Rendezvous {
    * Creates a rendezvous with or without that rule.
    *
    * @param majority whether a next generation needs most members of the last one, so that at most one part of a split
-   *         group continues. Without it each part continues that has the minimum world size
+   *     group continues. Without it each part continues that has the minimum world size
    */
   public StoreRendezvous(Vertx vertx, Store store, Timing timing, Waits waits, boolean majority) {
     this.majority = majority;

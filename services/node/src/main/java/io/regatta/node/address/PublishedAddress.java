@@ -40,7 +40,7 @@ public record PublishedAddress(String address, String reason) {
    *
    * @param configured address, host name or interface; blank: none
    * @throws InvalidInput if it is none of this machine, or if a seed is elsewhere, or cannot be resolved yet, and this
-   *         machine has no address but loopback
+   *     machine has no address but loopback
    */
   public static PublishedAddress choose(String configured, List<HostPort> seeds) {
     if (!configured.isBlank()) {
@@ -78,8 +78,8 @@ public record PublishedAddress(String address, String reason) {
    * @param configured address, host name or interface; blank: none
    * @param at the meeting place; null: one without an address (files, memory), where only the configuration can tell
    * @throws InvalidInput if the configured one is none of this machine, or if there is none that peers could reach. A
-   *         meeting place that cannot be resolved may be a service that has not been started yet; then the choice is
-   *         the first address that is not loopback
+   *     meeting place that cannot be resolved may be a service that has not been started yet; then the choice is
+   *     the first address that is not loopback
    */
   public static PublishedAddress toward(String configured, HostPort at) {
     PublishedAddress chosen;

@@ -49,7 +49,7 @@ public final class HazelcastMember {
    * @param agreed as in its configuration
    * @param connections of this member alone: TLS and token before Hazelcast's protocol; they end with it
    * @param refusal receives the log of the join from its beginning; a listener can be added to a member only when it
-   *         has joined
+   *     has joined
    */
   static HazelcastInstance start(Config config, AgreedSettings agreed, MemberConnections connections,
       JoinRefusal refusal) {

@@ -73,7 +73,7 @@ public interface Directory {
    * @param answers whether the holder of this entry lives: asks it, and ends within a few seconds; a failure means no
    * @param remedy the advice about a holder that lives, for the message
    * @return fails with {@link io.regatta.core.error.RegattaException.Conflict}, naming the holder's address, if one
-   *         lives
+   *     lives
    */
   Future<Registration> registerSole(Instance instance, Function<Instance, Future<Boolean>> answers, String remedy);
 
@@ -88,7 +88,7 @@ public interface Directory {
    *
    * @param who the process that waits, e.g. {@code trainer 0}
    * @return one instance for each index, by index; fails with {@link io.regatta.core.error.RegattaException.PeerLost}
-   *         at the timeout and {@link io.regatta.core.error.RegattaException.Cancelled} when the directory is closed
+   *     at the timeout and {@link io.regatta.core.error.RegattaException.Cancelled} when the directory is closed
    */
   Future<List<Instance>> await(String service, int count, Duration timeout, String who);
 

@@ -57,7 +57,7 @@ public final class RepeatedCall<T> {
    * @param patience how long the peer may be silent
    * @param repeatable whether a call that has failed in this way may be repeated
    * @param waitsFor the processes for which the peer delays its answer; called on any thread. If it fails, the peer is
-   *         shown
+   *     shown
    */
   public RepeatedCall(Loop loop, Waits waits, Words words, Duration patience, Predicate<Throwable> repeatable,
       Supplier<Future<List<Wait.Peer>>> waitsFor, Supplier<Future<T>> call) {

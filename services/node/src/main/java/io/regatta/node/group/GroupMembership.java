@@ -73,7 +73,7 @@ public final class GroupMembership {
    * @param kind the members' kind, for messages, e.g. {@code trainer}
    * @param lastStep the last step that this member has made, sent with each heartbeat; -1 if none
    * @param changed receives the group's view after its membership has changed, one heartbeat later at most; several
-   *         changes may come as one view
+   *     changes may come as one view
    * @param givenUp notified once, with the reason, if the rendezvous takes the seat away
    */
   public GroupMembership(MemberContext process, Directory.Instance rendezvous, String group, String kind, LongSupplier lastStep,
@@ -264,9 +264,9 @@ public final class GroupMembership {
    * Gives the seat up, and reports how this member ended.
    *
    * @param ended of a member of an elastic group: the group's purpose is fulfilled, so that newcomers are refused from
-   *         now on
+   *     now on
    * @param succeeded whether this member's run has ended with success, so that nothing is left to do for newcomers of
-   *         the same run
+   *     the same run
    */
   public Future<Void> leave(boolean ended, boolean succeeded) {
     Future<Void> left = Future.succeededFuture();

@@ -35,7 +35,7 @@ public final class VertxMember {
    * Verticles are undeployed before the member stops, so that they can still use it while they stop.
    *
    * @return completes when the member has stopped before its Vertx was closed, as after a failure of its own port or
-   *         thread; also if it has stopped before this call
+   *     thread; also if it has stopped before this call
    */
   public static Future<Void> attach(Vertx vertx, HazelcastInstance hazelcast) {
     Promise<Void> lost = Promise.promise();

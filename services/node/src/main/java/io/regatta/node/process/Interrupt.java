@@ -47,7 +47,7 @@ public final class Interrupt implements AutoCloseable {
    * Lets a close that a signal has requested take longer for work that must not be cut off.
    *
    * @param work ends by itself in bounded time; its result is added to the line that reports how the process has ended,
-   *         unless it is empty
+   *     unless it is empty
    */
   public static void awaits(Future<String> work) {
     if (underway) {

@@ -103,7 +103,7 @@ public final class EffectiveConfig {
    * Returns one section of the root as a record, with dictated values put in.
    *
    * @throws InvalidInput as {@link Settings#bind}, and for a key that was given another value than the dictated one:
-   *         one line with both and their sources
+   *     one line with both and their sources
    */
   public <R extends Record> R bindSection(String name, Class<R> type, List<Dictated> dictated) {
     SettingsBinder binder = new SettingsBinder(schema, this::origin, file);
