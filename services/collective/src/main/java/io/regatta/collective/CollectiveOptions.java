@@ -3,6 +3,7 @@ package io.regatta.collective;
 import io.regatta.core.collective.schedule.Choices;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.stream.StreamOptions;
+import io.soabase.recordbuilder.core.RecordBuilder;
 
 /**
  * How collective calls are carried out.
@@ -16,8 +17,9 @@ import io.regatta.protocol.stream.StreamOptions;
  * @param startTimeoutMillis how long ranks wait for each other to form a generation, and repeat attempts to connect; 0: for the
  *     connect time-out of a stream and a second, with one attempt, as where others can take a rank's place
  */
+@RecordBuilder
 public record CollectiveOptions(StreamOptions stream, long failureTimeoutMillis, Choices choices, int busyPollMicros,
-    long startTimeoutMillis) {
+    long startTimeoutMillis) implements CollectiveOptionsBuilder.With {
   /** Some times what a message of a few KB needs, and a wake-up; less than a slice of the scheduler's. */
   public static final int BUSY_POLL_MICROS = 100;
   /** A second: who waits for longer waits for a rank that does something else. */
@@ -35,7 +37,8 @@ public record CollectiveOptions(StreamOptions stream, long failureTimeoutMillis,
     if (startTimeoutMillis < 0) {
       throw new InvalidInput("the start time-out is " + startTimeoutMillis + " ms but must not be negative");
     }
-    stream = stream.withPing(failureTimeoutMillis / 3, failureTimeoutMillis - failureTimeoutMillis / 3);
+    long third = failureTimeoutMillis / 3;
+    stream = stream.with(s -> s.pingIntervalMillis(third).pingTimeoutMillis(failureTimeoutMillis - third));
   }
 
   long busyPollNanos() {
@@ -50,30 +53,5 @@ public record CollectiveOptions(StreamOptions stream, long failureTimeoutMillis,
   /** Streams by default, 10 s, the table that is shipped, {@value #BUSY_POLL_MICROS} µs. */
   public static CollectiveOptions defaults() {
     return new CollectiveOptions(StreamOptions.defaults(), 10_000, Choices.defaults(), BUSY_POLL_MICROS, 0);
-  }
-
-  /** The same with other streams; their ping times are not used. */
-  public CollectiveOptions withStream(StreamOptions options) {
-    return new CollectiveOptions(options, failureTimeoutMillis, choices, busyPollMicros, startTimeoutMillis);
-  }
-
-  /** The same with another failure timeout, in milliseconds. */
-  public CollectiveOptions withFailureTimeout(long millis) {
-    return new CollectiveOptions(stream, millis, choices, busyPollMicros, startTimeoutMillis);
-  }
-
-  /** The same with another table. */
-  public CollectiveOptions withChoices(Choices table) {
-    return new CollectiveOptions(stream, failureTimeoutMillis, table, busyPollMicros, startTimeoutMillis);
-  }
-
-  /** The same with another time for polling, in microseconds. */
-  public CollectiveOptions withBusyPoll(int micros) {
-    return new CollectiveOptions(stream, failureTimeoutMillis, choices, micros, startTimeoutMillis);
-  }
-
-  /** The same for ranks that all start at about the same time: each waits so long for the others, in milliseconds. */
-  public CollectiveOptions withStartTimeout(long millis) {
-    return new CollectiveOptions(stream, failureTimeoutMillis, choices, busyPollMicros, millis);
   }
 }

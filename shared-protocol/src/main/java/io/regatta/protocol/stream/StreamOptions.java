@@ -3,6 +3,7 @@ package io.regatta.protocol.stream;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.http2.DataLane;
 import io.regatta.protocol.security.PeerSecurity;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import io.vertx.core.Future;
 import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpClientOptions;
@@ -31,9 +32,11 @@ import io.vertx.core.http.HttpVersion;
  * @param transport which ways may be taken; both ends must allow one for it to be
  * @param security TLS and the token with which peers are called and served
  */
+@RecordBuilder
 public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequestBytes, int maxRequests,
     int initialWindowBytes, int connectionWindowBytes, int maxFrameBytes, long pingIntervalMillis,
-    long pingTimeoutMillis, int connectTimeoutMillis, Transport transport, PeerSecurity security) {
+    long pingTimeoutMillis, int connectTimeoutMillis, Transport transport, PeerSecurity security)
+    implements StreamOptionsBuilder.With {
 
   private static final int MAX_CONCURRENT_STREAMS = 10_000;
   /** What every HTTP/2 peer accepts, and many do no more. */
@@ -54,14 +57,6 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
     check(connectTimeoutMillis >= 1, "connect_timeout_millis", connectTimeoutMillis, "at least 1");
   }
 
-  /** Without TLS and token. */
-  public StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequestBytes, int maxRequests, int initialWindowBytes,
-      int connectionWindowBytes, int maxFrameBytes, long pingIntervalMillis, long pingTimeoutMillis, int connectTimeoutMillis,
-      Transport transport) {
-    this(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes, connectionWindowBytes, maxFrameBytes,
-        pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, PeerSecurity.NONE);
-  }
-
   private static void check(boolean condition, String key, long value, String must) {
     if (!condition) {
       throw new InvalidInput("stream." + key + " is " + value + " but must be " + must);
@@ -74,58 +69,7 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
    */
   public static StreamOptions defaults() {
     return new StreamOptions(1 << 20, 8 << 20, 2L << 30, 256, 16 << 20, 64 << 20, 64 << 10, 10_000, 20_000, 10_000,
-        Transport.AUTO);
-  }
-
-  /** The same with another chunk size. */
-  public StreamOptions withChunkBytes(int bytes) {
-    return new StreamOptions(bytes, Math.max(maxMessageBytes, bytes + 4096), maxRequestBytes, maxRequests,
-        initialWindowBytes, connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis,
-        connectTimeoutMillis, transport, security);
-  }
-
-  /** The same with other limits per message and per request, and for requests in progress. */
-  public StreamOptions withLimits(int messageBytes, long requestBytes, int requests) {
-    return new StreamOptions(Math.min(chunkBytes, messageBytes - 4096), messageBytes, requestBytes, requests,
-        initialWindowBytes, connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis,
-        connectTimeoutMillis, transport, security);
-  }
-
-  /** The same with other flow-control windows. */
-  public StreamOptions withWindows(int stream, int connection) {
-    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, stream, connection,
-        maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, security);
-  }
-
-  /** The same with other HTTP/2 frames. */
-  public StreamOptions withMaxFrameBytes(int bytes) {
-    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
-        connectionWindowBytes, bytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, security);
-  }
-
-  /** The same with other times for signs of life. */
-  public StreamOptions withPing(long intervalMillis, long timeoutMillis) {
-    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
-        connectionWindowBytes, maxFrameBytes, intervalMillis, timeoutMillis, connectTimeoutMillis,
-        transport, security);
-  }
-
-  /** The same by other ways. */
-  public StreamOptions withTransport(Transport ways) {
-    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
-        connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, ways, security);
-  }
-
-  /** The same with this TLS and token. */
-  public StreamOptions withSecurity(PeerSecurity other) {
-    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
-        connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, other);
-  }
-
-  /** The same with another limit for a connection to be there. */
-  public StreamOptions withConnectTimeout(int millis) {
-    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
-        connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, millis, transport, security);
+        Transport.AUTO, PeerSecurity.NONE);
   }
 
   /** For a socket that nobody but this user can open, see {@link HostSocket}: the token as everywhere, and no TLS. */

@@ -7,6 +7,7 @@ import io.regatta.node.settings.Schema.ListOf;
 import io.regatta.node.settings.Schema.MapOf;
 import io.regatta.node.settings.Schema.Section;
 import io.regatta.node.settings.Schema.Shape;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import io.vertx.config.ConfigRetriever;
 import io.vertx.config.ConfigRetrieverOptions;
 import io.vertx.config.ConfigStoreOptions;
@@ -60,8 +61,14 @@ public final class Settings {
    * @param code values given by the program, nested as in a file
    * @param ignored top-level sections that belong to other services and are passed over
    */
+  @RecordBuilder
   public record Sources(Path file, List<Option> variables, Map<String, String> environment, Map<String, String> properties,
-      List<Option> options, List<String> overrides, JsonObject code, List<String> ignored) {
+      List<Option> options, List<String> overrides, JsonObject code, List<String> ignored)
+      implements SettingsSourcesBuilder.With {
+
+    /** Sources that give no value. */
+    public static final Sources NONE =
+        new Sources(null, List.of(), Map.of(), Map.of(), List.of(), List.of(), new JsonObject(), List.of());
 
     public Sources {
       variables = List.copyOf(variables);
@@ -73,18 +80,6 @@ public final class Settings {
       ignored = List.copyOf(ignored);
     }
 
-    /** Without variables of others' making. */
-    public Sources(Path file, Map<String, String> environment, Map<String, String> properties, List<Option> options,
-        List<String> overrides, JsonObject code, List<String> ignored) {
-      this(file, List.of(), environment, properties, options, overrides, code, ignored);
-    }
-
-    /** Without options. */
-    public Sources(Path file, Map<String, String> environment, Map<String, String> properties, List<String> overrides,
-        JsonObject code, List<String> ignored) {
-      this(file, environment, properties, List.of(), overrides, code, ignored);
-    }
-
     /** This process's environment and system properties, and what its command line gave. */
     public static Sources ofProcess(Path file, List<Option> options, List<String> overrides) {
       Map<String, String> properties = new LinkedHashMap<>();
@@ -93,26 +88,8 @@ public final class Settings {
           properties.put(name, System.getProperty(name));
         }
       }
-      return new Sources(file, System.getenv(), properties, options, overrides, new JsonObject(), List.of());
-    }
-
-    public Sources withCode(JsonObject values) {
-      return new Sources(file, variables, environment, properties, options, overrides, values, ignored);
-    }
-
-    /** The same with what follows from environment variables of others' making. */
-    public Sources withVariables(List<Option> others) {
-      return new Sources(file, others, environment, properties, options, overrides, code, ignored);
-    }
-
-    /** The same with the environment of another process. */
-    public Sources withEnvironment(Map<String, String> others) {
-      return new Sources(file, variables, others, properties, options, overrides, code, ignored);
-    }
-
-    /** The same, passing over sections that other services read. */
-    public Sources without(List<String> sections) {
-      return new Sources(file, variables, environment, properties, options, overrides, code, sections);
+      return NONE.with(s -> s.file(file).environment(System.getenv())
+         .properties(properties).options(options).overrides(overrides));
     }
   }
 

@@ -1,6 +1,7 @@
 package io.regatta.trainer.data;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.Collections;
 import java.util.List;
 
@@ -12,7 +13,8 @@ import java.util.List;
  * @param valued whether every id comes with a float value
  * @param emptyIds for each slot, the id that an empty value has; none at all where such a value has no id
  */
-public record Layout(int dense, List<Integer> widths, boolean valued, List<Long> emptyIds) {
+@RecordBuilder
+public record Layout(int dense, List<Integer> widths, boolean valued, List<Long> emptyIds) implements LayoutBuilder.With {
 
   public Layout {
     widths = List.copyOf(widths);
@@ -33,10 +35,6 @@ public record Layout(int dense, List<Integer> widths, boolean valued, List<Long>
   /** Slots of one id each, without values. */
   public Layout(int dense, int slots) {
     this(dense, Collections.nCopies(Math.max(0, slots), 1), false);
-  }
-
-  public Layout withEmptyIds(List<Long> ids) {
-    return new Layout(dense, widths, valued, ids);
   }
 
   public int slots() {
