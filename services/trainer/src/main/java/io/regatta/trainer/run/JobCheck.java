@@ -97,7 +97,7 @@ public final class JobCheck {
     Path dir = StartingPoint.root(job);
     try {
       WritablePlace.check(dir);
-      if (!job.isElastic()) { // to one that is under way a trainer may come
+      if (!job.worldSize().elastic()) { // to one that is under way a trainer may come
         start.refuseOthersIn(dir);
       }
     } catch (IOException e) {
