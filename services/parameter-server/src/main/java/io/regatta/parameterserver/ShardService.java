@@ -23,6 +23,7 @@ import io.regatta.protocol.parameterserver.ShardStatus;
 import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.vertx.VertxDisk;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -92,8 +93,8 @@ final class ShardService {
     shard = new ParameterShard(index, config.limits().core(), loop.clock(), loop::defer);
     hosted = node.starting("shard " + index);
     metrics = new ShardMetrics(node.metrics(), node.families(), index);
-    snapshots = new SnapshotWriter(node.vertx(), loop, shard, config.limits().snapshotBytes(),
-        SnapshotRoots.of(config, node));
+    snapshots = new SnapshotWriter(new VertxDisk(node.vertx(), loop, "regatta-snapshot-" + index), loop, shard,
+        config.limits().snapshotBytes(), SnapshotRoots.of(config, node));
   }
 
   /**

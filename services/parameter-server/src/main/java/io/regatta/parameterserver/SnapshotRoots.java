@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** The directories below which a server writes and reads snapshots. Immutable, any thread. */
-final class SnapshotRoots {
+public final class SnapshotRoots {
 
   static final String KEY = "parameter_server.snapshot_roots";
 
@@ -31,7 +31,7 @@ final class SnapshotRoots {
    *     server serves this machine alone and that is not the root of the file system, and else for no directory
    * @param local whether processes of this machine alone reach the server
    */
-  static SnapshotRoots of(List<String> directories, boolean local) {
+  public static SnapshotRoots of(List<String> directories, boolean local) {
     return of(directories, local, Path.of("").toAbsolutePath());
   }
 

@@ -9,6 +9,8 @@ import io.regatta.core.exchange.PushMark;
 import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.file.ConfinedDirectory;
+import io.regatta.core.loop.Disk;
+import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Stopwatch;
 import io.regatta.core.loop.Timer;
 import io.regatta.core.shard.JobRestore;
@@ -20,7 +22,6 @@ import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.parameterserver.HoldReply;
 import io.regatta.protocol.parameterserver.RestoreRequest;
 import io.regatta.protocol.parameterserver.SaveRequest;
-import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.snapshot.FileEntry;
 import io.regatta.snapshot.ShardRestorer;
 import io.regatta.snapshot.ShardSaver;
@@ -28,35 +29,27 @@ import io.regatta.snapshot.SnapshotKind;
 import io.regatta.snapshot.WritablePlace;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
-import io.vertx.core.WorkerExecutor;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
+import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes and reads the files of one shard's jobs on a worker thread of its own, one file at a time; belongs to the shard's event
- * loop, on which everything else happens. A job's moment is taken at once, its file waits for those of other jobs, as {@link #waits}
- * tells. The worker asks the loop for a slice, writes it, and asks for the next: the loop works for a tenth of a millisecond at a
- * time, and a slow disk holds up nothing but the snapshots on this shard. A failure is the snapshot's alone.
+ * Writes and reads the files of one shard's jobs on its {@link Disk}, one file at a time. Belongs to the shard's loop, on which
+ * everything else happens, and every result completes. A job's moment is taken at once, its file waits for those of other jobs, as
+ * {@link #waits} tells. The work on the disk asks the loop for a slice, writes it, and asks for the next: the loop works for a tenth
+ * of a millisecond at a time, and a slow disk holds up nothing but the snapshots on this shard. A failure is the snapshot's alone.
  */
-final class SnapshotWriter {
+public final class SnapshotWriter {
 
   private static final Logger LOG = LoggerFactory.getLogger(SnapshotWriter.class);
   private static final PeerLog SNAPSHOTS = PeerLog.ofEvents(LOG);
   private static final PeerLog FAILURES = PeerLog.ofEvents(LOG);
-  private static final long LONGEST_DAYS = 7;
-  private static final long LOOK_MILLIS = 500;
   /** Longest time that pushes wait for the moment of a snapshot. */
   private static final long HOLD_MILLIS = 5_000;
 
@@ -73,45 +66,44 @@ final class SnapshotWriter {
     }
   }
 
-  private final VertxLoop loop;
+  private final Loop loop;
+  private final Disk disk;
   private final ParameterShard shard;
   private final long keptMax;
   private final SnapshotRoots roots;
   private final long holdMillis;
-  private final WorkerExecutor worker;
   /** By job: the file of its last snapshot, or why there is none. */
   private final Map<String, Future<FileEntry>> files = new HashMap<>();
   /** By job: the snapshot that it has begun with, or is to. */
   private final Map<String, Restoring> restored = new HashMap<>();
   /** Timers that end holds. */
   private final Map<Hold, Timer> holds = new HashMap<>();
-  /** Files that the worker has before it, the first of them under way. */
+  /** Files that the disk has before it, the first of them under way. */
   private final List<Queued> queue = new ArrayList<>();
-  /** Written on the loop, read by the worker. */
-  private volatile boolean closed;
 
   /**
    * Begins with no files.
    *
+   * @param disk of the loop's owner; closed with this writer
    * @param keptMax see {@link ParameterShard#snapshot}
    * @param roots of the directories that requests may name
    */
-  SnapshotWriter(Vertx vertx, VertxLoop loop, ParameterShard shard, long keptMax, SnapshotRoots roots) {
-    this(vertx, loop, shard, keptMax, roots, HOLD_MILLIS);
+  public SnapshotWriter(Disk disk, Loop loop, ParameterShard shard, long keptMax, SnapshotRoots roots) {
+    this(disk, loop, shard, keptMax, roots, HOLD_MILLIS);
   }
 
   /** @param holdMillis longest time that pushes wait for the moment of a snapshot */
-  SnapshotWriter(Vertx vertx, VertxLoop loop, ParameterShard shard, long keptMax, SnapshotRoots roots, long holdMillis) {
+  SnapshotWriter(Disk disk, Loop loop, ParameterShard shard, long keptMax, SnapshotRoots roots, long holdMillis) {
+    this.disk = disk;
     this.roots = roots;
     this.holdMillis = holdMillis;
     this.loop = loop;
     this.shard = shard;
     this.keptMax = keptMax;
-    worker = vertx.createSharedWorkerExecutor("regatta-snapshot-" + shard.index(), 1, LONGEST_DAYS, TimeUnit.DAYS);
   }
 
   /** Completes when no push of the job is under way; new ones wait from now on, for a limited time. */
-  Future<HoldReply> hold(String job, String directory) {
+  public Future<HoldReply> hold(String job, String directory) {
     Hold hold = new Hold(job, directory);
     Promise<HoldReply> quiet = Promise.promise();
     shard.hold(job, hold.directory, (marks, error) -> {
@@ -147,7 +139,7 @@ final class SnapshotWriter {
   }
 
   /** Completes when the moment has been taken; the file is written meanwhile. */
-  Future<Void> save(SaveRequest request) {
+  public Future<Void> save(SaveRequest request) {
     ParameterShard.checkName(request.getJob());
     Hold hold = new Hold(request.getJob(), request.getDirectory());
     Future<Target> found = directory(request.getDirectory(), true)
@@ -195,7 +187,7 @@ final class SnapshotWriter {
   private Future<FileEntry> write(JobSnapshot snapshot, ConfinedDirectory dir) {
     String what = "the snapshot of job " + snapshot.spec().job() + " on shard " + shard.index();
     Stopwatch begun = Stopwatch.start(loop.clock());
-    return inTurn(what, () -> ShardSaver.save(snapshot, dir, this::ask))
+    return inTurn(what, () -> ShardSaver.save(snapshot, dir, disk::ask))
         .onSuccess(file -> SNAPSHOTS.info("{}: {} bytes in {} ms, {}", what, file.bytes(),
             begun.millis(), dir.pathOf(file.file())))
         .recover(e -> Future.failedFuture(explained(what + " could not be written to " + dir, e)))
@@ -205,17 +197,13 @@ final class SnapshotWriter {
   /** A file that is being written or read, or is to be. */
   private record Queued(String what, long sinceMillis) {}
 
-  /** On the worker, behind the files that are there already. */
+  /** On the disk, after the files that are there already. */
   <T> Future<T> inTurn(String what, Callable<T> file) {
     Queued queued = new Queued(what, loop.clock().epochMillis());
     queue.add(queued);
-    Future<T> done;
-    try {
-      done = worker.executeBlocking(file, true);
-    } catch (IllegalStateException closed) {
-      done = Future.failedFuture(new Cancelled(what + " was not begun: shard " + shard.index() + " is being stopped"));
-    }
-    return done.onComplete(end -> queue.remove(queued));
+    return Future.fromCompletionStage(disk.inTurn(file)).recover(e -> Future.failedFuture(e instanceof RejectedExecutionException
+        ? new Cancelled(what + " was not begun: shard " + shard.index() + " is being stopped") : e))
+        .onComplete(end -> queue.remove(queued));
   }
 
   /** Which files wait for which, for {@code /why}. */
@@ -225,7 +213,7 @@ final class SnapshotWriter {
   }
 
   /** The file of the job's last snapshot, when it is written. */
-  Future<FileEntry> saved(String job) {
+  public Future<FileEntry> saved(String job) {
     Future<FileEntry> file = files.get(job);
     return file != null ? file : Future.failedFuture(new InvalidInput("shard " + shard.index()
         + " has begun no snapshot of job '" + job + "' since the job began here"));
@@ -245,7 +233,7 @@ final class SnapshotWriter {
    * Completes when everything is in its place. The same once more is given the same answer and changes nothing, for whoever
    * makes up for a lost trainer asks for what that one has asked for.
    */
-  Future<Boolean> restore(RestoreRequest request) {
+  public Future<Boolean> restore(RestoreRequest request) {
     Restoring known = restored.get(request.getJob());
     if (known != null && known.request.equals(request)) {
       return known.dense;
@@ -276,7 +264,7 @@ final class SnapshotWriter {
     return directory(request.getDirectory(), false)
         .onFailure(refused -> restored.remove(request.getJob(), begun)) // the job may still begin with another one
         .compose(dir -> inTurn("the reading of " + what,
-            () -> ShardRestorer.restore(into, dir, request.getResume(), at, this::ask))
+            () -> ShardRestorer.restore(into, dir, request.getResume(), at, disk::ask))
             .onSuccess(dense -> SNAPSHOTS.info("{} has been read from {} in {} ms", what, dir, reading.millis()))
             .recover(e -> Future.failedFuture(explained(what + " could not be read from " + dir, e))));
   }
@@ -286,7 +274,7 @@ final class SnapshotWriter {
    * said by its reader. Not after another job's files. Each file is checked again when it is opened.
    */
   private Future<ConfinedDirectory> directory(String name, boolean write) {
-    return loop.context().executeBlocking(() -> {
+    return Future.fromCompletionStage(disk.atOnce(() -> {
       ConfinedDirectory dir = roots.directory(name);
       boolean there = write ? dir.existsWithoutLinks() : dir.exists();
       if (write && !there) {
@@ -294,7 +282,7 @@ final class SnapshotWriter {
             + " of the snapshot: snapshots.dir must be one that all servers and trainers share, under the same path");
       }
       return dir;
-    }, false).recover(e -> Future.failedFuture(explained(PeerText.of(name) + " cannot be used", e)));
+    })).recover(e -> Future.failedFuture(explained(PeerText.of(name) + " cannot be used", e)));
   }
 
   private static RegattaException explained(String what, Throwable e) {
@@ -303,38 +291,8 @@ final class SnapshotWriter {
         : new InvalidInput(what + ": " + e, e);
   }
 
-  /** On the worker: has the loop do something, and waits for it. */
-  private <T> T ask(Supplier<T> question) throws IOException {
-    CompletableFuture<T> answer = new CompletableFuture<>();
-    loop.execute(() -> {
-      try {
-        answer.complete(question.get());
-      } catch (RuntimeException | Error e) {
-        answer.completeExceptionally(e);
-      }
-    });
-    while (true) {
-      try {
-        return answer.get(LOOK_MILLIS, TimeUnit.MILLISECONDS);
-      } catch (TimeoutException e) {
-        if (closed) { // the loop may not run any more
-          throw new IOException("the shard is being stopped");
-        }
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new IOException("the shard is being stopped");
-      } catch (ExecutionException e) {
-        if (e.getCause() instanceof RuntimeException cause) {
-          throw cause;
-        }
-        throw new IllegalStateException(e.getCause());
-      }
-    }
-  }
-
   /** What is being written is given up, and leaves nothing that looks like a snapshot. */
-  Future<Void> close() {
-    closed = true;
-    return worker.close();
+  public Future<Void> close() {
+    return Future.fromCompletionStage(disk.close());
   }
 }

@@ -16,6 +16,7 @@ import io.regatta.core.shard.ParameterShard;
 import io.regatta.node.settings.Settings;
 import io.regatta.protocol.parameterserver.SaveRequest;
 import io.regatta.protocol.vertx.SystemClock;
+import io.regatta.protocol.vertx.VertxDisk;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -50,6 +51,15 @@ class SnapshotWriterTest {
         SystemClock.get(), task -> loop.runOnContext(v -> task.run()));
   }
 
+  private SnapshotWriter writer(ParameterShard shard, long keptMax, SnapshotRoots roots, long holdMillis) {
+    VertxLoop of = VertxLoop.of(loop);
+    return new SnapshotWriter(new VertxDisk(vertx, of, "snapshots of shard " + shard.index()), of, shard, keptMax, roots, holdMillis);
+  }
+
+  private SnapshotWriter writer(ParameterShard shard, long keptMax, SnapshotRoots roots) {
+    return writer(shard, keptMax, roots, TimeUnit.SECONDS.toMillis(5));
+  }
+
   private <T> T onLoop(Supplier<Future<T>> call) {
     Promise<T> done = Promise.promise();
     loop.runOnContext(v -> call.get().onComplete(done));
@@ -76,7 +86,7 @@ class SnapshotWriterTest {
   @Test
   void when_one_of_two_snapshots_is_taken_then_pushes_wait_for_the_other_until_that_is_refused() throws Exception {
     ParameterShard shard = shard(0);
-    SnapshotWriter writer = new SnapshotWriter(vertx, VertxLoop.of(loop), shard, 1 << 20, roots(),
+    SnapshotWriter writer = writer(shard, 1 << 20, roots(),
         TimeUnit.HOURS.toMillis(1));
     Path first = Files.createDirectory(dir.resolve("first"));
     Path second = dir.resolve("second");
@@ -102,7 +112,7 @@ class SnapshotWriterTest {
   @Test
   void when_a_link_takes_the_place_of_a_directory_that_waits_then_nothing_is_written_through_it() throws Exception {
     ParameterShard shard = shard(0);
-    SnapshotWriter writer = new SnapshotWriter(vertx, VertxLoop.of(loop), shard, 1 << 20, roots());
+    SnapshotWriter writer = writer(shard, 1 << 20, roots());
     Path checked = Files.createDirectory(dir.resolve("checked"));
     Path outside = Files.createDirectory(dir.resolve("outside"));
     CountDownLatch disk = new CountDownLatch(1);
@@ -129,7 +139,7 @@ class SnapshotWriterTest {
   @Test
   void when_the_time_of_a_hold_is_over_then_pushes_wait_no_longer() throws Exception {
     ParameterShard shard = shard(0);
-    SnapshotWriter writer = new SnapshotWriter(vertx, VertxLoop.of(loop), shard, 1 << 20, roots(), 1);
+    SnapshotWriter writer = writer(shard, 1 << 20, roots(), 1);
     Promise<PushAck> acknowledged = Promise.promise();
     onLoop(() -> {
       begun(shard);
@@ -146,7 +156,7 @@ class SnapshotWriterTest {
   @Test
   void filesThatWaitNameTheOneUnderWay() throws Exception {
     ParameterShard shard = shard(3);
-    SnapshotWriter writer = new SnapshotWriter(vertx, VertxLoop.of(loop), shard, 0, roots());
+    SnapshotWriter writer = writer(shard, 0, roots());
     CountDownLatch disk = new CountDownLatch(1);
     Promise<List<Wait>> waits = Promise.promise();
     Promise<Void> written = Promise.promise();
