@@ -27,6 +27,7 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Sgd;
 import io.regatta.core.testing.TestClock;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -66,7 +67,7 @@ class MembershipTest {
         .hasSizeLessThan(250);
     assertThat(refusal(withRates(0.5, 0.5), withRates(0.5, 0.001)))
         .contains(": sparse_optimizer.learning_rate is 0.5 on the shard and 0.001 in trainer 1; give");
-    assertThat(refusal(withRates(OptimizerSpec.adam(0.5), OptimizerSpec.adam(0.5)), withRates(0.1, 0.1)))
+    assertThat(refusal(withRates(OptimizerSpec.of("adam", 0.5), OptimizerSpec.of("adam", 0.5)), withRates(0.1, 0.1)))
         .contains(": optimizer.kind is adam on the shard and sgd in trainer 1; give");
   }
 
@@ -75,8 +76,8 @@ class MembershipTest {
   void whatModeOptimizerAndTableDoNotUseMayDiffer() {
     LearningRate here = new LearningRate(LearningRate.Kind.CONSTANT, 0.5, 0, 1, false, List.of(), List.of(), 0, 0, 0, 0);
     LearningRate there = new LearningRate(LearningRate.Kind.CONSTANT, 0.5, 7, 0, true, List.of(3L), List.of(), 5, 1, 0, 2);
-    OptimizerSpec full = new OptimizerSpec(OptimizerSpec.Kind.SGD, here, 0.9f, true, 0.9f, 0.99f, 1e-8f, 1, 0, 0, 0, 1, 1, 1);
-    OptimizerSpec bare = new OptimizerSpec(OptimizerSpec.Kind.SGD, there, 0, false, 0, 0, 0, 0, 0, 0, 0);
+    OptimizerSpec full = OptimizerSpec.of(new Sgd(), here);
+    OptimizerSpec bare = OptimizerSpec.of(new Sgd(), there);
     TableLife life = new TableLife(false, 0.5f, 2, 3, 1, 1, 0, 0, 0);
     JobSpec given = job(3, full, new SparseTableSpec("t", 2, new InitializerSpec(InitializerSpec.Kind.CONSTANT, 0, 7), full, life));
     JobSpec less = job(0, bare, new SparseTableSpec("t", 2, InitializerSpec.zeros(), bare));

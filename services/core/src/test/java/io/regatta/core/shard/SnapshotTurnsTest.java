@@ -48,7 +48,7 @@ class SnapshotTurnsTest {
   private static final TableLife TRACKED = new TableLife(true, 0.5f, 0.1f, 1, 1, 1, 0.2f, 3, 0);
 
   private static ParameterShard shard(Mode mode, boolean tracked, LaterTurns later) {
-    OptimizerSpec adagrad = mode == Mode.GEO ? OptimizerSpec.sgd(1) : OptimizerSpec.adagrad(0.1);
+    OptimizerSpec adagrad = mode == Mode.GEO ? OptimizerSpec.sgd(1) : OptimizerSpec.of("adagrad", 0.1);
     ModelSpec model = new ModelSpec(5, List.of(), adagrad, IntStream.range(0, TABLES).mapToObj(i -> new SparseTableSpec("t" + i, DIM,
         InitializerSpec.uniform(-1, 1), adagrad, tracked && i % 2 == 0 ? TRACKED : TableLife.NONE)).toList());
     ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1), later);

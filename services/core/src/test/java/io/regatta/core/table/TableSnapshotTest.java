@@ -25,7 +25,7 @@ class TableSnapshotTest {
   private static final TableLife TRACKED = new TableLife(true, 0.5f, 0.1f, 1, 2, 1, 0.2f, 3, 0);
 
   private static SparseTable table(TableLife life) {
-    return new SparseTable(1, new SparseTableSpec("t", DIM, InitializerSpec.uniform(-1, 1), OptimizerSpec.adagrad(0.1), life),
+    return new SparseTable(1, new SparseTableSpec("t", DIM, InitializerSpec.uniform(-1, 1), OptimizerSpec.of("adagrad", 0.1), life),
         false, () -> 1000);
   }
 

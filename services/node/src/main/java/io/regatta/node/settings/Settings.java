@@ -181,7 +181,8 @@ public final class Settings {
   }
 
   /**
-   * The inverse of {@link #bind}: a record as it would stand in a file, every key written out. It may be shown: a secret is
+   * The inverse of {@link #bind}: a record as it would stand in a file, every key written out, and {@link DerivedKeys} that
+   * were given. It may be shown: a secret is
    * {@code ***}, which {@code bind} refuses to take for one.
    */
   public static JsonObject toJson(Record record) {
@@ -190,7 +191,12 @@ public final class Settings {
       try {
         Method accessor = component.getAccessor();
         accessor.setAccessible(true);
-        json.put(Schema.snake(component.getName()), jsonValue(accessor.invoke(record)));
+        Object value = accessor.invoke(record);
+        if (component.isAnnotationPresent(DerivedKeys.class)) {
+          ((Map<?, ?>) value).forEach((key, given) -> json.put(key.toString(), given));
+        } else {
+          json.put(Schema.snake(component.getName()), jsonValue(value));
+        }
       } catch (ReflectiveOperationException e) {
         throw new IllegalStateException("cannot read " + record.getClass().getName() + "." + component.getName(), e);
       }
