@@ -87,7 +87,7 @@ class FleetTest {
   private static Fleet placed(Path conf, Map<String, String> environment, Settings.Option... options) {
     ProcessSettings place = ProcessSettings.load(new Settings.Sources(conf, environment, Map.of(), List.of(options), List.of(),
         new JsonObject(), List.of()));
-    return Fleet.of(place, JobConfig.of(line().put("trainers", 3).put("servers", 4)));
+    return new Fleet(JobPart.of(place, JobConfig.of(line().put("trainers", 3).put("servers", 4))));
   }
 
   @Test
