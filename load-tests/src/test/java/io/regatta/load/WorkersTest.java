@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.load.process.WorkerProcess;
 import io.regatta.load.process.Task;
+import io.regatta.load.process.WorkerProcess;
 import io.regatta.load.small.SmallDriver;
 import io.regatta.load.sparse.SparseDriver;
 import io.vertx.core.json.JsonObject;

@@ -1,8 +1,8 @@
 package io.regatta.load.dense;
 
-import io.regatta.load.process.WorkerPair;
 import io.regatta.load.process.Sample;
 import io.regatta.load.process.Scale;
+import io.regatta.load.process.WorkerPair;
 import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.regatta.load.dense;
 
-import io.regatta.load.process.WorkerPair;
 import io.regatta.load.process.Sample;
 import io.regatta.load.process.Scale;
 import io.regatta.load.process.Task;
+import io.regatta.load.process.WorkerPair;
 import io.regatta.load.run.Secured;
 import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.json.JsonArray;

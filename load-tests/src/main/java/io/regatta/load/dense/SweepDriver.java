@@ -1,10 +1,10 @@
 package io.regatta.load.dense;
 
-import io.regatta.load.process.WorkerPair;
 import io.regatta.load.process.Medians;
 import io.regatta.load.process.Sample;
 import io.regatta.load.process.Scale;
 import io.regatta.load.process.Table;
+import io.regatta.load.process.WorkerPair;
 import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;

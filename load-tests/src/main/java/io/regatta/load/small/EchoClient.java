@@ -1,8 +1,8 @@
 package io.regatta.load.small;
 
 import com.google.protobuf.ByteString;
-import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.process.Task;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.run.RoundTrips;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcClient;

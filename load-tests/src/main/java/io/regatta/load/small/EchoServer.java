@@ -1,7 +1,7 @@
 package io.regatta.load.small;
 
-import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.process.PortServer;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcService;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerOptions;

@@ -1,8 +1,8 @@
 package io.regatta.load.small;
 
 import io.regatta.core.dense.DenseMemory;
-import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.process.Task;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.run.RoundTrips;
 import io.regatta.load.run.ShardTrainer;
 import io.regatta.node.process.PlainVertx;

@@ -1,7 +1,7 @@
 package io.regatta.load.small;
 
-import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.process.PortServer;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.run.ParameterServers;
 import io.regatta.load.run.ShardServer;
 import io.vertx.core.json.JsonObject;

@@ -1,9 +1,9 @@
 package io.regatta.load.sparse;
 
-import io.regatta.load.process.WorkerPair;
 import io.regatta.load.process.Sample;
 import io.regatta.load.process.Scale;
 import io.regatta.load.process.Task;
+import io.regatta.load.process.WorkerPair;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -2,9 +2,9 @@ package io.regatta.load.stall;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.load.dense.DenseTask;
-import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.process.MemoryWatch;
 import io.regatta.load.process.Task;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.run.ShardTrainer;
 import io.regatta.node.process.PlainVertx;
 import io.vertx.core.Future;

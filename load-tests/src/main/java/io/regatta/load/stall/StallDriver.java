@@ -1,8 +1,8 @@
 package io.regatta.load.stall;
 
-import io.regatta.load.process.WorkerPair;
 import io.regatta.load.process.Table;
 import io.regatta.load.process.Task;
+import io.regatta.load.process.WorkerPair;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.Transport;
 import io.vertx.core.json.JsonArray;

@@ -1,8 +1,8 @@
 package io.regatta.load.stall;
 
-import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.process.MemoryWatch;
 import io.regatta.load.process.PortServer;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.run.ShardServer;
 import io.vertx.core.json.JsonObject;
 

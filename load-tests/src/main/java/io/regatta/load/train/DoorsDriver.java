@@ -1,12 +1,12 @@
 package io.regatta.load.train;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.load.process.WorkerPair;
 import io.regatta.load.process.Medians;
 import io.regatta.load.process.Sample;
 import io.regatta.load.process.Scale;
 import io.regatta.load.process.Table;
 import io.regatta.load.process.Task;
+import io.regatta.load.process.WorkerPair;
 import io.regatta.load.run.Secured;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;

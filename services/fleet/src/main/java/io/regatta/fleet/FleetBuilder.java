@@ -4,7 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.launch.LauncherLink;
 import io.regatta.node.Sections;
 import io.regatta.node.process.BadArguments;
-import io.regatta.trainer.config.JobConfig;
+import io.regatta.training.config.JobConfig;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;

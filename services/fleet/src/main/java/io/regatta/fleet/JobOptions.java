@@ -2,8 +2,8 @@ package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Settings;
-import io.regatta.trainer.TrainingProgram;
-import io.regatta.trainer.config.JobConfig;
+import io.regatta.training.TrainingProgram;
+import io.regatta.training.config.JobConfig;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;

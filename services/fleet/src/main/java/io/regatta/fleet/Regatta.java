@@ -7,7 +7,7 @@ import io.regatta.fleet.launch.LauncherLink;
 import io.regatta.node.process.BadArguments;
 import io.regatta.node.process.Interrupt;
 import io.regatta.node.process.ServiceLogging;
-import io.regatta.trainer.TrainingProgram;
+import io.regatta.training.TrainingProgram;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;

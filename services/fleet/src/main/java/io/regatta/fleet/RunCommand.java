@@ -2,9 +2,9 @@ package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.process.BadArguments;
-import io.regatta.trainer.TrainingProgram;
-import io.regatta.trainer.result.ResultFile;
-import io.regatta.trainer.result.RunResult;
+import io.regatta.training.TrainingProgram;
+import io.regatta.training.result.ResultFile;
+import io.regatta.training.result.RunResult;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.nio.file.Path;

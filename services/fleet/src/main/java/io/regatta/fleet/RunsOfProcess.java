@@ -1,7 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.node.settings.Settings;
-import io.regatta.trainer.config.JobConfig;
+import io.regatta.training.config.JobConfig;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 

@@ -3,8 +3,8 @@ package io.regatta.fleet;
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.rendezvous.RendezvousConfig;
-import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.config.TrainerConfig;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.TrainerConfig;
 
 /**
  * How the services of a {@link LocalCluster} are configured, each kind alike: which server, which rank and which job it

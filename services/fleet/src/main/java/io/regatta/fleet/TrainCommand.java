@@ -1,9 +1,9 @@
 package io.regatta.fleet;
 
 import io.regatta.fleet.role.RoleEnvironment;
-import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.result.ResultFile;
-import io.regatta.trainer.result.RunResult;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.result.ResultFile;
+import io.regatta.training.result.RunResult;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.regatta.core.exchange.Mode;
-import io.regatta.trainer.Progress;
-import io.regatta.trainer.result.RunResult;
+import io.regatta.core.progress.Progress;
+import io.regatta.training.result.RunResult;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Locale;

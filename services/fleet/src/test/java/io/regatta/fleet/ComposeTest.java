@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.regatta.core.exchange.Mode;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.settings.Settings;
-import io.regatta.trainer.config.JobConfig;
+import io.regatta.training.config.JobConfig;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -3,7 +3,7 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.node.settings.Settings;
-import io.regatta.trainer.config.JobConfig;
+import io.regatta.training.config.JobConfig;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;

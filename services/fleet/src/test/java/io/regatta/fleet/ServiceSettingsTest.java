@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.testing.FreePorts;
-import io.regatta.trainer.config.JobConfig;
+import io.regatta.training.config.JobConfig;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;

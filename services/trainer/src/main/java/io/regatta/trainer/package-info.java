@@ -1,6 +1,5 @@
 /**
- * What the author of a training program sees: {@link io.regatta.trainer.TrainingProgram} is run with a
- * {@link io.regatta.trainer.Worker}. Each package below is one capability of the trainer; they and this one depend on
- * each other in one direction, without circles.
+ * The trainer as a service, one rank on a cluster: its verticle and main, its seat in the group, its links to the
+ * shards.
  */
 package io.regatta.trainer;

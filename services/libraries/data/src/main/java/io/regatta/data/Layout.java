@@ -1,0 +1,59 @@
+package io.regatta.data;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * Widths of an example: {@code dense} float features, sparse features (slots) of 64-bit ids, and one label.
+ *
+ * @param widths for each slot, how many ids it may hold: that many places ({@code columns}), of which those without an id
+ *     hold {@link io.regatta.core.reduce.DistinctIds#PADDING}
+ * @param valued whether every id comes with a float value
+ * @param emptyIds for each slot, the id that an empty value has; none at all where such a value has no id
+ */
+public record Layout(int dense, List<Integer> widths, boolean valued, List<Long> emptyIds) {
+
+  public Layout {
+    widths = List.copyOf(widths);
+    emptyIds = List.copyOf(emptyIds);
+    if (dense < 0 || dense + widths.size() == 0) {
+      throw new InvalidInput("an example needs at least one feature, but dense=" + dense + " and slots=" + widths.size());
+    }
+    if (widths.stream().anyMatch(width -> width < 1)) {
+      throw new InvalidInput("each slot must hold at least one id, but the widths are " + widths);
+    }
+  }
+
+  /** Where empty values have no ids. */
+  public Layout(int dense, List<Integer> widths, boolean valued) {
+    this(dense, widths, valued, List.of());
+  }
+
+  /** Slots of one id each, without values. */
+  public Layout(int dense, int slots) {
+    this(dense, Collections.nCopies(Math.max(0, slots), 1), false);
+  }
+
+  public Layout withEmptyIds(List<Long> ids) {
+    return new Layout(dense, widths, valued, ids);
+  }
+
+  public int slots() {
+    return widths.size();
+  }
+
+  /** Places for ids in an example; as many as slots where each holds one. */
+  public int columns() {
+    int columns = 0;
+    for (int width : widths) {
+      columns += width;
+    }
+    return columns;
+  }
+
+  /** Whether each slot is the sum over its ids: some may hold several, or ids have values. */
+  public boolean pooled() {
+    return valued || columns() > slots();
+  }
+}

@@ -1,0 +1,2 @@
+/** Images, in idx files and in directories. */
+package io.regatta.data.image;

@@ -1,0 +1,146 @@
+package io.regatta.node.directory;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.exchange.Wait;
+import io.regatta.core.loop.Loop;
+import io.regatta.core.loop.Timer;
+import io.regatta.node.admin.Waits;
+import io.vertx.core.AsyncResult;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A call to a peer that is made again every half second until the peer answers, or has been silent for too long. Says once in the log
+ * for whom it waits, and stands in {@code /why}. Owned by the loop on which it is started.
+ */
+public final class RepeatedCall<T> {
+
+  /**
+   * The words for messages and {@code /why}.
+   *
+   * @param who who calls, e.g. {@code trainer 1 of job census}
+   * @param operation e.g. {@code join of group census}
+   * @param where the peer, e.g. {@code the rendezvous at 10.0.0.7:36000}
+   */
+  public record Words(String who, String operation, String where) {}
+
+  private static final Logger LOG = LoggerFactory.getLogger(RepeatedCall.class);
+  private static final long AGAIN_MILLIS = 500;
+  private static final long ASK_MILLIS = 1000;
+
+  private final Loop loop;
+  private final Words words;
+  private final Duration patience;
+  private final Predicate<Throwable> repeatable;
+  private final Supplier<Future<T>> call;
+  private final Waits.Handle wait;
+  private final Promise<T> end = Promise.promise();
+  private long heardNanos;
+  /** Timer of the next attempt; null while an attempt is under way. */
+  private Timer again;
+  private RegattaException over;
+  private boolean said;
+
+  /**
+   * A call that is not made yet; its wait begins.
+   *
+   * @param loop the owner's
+   * @param patience how long the peer may be silent
+   * @param repeatable whether a call that has failed in this way may be made again
+   * @param waitsFor for whom the peer holds its answer back; asked on any thread. If that fails, the peer is waited for
+   */
+  public RepeatedCall(Loop loop, Waits waits, Words words, Duration patience, Predicate<Throwable> repeatable,
+      Supplier<Future<List<Wait.Peer>>> waitsFor, Supplier<Future<T>> call) {
+    this.loop = loop;
+    heardNanos = loop.clock().nanos();
+    this.words = words;
+    this.patience = patience;
+    this.repeatable = repeatable;
+    this.call = call;
+    wait = waits.begin(words.who, words.operation, words.where,
+        () -> waitsFor.get().timeout(ASK_MILLIS, TimeUnit.MILLISECONDS).otherwise(peer(words)));
+  }
+
+  /** As above, for a call that the peer answers at once. */
+  public RepeatedCall(Loop loop, Waits waits, Words words, Duration patience, Predicate<Throwable> repeatable,
+      Supplier<Future<T>> call) {
+    this(loop, waits, words, patience, repeatable, () -> Future.succeededFuture(peer(words)), call);
+  }
+
+  private static List<Wait.Peer> peer(Words words) {
+    return List.of(Wait.Peer.named(words.where));
+  }
+
+  /** Calls; once. Fails as the call does, and with {@code PeerLost} when patience is at its end. */
+  public Future<T> start() {
+    attempt();
+    return end.future();
+  }
+
+  /** Notes a sign of life of the peer. */
+  public void heard() {
+    heardNanos = loop.clock().nanos();
+  }
+
+  private void attempt() {
+    again = null;
+    call.get().onComplete(this::answered);
+  }
+
+  private void answered(AsyncResult<T> answer) {
+    if (answer.succeeded() || !repeatable.test(answer.cause())) {
+      end(answer);
+      return;
+    }
+    if (over != null) {
+      end(Future.failedFuture(over));
+      return;
+    }
+    long silentNanos = loop.clock().nanos() - heardNanos;
+    if (silentNanos >= patience.toNanos()) {
+      end(Future.failedFuture(new PeerLost(String.format(Locale.ROOT, "%s has waited for its %s, and %s has not answered for %.1f s: %s; "
+          + "start it, and then this one again", words.who, words.operation, words.where, silentNanos / 1e9,
+          answer.cause().getMessage()), answer.cause())));
+      return;
+    }
+    if (!said) {
+      said = true;
+      LOG.warn("{} waits for {} to answer its {}, and asks again every {} ms until that has been silent for {} s: {}",
+          words.who, words.where, words.operation, AGAIN_MILLIS, patience.toSeconds(), answer.cause().getMessage());
+    }
+    again = loop.after(AGAIN_MILLIS, this::attempt);
+  }
+
+  private void end(AsyncResult<T> how) {
+    wait.close();
+    if (again != null) {
+      again.cancel();
+      again = null;
+    }
+    if (how.succeeded()) {
+      if (said) {
+        LOG.info("{}: {} has answered its {}", words.who, words.where, words.operation);
+      }
+      end.tryComplete(how.result());
+    } else {
+      end.tryFail(how.cause());
+    }
+  }
+
+  /** Calls no more; an answer that is on its way still comes, so that what nobody needs any longer can be given back. */
+  public void giveUp(RegattaException why) {
+    over = why;
+    if (again != null) {
+      end(Future.failedFuture(why));
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package io.regatta.training.model;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.training.GradientCollector;
+import io.regatta.training.replica.StepTimes;
+import java.util.function.DoubleConsumer;
+
+/** The engine's gradient collector, with the time that backward takes. Belongs to the model thread. */
+public final class TimedCollector implements GradientCollector {
+
+  private final GradientCollector engine;
+  private final StepTimes times;
+  private final DoubleConsumer losses;
+
+  /** @param losses told the mean of each target of a backward pass; null if nobody asks, for that waits for the engine */
+  public TimedCollector(GradientCollector engine, StepTimes times, DoubleConsumer losses) {
+    this.engine = engine;
+    this.times = times;
+    this.losses = losses;
+  }
+
+  @Override
+  public void backward(NDArray target) {
+    long begin = times.clock().nanos();
+    engine.backward(target);
+    times.add(StepTimes.Part.BACKWARD, times.clock().nanos() - begin);
+    times.span("backward", begin);
+    if (losses != null) {
+      losses.accept(mean(target.toFloatArray()));
+    }
+  }
+
+  private static double mean(float[] values) {
+    double sum = 0;
+    for (float value : values) {
+      sum += value;
+    }
+    return sum / values.length;
+  }
+
+  @Override
+  public void zeroGradients() {
+    engine.zeroGradients();
+  }
+
+  @Override
+  public void close() {
+    engine.close();
+  }
+}

@@ -1,0 +1,96 @@
+package io.regatta.training.rank;
+
+import ai.djl.ndarray.NDManager;
+import ai.djl.training.dataset.Batch;
+import ai.djl.training.dataset.Dataset;
+import ai.djl.translate.TranslateException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.training.dataset.SlotDataset;
+import io.regatta.training.replica.ReplicaContext;
+import io.regatta.training.replica.ReplicaGroup;
+import io.regatta.training.session.ElasticPasses;
+import io.regatta.training.session.RankOperations;
+import io.regatta.training.session.TrainerSession;
+import io.regatta.training.snapshot.StartingPoint;
+import java.io.IOException;
+import java.util.List;
+
+/** Passes over the training data of an elastic job, whose batches are dealt as the ranks agree. Belongs to the model thread. */
+final class DealtPasses implements TrainingPasses {
+
+  private final TrainerSession session;
+  private final RankOperations rank;
+  private final ReplicaGroup group;
+  private final TrainingData data;
+  private final ReplicaSteps steps;
+  private final Runnable joined;
+
+  /** @param joined told when this rank has taken part in steps of the others without an example */
+  DealtPasses(ReplicaContext replica, TrainingData data, ReplicaSteps steps, Runnable joined) {
+    session = replica.session();
+    rank = session.ranks().orElseThrow();
+    group = replica.group();
+    this.data = data;
+    this.steps = steps;
+    this.joined = joined;
+  }
+
+  /** The ledger says where the run was. */
+  @Override
+  public long resume(StartingPoint start, long made) {
+    return made;
+  }
+
+  /** Training data are assigned as the ranks agree, all others to those who are there now. */
+  @Override
+  public Iterable<Batch> batches(Dataset dataset, NDManager manager, Reading reading)
+      throws IOException, TranslateException {
+    if (data.isTraining(dataset)) {
+      return next(dataset, manager);
+    }
+    return dataset instanceof SlotDataset slots && slots.options().shards() > 1
+        ? slots.getData(manager, session.trainer().rank(), session.worldSize()) : reading.batches(dataset);
+  }
+
+  @Override
+  public boolean areOwn() {
+    return false;
+  }
+
+  /**
+   * The next pass; nothing if it is behind the others.
+   *
+   * @throws InvalidInput if the data cannot be dealt
+   */
+  private Iterable<Batch> next(Dataset dataset, NDManager manager) {
+    if (!(dataset instanceof SlotDataset slots && slots.canBeDealt())) {
+      throw new InvalidInput("job " + session.job().job() + " is elastic (" + session.job().elasticBy() + "), but its training data, a "
+          + dataset.getClass().getName() + ", cannot be dealt anew when trainers are lost: give it a SlotDataset over a source whose "
+          + "examples are counted, read in order");
+    }
+    group.joinOthersSteps(); // a program may have left the pass before
+    joined.run();
+    data.beginPass(dataset);
+    int pass = slots.beginPass().pass();
+    ElasticPasses passes = rank.passes();
+    if (!passes.begin(slots.allExamples(), slots.options().batchSize(), slots.options().dropLast())) {
+      return List.of();
+    }
+    return () -> new DealtBatches(passes, slots, pass, manager, steps::areEnough, () -> joinOne(false),
+        () -> joinOne(true));
+  }
+
+  private void joinOne(boolean emptyBatch) {
+    group.joinOneStep(emptyBatch);
+    joined.run();
+  }
+
+  @Override
+  public void requireAssigned() {
+    if (rank.passes().next().isEmpty()) {
+      throw new InvalidInput("job " + session.job().job() + " is elastic, and step " + steps.made() + " trains a batch that trainer "
+          + session.trainer().rank() + " was not dealt; take each batch of the training data from trainer.iterateDataset, and make one "
+          + "step with it");
+    }
+  }
+}

@@ -1,0 +1,249 @@
+package io.regatta.training.rank;
+
+import ai.djl.Device;
+import ai.djl.Model;
+import ai.djl.nn.Parameter;
+import ai.djl.training.TrainingConfig;
+import ai.djl.training.initializer.Initializer;
+import ai.djl.training.optimizer.Optimizer;
+import ai.djl.util.Pair;
+import io.regatta.core.client.ParameterClient;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.ResumePoint;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.data.DataCursor;
+import io.regatta.training.config.Strategy;
+import io.regatta.training.model.Engines;
+import io.regatta.training.optimizer.RegattaOptimizer;
+import io.regatta.training.replica.ReplicaContext;
+import io.regatta.training.session.RankOperations;
+import io.regatta.training.session.TrainerSession;
+import io.regatta.training.snapshot.RankTensors;
+import io.regatta.training.snapshot.SnapshotState;
+import io.regatta.training.snapshot.StartingPoint;
+import io.regatta.training.strategy.Exchanges;
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** How a {@link FleetTrainer} comes to a run: checks, registration, start from rank 0's values or a snapshot. Model thread. */
+public final class ModelRegistration {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ModelRegistration.class);
+  /** More blocks than this would bury the log's other lines. */
+  private static final int BLOCKS_LOGGED = 20;
+
+  private ModelRegistration() {}
+
+  /** Checks model and configuration and does what {@code Model.newTrainer} does before it makes a trainer. */
+  static Model prepared(Model model, TrainingConfig config) {
+    Optimizer optimizer = config.getOptimizer();
+    if (!(optimizer instanceof RegattaOptimizer)) {
+      throw new InvalidInput("optimizer " + optimizer.getClass().getName() + " runs in the trainer only, but updates "
+          + "are made on the servers: put one of io.regatta.training.optimizer.Sgd, Momentum, Adagrad, Adam, Ftrl (or "
+          + "worker.optimizer(), the job file's) into the TrainingConfig with optOptimizer");
+    }
+    Device[] devices = config.getDevices();
+    if (devices.length != 1 || !devices[0].equals(model.getNDManager().getDevice())) {
+      throw new InvalidInput("a FleetTrainer trains on one device, the model's (" + model.getNDManager().getDevice()
+          + "), but the TrainingConfig has " + List.of(devices) + "; use threads for several replicas");
+    }
+    if (model.getBlock() == null) {
+      throw new InvalidInput("the model has no block: call model.setBlock before making a trainer");
+    }
+    for (Pair<Initializer, Predicate<Parameter>> pair : config.getInitializers()) {
+      if (pair.getKey() != null && pair.getValue() != null) {
+        model.getBlock().setInitializer(pair.getKey(), pair.getValue());
+      }
+    }
+    Engines.current();
+    return model;
+  }
+
+  /**
+   * Registers the rank with the shards, once for all its replicas, whose models must agree; rank 0 sets the values that
+   * everybody starts from, or all the others if it is lost before it could; returns when all ranks have come.
+   *
+   * @param drawn initial dense values of this replica
+   */
+  static Registered register(ReplicaContext replica, Strategy strategy, ModelSpec model, float[] drawn) {
+    TrainerSession session = replica.session();
+    String job = session.job().job();
+    String operation = "registration with the shards";
+    Registered all = replica.group().collective(session, replica.replica(), operation, model, models -> {
+      StartingPoint start = StartingPoint.of(session.job());
+      refuseOtherCompression(session, strategy, start);
+      if (session.trainer().rank() == 0 && session.job().hasPlace() && isBeginning(session)) {
+        start.removeLeft(session.job()); // nobody trains before this rank has come to the end of this
+      }
+      ParameterClient registered = session.await(operation, session.connect(strategy, models.get(0)));
+      if (session.trainer().rank() == 0 && !session.isCollective()) {
+        begin(session, registered, start, at(replica, strategy, start), drawn);
+        logBlocks(registered);
+      }
+      if (!session.isElastic()) {
+        refuseLedger(session, start);
+      }
+      List<RankStart> started = started(session, RankStart.training(session, start.steps(), models.get(0)));
+      if (session.isCollective()) {
+        return amongRanks(session, registered, start, started, drawn);
+      }
+      RankStart first = started.get(0);
+      RankStart.requireAllTrain(job, registered.job().mode(), session.job().aggregator(), started);
+      RankStart.requireSameStep(job, started);
+      if (first.rank() != 0 || !first.trains()) { // no shard has its values, or some: all drew the same
+        begin(session, registered, start, at(replica, strategy, start), drawn);
+      }
+      return new Registered(registered, start, run(start, first.run()));
+    });
+    session.await(operation, session.connect(strategy, model));
+    return all;
+  }
+
+  private static String run(StartingPoint start, long number) {
+    return start.resume() ? start.manifest().run() : String.format(Locale.ROOT, "%016x", number);
+  }
+
+  /** All begin with what rank 0 has drawn; a newcomer to an elastic job has been given what the others have. */
+  private static Registered amongRanks(TrainerSession session, ParameterClient registered, StartingPoint start,
+      List<RankStart> started, float[] drawn) {
+    RankOperations ranks = session.ranks().orElseThrow();
+    if (ranks.run() == 0) {
+      String job = session.job().job();
+      RankStart.requireAllTrain(job, registered.job().mode(), false, started);
+      RankStart.requireSameStep(job, started);
+      RankStart.requireSameModel(job, started);
+      ranks.run(started.get(0).run());
+    }
+    ranks.calls().ofTheFirst("broadcast of initial values", drawn);
+    if (!ranks.isGiven()) {
+      if (session.isElastic()) {
+        refuseOthersSnapshots(session, start);
+        resumeAtPass(session, start);
+      }
+      begin(session, registered, start, start.at(1, 1, 1), drawn);
+    }
+    return new Registered(registered, start, run(start, ranks.run()));
+  }
+
+  /** Whether nobody trains yet: to an elastic job a rank may come later. */
+  private static boolean isBeginning(TrainerSession session) {
+    return session.ranks().map(rank -> rank.run() == 0).orElse(true);
+  }
+
+  /** Where a newcomer may find those of its own run this can be seen to only when it is known that the run begins. */
+  private static void refuseOthersSnapshots(TrainerSession session, StartingPoint start) {
+    if (session.job().snapshots().isOn()) {
+      try {
+        start.refuseOthersIn(StartingPoint.root(session.job()));
+      } catch (IOException e) {
+        throw new InvalidInput("job " + session.job().job() + ": its snapshots cannot be listed: " + e, e);
+      }
+    }
+  }
+
+  /** Within a pass the ledger says what had been trained, by whomever. */
+  private static void resumeAtPass(TrainerSession session, StartingPoint start) {
+    if (!start.resume()) {
+      return;
+    }
+    RankOperations rank = session.ranks().orElseThrow();
+    SnapshotState kept = SnapshotState.of(start);
+    DataCursor cursor = start.cursor();
+    if (kept.pass() >= 0) {
+      rank.passes().resumeIn(kept.pass(), kept.ledger());
+    } else if (cursor != null && cursor.beginsPass()) {
+      rank.passes().resumeAt(cursor.pass());
+    } else {
+      throw new InvalidInput("job " + session.job().job() + " is elastic (" + session.job().elasticBy() + ") and goes on from a snapshot "
+          + "that was taken behind a pass (snapshots.every_pass), or by an elastic job, but " + start.dir() + " was taken within a pass of "
+          + "another one; name another snapshot, or leave out " + session.job().elasticBy());
+    }
+  }
+
+  /** What dgc keeps for each rank has no place in a run without it, where the momentum is in the update rule. */
+  private static void refuseOtherCompression(TrainerSession session, Strategy strategy, StartingPoint start) {
+    boolean compresses = Exchanges.compresses(session, strategy);
+    if (!start.resume() || compresses == RankTensors.areIn(start)) {
+      return;
+    }
+    String from = "job " + session.job().job() + ": " + start.dir() + " was taken by a run ";
+    int before = start.manifest().trainers().size();
+    if (!compresses) {
+      throw new InvalidInput(from + "with dgc on " + before + " ranks, and has what these had not sent yet, but "
+          + (session.worldSize() == 1 ? "one rank alone sends nothing" : "this one has no dgc") + "; go on with dgc and at least two "
+          + "trainers, or begin anew from it with init_from");
+    }
+    if (!start.manifest().model().optimizer().equalsIgnoreCase(OptimizerSpec.Kind.SGD.name())) {
+      throw new InvalidInput(from + (before == 1 ? "of one rank, which sends nothing" : "without dgc") + ", and with dgc the momentum is "
+          + "each rank's own; go on " + (before == 1 ? "with one trainer" : "without dgc") + ", or begin anew from it with init_from");
+    }
+  }
+
+  /** Who has trained what of a pass that ranks came to and left cannot be told in batches of each. */
+  private static void refuseLedger(TrainerSession session, StartingPoint start) {
+    if (start.resume() && SnapshotState.of(start).pass() >= 0) {
+      throw new InvalidInput("job " + session.job().job() + ": " + start.dir() + " was taken within a pass of an elastic job, and only "
+          + "such a job can go on with the rest of that pass; give collective.min_trainers, or name a snapshot that was taken behind "
+          + "a pass");
+    }
+  }
+
+  /**
+   * The client of a rank, and where its run begins.
+   *
+   * @param run by which the run's snapshots are told from others: all ranks have the same
+   */
+  record Registered(ParameterClient client, StartingPoint start, String run) {}
+
+  /** Returns the place of the run for the shards, which keep it of each rank. */
+  static ResumePoint at(ReplicaContext replica, Strategy strategy, StartingPoint start) {
+    return start.at(replica.session().worldSize(), replica.group().size(), replica.pushesPerStep(strategy.mode()));
+  }
+
+  /** Gives the shards the values that the run begins with; where they have some already nothing changes. */
+  private static void begin(TrainerSession session, ParameterClient client, StartingPoint start, ResumePoint at, float[] drawn) {
+    boolean whole = false;
+    if (start.isGiven()) {
+      LOG.info("job {} {}", client.job().job(), start.describe());
+      try {
+        whole = session.await("reading of " + start.dir(), session.restore(
+            new TrainerSession.RestoreOrder(start.dir(), start.resume(), at)));
+      } catch (InvalidInput e) {
+        throw start.withWayOn(e);
+      }
+    }
+    if (!whole) {
+      session.await("initialisation of the shards", client.initialize(drawn));
+    }
+  }
+
+  /** Takes the part in the start of a rank that ends its run without having trained, so that the others can begin. */
+  public static void abstain(TrainerSession session) {
+    if (!session.job().mode().needsServers() && session.worldSize() > 1) {
+      throw new InvalidInput("job " + session.job().job() + ": the program made no trainer on rank " + session.trainer().rank()
+          + ", but in mode collective every rank takes part in every step; make one on every rank");
+    }
+    started(session, RankStart.abstaining(session));
+  }
+
+  /** Waits for all; what they say is in rank order. */
+  private static List<RankStart> started(TrainerSession session, RankStart mine) {
+    return RankStart.ofRows(session.calls().gather("start of all trainers", "start", mine.toRow()));
+  }
+
+  /** Which dense block lies where, once per job; of many only how many there are. */
+  private static void logBlocks(ParameterClient client) {
+    List<String> blocks = client.partition().describe();
+    LOG.info("job {}: {} dense values in {} blocks on {} shard{}{}", client.job().job(), client.partition().numel(),
+        blocks.size(), client.job().sharding().denseShards(), client.job().sharding().denseShards() == 1 ? "" : "s",
+        blocks.size() > BLOCKS_LOGGED ? "; worker.serverShardMap() lists them" : "");
+    if (blocks.size() <= BLOCKS_LOGGED) {
+      blocks.forEach(LOG::info);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package io.regatta.training.run;
+
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Model of a run that is being saved, or is trained and will be: the time in which a stop of the trainer would lose it. Thread-safe.
+ */
+final class ModelSaves {
+
+  private final KnownModels known = new KnownModels();
+  private CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
+  private int open;
+  private boolean trained;
+  private String saved = "";
+
+  /** Begins a save; each is followed by {@link #end}. */
+  synchronized void begin() {
+    if (open++ == 0) {
+      done = new CompletableFuture<>();
+    }
+  }
+
+  /** Ends a save, in any outcome. */
+  void end() {
+    CompletableFuture<Void> over = null;
+    synchronized (this) {
+      if (--open == 0) {
+        over = done;
+      }
+    }
+    if (over != null) {
+      over.complete(null);
+    }
+  }
+
+  /** Records that this rank's training is over: until {@link #over} its model is about to be saved. Repeating it changes nothing. */
+  synchronized void trained() {
+    if (!trained) {
+      trained = true;
+      begin();
+    }
+  }
+
+  /** Records that the run has ended on this rank. */
+  void over() {
+    boolean was;
+    synchronized (this) {
+      was = trained;
+      trained = false;
+    }
+    if (was) {
+      end();
+    }
+  }
+
+  /** Returns the models in the job's directories as this rank knows them. */
+  KnownModels known() {
+    return known;
+  }
+
+  /** Records the directory in which a model is whole. */
+  synchronized void saved(String dir) {
+    saved = dir;
+  }
+
+  /** Returns the directory of the last whole model; empty if there is none. */
+  synchronized String saved() {
+    return saved;
+  }
+
+  /** Returns a future that completes when nothing is being saved, or is to be; it is complete while this rank trains. */
+  synchronized CompletableFuture<Void> underWay() {
+    return done;
+  }
+}

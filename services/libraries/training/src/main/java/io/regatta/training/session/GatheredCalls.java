@@ -1,0 +1,69 @@
+package io.regatta.training.session;
+
+import io.regatta.core.reduce.Elementwise;
+import io.regatta.core.reduce.SlicedReduce;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/**
+ * Calls of the ranks of a fixed group, matched by their keys where the group meets. Ranks that are lost are not waited
+ * for.
+ */
+public final class GatheredCalls implements RankCalls {
+
+  /**
+   * The place where the ranks of a group meet. Any thread; futures fail with a {@link
+   * io.regatta.core.error.RegattaException}.
+   */
+  public interface Meeting {
+
+    /**
+     * Completes when every active rank has called it with the same key, with all their values in rank order. A key is
+     * used once.
+     */
+    CompletableFuture<List<double[]>> gather(String key, double[] values);
+
+    /**
+     * Completes when every active rank has called it with the same key, with all their slices reduced to one in rank
+     * order. A key is used once.
+     *
+     * @param ofValues length of the whole array, the same on every rank
+     */
+    CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues);
+  }
+
+  /** A reduced slice and the ranks whose slices it is made of. */
+  public record Reduced(double[] values, List<Integer> ranks) {}
+
+  private final int rank;
+  private final Meeting meeting;
+  private final RankOperations.Waiting waiting;
+
+  public GatheredCalls(int rank, Meeting meeting, RankOperations.Waiting waiting) {
+    this.rank = rank;
+    this.meeting = meeting;
+    this.waiting = waiting;
+  }
+
+  @Override
+  public List<double[]> gather(String operation, String key, double[] mine) {
+    return waiting.await(operation, meeting.gather(key, mine));
+  }
+
+  @Override
+  public double[] reduce(String operation, String key, Elementwise how, double[] values) {
+    SlicedReduce slices = new SlicedReduce(key, values);
+    while (!slices.isDone()) {
+      Reduced reply = waiting.await(operation, meeting.reduce(slices.key(), how, slices.slice(), values.length));
+      slices.answered(reply.values(), reply.ranks());
+    }
+    return slices.result();
+  }
+
+  @Override
+  public double[] byTheLowest(String operation, String key, boolean able, Supplier<double[]> deed) {
+    return Election.byTheLowest(rank, rank == 0, able, deed,
+        (round, mine) -> gather(operation, key + "/" + round, mine));
+  }
+}

@@ -1,0 +1,129 @@
+package io.regatta.training.strategy;
+
+import io.regatta.core.client.ParameterClient;
+import io.regatta.core.collective.compress.LocalSteps;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.training.config.AdaptiveLocalsgdConfigs;
+import io.regatta.training.config.Communication;
+import io.regatta.training.config.DgcConfigs;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.LocalsgdConfigs;
+import io.regatta.training.config.Strategy;
+import io.regatta.training.replica.Exchange;
+import io.regatta.training.replica.ReplicaContext;
+import io.regatta.training.replica.StepTimes;
+import io.regatta.training.session.TrainerSession;
+import io.regatta.training.strategy.collective.CollectiveExchange;
+import io.regatta.training.strategy.collective.LargestSum;
+import io.regatta.training.strategy.geo.GeoExchange;
+import io.regatta.training.strategy.geo.GeoRank;
+import io.regatta.training.strategy.localsgd.LocalSgdExchange;
+import io.regatta.training.strategy.push.PushPullExchange;
+import io.regatta.training.strategy.push.Rows;
+import java.util.List;
+import java.util.Locale;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Which {@link Exchange} a job's strategy asks for, and what it leaves of the program's optimizer to the shards. Model thread. */
+public final class Exchanges {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Exchanges.class);
+
+  private Exchanges() {}
+
+  /**
+   * The exchange of the client's mode.
+   *
+   * @param optimizer the program's
+   */
+  public static Exchange of(ReplicaContext replica, Strategy strategy, ParameterClient client, OptimizerSpec optimizer, StepTimes times) {
+    if (replica.session().ranks().isPresent()) {
+      return collective(replica, strategy, client, optimizer, times);
+    }
+    if (!client.job().mode().pushesDeltas()) {
+      return new PushPullExchange(replica, client, times);
+    }
+    GeoRank state = replica.group().collective(replica.session(), replica.replica(), "start of geo mode", client,
+        clients -> new GeoRank(replica.session(), clients.get(0), replica.group().steps(), strategy.kSteps()));
+    return new GeoExchange(replica, state, times);
+  }
+
+  private static Exchange collective(ReplicaContext replica, Strategy strategy, ParameterClient client, OptimizerSpec optimizer,
+      StepTimes times) {
+    refuseWhatIsKept(replica.session(), strategy.communication());
+    Communication communication = communication(replica.session(), strategy);
+    LocalSteps localSteps = localSteps(communication);
+    if (localSteps != null) {
+      LocalSgdExchange exchange = new LocalSgdExchange(replica, client, localSteps, times);
+      replica.group().joinsBy(exchange::join);
+      return exchange;
+    }
+    CollectiveExchange exchange = new CollectiveExchange(replica, client, communication, optimizer, times);
+    replica.group().joinsBy(exchange);
+    LOG.info("job {}: {} dense values in {} variables, exchanged in {} buckets", client.job().job(),
+        client.partition().numel(), client.job().model().dense().size(), exchange.plan().buckets().size());
+    return exchange;
+  }
+
+  /** What ranks keep of gradients from step to step, or train apart, a newcomer to an elastic job would lack. */
+  private static void refuseWhatIsKept(TrainerSession session, Communication communication) {
+    JobConfig job = session.job();
+    if (session.isElastic() && !(communication instanceof Communication.AllReduce)) {
+      throw new InvalidInput("job " + job.job() + " is elastic (" + job.elasticBy() + "), whose trainers exchange "
+          + "whole gradients, and keep nothing of them that a newcomer would lack; take dgc, localsgd and adaptive_localsgd out");
+    }
+  }
+
+  /** Null if the ranks exchange gradients in each step. */
+  private static LocalSteps localSteps(Communication communication) {
+    return communication instanceof LocalsgdConfigs fixed ? LocalSteps.fixed(fixed.kSteps(), fixed.beginStep())
+        : communication instanceof AdaptiveLocalsgdConfigs adaptive
+            ? LocalSteps.adaptive(adaptive.initKSteps(), adaptive.beginStep()) : null;
+  }
+
+  /** What the ranks tell each other; one rank alone has nobody to save bytes for. */
+  private static Communication communication(TrainerSession session, Strategy strategy) {
+    return session.worldSize() == 1 && !session.isElastic() ? Communication.PLAIN : strategy.communication();
+  }
+
+  /** Whether the ranks send each other the largest gradients only, and keep the others. */
+  public static boolean compresses(TrainerSession session, Strategy strategy) {
+    return communication(session, strategy) instanceof DgcConfigs;
+  }
+
+  /** The update rule of the shards: what the exchange leaves of the program's. */
+  public static OptimizerSpec update(TrainerSession session, Strategy strategy, OptimizerSpec optimizer) {
+    Communication communication = communication(session, strategy);
+    if (communication instanceof DgcConfigs) {
+      requireMomentum(optimizer, "dgc");
+      if (optimizer.clipValue() > 0) {
+        throw new InvalidInput("dgc sends what has been accumulated over many steps, to which clip_value does not apply; take it "
+            + "out, or use clip_norm");
+      }
+      return LargestSum.update(optimizer);
+    }
+    if (!(communication instanceof Communication.AllReduce)) {
+      requireMomentum(optimizer, "localsgd");
+    }
+    return optimizer;
+  }
+
+  /** As PaddlePaddle: what is accumulated, or averaged, is linear in the gradients with these only. */
+  private static void requireMomentum(OptimizerSpec optimizer, String what) {
+    if (optimizer.kind() != OptimizerSpec.Kind.SGD && optimizer.kind() != OptimizerSpec.Kind.MOMENTUM) {
+      throw new InvalidInput(what + " trains with sgd and momentum only, but the optimizer is "
+          + optimizer.kind().name().toLowerCase(Locale.ROOT) + "; choose one of these, or fp16_allreduce to send fewer bytes");
+    }
+  }
+
+  /** Rows of tables lie on servers, which collective mode has none of. */
+  public static void refuseTables(Strategy strategy, List<SparseTableSpec> tables) {
+    if (!strategy.mode().needsServers() && !tables.isEmpty()) {
+      throw new InvalidInput("the model has a DistributedEmbedding (" + tables.get(0).name() + "), whose rows lie on servers, but "
+          + "mode collective has none; choose another mode, or an embedding of DJL's whose rows are dense parameters");
+    }
+  }
+}

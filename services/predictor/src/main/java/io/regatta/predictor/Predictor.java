@@ -1,0 +1,311 @@
+package io.regatta.predictor;
+
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.data.BadLines;
+import io.regatta.data.FileSource;
+import io.regatta.data.Layout;
+import io.regatta.data.Line;
+import io.regatta.data.LineFormat;
+import io.regatta.data.SlotBatch;
+import io.regatta.snapshot.Manifest;
+import io.regatta.snapshot.SnapshotReader;
+import io.regatta.snapshot.Snapshots;
+import io.regatta.snapshot.TableLayout;
+import io.regatta.training.Servable;
+import io.regatta.training.config.DataConfig;
+import io.regatta.training.model.Engines;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * A model that predicts, and takes newer values over while it does. It owns one thread, named {@code regatta-predict-JOB},
+ * on which the network computes, one batch after the other; its methods may be called from any thread. Batches that wait are
+ * limited; more fail with {@code Overloaded}.
+ */
+public final class Predictor implements AutoCloseable {
+
+  /** Batches that may wait. */
+  private static final int WAITING_MAX = 256;
+  /** Of one request, as examples. */
+  private static final long BATCH_BYTES_MAX = 512L << 20;
+
+  private final ExecutorService thread;
+  private final ServedModel model;
+  private final LineFormat input;
+  private final AtomicInteger waiting = new AtomicInteger();
+  /** Of the snapshot that has been taken over, or the model's; read by any thread. */
+  private volatile Source source;
+  /** The snapshot whose rows the tables have; null: those of the model. Of whoever takes snapshots over. */
+  private volatile Snapshots.Found taken;
+
+  /**
+   * Whence the values are.
+   *
+   * @param dir of the model or the snapshot
+   * @param run that trained them, see {@link io.regatta.snapshot.Manifest#run}; empty if the model does not tell
+   * @param step of training that they are of; -1 if the model does not tell
+   * @param pass behind which the snapshot was taken; -1 for others
+   */
+  public record Source(Path dir, String run, long step, int pass) {
+
+    /**
+     * Whether a snapshot is to be taken over: it is of a run that began later, the next day's say, whatever its steps; or of
+     * the same run (or the model does not tell which) and a later step; or of the same step behind the end of its pass, where
+     * rows have aged and gone.
+     */
+    boolean isBefore(Manifest snapshot) {
+      int later = run.isEmpty() ? 0 : snapshot.run().compareTo(run);
+      return later > 0 || later == 0 && (snapshot.step() > step || snapshot.step() == step && snapshot.pass() > pass);
+    }
+  }
+
+  /**
+   * What was predicted.
+   *
+   * @param scores one for each example, in their order
+   * @param step of the values that it was predicted with, see {@link Source}
+   */
+  public record Prediction(float[] scores, long step) {}
+
+  private Predictor(ExecutorService thread, ServedModel model, Path dir) {
+    this.thread = thread;
+    this.model = model;
+    input = model.input();
+    source = new Source(dir, model.run(), model.step(), -1);
+  }
+
+  /**
+   * Sees, without reading it, whether there is a model to load.
+   *
+   * @throws InvalidInput if the directory is not there, or holds none that says of which program it is
+   */
+  public static void check(Path dir) {
+    ServedModel.manifest(dir);
+  }
+
+  /** A model of a program on the class path. Blocks until it is in memory. */
+  public static Predictor load(Path dir) {
+    return load(dir, null);
+  }
+
+  /**
+   * A model in the directory that a run saved it in. Blocks until it is in memory.
+   *
+   * @param program that trained it; null: the class that the model names
+   * @throws InvalidInput if there is none, or it is damaged, or does not fit the program
+   */
+  public static Predictor load(Path dir, Servable program) {
+    return load(dir, program, null);
+  }
+
+  /**
+   * The same.
+   *
+   * @param format of examples; null: the one that it was trained on
+   */
+  public static Predictor load(Path dir, Servable program, DataConfig.Format format) {
+    Engines.current();
+    ClassLoader loader = Thread.currentThread().getContextClassLoader();
+    ExecutorService thread = Executors.newSingleThreadExecutor(task -> {
+      Thread t = new Thread(task, "regatta-predict-" + dir.getFileName());
+      t.setDaemon(true);
+      t.setContextClassLoader(loader);
+      return t;
+    });
+    try {
+      ServedModel model = on(thread, () -> ServedModel.load(dir, program, format), dir::toString).join();
+      return new Predictor(thread, model, dir);
+    } catch (CompletionException e) {
+      thread.shutdown();
+      throw failed("model " + dir.toAbsolutePath() + " cannot be read", e.getCause());
+    }
+  }
+
+  /** How an example is written as a line. */
+  public LineFormat input() {
+    return input;
+  }
+
+  /**
+   * Files of examples in the format of the model's training files, or that which {@link #load} was given: also one
+   * that has no lines of its own, with columns by their names.
+   */
+  public FileSource<?> examples(List<Path> files) {
+    return model.examples(files, BadLines.refused("--format"));
+  }
+
+  /** Widths of an example. */
+  public Layout layout() {
+    return input.layout();
+  }
+
+  /** Whence the values are now. */
+  public Source source() {
+    return source;
+  }
+
+  /**
+   * Predicts examples, one per line, as one batch; empty lines are none, nor are comments where the format has them.
+   *
+   * @return failed with {@code InvalidInput} if a line is not in the program's format, with {@code Overloaded} if too much
+   *     waits
+   */
+  public CompletableFuture<Prediction> predict(List<String> lines) {
+    return predict(String.join("\n", lines).getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** As {@link #predict(List)}, of text that is not changed until it is done, and is parsed on the predictor's thread. */
+  public CompletableFuture<Prediction> predict(byte[] text) {
+    return wait(() -> predicted(parse(text)));
+  }
+
+  /** As {@link #predict(List)}, of examples in the program's layout, which are not changed until it is done. */
+  public CompletableFuture<Prediction> predict(SlotBatch examples) {
+    return wait(() -> predicted(examples));
+  }
+
+  private CompletableFuture<Prediction> wait(Callable<Prediction> batch) {
+    if (waiting.incrementAndGet() > WAITING_MAX) {
+      waiting.decrementAndGet();
+      return CompletableFuture.failedFuture(new Overloaded(WAITING_MAX + " batches wait for the predictor of " + source.dir()
+          + "; ask again later, or run more of them"));
+    }
+    return call(() -> {
+      waiting.decrementAndGet();
+      return batch.call();
+    });
+  }
+
+  private Prediction predicted(SlotBatch examples) {
+    return new Prediction(examples.rows() == 0 ? new float[0] : model.predict(examples), source.step());
+  }
+
+  private SlotBatch parse(byte[] text) {
+    int[] lines = new int[1];
+    eachLine(text, line -> lines[0]++);
+    long bytes = lines[0] * SlotBatch.bytes(layout());
+    if (bytes > BATCH_BYTES_MAX) {
+      throw new InvalidInput("the " + lines[0] + " examples of a request would take " + (bytes >> 20) + " MiB, at most "
+          + (BATCH_BYTES_MAX >> 20) + " are wanted: send " + BATCH_BYTES_MAX / SlotBatch.bytes(layout()) + " at a time");
+    }
+    BadLines badLines = BadLines.refused();
+    SlotBatch batch = SlotBatch.allocate(layout(), lines[0]);
+    int[] rows = new int[1];
+    eachLine(text, line -> rows[0] += input.parse(line, batch, rows[0], badLines) ? 1 : 0);
+    return batch.first(rows[0]);
+  }
+
+  /** Lines that are not empty. */
+  private static void eachLine(byte[] text, Consumer<Line> each) {
+    for (int from = 0, number = 1; from < text.length; number++) {
+      int end = from;
+      while (end < text.length && text[end] != '\n') {
+        end++;
+      }
+      int to = end > from && text[end - 1] == '\r' ? end - 1 : end;
+      if (to > from) {
+        each.accept(new Line("request", number, text, from, to));
+      }
+      from = end + 1;
+    }
+  }
+
+  /**
+   * Takes over what a snapshot holds, if it is not damaged, while predictions go on. Of a delta that follows what the predictor has, only what is
+   * newer is read: rows first, slice by slice between predictions, then the dense parameters together. Anything else is read
+   * aside, which takes memory for both, and replaces all at once. Blocks the caller, who may be one at a time, until all is
+   * there. A delta that fails in its middle leaves rows of both; taking it over again mends that.
+   *
+   * @throws InvalidInput if the snapshot cannot be read, is damaged (naming the file), or is of another model
+   */
+  public void take(Path snapshot) {
+    try (SnapshotReader reader = SnapshotReader.open(snapshot)) {
+      boolean follows = taken != null && reader.follows(taken);
+      if (follows) {
+        reader.verifySince(taken);
+      } else {
+        reader.verify();
+      }
+      Map<String, float[]> dense = new LinkedHashMap<>();
+      for (DenseVariable variable : reader.manifest().model().dense()) {
+        dense.put(variable.name(), reader.variable(variable, -1));
+      }
+      List<ServedTable> tables = new ArrayList<>();
+      for (TableLayout table : reader.manifest().model().tables()) {
+        ServedTable served = call(() -> model.table(table)).join();
+        if (follows) {
+          reader.rowsSince(taken, table, (ids, rows, n) -> call(() -> served.put(ids, rows, table.width(), n)).join(),
+              (ids, rows, n) -> call(() -> served.remove(ids, n)).join());
+        } else {
+          ServedTable whole = served.empty(reader.manifest().model().seed());
+          reader.rows(table, (ids, rows, n) -> whole.put(ids, rows, table.width(), n));
+          tables.add(whole);
+        }
+      }
+      Source newer = new Source(snapshot, reader.manifest().run(), reader.manifest().step(), reader.manifest().pass());
+      call(() -> {
+        model.set(dense);
+        tables.forEach(model::set);
+        source = newer;
+        return null;
+      }).join();
+      taken = reader.newest();
+    } catch (IOException e) {
+      throw failed("snapshot " + snapshot.toAbsolutePath() + " cannot be read", e);
+    } catch (CompletionException e) {
+      throw failed("snapshot " + snapshot.toAbsolutePath() + " cannot be taken over", e.getCause());
+    }
+  }
+
+  private <T> CompletableFuture<T> call(Callable<T> task) {
+    return on(thread, task, () -> "the predictor of " + source.dir());
+  }
+
+  /** What the task throws, the future fails with as it is. */
+  private static <T> CompletableFuture<T> on(ExecutorService thread, Callable<T> task, Supplier<String> whose) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    try {
+      thread.execute(() -> {
+        try {
+          result.complete(task.call());
+        } catch (Throwable e) {
+          result.completeExceptionally(e);
+        }
+      });
+    } catch (RejectedExecutionException e) {
+      result.completeExceptionally(new Cancelled(whose.get() + " has been closed"));
+    }
+    return result;
+  }
+
+  private static RuntimeException failed(String what, Throwable cause) {
+    return cause instanceof RuntimeException known ? known : new InvalidInput(what + ": " + cause, cause);
+  }
+
+  /** Frees the model behind what waits. */
+  @Override
+  public void close() {
+    call(() -> {
+      model.close();
+      return null;
+    });
+    thread.shutdown();
+  }
+}

@@ -1,0 +1,144 @@
+package io.regatta.trainer;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.protobuf.ByteString;
+import io.regatta.collective.Joining;
+import io.regatta.collective.Membership;
+import io.regatta.collective.Rendezvous;
+import io.regatta.collective.Seat;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.node.Node;
+import io.regatta.node.address.PublishedAddress;
+import io.regatta.node.directory.Directory;
+import io.regatta.training.config.JobConfig;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * The meeting of the trainers of a job that is not elastic: they are members of its group at the rendezvous service
+ * already, and gather there, once, at which endpoints they are reached. Called on the event loop of {@link
+ * TrainerVerticle}.
+ */
+final class GatheredRendezvous implements Rendezvous {
+
+  private static final String KEY = "collective endpoints";
+
+  private final Node node;
+  private final io.regatta.node.group.GroupMembership group;
+  private final JobConfig job;
+  private final String who;
+
+  /**
+   * Gathers nothing yet.
+   *
+   * @param group that this trainer has joined, and leaves itself
+   * @param job all of whose trainers must come
+   * @param who for messages
+   */
+  GatheredRendezvous(Node node, io.regatta.node.group.GroupMembership group, JobConfig job, String who) {
+    this.node = node;
+    this.group = group;
+    this.job = job;
+    this.who = who;
+  }
+
+  @Override
+  public Future<Seat> join(Joining joining) {
+    return aggregators()
+        .compose(sums -> group.gather(KEY, (group.generation() + " " + joining.endpoint() + sums).getBytes(UTF_8)))
+        .map(told -> new OnlyGeneration(place(group.rank(), job.job(), job.trainers(), who,
+            told.stream().map(ByteString::toStringUtf8).toList())));
+  }
+
+  /** Those that rank 0 sees sum for all ranks: each endpoint behind a space. */
+  private Future<String> aggregators() {
+    if (!job.aggregator() || group.rank() > 0 || job.trainers() == 1) {
+      return Future.succeededFuture("");
+    }
+    return node.directory().awaitAny(Directory.GRADIENT_AGGREGATOR, node.config().readyTimeout(), who)
+        .map(found -> {
+          Map<String, String> byHost = new TreeMap<>(); // of each the latest: one that has died may still stand there
+          Directory.latestFirst(found).forEach(of -> byHost.putIfAbsent(of.host(), of.endpoint()));
+          return byHost.values().stream().map(endpoint -> " " + endpoint).collect(Collectors.joining());
+        });
+  }
+
+  /**
+   * Returns the place of a rank.
+   *
+   * @param told by rank: generation and endpoint, of rank 0 the aggregators' endpoints too; the highest generation is
+   *     the one that they form, for all hear the same
+   */
+  static Membership place(int rank, String job, int trainers, String who, List<String> told) {
+    if (told.size() < trainers) {
+      throw new PeerLost(who + ": only " + told.size() + " of " + trainers + " trainers are left to exchange gradients "
+          + "with; start the job again");
+    }
+    List<List<String>> words = told.stream().map(line -> List.of(line.split(" "))).toList();
+    long generation = words.stream().mapToLong(of -> Long.parseLong(of.get(0))).max().orElseThrow();
+    List<String> first = words.get(0);
+    List<String> endpoints = words.stream().map(of -> of.get(1)).toList();
+    checkReachable(who, endpoints);
+    return new Membership(job, generation, rank, endpoints, first.subList(2, first.size()));
+  }
+
+  /** Said by all at once, where else some would wait for streams that nobody can open. */
+  private static void checkReachable(String who, List<String> endpoints) {
+    for (int other = 1; other < endpoints.size(); other++) {
+      if (PublishedAddress.loopbackApart(endpoints.get(0), endpoints.get(other))) {
+        throw new Conflict(who + ": trainer 0 publishes " + endpoints.get(0) + " to the others, and trainer " + other
+            + " " + endpoints.get(other) + ": on loopback nobody on another machine can reach a trainer. Configure the "
+            + "host to publish of the one on loopback (node.cluster.address, or node.host)");
+      }
+    }
+  }
+
+  @Override
+  public Future<Void> leave() {
+    return Future.succeededFuture();
+  }
+
+  @Override
+  public Future<Void> close() {
+    return Future.succeededFuture();
+  }
+
+  /** The seat in a generation that has no successor: connections between members tell who is gone. */
+  private record OnlyGeneration(Membership membership) implements Seat {
+
+    private static Future<String> never() {
+      return Promise.<String>promise().future();
+    }
+
+    @Override
+    public Future<String> ended() {
+      return never();
+    }
+
+    @Override
+    public Future<String> gone() {
+      return never();
+    }
+
+    @Override
+    public Future<String> newcomers() {
+      return never();
+    }
+
+    @Override
+    public Future<Membership> reform(Reform how) {
+      return Future.failedFuture(new PeerLost(membership + " is over, and its trainers form no other one"));
+    }
+
+    @Override
+    public Future<Void> leave(Leaving when) {
+      return Future.succeededFuture();
+    }
+  }
+}

@@ -1,6 +1,0 @@
-package io.regatta.trainer;
-
-/** The silent {@link Progress} of replicas that do not report. Stateless, any thread. */
-enum NoProgress implements Progress {
-  INSTANCE
-}

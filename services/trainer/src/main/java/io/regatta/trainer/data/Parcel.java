@@ -1,9 +1,0 @@
-package io.regatta.trainer.data;
-
-/**
- * Some examples on their way from one trainer to another. Immutable once handed on.
- *
- * @param from the sender's replica
- * @param to the receiver's replica
- */
-public record Parcel(int from, int to, SlotBatch examples) {}

@@ -1,2 +1,0 @@
-/** How an example is written: lines of several formats, and columns by their names. */
-package io.regatta.trainer.data.format;

@@ -1,2 +1,0 @@
-/** Data that are made where there are none, of which the best possible result is known. */
-package io.regatta.trainer.data.generate;

@@ -1,2 +1,0 @@
-/** Images, in idx files and in directories. */
-package io.regatta.trainer.data.image;

@@ -1,2 +1,0 @@
-/** Text in words: dictionaries, windows and pairs of words. */
-package io.regatta.trainer.data.text;

@@ -1,2 +1,0 @@
-/** Two small data sets of the UCI repository, held in memory: Census Income and housing. */
-package io.regatta.trainer.data.uci;

@@ -1,5 +1,0 @@
-/**
- * The training loop of one rank under DJL's own: forward, backward, the exchange of each step, evaluation, snapshots.
- * Programs make a {@link io.regatta.trainer.rank.FleetTrainer}, and {@code trainer.run} runs them.
- */
-package io.regatta.trainer.rank;

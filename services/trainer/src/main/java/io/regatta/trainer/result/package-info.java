@@ -1,2 +1,0 @@
-/** What a run has come to, {@link io.regatta.trainer.result.RunResult}: as values, as JSON in a file, in words. */
-package io.regatta.trainer.result;

@@ -1,2 +1,0 @@
-/** Models on disk: written whole or not at all, and read again. */
-package io.regatta.trainer.save;

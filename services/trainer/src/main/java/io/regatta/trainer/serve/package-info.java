@@ -1,2 +1,0 @@
-/** Models that are loaded to predict: in a user's own process, by the command line, and as a service. */
-package io.regatta.trainer.serve;
