@@ -37,8 +37,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What the protocol does with a push of about 600 KB without a network: a trainer's link cuts it into frames in pooled
- * memory, a server's session puts it together from pieces of 64 KB. Rows: 12,800 of 10 floats; dense: 153,600 floats.
+ * A benchmark of the protocol's work on a push of about 600 KB without a network. A trainer's link cuts it into frames
+ * in pooled memory, and a server's session assembles it from slices of 64 KB. Rows: 12,800 of 10 floats; dense: 153,600
+ * floats.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(AverageTime)
@@ -54,7 +55,7 @@ public class CodecBenchmark {
   private static final int PIECE = 64 << 10;
   private static final TensorMessage.Builder COMMON = TensorMessage.newBuilder().setJob("codec").setIncarnation(1);
 
-  /** What the push holds. */
+  /** The content of the push. */
   public enum Content { ROWS, DENSE }
 
   @Param
@@ -101,7 +102,7 @@ public class CodecBenchmark {
     return Unpooled.wrappedBuffer(ByteBuffer.allocateDirect(payload.remaining()).put(payload).flip());
   }
 
-  /** A push to frames, and its acknowledgement. */
+  /** Encodes a push to frames, and handles its acknowledgement. */
   @Benchmark
   public CompletionStage<PushAck> encode() {
     CompletionStage<PushAck> answer = link.push(push);
@@ -111,7 +112,7 @@ public class CodecBenchmark {
     return answer;
   }
 
-  /** Frames to a push, and its acknowledgement. */
+  /** Decodes frames to a push, and acknowledges it. */
   @Benchmark
   public Push decode() {
     feed(server.receiver(), headers, payloads);

@@ -65,8 +65,9 @@ final class Drivers implements Callable<Integer> {
   @CommandLine.Spec
   private CommandLine.Model.CommandSpec spec;
 
-  /** Runs the command; returns the exit status: 2 for a bad command line, 1 for a run that failed or that
-   * missed what is wanted of it. */
+  /**
+   * Runs the command; returns the exit status: 2 for a bad command line, 1 for a run that failed or missed its target.
+   */
   static int execute(String... args) {
     ServiceLogging.use();
     return new CommandLine(new Drivers()).setExecutionExceptionHandler((e, line, result) -> {
@@ -75,7 +76,7 @@ final class Drivers implements Callable<Integer> {
     }).execute(args);
   }
 
-  /** What a worker process of a driver does. */
+  /** Returns the work of a driver's worker process. */
   static Task task(JsonObject setup) throws Exception {
     return switch (setup.getString("driver")) {
       case "dense" -> DenseDriver.task(setup);

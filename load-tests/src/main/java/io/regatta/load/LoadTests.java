@@ -4,8 +4,8 @@ import io.regatta.load.process.LoadWorker;
 import java.util.Arrays;
 
 /**
- * Main class of the load tests' jar: {@code drivers} and {@code worker} are the multi-process drivers, everything else
- * is for JMH.
+ * The main class of the load tests' jar: {@code drivers} and {@code worker} are the multi-process drivers, everything
+ * else is for JMH.
  */
 public final class LoadTests {
 

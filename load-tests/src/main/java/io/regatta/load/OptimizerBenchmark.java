@@ -19,7 +19,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Every update rule on 8000 elements in the cache: as a block of a dense vector, and as 800 rows of 10. */
+/**
+ * A benchmark of every update rule on 8000 elements in the cache: as a block of a dense vector, and as 800 rows of 10.
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -38,7 +40,7 @@ public class OptimizerBenchmark {
   private final float[] gradient = new float[ELEMENTS];
   private Optimizer optimizer;
   private float[][] slots;
-  /** Rows of values with their slots behind them, as a table has them. */
+  /** Rows of values followed by their slots, as in a table. */
   float[] rows;
   private long updates;
 
@@ -57,14 +59,14 @@ public class OptimizerBenchmark {
     }
   }
 
-  /** A block, all of whose arrays are read from index 0. */
+  /** Updates a block, all of whose arrays are read from index 0. */
   @Benchmark
   public float[] dense() {
     optimizer.applyWhole(weights, slots, gradient, 0.01f, ++updates);
     return weights;
   }
 
-  /** Row after row. */
+  /** Updates row after row. */
   @Benchmark
   public float[] rows() {
     updates++;

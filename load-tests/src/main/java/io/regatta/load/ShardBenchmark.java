@@ -37,8 +37,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Rows per second that one shard serves on its one thread, without the wire: a pull and a push of 4096 distinct rows
- * of 10 floats, ids drawn uniformly. One operation is one call; divide by {@link #ROWS} for the time per row.
+ * A benchmark of the rows per second that one shard serves on its one thread, without the wire. It pulls and pushes
+ * 4096 distinct rows of 10 floats, ids drawn uniformly. One operation is one call; divide by {@link #ROWS} for the time
+ * per row.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(AverageTime)
@@ -116,7 +117,7 @@ public class ShardBenchmark {
     return answer.value();
   }
 
-  /** Catches the completion, which in async mode comes within the call. */
+  /** Receives the completion, which in async mode comes within the call. */
   private static final class Answer<T> implements BiConsumer<T, Throwable> {
     private T value;
     private Throwable error;

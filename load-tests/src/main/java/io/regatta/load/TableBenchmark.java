@@ -21,8 +21,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A sparse table without the shard around it: one operation is 4096 rows of 10 floats with Adagrad, whose ids are drawn
- * uniformly, which is harder on the caches than Zipf's law.
+ * A benchmark of a sparse table without the shard around it. One operation is 4096 rows of 10 floats with Adagrad.
+ * Their ids are drawn uniformly, which is harder on the caches than Zipf's law.
  */
 @BenchmarkMode(AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -34,7 +34,7 @@ public class TableBenchmark {
   static final int ROWS = 4096;
   static final int DIM = 10;
   private static final int REQUESTS = 256;
-  /** Rows after which a growing table is begun anew. */
+  /** Rows after which a growing table is replaced by an empty one. */
   private static final int GROWN = 2_000_000;
 
   private static SparseTable empty() {
@@ -50,7 +50,7 @@ public class TableBenchmark {
     return ids;
   }
 
-  /** A table that is filled and stays as large as it is. */
+  /** A table that is filled and keeps its size. */
   @State(Scope.Benchmark)
   public static class Filled {
 
@@ -85,7 +85,7 @@ public class TableBenchmark {
     }
   }
 
-  /** A table that grows from nothing to two million rows, again and again. */
+  /** A table that grows from nothing to two million rows, repeatedly. */
   @State(Scope.Benchmark)
   public static class Growing {
 
@@ -115,7 +115,7 @@ public class TableBenchmark {
     return filled.table.missing(filled.nextIds());
   }
 
-  /** Bears rows; what the index and the slabs take to grow is in it. */
+  /** Creates rows, growth of the index and the slabs included. */
   @Benchmark
   public float[] growth(Growing growing) {
     if (growing.table.size() >= GROWN) {

@@ -21,9 +21,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What a rank does with the elements of a message of a collective call: from the vector to the wire, from the wire into the
- * vector, and what rounds a sum to what the others get. 65,536 elements about 1e-4, as gradients are: about half of them below
- * 2^-14, where halves are subnormal.
+ * A benchmark of a rank's work on the elements of one message of a collective call. The steps are from the vector to
+ * the wire, from the wire into the vector, and the rounding of a sum to the values that the others get. The message has
+ * 65,536 elements about 1e-4, as gradients have. About half of them are below 2^-14, where halves are subnormal.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(AverageTime)
@@ -60,28 +60,28 @@ public class WireBenchmark {
     return message;
   }
 
-  /** The values of the message take the place of the vector's. */
+  /** Replaces the vector's values by those of the message. */
   @Benchmark
   public Tensor copy() {
     tensor.copy(0, message.clear(), workspace);
     return tensor;
   }
 
-  /** The greater of both, so that the vector stays as it is, however often. */
+  /** Takes the greater of both, so that the vector stays the same in every call. */
   @Benchmark
   public Tensor greatest() {
     tensor.reduce(ReduceOp.MAX, 0, message.clear(), workspace);
     return tensor;
   }
 
-  /** The sum, which grows by the same from call to call. */
+  /** Adds, so that the sum grows by the same from call to call. */
   @Benchmark
   public Tensor sum() {
     tensor.reduce(ReduceOp.SUM, 0, message.clear(), workspace);
     return tensor;
   }
 
-  /** Rounds to what the others get. */
+  /** Rounds to the values that the others get. */
   @Benchmark
   public Tensor complete() {
     tensor.complete(ReduceOp.SUM, 2, 0, ELEMENTS, workspace);

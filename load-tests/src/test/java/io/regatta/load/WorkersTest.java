@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the workers of the drivers do on command, and what becomes of one that cannot. */
+/** The drivers' workers on command, and the error of one that cannot carry a command out. */
 class WorkersTest {
 
   @ParameterizedTest

@@ -14,14 +14,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A trainer's link to one shard through its host's aggregator: pushes go through the aggregator's stream, everything
+ * A trainer's link to one shard through its host's aggregator. Pushes go through the aggregator's stream, everything
  * else over the direct link; registrations and leaves go to both. Owned by the context of the two links, which must be
  * the same; calls are made and complete on it. Modes sync and half-async only: an aggregator refuses the others.
  *
- * <p>The two streams keep no order between them, so the link makes the order that counts. What changes who is waited
- * for (leave, sitting out) is told to the aggregator, then to the shard, when this trainer's pushes have been
- * acknowledged: else the shard would refuse the merged push behind it. In half-async mode a pull waits for them, too,
- * so that a trainer reads its own writes; in sync mode the shard itself makes it wait for the round.
+ * <p>The two streams keep no order between them, so the link makes the order that matters. A leave or a pause changes
+ * the trainers that are waited for. It goes to the aggregator, and then, when this trainer's pushes have been
+ * acknowledged, to the shard; otherwise the shard would refuse the merged push that follows. In half-async mode a pull
+ * also waits for the acknowledgements, so that a trainer reads its own writes; in sync mode the shard itself makes it
+ * wait for the round.
  */
 public final class AggregatedShardLink implements ShardLink {
   private final ShardLink direct;
@@ -43,7 +44,7 @@ public final class AggregatedShardLink implements ShardLink {
     return direct.peer() + " behind the " + aggregator.peer();
   }
 
-  /** At the shard first, which creates the job and says from which step on; then at the aggregator. */
+  /** Registers at the shard first, which creates the job and returns the first step; then at the aggregator. */
   @Override
   public CompletionStage<Long> register(JobSpec job, TrainerId trainer, long step) {
     pullsWait = !job.mode().hasRounds();
@@ -70,7 +71,7 @@ public final class AggregatedShardLink implements ShardLink {
     return pullsWait ? lastPush.thenCompose(v -> direct.pull(pull)) : direct.pull(pull);
   }
 
-  /** Behind this trainer's pushes. */
+  /** Shrinks, after this trainer's pushes. */
   @Override
   public CompletionStage<Shrunk> shrink(long number, boolean endOfDay) {
     return lastPush.thenCompose(v -> direct.shrink(number, endOfDay));

@@ -1,6 +1,6 @@
 package io.regatta.protocol;
 
-/** Bytes that incomplete requests may take together. Owned by one stream's loop. */
+/** The bytes that incomplete requests may take together. Owned by one stream's loop. */
 final class ByteBudget {
   private final long limit;
   private long taken;
@@ -13,7 +13,7 @@ final class ByteBudget {
     return limit;
   }
 
-  /** Takes so many bytes, or none and returns false. */
+  /** Takes this number of bytes, or none and returns false. */
   boolean take(long bytes) {
     if (bytes > limit - taken) {
       return false;

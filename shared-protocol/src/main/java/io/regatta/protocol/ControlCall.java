@@ -12,8 +12,8 @@ import io.vertx.grpc.common.GrpcStatus;
 import io.vertx.grpc.common.ServiceMethod;
 
 /**
- * One call of {@link UnaryCalls}. Owned by their context. Whatever way it ends (status, reset, broken connection, no
- * connection), the promise is completed. A call that the peer says it has not seen is repeated once.
+ * One call of {@link UnaryCalls}. Owned by their context. However it ends (status, reset, broken connection, no
+ * connection), the promise is completed. A call that the peer reports as not seen is repeated once.
  */
 final class ControlCall<Q, A> {
   private final UnaryCalls calls;
@@ -102,7 +102,7 @@ final class ControlCall<Q, A> {
     ended.tryFail(calls.lost(method, cause.getMessage() == null ? cause.toString() : cause.getMessage(), cause));
   }
 
-  /** Gives the call up; it counts as ended. */
+  /** Cancels the call; it counts as ended. */
   void cancel() {
     cancelled = true;
     if (ended.tryComplete() && request != null) {

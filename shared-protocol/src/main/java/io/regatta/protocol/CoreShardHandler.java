@@ -19,11 +19,11 @@ import java.util.Set;
 import java.util.function.BiConsumer;
 
 /**
- * Core's shard behind one stream's session: hands it the requests and makes futures of its answers. One for each stream;
- * owned by the shard's event loop, which the stream's calls are made on. It owns the stream's pulls that wait at the
- * shard, and takes them back when the stream is over: their answers would have nowhere to go. Whatever the shard throws,
- * a lack of memory too, becomes a failed future, so that the peer is told and the loop goes on; but for {@link #begin},
- * whose caller the session answers for.
+ * The adapter from one stream's session to core's shard: it passes the requests on and makes futures of the answers.
+ * One for each stream; owned by the shard's event loop, on which the stream's calls are made. It owns the stream's
+ * pulls that wait at the shard, and withdraws them when the stream is over. Any exception of the shard, lack of memory
+ * included, becomes a failed future, so that the peer gets it and the loop continues. The exception is {@link #begin},
+ * whose caller the session answers.
  */
 public final class CoreShardHandler implements ShardStreamHandler {
 

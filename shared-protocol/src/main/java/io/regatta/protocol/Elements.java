@@ -8,13 +8,13 @@ import java.nio.ByteOrder;
 import java.util.function.Consumer;
 
 /**
- * Copies little-endian elements out of bytes that are cut anywhere, in the middle of an element too. Owned by one
+ * A decoder of little-endian elements from bytes that are cut anywhere, in the middle of an element too. Owned by one
  * assembly.
  */
 final class Elements {
   private final ByteBuffer cut = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
 
-  /** How many elements these bytes complete. */
+  /** Returns how many elements these bytes complete. */
   int whole(ByteBuf bytes, int elementBytes) {
     return (cut.position() + bytes.readableBytes()) / elementBytes;
   }
@@ -33,12 +33,12 @@ final class Elements {
     return next + n - at;
   }
 
-  /** Hands on the floats that these bytes complete, and keeps the rest for the next call; returns how many. */
+  /** Passes on the floats that these bytes complete, and keeps the rest for the next call; returns how many. */
   int floats(ByteBuf bytes, DenseSink to) {
     return elements(bytes, Float.BYTES, to::put);
   }
 
-  /** Hands on the elements of this width that these bytes complete, and keeps the rest for the next call. */
+  /** Passes on the elements of this width that these bytes complete, and keeps the rest for the next call. */
   int elements(ByteBuf bytes, int elementBytes, Consumer<ByteBuffer> to) {
     int n = whole(bytes, elementBytes);
     if (completes(bytes, elementBytes)) {
@@ -67,7 +67,7 @@ final class Elements {
     return next + n - at;
   }
 
-  /** Whether an element that was cut is whole now. */
+  /** Returns true if an element that was cut is complete now. */
   private boolean completes(ByteBuf bytes, int elementBytes) {
     if (cut.position() == 0) {
       return false;
@@ -88,7 +88,7 @@ final class Elements {
     }
   }
 
-  /** The next so many bytes, without a copy unless the buffer is made of several. */
+  /** Returns the next bytes, without a copy unless the buffer consists of several. */
   private static ByteBuffer view(ByteBuf bytes, int size) {
     int at = bytes.readerIndex();
     bytes.skipBytes(size);

@@ -17,7 +17,7 @@ public final class Float64s {
     return UnsafeByteOperations.unsafeWrap(bytes.array()); // nobody else has the array
   }
 
-  /** A view of the values; bytes behind the last whole one are left out. */
+  /** Returns a view of the values; bytes after the last whole one are ignored. */
   public static DoubleBuffer view(ByteString bytes) {
     return bytes.asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN).asDoubleBuffer();
   }

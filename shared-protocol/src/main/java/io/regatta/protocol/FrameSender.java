@@ -10,9 +10,9 @@ import java.util.Iterator;
 import java.util.function.Consumer;
 
 /**
- * Sends the frames of several messages over one stream, message after message, as fast as its back-pressure allows: a
- * frame is made only when there is room for it. As many messages can wait as its users have in progress, and those are
- * limited. Owned by the stream's loop.
+ * The sender of several messages' frames over one stream, message after message, as fast as its back-pressure allows: a
+ * frame is made only when there is room for it. The number of waiting messages is limited by its users' requests in
+ * progress. Owned by the stream's loop.
  */
 final class FrameSender {
   private final TensorStream stream;
@@ -20,13 +20,13 @@ final class FrameSender {
   private final ArrayDeque<Message> queue = new ArrayDeque<>();
   private boolean pumping;
   private boolean stopped;
-  /** Frames with memory that is not ours, which the stream has not done with; completed when there are none. */
+  /** Frames with borrowed memory that the stream still uses; completed when there are none. */
   private int lent;
   private Promise<Void> handedOver;
 
   private record Message(Iterator<Outgoing> frames, Runnable handedOver) {}
 
-  /** @param failed told when a frame cannot be made or written; the stream is of no use then */
+  /** @param failed notified when a frame cannot be made or written; the stream is not usable then */
   FrameSender(TensorStream stream, Consumer<RegattaException> failed) {
     this.stream = stream;
     this.failed = failed;
@@ -47,7 +47,7 @@ final class FrameSender {
     }
   }
 
-  /** Whether messages wait for room. */
+  /** Returns true if messages wait for room. */
   boolean isBackedUp() {
     return !queue.isEmpty();
   }
@@ -58,14 +58,14 @@ final class FrameSender {
     }
   }
 
-  /** Forgets what has not been sent. */
+  /** Drops everything that has not been sent. */
   void stop() {
     stopped = true;
     queue.forEach(message -> drop(message.frames));
     queue.clear();
   }
 
-  /** Completes when the stream has done with all memory that it was given and that is not ours. */
+  /** Completes when the stream has released all borrowed memory. */
   Future<Void> handedOver() {
     if (lent == 0) {
       return Future.succeededFuture();

@@ -6,21 +6,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A group as one watcher knows it: the last whole view and the differences since. A difference costs what has changed; only
- * {@link #view} costs all members. Owned by its user, on one thread.
+ * A group as one watcher knows it: the last whole view and the differences since. Taking a difference costs its
+ * changes; only {@link #view} costs all members. Owned by its user, on one thread.
  */
 public final class KnownGroup {
   /** The latest message. */
   private GroupView latest = GroupView.getDefaultInstance();
-  /** By rank. */
+  /** Members by rank. */
   private final List<Member> members = new ArrayList<>();
   private List<String> waiting = List.of();
 
   /**
-   * Takes a message of a watch, or the view in another answer. A difference may begin before what is known here, for its entries say
-   * how members are, not what happened to them. An older difference changes nothing.
+   * Takes a message of a watch, or the view in another answer. A difference may begin before the known view, since its
+   * entries are the members' states, not events. An older difference changes nothing.
    *
-   * @return false, and nothing is taken, if the difference begins after what is known here: a message was missed
+   * @return false, and nothing is taken, if the difference begins after the known view: a message was missed
    */
   public boolean apply(GroupView message) {
     boolean whole = message.getSince() == 0;

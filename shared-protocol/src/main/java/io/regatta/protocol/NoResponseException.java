@@ -3,8 +3,8 @@ package io.regatta.protocol;
 import io.regatta.core.error.RegattaException.PeerLost;
 
 /**
- * The cause of a {@code PeerLost} by which a control call fails that has got no answer: the peer could not be reached, is gone, or
- * the connection broke. What the peer itself says of others who are lost has no such cause. Immutable.
+ * The cause of a {@code PeerLost} of a control call without an answer: the peer could not be reached, is gone, or the
+ * connection broke. A peer's own report of the loss of others has no such cause. Immutable.
  */
 public final class NoResponseException extends Exception {
   private static final long serialVersionUID = 2;
@@ -17,7 +17,9 @@ public final class NoResponseException extends Exception {
     this.sent = sent;
   }
 
-  /** Whether a call has failed in this way, so that it may succeed if it is made again and may be repeated. */
+  /**
+   * Returns true if a call has failed in this way, so that it may succeed if it is repeated, provided that it may be.
+   */
   public static boolean isCauseOf(Throwable failure) {
     return failure instanceof PeerLost && failure.getCause() instanceof NoResponseException;
   }

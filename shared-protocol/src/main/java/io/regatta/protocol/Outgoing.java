@@ -7,18 +7,18 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * A frame on its way out and the pooled memory of its payload, which goes back to the pool when the send completes.
+ * A frame to be sent, with the pooled memory of its payload, which returns to the pool when the send completes.
  *
  * @param memory null for a frame without payload
  */
 public record Outgoing(TensorFrame frame, ByteBuf memory) {
 
-  /** A message of one frame without payload. */
+  /** Returns a message of one frame without payload. */
   static Iterator<Outgoing> one(TensorMessage header) {
     return List.of(new Outgoing(TensorFrame.of(header), null)).iterator();
   }
 
-  /** Gives the memory back to the pool. */
+  /** Returns the memory to the pool. */
   public void release() {
     if (memory != null) {
       memory.release();

@@ -30,17 +30,17 @@ public final class ParameterServerControl {
     calls = network.calls(host, port, "parameter server at " + host + ":" + port);
   }
 
-  /** The server's shards. */
+  /** Returns the server's shards. */
   public Future<ShardMapReply> shardMap() {
     return shardMap(ShardMapRequest.getDefaultInstance());
   }
 
-  /** The same, telling the server what its asker knows of the servers. */
+  /** Returns the server's shards, and announces the servers that the caller knows. */
   public Future<ShardMapReply> shardMap(ShardMapRequest known) {
     return calls.call(ParameterServerGrpcClient.ShardMap, known);
   }
 
-  /** What runs there; {@code job} empty for all. */
+  /** Returns the running jobs; {@code job} empty for all. */
   public Future<StatusReply> status(String job) {
     return calls.call(ParameterServerGrpcClient.Status, StatusRequest.newBuilder().setJob(job).build());
   }
@@ -51,30 +51,30 @@ public final class ParameterServerControl {
         .setDirectory(directory).setWrite(write).build()).mapEmpty();
   }
 
-  /** A shard's part of the job's parameter hash. */
+  /** Returns a shard's part of the job's parameter hash. */
   public Future<Long> digest(String job) {
     return calls.call(ParameterShardGrpcClient.Digest, DigestRequest.newBuilder().setJob(job).build())
         .map(r -> r.getDigest());
   }
 
-  /** Has new pushes of a job wait at a shard; completes with the last one of each trainer when none is under way. */
+  /** Makes new pushes of a job wait at a shard; completes with the last one of each trainer when none is under way. */
   public Future<List<PushMark>> hold(String job, String directory) {
     return calls.call(ParameterShardGrpcClient.Hold, HoldRequest.newBuilder().setJob(job)
         .setDirectory(directory).build()).map(r -> r.getLastList());
   }
 
-  /** Has a shard take its part of a snapshot; completes when its moment has been taken. */
+  /** Makes a shard take its part of a snapshot; completes when its moment has been taken. */
   public Future<Void> save(SaveRequest request) {
     return calls.call(ParameterShardGrpcClient.Save, request).mapEmpty();
   }
 
-  /** The file that a shard has written for the job's last snapshot; completes when it is on disk. */
+  /** Returns the file that a shard has written for the job's last snapshot; completes when it is on disk. */
   public Future<SavedReply> saved(String job) {
     return calls.call(ParameterShardGrpcClient.Saved, SavedRequest.newBuilder().setJob(job).build());
   }
 
   /**
-   * Has a shard read what it owns of a snapshot.
+   * Makes a shard read the part of a snapshot that it owns.
    *
    * @return whether its dense vector was in it
    */

@@ -31,7 +31,7 @@ public final class ProgressMessages {
   }
 
   /**
-   * Returns the progress that a message tells.
+   * Returns the progress in a message.
    *
    * @throws InvalidInput if a count is negative
    */
@@ -62,7 +62,7 @@ public final class ProgressMessages {
     }
   }
 
-  /** Returns the place of a run that a request tells. */
+  /** Returns the place of a run in a request. */
   public static ResumePoint at(RestoreRequest request) {
     return new ResumePoint(request.getRound(), request.getTrainersList().stream()
         .map(t -> new TrainerStart(t.getRank(), t.getClock(), read(t.getProgress()))).toList());

@@ -29,8 +29,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The rendezvous, as its members see it. One connection per client: heartbeats and waits of one member should not share
- * a client with anything bulky. Futures complete on the caller's context and fail with
+ * A client of the rendezvous for its members. One connection per client: heartbeats and waits of one member should not
+ * share a client with bulky calls. Futures complete on the caller's context and fail with
  * {@link io.regatta.core.error.RegattaException}s.
  */
 public final class RendezvousClient {
@@ -55,12 +55,12 @@ public final class RendezvousClient {
         .setRank(rank).setMember(member).setEndpoint(endpoint).setTimeoutMs(timeoutMillis).build());
   }
 
-  /** Joins an elastic group, or its next generation, as rendezvous.proto says. */
+  /** Joins an elastic group, or its next generation, as rendezvous.proto describes. */
   public Future<JoinReply> join(JoinRequest request) {
     return calls.call(RendezvousGrpcClient.Join, request);
   }
 
-  /** Leaves the group for good, before the end of what it is for. */
+  /** Leaves the group for good, before the end of its work. */
   public Future<Void> leave(String group, int rank, long incarnation, ByteString secret) {
     return leave(group, rank, incarnation, secret, false, false);
   }
@@ -69,7 +69,7 @@ public final class RendezvousClient {
    * Leaves the group for good.
    *
    * @param secret of the answer to the member's join
-   * @param ended elastic: what the group was for is done, so that newcomers are refused from now on
+   * @param ended elastic: the group's work is done, so that newcomers are refused from now on
    * @param succeeded this member's run has ended with success
    */
   public Future<Void> leave(String group, int rank, long incarnation, ByteString secret, boolean ended,
@@ -78,34 +78,37 @@ public final class RendezvousClient {
         .setIncarnation(incarnation).setSecret(secret).setEnded(ended).setSucceeded(succeeded).build()).mapEmpty();
   }
 
-  /** Renews the lease and says how far this member is; answers with the group's generation. */
+  /** Renews the lease and reports this member's step; returns the group's generation. */
   public Future<Long> heartbeat(String group, int rank, long incarnation, long step) {
     return heartbeat(group, rank, incarnation, step, 0);
   }
 
-  /** As the shorter form, with the number of examples that this member has trained so far. */
+  /** Renews the lease, with the number of examples that this member has trained so far. */
   public Future<Long> heartbeat(String group, int rank, long incarnation, long step, long examples) {
     return calls.call(RendezvousGrpcClient.Heartbeat, HeartbeatRequest.newBuilder().setGroup(group).setRank(rank)
         .setIncarnation(incarnation).setStep(step).setExamples(examples).build()).map(r -> r.getGeneration());
   }
 
-  /** Calls back, on the caller's context, with the group's view now and at every change; ends when the group does. */
+  /**
+   * Watches a group: calls back, on the caller's context, with the group's view now and at every change; ends when the
+   * group does.
+   */
   public Watch watch(String group, Handler<GroupView> view) {
     return calls.watch(RendezvousGrpcClient.Watch, WatchRequest.newBuilder().setGroup(group).build(), view);
   }
 
-  /** Follows a group by differences, for one who is no member. */
+  /** Follows a group by differences, for a process that is no member. */
   public Watch follow(String group, KnownGroup known, Handler<GroupView> change) {
     return follow(group, 0, ByteString.EMPTY, known, change);
   }
 
   /**
-   * Follows a group by differences, as a member that can be asked over it for a heartbeat. Each change costs as much as
-   * has changed, here and on the network.
+   * Follows a group by differences, as a member that can be asked over this watch for a heartbeat. Each change costs
+   * its size, here and on the network.
    *
    * @param secret of the answer to the member's join; with another one it only observes
    * @param known takes every message before the call
-   * @param change called on the caller's context with the whole view first, then with what has changed
+   * @param change called on the caller's context with the whole view first, then with changes
    * @return fails with {@code PeerLost}, too, if a message was missed: a new watch begins with the whole view
    */
   public Watch follow(String group, long incarnation, ByteString secret, KnownGroup known,
@@ -135,7 +138,10 @@ public final class RendezvousClient {
     return new Watch(ended.future(), watch::cancel);
   }
 
-  /** Barrier with a small payload: everybody's payloads in rank order, when all active members have come. */
+  /**
+   * Gathers a small payload, which is a barrier: returns all payloads in rank order, when all active members have given
+   * theirs.
+   */
   public Future<GatherReply> gather(String group, int rank, long incarnation, String key, byte[] payload,
       long timeoutMillis) {
     return calls.call(RendezvousGrpcClient.Gather, GatherRequest.newBuilder().setGroup(group).setRank(rank)
@@ -144,7 +150,7 @@ public final class RendezvousClient {
   }
 
   /**
-   * Barrier that reduces: everybody's slices of an array of {@code ofValues}, element by element in rank order, and the
+   * Gathers and reduces: all slices of an array of {@code ofValues}, element by element in rank order. Also returns the
    * ranks that gave one.
    */
   public Future<GatherReply> reduce(String group, int rank, long incarnation, String key, Elementwise how,
@@ -160,7 +166,7 @@ public final class RendezvousClient {
         .setValue(ByteString.copyFrom(value)).build()).mapEmpty();
   }
 
-  /** The key's value, or empty. */
+  /** Returns the key's value, or empty. */
   public Future<Optional<byte[]>> get(String group, String key) {
     return calls.call(RendezvousGrpcClient.Get, GetRequest.newBuilder().setGroup(group).setKey(key).build())
         .map(r -> r.getFound() ? Optional.of(r.getValue().toByteArray()) : Optional.empty());
@@ -172,13 +178,13 @@ public final class RendezvousClient {
         .setTimeoutMs(timeoutMillis).build()).mapEmpty();
   }
 
-  /** Adds to a counter and gives its new value. */
+  /** Adds to a counter and returns its new value. */
   public Future<Long> add(String group, String key, long delta) {
     return calls.call(RendezvousGrpcClient.Add, AddRequest.newBuilder().setGroup(group).setKey(key).setDelta(delta)
         .build()).map(r -> r.getValue());
   }
 
-  /** Sets a key if it holds what is expected; empty: no value. */
+  /** Sets a key if it holds the expected value; empty: no value. */
   public Future<Boolean> compareAndSet(String group, String key, Optional<byte[]> expected, byte[] value) {
     CompareAndSetRequest.Builder request = CompareAndSetRequest.newBuilder().setGroup(group).setKey(key)
         .setValue(ByteString.copyFrom(value));
@@ -193,8 +199,9 @@ public final class RendezvousClient {
   }
 
   /**
-   * The next work item of a queue. Items of this member that are neither done nor held are handed out to it again: it
-   * has not heard of them. So one call at a time; a call whose answer was lost is repeated as it was.
+   * Leases the next work item of a queue. Items of this member that are neither done nor held are assigned to it again:
+   * the earlier answer was lost. Therefore one call is made at a time, and a call whose answer was lost is repeated
+   * unchanged.
    *
    * @param items the whole queue, the same from every member
    * @param done items of this member that are finished
@@ -206,22 +213,25 @@ public final class RendezvousClient {
         .setIncarnation(incarnation).setQueue(queue).addAllItems(items).addAllDone(done).addAllHeld(held).build());
   }
 
-  /** All open groups and waits. */
+  /** Returns all open groups and waits. */
   public Future<GroupsReply> groups() {
     return groups("");
   }
 
-  /** One group, if it is open, and who waits in it for whom; {@code group} empty for all. */
+  /** Returns one group, if it is open, and its waits with their peers; {@code group} empty for all. */
   public Future<GroupsReply> groups(String group) {
     return groups(group, 0);
   }
 
-  /** As {@link #groups(String)}, with the group's view as a difference since the view of this number; 0: whole. */
+  /**
+   * Returns groups as {@link #groups(String)}, with the group's view as a difference since the view of this number; 0:
+   * whole.
+   */
   public Future<GroupsReply> groups(String group, long since) {
     return calls.call(RendezvousGrpcClient.Groups, GroupsRequest.newBuilder().setGroup(group).setSince(since).build());
   }
 
-  /** Closes the connection; what is under way, watches too, fails. */
+  /** Closes the connection; calls under way fail, watches too. */
   public Future<Void> close() {
     return calls.close();
   }

@@ -31,36 +31,38 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A trainer's link to one life of a shard that outlives its connection: when that is reset, it opens another stream,
- * registers again and repeats what is unanswered, in order and unchanged, pushes under their old sequence numbers; the
- * shard applies none twice. Owned by the context of its streams: calls are made and complete on it.
+ * A trainer's link to one life of a shard that outlives its connection. When the connection is reset, it opens another
+ * stream, registers again and repeats the unanswered requests, in order and unchanged. Repeated pushes keep their
+ * sequence numbers; the shard applies none twice. Owned by the context of its streams: calls are made and complete on
+ * it.
  *
- * <p>What is not repeated ends the link as it would end a {@link GrpcShardLink}: a refusal; a peer that is gone (its
- * port is closed) or silent; a connection that breaks more than {@value #BREAKS} times without an answer in between; a break
- * under a request that was sent and must not reach a shard twice: an export, and a pull of changed rows, which a shard
- * forgets once it has told them. A shard that does not know the trainer any more has its leave behind it.
+ * <p>Other failures end the link as they would end a {@link GrpcShardLink}. They are a refusal, a peer that is gone
+ * (its port is closed) or silent, and a connection that breaks more than {@value #BREAKS} times without an answer in
+ * between. A break also ends it under a sent request that must not reach a shard twice. Such requests are an export,
+ * and a pull of changed rows, which a shard forgets once it has sent them. If a shard does not know the trainer any
+ * more, the leave has been carried out.
  */
 public final class ReopeningShardLink implements ShardLink {
 
   private static final Logger LOG = LoggerFactory.getLogger(ReopeningShardLink.class);
   private static final int BREAKS = 3;
-  /** Before another stream is opened: a write fails before the pool has seen that its connection is dead. */
+  /** Pause before another stream is opened: a write fails before the pool has noticed that its connection is dead. */
   private static final long PAUSE_MILLIS = 100;
 
   private final Supplier<Future<GrpcShardLink>> open;
   private final int maxRequests;
   private final String peer;
-  /** In the order in which they were made; compared by identity. */
+  /** Unanswered requests in the order in which they were made; compared by identity. */
   private final Set<Request<?>> unanswered = new LinkedHashSet<>();
   private GrpcShardLink link;
   private JobSpec job;
   private TrainerId trainer;
-  /** The shard has answered a registration. */
+  /** True once the shard has answered a registration. */
   private boolean registered;
   private boolean reopening;
-  /** Since the last answer. */
+  /** Number of breaks since the last answer. */
   private int breaks;
-  /** Why there is no link any more, or null. */
+  /** The reason for which there is no link any more, or null. */
   private Throwable over;
 
   private ReopeningShardLink(GrpcShardLink first, Supplier<Future<GrpcShardLink>> open, int maxRequests) {
@@ -82,13 +84,13 @@ public final class ReopeningShardLink implements ShardLink {
         () -> LoopFutures.after(loop, PAUSE_MILLIS).compose(v -> open.get()), maxRequests));
   }
 
-  /** One call of the owner, made on the link of the moment until it is answered. */
+  /** One call of the owner, made on the current link until it is answered. */
   private static final class Request<T> {
     private final Function<GrpcShardLink, CompletionStage<T>> call;
     private final boolean repeatable;
     private final boolean leave;
     private final CompletableFuture<T> answer = new CompletableFuture<>();
-    /** Part of it may have reached the shard. */
+    /** True if a part of it may have reached the shard. */
     private boolean sent;
 
     Request(boolean repeatable, boolean leave, Function<GrpcShardLink, CompletionStage<T>> call) {
@@ -123,14 +125,14 @@ public final class ReopeningShardLink implements ShardLink {
     CompletionStage<T> called;
     try {
       called = request.call.apply(on);
-    } catch (RuntimeException | Error e) { // whatever it is: somebody waits for the answer
+    } catch (RuntimeException | Error e) { // any failure: the caller waits for the answer
       unanswered.remove(request);
       request.answer.completeExceptionally(e);
       return;
     }
     called.whenComplete((answer, error) -> {
       if (on != link || !unanswered.contains(request)) {
-        return; // it has been repeated, or given up
+        return; // it has been repeated, or cancelled
       }
       if (error == null) {
         breaks = 0;
@@ -167,7 +169,7 @@ public final class ReopeningShardLink implements ShardLink {
     });
   }
 
-  /** Tries again if the connection broke or was dead already; a port that is closed stays so, and silence is a loss. */
+  /** Tries again if the connection broke or was dead already. A closed port stays closed, and a silent peer is lost. */
   private void notOpened(Throwable why, Throwable cause) {
     Throwable broke = cause.getCause();
     boolean reset = broke instanceof HttpClosedException || broke instanceof IOException && !(broke instanceof ConnectException);
@@ -180,7 +182,7 @@ public final class ReopeningShardLink implements ShardLink {
 
   private void opened(GrpcShardLink next) {
     link = next;
-    if (!registered) { // the registration is the first of what is repeated
+    if (!registered) { // the registration is the first of the repeated requests
       repeat();
       return;
     }
@@ -217,7 +219,7 @@ public final class ReopeningShardLink implements ShardLink {
     reopening = false;
     List<Request<?>> given = List.copyOf(unanswered);
     unanswered.clear();
-    link.handedOver().whenComplete( // until then lent memory may still be read
+    link.handedOver().whenComplete( // until then borrowed memory may still be read
         (v, e) -> given.forEach(request -> request.answer.completeExceptionally(why)));
   }
 

@@ -15,19 +15,20 @@ import io.regatta.core.exchange.TrainerId;
 import io.vertx.core.Future;
 
 /**
- * What stands behind a {@link ShardStreamSession}: a shard, or an aggregator. All calls are made on the stream's
- * context, in the order of the requests; futures complete on it. A failed future ends the stream with that error.
+ * The receiver of a {@link ShardStreamSession}'s requests: a shard, or an aggregator. All calls are made on the
+ * stream's context, in the order of the requests; futures complete on it. A failed future ends the stream with that
+ * error.
  */
 public interface ShardStreamHandler {
 
   /**
-   * From whom a request came, to whom and in which generation.
+   * The origin and the address of a request.
    *
    * @param job name
    * @param shard global index of the addressed shard
-   * @param shardIncarnation the sender believes in; 0 if it does not care
+   * @param shardIncarnation that the sender expects; 0 for any
    * @param generation of the job's group, as the sender knows it
-   * @param trainer who sent it
+   * @param trainer that sent it
    */
   record Origin(String job, int shard, long shardIncarnation, long generation, TrainerId trainer) {}
 
@@ -35,8 +36,8 @@ public interface ShardStreamHandler {
   Future<Long> register(Origin from, JobSpec job, long step);
 
   /**
-   * A trainer that registered on an earlier stream goes on with this one. Refused unless that life of it is active; and by
-   * who does not serve broken streams on, as an aggregator.
+   * Continues a trainer, which registered on an earlier stream, on this one. Refused unless that life of it is active;
+   * also by handlers that do not continue broken streams, as an aggregator.
    */
   default Future<Void> registerAgain(Origin from) {
     return Future.failedFuture(new InvalidInput("a repeated REGISTER of trainer " + from.trainer().rank() + " of job "
@@ -48,10 +49,11 @@ public interface ShardStreamHandler {
   Future<PushAck> push(Origin from, Push push);
 
   /**
-   * A push whose dense elements follow.
+   * Begins a push whose dense elements follow.
    *
    * @param known its header and the rows that came before, without a dense gradient
-   * @return who takes the elements, and then gets the push without them; null if they are to be kept for {@link #push}
+   * @return the sink that takes the elements, and then gets the push without them; null if they are to be kept for
+   *     {@link #push}
    * @throws io.regatta.core.error.RegattaException if the push is refused
    */
   default DenseSink begin(Origin from, Push known, int denseSize) {
@@ -59,8 +61,8 @@ public interface ShardStreamHandler {
   }
 
   /**
-   * Whether all of a push has been taken in before, so that what comes of it again need not be kept; {@link #push} gets it
-   * without gradients, and answers it.
+   * Returns true if all of a push has been accepted before, so that its repeated elements need not be kept. Then
+   * {@link #push} gets it without gradients, and answers it.
    *
    * @param known its header
    */
@@ -70,29 +72,38 @@ public interface ShardStreamHandler {
 
   Future<Pulled> pull(Origin from, Pull pull);
 
-  /** See {@link io.regatta.core.exchange.ShardLink#shrink}. Refused by who has no tables, as an aggregator. */
+  /**
+   * Shrinks; see {@link io.regatta.core.exchange.ShardLink#shrink}. Refused by handlers without tables, as an
+   * aggregator.
+   */
   default Future<Shrunk> shrink(Origin from, long number, boolean endOfDay) {
     return Future.failedFuture(new InvalidInput("a SHRINK of trainer " + from.trainer().rank() + " of job " + from.job()
         + " is served by shards only; send it to shard " + from.shard() + " directly"));
   }
 
-  /** @param succeeded the trainer's run has ended with success */
+  /**
+   * Handles a leave.
+   *
+   * @param succeeded the trainer's run has ended with success
+   */
   Future<Void> leave(Origin from, boolean succeeded);
 
-  /** Of whose arrays received dense vectors are made; who takes a push or initial values releases them. */
+  /**
+   * Returns the pool of the arrays of received dense vectors; the receiver of a push or initial values releases them.
+   */
   default BlockPool blocks() {
     return new BlockPool();
   }
 
-  /** Begins an export; the session asks the cursor for one slice at a time, each in a turn of its own. */
+  /** Begins an export; the session asks the cursor for one slice at a time, each in a time slice of its own. */
   Future<ExportCursor> export(Origin from, String table);
 
-  /** The stream is over, cleanly or not; not called for a stream that never registered. */
+  /** Notes that the stream is over, in order or not; not called for a stream that never registered. */
   default void closed(Origin from) {}
 
   /** An export under way. */
   interface ExportCursor {
-    /** The next slice of bounded size, or null at the end. */
+    /** Returns the next slice of bounded size, or null at the end. */
     SparseRows next();
   }
 }

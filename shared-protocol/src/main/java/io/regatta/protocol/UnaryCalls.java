@@ -36,15 +36,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Control calls to one peer over one connection by Vert.x gRPC, whose failures are
+ * Control calls to one peer over one connection by Vert.x gRPC. Failures are
  * {@link io.regatta.core.error.RegattaException}s with the peer's own text (the generated clients keep only the status
  * code). Owned by the context that made it; may be used from any, and results come back on the caller's. An answer may
- * take as long as it likes while the peer lives.
+ * take any time while the peer lives.
  */
 final class UnaryCalls implements Calls {
   private static final long MAX_MESSAGE_BYTES = 64L << 20;
   private static final long CLOSE_MILLIS = 1000;
-  /** Is answered by the server's guard, whatever it is. */
+  /** A call that the server's guard answers, whatever its name. */
   private static final ServiceMethod<Buffer, Buffer> GREETING = ServiceMethod.client(
       ServiceName.create("regatta.Authentication"), "Greet", GrpcMessageEncoder.IDENTITY, GrpcMessageDecoder.IDENTITY);
 
@@ -53,19 +53,19 @@ final class UnaryCalls implements Calls {
   private final SocketAddress address;
   private final String peer;
   private final StreamOptions options;
-  /** Those with calls under way, and the newest, which takes the next call. */
+  /** Clients with calls under way, and the newest, which takes the next call. */
   private final Set<Client> clients = new HashSet<>();
   private Client newest;
   /** Open connections that the peer has given up, by GOAWAY, before it saw a call. */
   private final Set<HttpConnection> unseen = new HashSet<>();
-  /** Of the newest connection. */
+  /** Keep-alive of the newest connection. */
   private Liveness liveness;
 
   /**
-   * A client that connects at its first call.
+   * Creates a client that connects at its first call.
    *
    * @param peer for messages, e.g. {@code rendezvous at 10.0.0.7:36000}
-   * @param options of which the times for connecting and for signs of life, TLS and token are used
+   * @param options whose connect and ping times, TLS and token are used
    */
   UnaryCalls(Vertx vertx, String host, int port, String peer, StreamOptions options) {
     this.vertx = vertx;
@@ -84,7 +84,7 @@ final class UnaryCalls implements Calls {
     private final GrpcClient grpc = GrpcClient.client(vertx, new GrpcClientOptions().setMaxMessageSize(MAX_MESSAGE_BYTES),
         options.security().client(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false)
             .setConnectTimeout(options.connectTimeoutMillis())));
-    /** Those on which calls may be under way: one, but for a while two if the peer has given one up. */
+    /** Connections with possible calls under way: one, but for a while two if the peer has given one up. */
     private final Map<HttpConnection, CallAuthorization> connections = new HashMap<>();
     /** Calls that wait for a connection. */
     private int connecting;
@@ -147,9 +147,10 @@ final class UnaryCalls implements Calls {
   }
 
   /**
-   * A request that nothing has been sent of; on the owner's context. Once the certificates have changed, the first one that finds no
-   * other call under way has a new client; one that comes earlier goes with those that are. If no connection was made in time, the next
-   * request tries another connection: the library would wait for the same one as long as the peer is silent on it.
+   * Returns a request of which nothing has been sent; on the owner's context. Once the certificates have changed, the
+   * first request that finds no other call under way gets a new client; an earlier one uses the client of the others.
+   * If no connection was made in time, the next request tries another connection: the library would wait for the same
+   * one as long as the peer is silent on it.
    */
   <Q, A> Future<GrpcClientRequest<Q, A>> request(ServiceMethod<A, Q> method) {
     if (newest.isIdle() && newest.shown != options.security().version()) {
@@ -173,7 +174,7 @@ final class UnaryCalls implements Calls {
         });
   }
 
-  /** Gives a request its header; one whose peer does not prove that it knows the token is not sent. */
+  /** Adds the header to a request; one whose peer does not prove that it knows the token is not sent. */
   private <Q, A> Future<GrpcClientRequest<Q, A>> authorized(Client by, ServiceMethod<A, Q> method,
       GrpcClientRequest<Q, A> request) {
     HttpConnection connection = request.connection();
@@ -187,7 +188,9 @@ final class UnaryCalls implements Calls {
         }).onFailure(e -> request.cancel());
   }
 
-  /** Fails if the peer does not answer in time: calls that wait for the answer would otherwise wait for ever. */
+  /**
+   * Greets the peer. Fails if it does not answer in time: calls that wait for the answer would otherwise wait for ever.
+   */
   private Future<String> greet(Client by, String header) {
     return by.grpc.request(address, GREETING).compose(r -> {
       r.headers().set(Token.HEADER, header);
@@ -202,7 +205,7 @@ final class UnaryCalls implements Calls {
   }
 
   /**
-   * Returns true if a peer has refused a call, before it looked at it, because the proof of the token was made for
+   * Returns true if a peer has refused a call, before processing it, because the proof of the token was made for
    * another process or has expired. The next call on the connection greets it again.
    */
   boolean mustGreetAgain(GrpcClientRequest<?, ?> request, GrpcClientResponse<?, ?> answer) {
@@ -245,7 +248,7 @@ final class UnaryCalls implements Calls {
     return authorization;
   }
 
-  /** Why there is no connection to send a request on. */
+  /** Returns the error of a request without a connection. */
   RegattaException unconnected(ServiceMethod<?, ?> method, Throwable cause) {
     InvalidInput refused = ConnectFailure.refusal(peer, cause, options.security());
     String why = cause instanceof TimeoutException ? "no connection within " + options.connectTimeoutMillis() / 1000.0 + " s"
@@ -253,7 +256,7 @@ final class UnaryCalls implements Calls {
     return refused != null ? refused : lost(method, why + ConnectFailure.hint(cause, options.security()), cause, false);
   }
 
-  /** Why a request that was sent, or may have been, has no answer. */
+  /** Returns the error of a request that was sent, or may have been, and has no answer. */
   PeerLost lost(ServiceMethod<?, ?> method, String why, Throwable cause) {
     return lost(method, why, cause, true);
   }
@@ -268,7 +271,10 @@ final class UnaryCalls implements Calls {
     return peer;
   }
 
-  /** Waits a second at most: a connection that a peer keeps from ending goes with its process or the network. */
+  /**
+   * Closes the connections; waits a second at most, since one that a peer keeps from ending ends with its process or
+   * the network.
+   */
   @Override
   public Future<Void> close() {
     Promise<Void> closed = caller().promise();

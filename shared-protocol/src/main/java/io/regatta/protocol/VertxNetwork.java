@@ -8,7 +8,7 @@ import io.vertx.core.Vertx;
 /**
  * The network of a Vertx: gRPC over HTTP/2.
  *
- * @param options sizes, time-outs and security of everything that is opened; control calls use the time-outs and the
+ * @param options sizes, timeouts and security of everything that is opened; control calls use the timeouts and the
  *     security
  */
 public record VertxNetwork(Vertx vertx, StreamOptions options) implements Network {

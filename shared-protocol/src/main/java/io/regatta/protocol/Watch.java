@@ -2,7 +2,7 @@ package io.regatta.protocol;
 
 import io.vertx.core.Future;
 
-/** Answers that keep coming until the peer, or this side, ends them. May be used on any thread. */
+/** A sequence of answers that continues until the peer, or this side, ends it. May be used on any thread. */
 public final class Watch {
   private final Future<Void> ended;
   private final Runnable cancel;

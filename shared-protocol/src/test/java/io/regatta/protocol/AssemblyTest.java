@@ -82,7 +82,7 @@ class AssemblyTest {
     }
   }
 
-  /** What is allocated is little more than the bytes of the request: no array is made, filled and made again larger. */
+  /** Little more is allocated than the bytes of the request: no array is made, filled and made again larger. */
   @Test
   void rows_that_come_in_pieces_are_copied_once() {
     Push push = new Push(List.of(new Contributor(1, 9, 4, 32)), 1, 0, null, List.of(rows("a", 10_000, 10)));

@@ -31,15 +31,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What the two loops allocate on the heap for a chunk of 1 MiB on its way, when everything has warmed up. By Vert.x alone it
- * is more than the chunk.
+ * The heap allocation of both loops for a chunk of 1 MiB on its way, after warm-up. By Vert.x alone it is more than the
+ * chunk.
  */
 class ChunkAllocationTest {
   private static final int CHUNK = 1 << 20;
   private static final int CHUNKS = 16;
   private static final int N = CHUNKS * CHUNK / Float.BYTES;
   private static final int ROUNDS = 10;
-  /** Twice what was measured past Vert.x; by hand it is a quarter of that. */
+  /** Twice the measured value past Vert.x; in-process it is a quarter of that. */
   private static final long BOUND = 32 << 10;
 
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -71,7 +71,7 @@ class ChunkAllocationTest {
     }
   }
 
-  /** Of both loops together; what comes before everything has been used once does not count. */
+  /** Returns the allocation of both loops together; the first uses do not count. */
   private long perChunk(Loop client, Loop server, Supplier<Future<?>> step) throws Exception {
     long before = 0;
     for (int i = 0; i < 2 * ROUNDS; i++) {

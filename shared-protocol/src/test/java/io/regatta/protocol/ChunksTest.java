@@ -14,7 +14,10 @@ import java.nio.ByteOrder;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What leaves a trainer's direct memory, shard by shard: cut at the runs of a shard, so that long ones are not copied. */
+/**
+ * The frames from a trainer's direct memory, shard by shard: cut at the runs of a shard, so that long ones are not
+ * copied.
+ */
 class ChunksTest {
   private static final int CHUNK_BYTES = 1 << 20;
   private static final int SHORT = 8192;

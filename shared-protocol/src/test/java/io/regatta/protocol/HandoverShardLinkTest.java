@@ -2,7 +2,7 @@ package io.regatta.protocol;
 
 import io.regatta.protocol.stream.Transport;
 
-/** A trainer's link by hand within one JVM. */
+/** A trainer's in-process link within one JVM. */
 class HandoverShardLinkTest extends ShardLinkContract {
 
   HandoverShardLinkTest() {

@@ -2,7 +2,7 @@ package io.regatta.protocol;
 
 import io.regatta.protocol.stream.Transport;
 
-/** A session by hand within one JVM. */
+/** An in-process session within one JVM. */
 class HandoverShardStreamSessionTest extends ShardStreamSessionContract {
 
   HandoverShardStreamSessionTest() {

@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class LentMemoryTest {
   private static final int N = 8192 * 16;
 
-  /** The link is closed while the server is busy; who lent the memory writes to it as soon as he is told. */
+  /** The link is closed while the server is busy; the lender writes to its memory as soon as it is notified. */
   @ParameterizedTest
   @EnumSource(Transport.class)
   void what_is_written_behind_the_failure_reaches_no_shard(Transport transport) throws Exception {

@@ -39,10 +39,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/**
- * What a session refuses, what it waits for, and what bounds it, on every transport, seen by a client that writes its own
- * frames.
- */
+/** The refusals, waits and limits of a session on every transport, seen by a client that writes its own frames. */
 abstract class ShardStreamSessionContract {
   private static final String PATH = StreamPaths.PARAMETER_SHARD;
 

@@ -12,8 +12,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * The attacker's program: prints a table of what it tried, learnt and changed. Exit status 0 if it learnt and changed
- * nothing but that ports are there, 3 if it did, 1 if it failed.
+ * The attacker's program: prints a table of its attempts, and of what it learnt and changed. Exit status 0 if it learnt
+ * and changed nothing but that ports are there, 3 if it did, 1 if it failed.
  */
 public final class Attacker {
   private static final String USAGE = "Attacker ports FILE KEYS HOST CLUSTER JOB"

@@ -38,8 +38,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Calls by gRPC and HTTP without the token, with a wrong one, in the clear, over TLS without a certificate, and with one
- * of another CA. Any thread; each run has clients of its own.
+ * Calls by gRPC and HTTP without the token, with a wrong one, in the clear, over TLS without a certificate, and with
+ * one of another CA. Any thread; each run has clients of its own.
  */
 final class CallAttack {
   private static final int ANSWER_MILLIS = 3000;
@@ -47,13 +47,13 @@ final class CallAttack {
   private static final int MOST_BYTES = 1 << 16;
   private static final String WRONG_TOKEN = "Bearer " + "0".repeat(64);
   private static final Set<String> REFUSED_GRPC = Set.of("12", "16");
-  /** Calls that change something where they succeed. */
+  /** Calls that change something if they succeed. */
   private static final Set<String> CHANGES = Set.of("Join", "Leave", "Set", "Save", "Hold");
   private static final Map<String, byte[]> GRPC = grpc();
   private static final List<String> HTTP = List.of("/metrics", "/why", "/health", "/ready", "/model",
       "/predict");
 
-  /** How a client connects. */
+  /** The way in which a client connects. */
   enum Way { CLEAR, TLS_WITHOUT_CERTIFICATE, TLS_WITH_A_CERTIFICATE_OF_ANOTHER_CA }
 
   private final Vertx vertx;
@@ -242,7 +242,7 @@ final class CallAttack {
     } catch (IllegalStateException e) {
       if (answer.body.length() == 0 && answer.grpcStatus() == null) {
         answer.error = Texts.error(e);
-      } // else a stream that goes on
+      } // else a stream that continues
     }
     return answer;
   }

@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What a recording of packets, as tcpdump writes it, shows: for each connection whether all its bytes are TLS records,
- * and what is sent outside connections. Owned by one thread.
+ * The analysis of a recording of packets, as tcpdump writes it: for each connection whether all its bytes are TLS
+ * records, and the packets sent outside connections. Owned by one thread.
  */
 final class Capture {
   private static final int MAGIC = 0xa1b2c3d4;
@@ -35,7 +35,7 @@ final class Capture {
   private final String attacker;
   private final Map<String, Port> ports = new LinkedHashMap<>();
   private final Map<String, TlsFollower> directions = new LinkedHashMap<>();
-  /** Name of the latest connection of each direction: port numbers are used again. */
+  /** Name of the latest connection of each direction: port numbers are reused. */
   private final Map<String, String> latest = new LinkedHashMap<>();
   private final Map<String, Integer> others = new TreeMap<>();
   private long packets;

@@ -13,7 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Listens for announcements of discovery that are sent to groups, while the others attack. Owned by one thread. */
+/** A listener for announcements of discovery that are sent to groups, while the others attack. Owned by one thread. */
 final class Eavesdropper implements AutoCloseable {
   private static final int POLL_MILLIS = 50;
   /** Groups of Hazelcast, of mDNS and of SSDP. */

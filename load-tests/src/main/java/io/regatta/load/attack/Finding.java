@@ -12,7 +12,7 @@ package io.regatta.load.attack;
  */
 record Finding(String attempt, String target, String answer, String presence, String learnt, String changed) {
 
-  /** An answer that tells no more than that the port is there. */
+  /** Returns an answer that reveals no more than that the port is there. */
   static Finding presence(String attempt, Object target, String answer, String presence) {
     return new Finding(attempt, target.toString(), answer, presence, "", "");
   }

@@ -23,8 +23,8 @@ import javax.net.ssl.X509ExtendedKeyManager;
 import javax.net.ssl.X509TrustManager;
 
 /**
- * TLS handshakes without a certificate: what a server shows before it asks who calls. Its certificate is public, so the
- * names in it count as learnt only if the attacker did not know them. Any thread.
+ * TLS handshakes without a certificate: what a server shows before it authenticates the caller. Its certificate is
+ * public, so the names in it count as learnt only if the attacker did not know them. Any thread.
  */
 final class HandshakeAttack {
   private static final int CONNECT_MILLIS = 3000;
@@ -74,7 +74,7 @@ final class HandshakeAttack {
         unknown.isEmpty() ? "" : "names in the certificate: " + String.join(", ", unknown), "");
   }
 
-  /** Returns what follows a handshake: in TLS 1.3 the server refuses a client only then. */
+  /** Returns the event after a handshake: in TLS 1.3 the server refuses a client only then. */
   private static String afterwards(SSLSocket socket) {
     try {
       return socket.getInputStream().read() < 0 ? "closed after the handshake" : "bytes after the handshake";
@@ -85,7 +85,7 @@ final class HandshakeAttack {
     }
   }
 
-  /** What the server has shown. */
+  /** The facts that the server has shown. */
   private static final class Shown {
     private final Set<String> names = new TreeSet<>();
     private final Set<String> clientAuthorities = new TreeSet<>();
@@ -136,7 +136,7 @@ final class HandshakeAttack {
     }
   }
 
-  /** Has no certificate, and notes whose the server asks for. */
+  /** Has no certificate, and notes the authorities that the server accepts. */
   private static final class NoKeys extends X509ExtendedKeyManager {
     private final Shown shown;
 

@@ -17,8 +17,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
 /**
- * A server of the attacker's to which a client of the job is led, as by a forged entry of DNS: one port with TLS and a
- * certificate of another CA, one in the clear. Owned by one thread for each port.
+ * A server of the attacker's to which a client of the job is led, as by a forged entry of DNS. One port has TLS and a
+ * certificate of another CA, one is in the clear. Owned by one thread for each port.
  */
 final class Impostor {
   private static final int READ_MILLIS = 3000;
@@ -28,7 +28,7 @@ final class Impostor {
   private Impostor() {}
 
   /**
-   * Listens at both ports and sees what clients send. Blocks.
+   * Listens at both ports and records what clients send. Blocks.
    *
    * @param keys directory with {@code tls.p12}, the attacker's key and certificate
    * @param seconds how long it listens

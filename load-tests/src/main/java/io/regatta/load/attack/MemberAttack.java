@@ -66,7 +66,7 @@ final class MemberAttack {
     }
   }
 
-  /** Reads the maps of a cluster that has let the attacker in, and writes to each. */
+  /** Reads the maps of a cluster that has admitted the attacker, and writes to each. */
   private static Finding inside(String attempt, String target, HazelcastInstance instance) {
     List<String> names = instance.getDistributedObjects().stream().map(DistributedObject::getName).toList();
     String entries = names.stream().map(name -> {

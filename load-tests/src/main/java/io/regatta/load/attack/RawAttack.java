@@ -77,7 +77,7 @@ final class RawAttack {
         }
       } catch (SocketTimeoutException silent) {
         return received.toByteArray();
-      } catch (IOException reset) { // after bytes that are of no use to it
+      } catch (IOException reset) { // after bytes that it cannot use
         return received.toByteArray();
       }
     }

@@ -9,17 +9,17 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import java.util.function.Consumer;
 
-/** A stream with nobody at its other end, which takes frames at once and never ends. For one thread. */
+/** A stream without a peer, which takes frames at once and never ends. For one thread. */
 public final class EndlessStream implements TensorStream {
   private Consumer<TensorFrame> sent = frame -> { };
   private FrameReceiver receiver;
 
-  /** Who sees the frames that are sent, while they are. */
+  /** Sets the receiver of frames, which sees them while they are sent. */
   public void onSend(Consumer<TensorFrame> taker) {
     sent = taker;
   }
 
-  /** Who takes what comes. */
+  /** Returns the receiver of arriving frames. */
   public FrameReceiver receiver() {
     return receiver;
   }
@@ -88,6 +88,6 @@ public final class EndlessStream implements TensorStream {
 
   @Override
   public void sever() {
-    // nothing is lent
+    // nothing is borrowed
   }
 }

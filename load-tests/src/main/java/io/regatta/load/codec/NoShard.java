@@ -9,12 +9,12 @@ import io.regatta.core.exchange.PushAck;
 import io.regatta.protocol.ShardStreamHandler;
 import io.vertx.core.Future;
 
-/** Takes pushes, acknowledges them at once and applies nothing. For one thread. */
+/** A handler that acknowledges pushes at once and applies nothing. For one thread. */
 public final class NoShard implements ShardStreamHandler {
   private static final PushAck ACK = new PushAck(1, 0, false, false);
   private Push last;
 
-  /** The last push; its dense gradient has been released. */
+  /** Returns the last push; its dense gradient has been released. */
   public Push last() {
     return last;
   }

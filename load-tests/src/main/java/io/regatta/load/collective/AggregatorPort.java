@@ -16,7 +16,7 @@ import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import java.util.Map;
 
-/** What of a gradient aggregator all-reduces, without a cluster. Owned by its event loop. */
+/** The all-reducing part of a gradient aggregator, without a cluster. Owned by its event loop. */
 final class AggregatorPort extends VerticleBase {
   private static final long MAX_BYTES = 1L << 30;
 

@@ -23,17 +23,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * All-reduce of vectors of float32 from direct memory, each rank in a process of its own and all ranks in one, beside
- * OpenMPI and Gloo where they are. The rounds go over all of them in turn. Blocks.
+ * The driver of all-reduce of vectors of float32 from direct memory. Each rank is in a process of its own or all ranks
+ * are in one, beside OpenMPI and Gloo if they are installed. Each round runs all of them in turn. Blocks.
  */
 public final class AllReduceDriver {
 
-  /** 4 KB to 64 MB. */
+  /** Sizes from 4 KB to 64 MB. */
   public static final List<Integer> SIZES = List.of(4 << 10, 64 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20);
 
   private AllReduceDriver() {}
 
-  /** The task of a worker of this driver. */
+  /** Returns the work of this driver's worker. */
   public static Task task(JsonObject setup) {
     return new AllReduceTask(setup);
   }
@@ -86,7 +86,10 @@ public final class AllReduceDriver {
     found.ifPresentOrElse(to::add, () -> System.err.println("drivers: " + name + " IS NOT MEASURED: " + why));
   }
 
-  /** Until its limit or three blocks that were no faster; returns how many calls make a block. Native peers need none. */
+  /**
+   * Warms up until its limit, or until three blocks were no faster; returns how many calls make a block. Native peers
+   * need no warm-up.
+   */
   private static int warmUp(Scale scale, Contender contender, int bytes) throws IOException {
     int times = scale.fits(contender.run(bytes, 2).median());
     double spent = 0;
@@ -105,10 +108,11 @@ public final class AllReduceDriver {
   }
 
   /**
-   * Measures each all-reduce with several chunk sizes, over the ways that messages take between ranks of one process, of one machine and
-   * of several, and prints the table of choices that was fastest: rows for choices.txt, or for a job's {@code collective.algorithms}.
+   * Measures each all-reduce with several chunk sizes, between ranks of one process, of one machine and of several. The
+   * rows of the fastest choices are for choices.txt, or for a job's {@code collective.algorithms}.
    *
-   * @return the rows for all-reduce, as text; a row for each way, number of ranks and size, neighbours that are alike joined
+   * @return the rows for all-reduce, as text; a row for each way, number of ranks and size, with equal neighbours
+   *     joined
    */
   public static String refit(Scale scale, List<Integer> sizes, List<Integer> ranks) throws IOException {
     List<Row> rows = new ArrayList<>();
@@ -131,7 +135,7 @@ public final class AllReduceDriver {
     return table + "\n" + new Choices(rows).text();
   }
 
-  /** A row for each run of sizes with the same choice; it ends in the middle between two sizes, in powers. */
+  /** Returns a row for each run of sizes with the same choice; it ends in the middle between two sizes, in powers. */
   private static List<Row> rows(Reach reach, int ranks, List<Integer> sizes, List<Choice> fastest) {
     List<Row> rows = new ArrayList<>();
     for (int s = 0; s < sizes.size(); s++) {
@@ -145,8 +149,9 @@ public final class AllReduceDriver {
   }
 
   /**
-   * The ring, which is pipelined, in every chunk size, but where a vector has more than 256 of them; the other two for up to 4 MB in
-   * some, of which the smallest is copied to be sent. A chunk that holds the vector is enough: larger ones are the same.
+   * Returns the candidates. The ring, which is pipelined, comes in every chunk size that cuts a vector into at most
+   * 256. The other two, for up to 4 MB, come in some sizes, of which the smallest is copied to be sent. A chunk that
+   * holds the vector is enough: larger ones are the same.
    */
   private static List<Choice> candidates(int bytes) {
     List<Choice> all = new ArrayList<>();

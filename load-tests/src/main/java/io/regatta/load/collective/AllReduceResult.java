@@ -13,7 +13,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** What the all-reduce driver has measured. For one thread. */
+/** The results of the all-reduce driver. For one thread. */
 public final class AllReduceResult {
   private static final int MB = 1 << 20;
   private static final List<String> KINDS = Stream.concat(RegattaGroup.KINDS.stream(),
@@ -47,7 +47,7 @@ public final class AllReduceResult {
     return Medians.of(samples(kind, n, bytes).stream().mapToDouble(figure).toArray());
   }
 
-  /** The median over the rounds of one's time divided by the other's in the same round. */
+  /** Returns the median over the rounds of one's time divided by the other's in the same round. */
   private double ratio(String one, String other, int n, int bytes) {
     List<Calls> a = samples(one, n, bytes);
     List<Calls> b = samples(other, n, bytes);
@@ -67,7 +67,7 @@ public final class AllReduceResult {
     };
   }
 
-  /** Three tables: time of a call, CPU seconds of all ranks per GB, and ratios of the times. */
+  /** Returns three tables: time of a call, CPU seconds of all ranks per GB, and ratios of the times. */
   public String markdown() {
     Table times = table("p50 µs", Calls::micros);
     Table cpu = table("CPU s/GB", Calls::cpuPerGb);
@@ -102,7 +102,7 @@ public final class AllReduceResult {
     return bytes >= MB ? bytes / MB + " MB" : bytes / 1024 + " KB";
   }
 
-  /** All raw values. */
+  /** Returns all raw values. */
   public JsonObject json() {
     JsonArray all = new JsonArray();
     samples.forEach((key, calls) -> {

@@ -27,10 +27,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The ranks of one process: one, or all of a group by hand; or an aggregator of ranks elsewhere. {@code listen} opens their ports, {@code
- * aggregate} that of an aggregator, {@code form} a group,
- * {@code run} makes so many calls one after another on each rank's loop, {@code check} compares a sum with the closed form.
- * Called by the worker's main thread only.
+ * The ranks of one process: one, or all of an in-process group; or an aggregator of ranks elsewhere. The command
+ * {@code listen} opens their ports, {@code aggregate} that of an aggregator, and {@code form} forms a group. The
+ * command {@code run} makes a number of calls one after another on each rank's loop, and {@code check} compares a sum
+ * with the closed form. Called by the worker's main thread only.
  */
 final class AllReduceTask implements Task {
   private static final double GIGA = 1e9;
@@ -38,11 +38,11 @@ final class AllReduceTask implements Task {
   private final Vertx vertx = Vertx.vertx(PlainVertx.options());
   private final int here;
   private final Transport transport;
-  /** Tensors lie in memory that others read. */
+  /** True if tensors lie in memory that others read. */
   private final boolean lent;
   private final List<CollectivePort> ports = new ArrayList<>();
   private List<Collectives> ranks = List.of();
-  /** Of the last run, by rank: its pages are there when the next one of this size begins. */
+  /** Tensors of the last run, by rank: their pages are there when the next one of this size begins. */
   private List<TensorMemory> memory = List.of();
   private long generation;
 
@@ -92,7 +92,7 @@ final class AllReduceTask implements Task {
     return array.stream().map(Object::toString).toList();
   }
 
-  /** The first rank's median of a call tells; CPU is the worker's to measure. */
+  /** Measures calls; the first rank's median counts, and the worker measures the CPU. */
   private JsonObject calls(int bytes, int times) throws Exception {
     if (memory.size() != ranks.size() || memory.get(0).bytes().capacity() != bytes) {
       memory = ports.stream().map(port -> lent ? port.memory(bytes) : TensorMemory.direct(bytes)).toList();
@@ -107,7 +107,7 @@ final class AllReduceTask implements Task {
     return new JsonObject().put("median", nanos[times / 2] / GIGA).put("inside", seconds);
   }
 
-  /** Calls one after another. Owned by the rank's loop. */
+  /** Calls made one after another. Owned by the rank's loop. */
   private static final class Calls {
     private final Collectives rank;
     private final Tensor tensor;

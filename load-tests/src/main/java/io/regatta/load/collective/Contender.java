@@ -5,12 +5,12 @@ import java.io.IOException;
 /** A group of ranks of one kind that is measured. Used by the coordinator's main thread. */
 interface Contender extends AutoCloseable {
 
-  /** In the tables, e.g. {@code regatta}. */
+  /** Returns the name in the tables, e.g. {@code regatta}. */
   String kind();
 
   int ranks();
 
-  /** So many calls of so many bytes, after some that are not counted. */
+  /** Makes this number of calls of this size, after some that are not counted. */
   Calls run(int bytes, int times) throws IOException;
 
   @Override
@@ -26,12 +26,12 @@ interface Contender extends AutoCloseable {
    */
   record Calls(double median, double seconds, double cpu, double gigabytes) {
 
-    /** Microseconds of a call. */
+    /** Returns microseconds of a call. */
     double micros() {
       return median * 1e6;
     }
 
-    /** CPU seconds of all ranks for each GB that was reduced. */
+    /** Returns CPU seconds of all ranks for each GB that was reduced. */
     double cpuPerGb() {
       return cpu / gigabytes;
     }

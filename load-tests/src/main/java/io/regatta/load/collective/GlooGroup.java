@@ -13,10 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Gloo's all-reduce as {@code torch.distributed} has it: one Python process for each rank, started once. */
+/** Gloo's all-reduce through {@code torch.distributed}: one Python process for each rank, started once. */
 final class GlooGroup implements Contender {
   static final String GLOO = "gloo";
-  /** Names the Python that has torch; else the one in PATH. */
+  /** Variable that names the Python with torch; else the one in PATH is used. */
   static final String PYTHON = "REGATTA_GLOO_PYTHON";
   static final String MISSING = "no Python with torch.distributed and its gloo backend: set " + PYTHON
       + " to one, e.g. of a virtual environment with PyPI's torch";
@@ -49,7 +49,7 @@ final class GlooGroup implements Contender {
     }
   }
 
-  /** Empty if there is no Python with Gloo. */
+  /** Returns the group; empty if there is no Python with Gloo. */
   static Optional<Contender> find(int ranks) throws IOException {
     String given = System.getenv(PYTHON);
     Optional<String> python = given == null ? Programs.inPath("python3") : Optional.of(given);

@@ -20,7 +20,7 @@ final class OpenMpiGroup implements Contender {
     this.program = program;
   }
 
-  /** Compiles the program; empty if OpenMPI is not there. */
+  /** Compiles the program; empty if OpenMPI is not installed. */
   static Optional<Contender> find(String kind, int ranks) throws IOException {
     return MpiProgram.compile("allreduce").map(program -> new OpenMpiGroup(kind, ranks, program));
   }

@@ -9,17 +9,19 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Regatta's ranks, each in a process of its own or all in one; or with an aggregator in one more, which sums for them. */
+/**
+ * Regatta's ranks, each in a process of its own or all in one; or with an aggregator in one more, which sums for them.
+ */
 final class RegattaGroup implements Contender {
   static final String PROCESSES = "regatta";
   static final String UNIX = "regatta-unix";
   static final String SHARED = "regatta-shared";
-  /** As that, with tensors in memory that the others read where it lies. */
+  /** Ranks with shared memory whose tensors lie in memory that the others read in place. */
   static final String LENT = "regatta-lent";
   static final String HANDOVER = "regatta-handover";
   static final String AGGREGATED = "regatta-aggregated";
 
-  /** Of those that differ in nothing but the way, the one that ranks take by default when they are this far apart. */
+  /** Returns, of the kinds that differ only in the way of messages, the default of ranks at this distance. */
   static String of(Reach reach) {
     return switch (reach) {
       case PROCESS -> HANDOVER;
@@ -28,12 +30,12 @@ final class RegattaGroup implements Contender {
     };
   }
 
-  /** All. */
+  /** All kinds. */
   static final List<String> KINDS = List.of(PROCESSES, UNIX, SHARED, LENT, AGGREGATED, HANDOVER);
 
   private final String kind;
   private final int ranks;
-  /** Of ranks. */
+  /** Processes of ranks. */
   private final List<WorkerProcess> workers = new ArrayList<>();
   /** Null if there is none. */
   private WorkerProcess aggregator;
@@ -84,7 +86,7 @@ final class RegattaGroup implements Contender {
     workers.forEach(worker -> worker.answer("to form a group"));
   }
 
-  /** Has all processes do it at the same time. */
+  /** Makes all processes run it at the same time. */
   private List<JsonObject> all(JsonObject command) {
     workers.forEach(worker -> worker.tell(command));
     return workers.stream().map(worker -> worker.answer(command.encode())).toList();

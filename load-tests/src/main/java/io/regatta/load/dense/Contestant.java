@@ -29,7 +29,7 @@ final class Contestant {
     return new JsonObject().put("do", operation).put("task", task);
   }
 
-  /** Also finds out how often an operation fits into a block. */
+  /** Warms up, and determines how often an operation fits into a block. */
   void warmUp(Scale scale) {
     for (String operation : OPERATIONS) {
       times.put(operation, pair.warmUpInBlocks(command(operation), scale));

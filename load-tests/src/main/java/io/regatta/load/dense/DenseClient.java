@@ -6,7 +6,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The process of one kind's trainers, one for each task; serves itself if the kind is one process. */
+/** The process of one kind's trainers, one for each task; includes the server if the kind is one process. */
 final class DenseClient implements Task {
   private final Peer peer;
   private final boolean applies;
@@ -35,7 +35,9 @@ final class DenseClient implements Task {
     }
   }
 
-  /** {@code push} and {@code pull}, {@code times}; {@code check} tells whether the weights are what they must be. */
+  /**
+   * Runs {@code push} and {@code pull}, {@code times}; {@code check} reports whether the weights are the expected ones.
+   */
   @Override
   public JsonObject run(JsonObject command) throws Exception {
     Trainer trainer = trainers.get(command.getInteger("task"));

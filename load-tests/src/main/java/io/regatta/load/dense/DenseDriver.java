@@ -15,26 +15,27 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Dense push and pull of one vector between a trainer and a shard, for every kind of {@link Peers} and chunk size, and
- * programs of the system. A push is measured from the call to the acknowledgement of the applied gradient, a pull until
- * all values are in the trainer's memory. After the rounds the weights of every kind are compared with the closed form.
+ * The driver of dense push and pull of one vector between a trainer and a shard, for every kind of {@link Peers} and
+ * chunk size, and programs of the system. A push is measured from the call to the acknowledgement of the applied
+ * gradient, a pull until all values are in the trainer's memory. After the rounds the weights of every kind are
+ * compared with the closed form.
  */
 public final class DenseDriver {
 
   private DenseDriver() {}
 
-  /** The task of a worker of this driver. */
+  /** Returns the work of this driver's worker. */
   public static Task task(JsonObject setup) throws Exception {
     return setup.getString("role").equals("server") ? new DenseServer(setup) : new DenseClient(setup);
   }
 
-  /** All kinds. */
+  /** Returns all kinds. */
   public static List<String> kinds() {
     return Peers.names();
   }
 
   /**
-   * Runs these kinds, and iperf3 and OpenMPI if they are there. Blocks; fails if a kind's weights come out wrong.
+   * Runs these kinds, and iperf3 and OpenMPI if they are installed. Blocks; fails if a kind's weights come out wrong.
    *
    * @param elements floats of the vector
    * @param chunks bytes
@@ -71,7 +72,7 @@ public final class DenseDriver {
     return new DenseResult(elements, chunks, samples);
   }
 
-  /** The processes of one kind, for all these tasks. */
+  /** Starts the processes of one kind, for all these tasks. */
   static WorkerPair start(String kind, List<DenseTask> tasks) throws IOException {
     JsonObject setup = new JsonObject().put("driver", "dense").put("kind", kind)
         .put("tasks", new JsonArray(tasks.stream().map(DenseTask::json).toList()));

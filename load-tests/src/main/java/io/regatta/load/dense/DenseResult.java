@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
-/** What the dense driver has measured. Immutable by convention. */
+/** The results of the dense driver. Immutable by convention. */
 public final class DenseResult {
 
   static final String IPERF3 = "iperf3";
@@ -24,10 +24,10 @@ public final class DenseResult {
   }
 
   /**
-   * A ratio that is asked for.
+   * A required ratio.
    *
    * @param figure GB/s, or CPU seconds per GB of both ends
-   * @param wanted as the README says it
+   * @param wanted as in the README
    */
   private record Demand(String kind, String peer, String label, ToDoubleFunction<Sample> figure, String wanted) {}
 
@@ -63,7 +63,7 @@ public final class DenseResult {
     this.samples = samples;
   }
 
-  /** Kinds that were measured. */
+  /** Returns the kinds that were measured. */
   List<String> kinds() {
     return samples.keySet().stream().map(Key::kind).distinct().toList();
   }
@@ -73,7 +73,7 @@ public final class DenseResult {
     return found != null ? found : samples.getOrDefault(new Key(kind, 0, operation), List.of());
   }
 
-  /** Two tables: figures and ratios. */
+  /** Returns two tables: results and ratios. */
   public String markdown() {
     Table figures = new Table("kind", "chunk", "push GB/s", "push CPU s/GB, client + server", "pull GB/s",
         "pull CPU s/GB, client + server");
@@ -110,7 +110,7 @@ public final class DenseResult {
     return chunk == 0 ? "–" : chunk % (1 << 20) == 0 ? (chunk >> 20) + " MB" : chunk + " B";
   }
 
-  /** All raw values; units are GB. */
+  /** Returns all raw values; units are GB. */
   public JsonObject json() {
     JsonArray all = new JsonArray();
     samples.forEach((key, values) -> all.add(new JsonObject().put("kind", key.kind).put("chunk_bytes", key.chunk)

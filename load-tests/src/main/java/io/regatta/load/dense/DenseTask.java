@@ -11,9 +11,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What every kind does alike: a shard's vector of so many floats, from which SGD takes the same gradient again and
- * again. All values are small multiples of 2^-10, so that the weights after n pushes are exact in whatever order a kind
- * computes them: {@code initial - n * RATE * gradient}.
+ * The task common to all kinds: a shard's vector of floats, from which SGD takes the same gradient repeatedly. All
+ * values are small multiples of 2^-10, so that the weights after n pushes are exact in any order of computation:
+ * {@code initial - n * RATE * gradient}.
  *
  * @param elements of the vector
  * @param options of Regatta's streams; all kinds take the size of a chunk from them, in both directions
@@ -23,19 +23,19 @@ public record DenseTask(int elements, StreamOptions options) {
   /** Learning rate. */
   public static final float RATE = 0x1p-10f;
 
-  /** With chunks of so many bytes, everything else by default. */
+  /** Creates a task with this chunk size, everything else by default. */
   DenseTask(int elements, int chunkBytes) {
     this(elements, StreamOptions.defaults().withChunkBytes(chunkBytes));
   }
 
-  /** What a worker of the dense driver is told of its tasks. */
+  /** Returns the description of the task for a worker of the dense driver. */
   JsonObject json() {
     return new JsonObject().put("elements", elements).put("chunk", chunkBytes())
         .put("window", options.initialWindowBytes()).put("connection_window", options.connectionWindowBytes())
         .put("frame", options.maxFrameBytes());
   }
 
-  /** All {@code tasks} of a worker's setup. */
+  /** Returns all {@code tasks} of a worker's setup. */
   static List<DenseTask> all(JsonObject setup) {
     List<DenseTask> tasks = new ArrayList<>();
     JsonArray told = setup.getJsonArray("tasks");
@@ -56,12 +56,12 @@ public record DenseTask(int elements, StreamOptions options) {
     return chunkBytes() / Float.BYTES;
   }
 
-  /** The same for Regatta. */
+  /** Returns the model for Regatta. */
   public ModelSpec model() {
     return new ModelSpec(1, List.of(new DenseVariable("w", List.of(elements))), OptimizerSpec.sgd(RATE), List.of());
   }
 
-  /** The weights at the beginning. */
+  /** Returns the weights at the beginning. */
   public float[] initial() {
     float[] w = new float[elements];
     for (int i = 0; i < elements; i++) {
@@ -70,7 +70,7 @@ public record DenseTask(int elements, StreamOptions options) {
     return w;
   }
 
-  /** What is pushed each time. */
+  /** Returns the gradient of each push. */
   public float[] gradient() {
     float[] g = new float[elements];
     for (int i = 0; i < elements; i++) {
@@ -79,7 +79,7 @@ public record DenseTask(int elements, StreamOptions options) {
     return g;
   }
 
-  /** Throws if these are not the weights after so many pushes. */
+  /** Throws if these are not the weights after this number of pushes. */
   public void check(float[] weights, long pushes) {
     float[] expected = initial();
     float[] g = gradient();

@@ -4,12 +4,12 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 
-/** Takes the little-endian floats of a chunk out of pieces that are cut anywhere. Owned by one thread. */
+/** A decoder of a chunk's little-endian floats from slices that are cut anywhere. Owned by one thread. */
 abstract class FloatPieces {
   private final ByteBuffer cut = ByteBuffer.allocate(Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
   private int next;
 
-  /** The next floats of the vector from an element on. */
+  /** Takes the next floats of the vector from an element on. */
   abstract void floats(FloatBuffer floats, int at);
 
   /** Begins a chunk at an element of the vector. */
@@ -18,7 +18,7 @@ abstract class FloatPieces {
     cut.clear();
   }
 
-  /** The next bytes; returns after which element of the vector they end. */
+  /** Takes the next bytes; returns after which element of the vector they end. */
   final int take(ByteBuffer bytes) {
     if (cut.position() > 0) {
       fillCut(bytes);

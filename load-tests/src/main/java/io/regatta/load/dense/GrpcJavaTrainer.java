@@ -11,8 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The trainer's end of grpc-java's stream. One thread pushes and pulls and waits; the chunks of a push are sent by the
- * stream's loop, and the first ones by that thread: never both, since it is under the monitor.
+ * The trainer's end of grpc-java's stream. One thread pushes and pulls and waits. That thread sends the first chunks of
+ * a push, and the stream's loop the others; never both at once, because of the monitor.
  */
 final class GrpcJavaTrainer implements ClientResponseObserver<TensorMessage, TensorMessage>, Peer.Client {
   private static final long LIMIT_SECONDS = 60;
@@ -35,14 +35,14 @@ final class GrpcJavaTrainer implements ClientResponseObserver<TensorMessage, Ten
     return trainer;
   }
 
-  /** The next chunk of the gradient; copied once, into an array that the message takes over. */
+  /** Returns the next chunk of the gradient; copied once, into an array that the message takes over. */
   private TensorMessage chunk() {
     byte[] bytes = new byte[Math.min(task.chunkElements(), task.elements() - next) * Float.BYTES];
     memory.gradient().get(next * Float.BYTES, bytes);
     return chunk(Kind.PUSH, bytes, next, task);
   }
 
-  /** A part of the vector as a message, which takes the bytes over. */
+  /** Returns a part of the vector as a message, which takes the bytes over. */
   static TensorMessage chunk(Kind kind, byte[] bytes, int element, DenseTask task) {
     return TensorMessage.newBuilder().setKind(kind).setOffset(element).setTotal(task.elements())
         .setPayload(UnsafeByteOperations.unsafeWrap(bytes)).build();

@@ -11,8 +11,8 @@ import io.vertx.core.Vertx;
 import java.util.List;
 
 /**
- * Regatta's stream alone: a shard behind its sessions and a trainer's link to it, each on a loop of its own, from arrays
- * and to arrays. What {@link RegattaPeer} needs beyond that is what server and client cost.
+ * Regatta's stream alone: a shard with its sessions and a trainer's link to it, each on a loop of its own, from arrays
+ * and to arrays. The difference to {@link RegattaPeer} is the cost of server and client.
  */
 final class LinkPeer implements Peer {
   private final Vertx vertx = Vertx.vertx(PlainVertx.options());

@@ -1,6 +1,6 @@
 package io.regatta.load.dense;
 
-/** What the memory allows: one copy per push and per pull, nothing applied. For one thread. */
+/** The limit of the memory: one copy per push and per pull, nothing applied. For one thread. */
 final class MemcpyPeer implements Peer {
 
   @Override

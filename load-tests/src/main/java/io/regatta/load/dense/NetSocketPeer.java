@@ -14,12 +14,12 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Vert.x's NetSocket as everybody uses it: Buffers in both directions, with native transport. What is received is
- * applied straight from its Buffer, for which a user would have to know an internal class.
+ * Vert.x's NetSocket in its usual use: Buffers in both directions, with native transport. Received data are applied
+ * straight from their Buffer, for which a user would have to know an internal class.
  */
 final class NetSocketPeer implements Peer {
   private final Vertx vertx = Vertx.vertx(PlainVertx.options());
-  /** Vert.x closes the connections of a client that nobody refers to any more. */
+  /** Kept, since Vert.x closes the connections of a client without references. */
   private final NetClient client = vertx.createNetClient(new NetClientOptions().setTcpNoDelay(true));
 
   @Override

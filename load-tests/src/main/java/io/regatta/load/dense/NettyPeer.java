@@ -26,8 +26,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Netty's channels with handlers of our own and direct buffers, a gradient sent from where it lies: what TCP allows on the
- * JVM. One loop per process; epoll where there is one.
+ * Netty's channels with handlers of our own and direct buffers, a gradient sent in place: the limit of TCP on the JVM.
+ * One loop per process; epoll if there is one.
  */
 final class NettyPeer implements Peer {
   private static final ByteBufAllocator POOL = DirectMemory.ALLOCATOR;
@@ -69,7 +69,7 @@ final class NettyPeer implements Peer {
     group.shutdownGracefully();
   }
 
-  /** Feeds the frames; a trainer's goes on when the channel is writable. */
+  /** Feeds the frames; a trainer's reader continues when the channel is writable. */
   private static final class Reader extends ChannelInboundHandlerAdapter {
     private RawFrames frames;
     private RawTrainer trainer;

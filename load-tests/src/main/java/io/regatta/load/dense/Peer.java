@@ -6,13 +6,13 @@ interface Peer extends AutoCloseable {
   /** Serves a vector of its own on a free port of the loopback interface. */
   int serve(DenseTask task) throws Exception;
 
-  /** Connects to a port that this kind serves; in the same process if it is one that needs no other. */
+  /** Connects to a port that this kind serves; in the same process if the kind needs no other. */
   Client connect(int port, DenseTask task) throws Exception;
 
   @Override
   void close() throws Exception;
 
-  /** A trainer. Its calls are made by one thread and block it until they are done. */
+  /** A trainer. One thread makes its calls, which block until they are done. */
   interface Client {
 
     /** Pushes the task's gradient; the shard has applied it when this returns. */
@@ -21,7 +21,7 @@ interface Peer extends AutoCloseable {
     /** Fetches the weights, isolated from later pushes. */
     void pull() throws Exception;
 
-    /** What the last pull has fetched. */
+    /** Returns the values of the last pull. */
     float[] values();
   }
 }

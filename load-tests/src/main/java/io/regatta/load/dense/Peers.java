@@ -16,7 +16,7 @@ import java.util.function.Function;
 final class Peers {
 
   static final String REGATTA = "regatta";
-  /** With mutual TLS and a token. */
+  /** The kind with mutual TLS and a token. */
   static final String TLS = "regatta-tls";
   static final String LINK = "regatta-link";
   static final String SHARED = "regatta-shared";
@@ -49,7 +49,7 @@ final class Peers {
     return List.copyOf(KINDS.keySet());
   }
 
-  /** @param certificates directory of those of this run; null: its own, if the kind wants some */
+  /** @param certificates directory of those of this run; null: its own, if the kind requires some */
   static Peer named(String kind, String certificates) {
     Function<Path, Peer> peer = KINDS.get(kind);
     if (peer == null) {
@@ -62,7 +62,7 @@ final class Peers {
     }
   }
 
-  /** Whether server and client are one process. */
+  /** Returns true if server and client are one process. */
   static boolean oneProcess(String kind) {
     return ONE_PROCESS.contains(kind);
   }

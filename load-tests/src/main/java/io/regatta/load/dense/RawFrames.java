@@ -14,15 +14,15 @@ final class RawFrames {
   static final int PULL = 3;
   static final int VALUES = 4;
 
-  /** Takes the messages. */
+  /** Receiver of the messages. */
   interface Sink {
-    /** A message without payload. */
+    /** Takes a message without payload. */
     void message(int what);
 
-    /** A chunk begins. */
+    /** Begins a chunk. */
     void begin(int what, int element);
 
-    /** The next piece of its payload, all of which is read. */
+    /** Takes the next slice of its payload, all of which is read. */
     void payload(ByteBuf piece);
   }
 
@@ -35,7 +35,7 @@ final class RawFrames {
     header = headerMemory;
   }
 
-  /** Reads everything that is there. */
+  /** Reads everything that is available. */
   void read(ByteBuf in) {
     while (in.isReadable()) {
       if (left > 0) {

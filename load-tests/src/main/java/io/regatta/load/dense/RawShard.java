@@ -3,8 +3,8 @@ package io.regatta.load.dense;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The shard's end of a connection of {@link RawFrames}: applies a gradient as it comes, and answers a pull with a copy
- * of the weights that is whole before anything else is read. Owned by the connection's loop.
+ * The shard's end of a connection of {@link RawFrames}. It applies a gradient as it arrives, and answers a pull with a
+ * copy of the weights that is complete before anything else is read. Owned by the connection's loop.
  */
 final class RawShard implements RawFrames.Sink {
   private final DenseTask task;

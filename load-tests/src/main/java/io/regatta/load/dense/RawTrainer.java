@@ -55,7 +55,7 @@ final class RawTrainer implements RawFrames.Sink, Peer.Client {
     answered.get(LIMIT_SECONDS, TimeUnit.SECONDS);
   }
 
-  /** The connection is gone: what is asked for will not come. */
+  /** Notes that the connection is gone: answers will not arrive. */
   void lost() {
     if (done != null) {
       done.completeExceptionally(new PeerLost("the connection to the peer's shard is closed"));

@@ -9,7 +9,7 @@ interface RawWire {
   void send(int what);
 
   /**
-   * Sends a part of a vector as a chunk, behind what is on its way already. Its direct memory stays as it is until the
+   * Sends a part of a vector as a chunk, after the messages on their way. Its direct memory must not change until the
    * peer has answered.
    */
   void send(int what, ByteBuffer vector, int element, int count);
@@ -17,6 +17,6 @@ interface RawWire {
   /** Copies the whole vector before it returns, and sends it in chunks. The peer asks again only when it has it. */
   void sendAll(int what, float[] vector, int chunkElements);
 
-  /** Whether a sender that can wait should; {@link RawTrainer#pump} is called when there is room again. */
+  /** Returns true if a sender that can wait should; {@link RawTrainer#pump} is called when there is room again. */
   boolean full();
 }

@@ -14,7 +14,7 @@ import io.vertx.core.Vertx;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Regatta as it is used: a parameter server, and a trainer's client from and to an engine's memory. */
+/** Regatta in its usual use: a parameter server, and a trainer's client from and to an engine's memory. */
 final class RegattaPeer implements Peer {
   private final Transport transport;
   private final NodeConfig node;

@@ -3,7 +3,7 @@ package io.regatta.load.dense;
 import java.nio.FloatBuffer;
 
 /**
- * The peers' shard: applies SGD straight from the bytes of a gradient, in pieces that may be cut in the middle of a
+ * The peers' shard: applies SGD straight from the bytes of a gradient, in slices that may be cut in the middle of a
  * float, without a copy in memory. Blocks that stay in the first-level cache let HotSpot vectorize the loop, which it
  * does only if both arrays are read from the same index on. Owned by one thread.
  */

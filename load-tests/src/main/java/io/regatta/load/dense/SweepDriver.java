@@ -16,15 +16,15 @@ import java.util.Map;
 import java.util.function.IntFunction;
 
 /**
- * Dense push and pull as {@link DenseDriver} measures {@code regatta}, over sizes of chunks, windows and frames, one of them at a
- * time and the others by default: where the defaults come from. All are in one pair of processes, so that each is as warm as the
- * others.
+ * The driver of dense push and pull, as {@link DenseDriver} measures {@code regatta}, over sizes of chunks, windows and
+ * frames. One setting varies at a time, with the others by default; the defaults come from its results. All are in one
+ * pair of processes, so that each is as warm as the others.
  */
 public final class SweepDriver {
   private static final StreamOptions DEFAULTS = StreamOptions.defaults();
   private static final int KILO = 1 << 10;
   private static final int MEGA = 1 << 20;
-  /** Of a connection to that of its streams, as by default. */
+  /** Ratio of a connection's window to that of its streams, as by default. */
   private static final int CONNECTION = DEFAULTS.connectionWindowBytes() / DEFAULTS.initialWindowBytes();
 
   private SweepDriver() {}

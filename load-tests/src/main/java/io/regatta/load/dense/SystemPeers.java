@@ -9,12 +9,12 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 
-/** Peers that are programs of the system, as far as they are there. Used by the coordinator's main thread. */
+/** Peers that are programs of the system, if they are installed. Used by the coordinator's main thread. */
 final class SystemPeers implements AutoCloseable {
   private final Optional<Iperf3> iperf3 = Iperf3.find();
   private final Optional<OpenMpi> openMpi = OpenMpi.find();
 
-  /** Says on standard error what is missing and how to get it. */
+  /** Reports on standard error which program is missing and how to get it. */
   SystemPeers() throws IOException {
     if (iperf3.isEmpty()) {
       missing("iperf3", "no iperf3 in PATH; Debian's package is iperf3");
@@ -28,7 +28,7 @@ final class SystemPeers implements AutoCloseable {
     System.err.println("drivers: " + peer.toUpperCase() + " IS NOT MEASURED: " + why);
   }
 
-  /** One round. OpenMPI's two ranks are alike, so there is no pull of it. */
+  /** Runs one round. OpenMPI's two ranks are alike, so there is no pull of it. */
   void measure(Scale scale, int bytes, BiConsumer<DenseResult.Key, Sample> samples) throws IOException {
     if (iperf3.isPresent()) {
       int seconds = (int) Math.ceil(scale.blockSeconds());

@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A trainer's direct memory, as an engine lends it: the bytes of its gradient, and room for those of the values that it
- * pulls. Owned by the client of one kind.
+ * A trainer's direct memory, as an engine lends it: the bytes of its gradient, and room for the pulled values. Owned by
+ * the client of one kind.
  */
 final class TrainerMemory {
   private final ByteBuffer gradient;
@@ -22,17 +22,17 @@ final class TrainerMemory {
     return ByteBuffer.allocateDirect(elements * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** What is pushed: the whole buffer, little-endian. */
+  /** Returns the pushed gradient: the whole buffer, little-endian. */
   ByteBuffer gradient() {
     return gradient;
   }
 
-  /** Where what is pulled goes: the whole buffer, little-endian. */
+  /** Returns the room for pulled values: the whole buffer, little-endian. */
   ByteBuffer values() {
     return values;
   }
 
-  /** Values from this element on come next. */
+  /** Sets the element at which the next values begin. */
   void begin(int element) {
     next = element * Float.BYTES;
   }
@@ -45,7 +45,7 @@ final class TrainerMemory {
     return next == values.capacity();
   }
 
-  /** The values that were pulled last. */
+  /** Returns the values that were pulled last. */
   float[] toArray() {
     float[] out = new float[values.capacity() / Float.BYTES];
     values.asFloatBuffer().get(out);

@@ -22,8 +22,9 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Reading, parsing, normalising and hashing Criteo files from the page cache, by one thread: MB for each CPU second of the
- * process, which is what a core can do, garbage collection and JIT included. Each kind is a process that stays up.
+ * The driver of reading, parsing, normalising and hashing Criteo files from the page cache, by one thread. It measures
+ * MB for each CPU second of the process, the capacity of a core with garbage collection and JIT included. Each kind is
+ * a process that stays up.
  */
 public final class IngestDriver {
 
@@ -35,7 +36,7 @@ public final class IngestDriver {
 
   private IngestDriver() {}
 
-  /** The task of a worker of this driver. */
+  /** Returns the work of this driver's worker. */
   public static Task task(JsonObject setup) {
     return setup.getString("kind").equals(SPLIT) ? new SplitReading(setup)
         : new RegattaReading(setup, setup.getString("kind").equals(LOADER));

@@ -6,8 +6,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Reads Criteo files from beginning to end: dense features normalised, categorical ones hashed, all into arrays. Each
- * answer has {@code examples}, and {@code sum} of all ids, in which kinds must agree. Owned by the worker's main thread.
+ * The reading of Criteo files from beginning to end: dense features normalised, categorical ones hashed, all into
+ * arrays. Each answer has {@code examples}, and {@code sum} of all ids, in which kinds must agree. Owned by the
+ * worker's main thread.
  */
 abstract class Reading implements Task {
 

@@ -10,7 +10,7 @@ import io.regatta.trainer.data.TextSource;
 import io.regatta.trainer.data.format.CriteoFormat;
 import io.vertx.core.json.JsonObject;
 
-/** As a reader thread of a trainer does: alone on the main thread, or by a loader with one reader thread. */
+/** Reading as by a trainer's reader thread: alone on the main thread, or by a loader with one reader thread. */
 final class RegattaReading extends Reading {
 
   private final boolean byLoader;

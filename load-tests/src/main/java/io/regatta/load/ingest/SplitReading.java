@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import net.jpountz.xxhash.XXHash32;
 import net.jpountz.xxhash.XXHashFactory;
 
-/** As it is written without much thought: {@code BufferedReader}, {@code String.split}, {@code Float.parseFloat}, xxHash. */
+/** Reading in the obvious way: {@code BufferedReader}, {@code String.split}, {@code Float.parseFloat}, xxHash. */
 final class SplitReading extends Reading {
 
   private static final float[] DENSE_MIN = {0, -3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};

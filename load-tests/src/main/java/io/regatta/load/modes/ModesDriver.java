@@ -23,21 +23,25 @@ import java.util.Locale;
 import java.util.stream.Stream;
 
 /**
- * What modes, numbers of trainers and batch sizes cost in quality: CTR-DNN with 10,000,001 ids on generated data, alone, in
- * each mode with two trainers, and sync and async over trainers and batches. AUC is that of the saved model on the test data,
- * as a predictor serves it, over all examples and over those with the fewest and the most rare ids, beside the AUC of the
- * probabilities that the labels were drawn with. In this process, one run after the other.
+ * The driver of the cost in quality of modes, numbers of trainers and batch sizes. It trains CTR-DNN with 10,000,001
+ * ids on generated data: alone, in each mode with two trainers, and in sync and async over trainers and batches. AUC is
+ * that of the saved model on the test data, as a predictor serves it. It is taken over all examples and over those with
+ * the fewest and the most rare ids, beside the AUC of the probabilities that the labels were drawn with. In this
+ * process, one run after the other.
  */
 public final class ModesDriver {
 
   private static final long ID_SPACE = 10_000_001;
   private static final int PARTS = 20;
   private static final int PREDICTED = 1000;
-  /** In which the runs of all modes come near what the data allow, and in which the cost of large batches shows. */
+  /**
+   * Epochs in which the runs of all modes come near the limit of the data, and in which the cost of large batches
+   * shows.
+   */
   private static final int MODES_EPOCHS = 4;
   private static final int GRID_EPOCHS = 2;
   private static final int LOCAL_BATCH = 1000;
-  /** For a batch of 1000; they grow with what one update averages over. */
+  /** Learning rate for a batch of 1000; it grows with the examples of one update. */
   private static final double RATE = 0.1;
   private static final double ROWS_RATE = 20;
   private static final int SERVERS = 2;
@@ -52,7 +56,7 @@ public final class ModesDriver {
    */
   public record Size(int trainRows, int testRows, boolean grid) {
 
-    /** Of the figures in docs/results.md. */
+    /** Sizes of the results in docs/results.md. */
     public static final Size FULL = new Size(500_000, 40_000, true);
     public static final Size QUICK = new Size(50_000, 40_000, true);
   }
@@ -160,7 +164,7 @@ public final class ModesDriver {
             .put("test_rows", data.size().testRows()).put("train_files", PARTS)));
   }
 
-  /** Up within a fifth of the steps, then down by a cosine. */
+  /** Returns a schedule that rises within a fifth of the steps, then falls by a cosine. */
   private static JsonObject sgd(double rate, long steps) {
     long warmUp = Math.max(1, steps / 5);
     return new JsonObject().put("kind", "sgd").put("learning_rate", rate).put("schedule", new JsonObject()

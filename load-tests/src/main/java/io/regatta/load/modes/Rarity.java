@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Test examples by how rare their ids are in the training data: the quarter with the fewest ids that occur less than
- * {@value #RARE} times there, and the quarter with the most. Immutable.
+ * The order of test examples by the rarity of their ids in the training data. It gives the quarter with the fewest ids
+ * that occur less than {@value #RARE} times there, and the quarter with the most. Immutable.
  */
 final class Rarity {
 
@@ -60,7 +60,7 @@ final class Rarity {
     }
   }
 
-  /** AUC of scores of all test examples, of the quarter with the fewest rare ids, and of that with the most. */
+  /** Returns AUC of scores of all test examples, of the quarter with the fewest rare ids, and of that with the most. */
   double[] auc(float[] scores) {
     int quarter = order.length / 4;
     return new double[] {auc(scores, order), auc(scores, Arrays.copyOf(order, quarter)),

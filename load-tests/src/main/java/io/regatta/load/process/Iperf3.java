@@ -23,13 +23,13 @@ public final class Iperf3 {
     this.program = program;
   }
 
-  /** Empty if it is not there. */
+  /** Returns the program; empty if it is not installed. */
   public static Optional<Iperf3> find() {
     return Programs.inPath("iperf3").map(Iperf3::new);
   }
 
   /**
-   * Sends for so many seconds. Its server takes one client and ends; it also ends when none comes.
+   * Sends for this number of seconds. Its server takes one client and ends; it also ends if none comes.
    *
    * @param reverse the server sends
    */
@@ -75,7 +75,10 @@ public final class Iperf3 {
         cpu.getDouble("host_total") / 100 * seconds, cpu.getDouble("remote_total") / 100 * seconds);
   }
 
-  /** The port could be taken before iperf3 has it, which then says so; it cannot choose one itself. */
+  /**
+   * Returns a free port. Another process may take it before iperf3 does, which then reports it; iperf3 cannot choose
+   * one itself.
+   */
   private static int freePort() throws IOException {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return socket.getLocalPort();

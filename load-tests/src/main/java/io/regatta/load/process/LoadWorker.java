@@ -13,9 +13,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * A process of a driver. Its argument says what it is; then it answers each line of its standard input, a command, with
- * one line on standard output: {@code seconds}, {@code cpu} (seconds of this process) and what the task tells. It ends
- * with its standard input, so it cannot outlive the coordinator, whatever becomes of that.
+ * A process of a driver. Its argument describes its task. It answers each line of its standard input, a command, with
+ * one line on standard output: {@code seconds}, {@code cpu} (seconds of this process) and the task's result. It ends
+ * with its standard input, so it never outlives the coordinator.
  */
 public final class LoadWorker {
 
@@ -44,7 +44,7 @@ public final class LoadWorker {
       while (true) {
         answers.println(measured(task, new JsonObject(commands.take())).encode());
       }
-    } catch (Throwable e) { // the coordinator tells it
+    } catch (Throwable e) { // the coordinator reports it
       answers.println(new JsonObject().put("error", e.toString()).encode());
       e.printStackTrace();
       answers.flush();
@@ -52,7 +52,7 @@ public final class LoadWorker {
     }
   }
 
-  /** Runs a command and measures it; {@code cpu} as a command tells the CPU seconds of this process so far. */
+  /** Runs a command and measures it; the command {@code cpu} returns the CPU seconds of this process so far. */
   static JsonObject measured(Task task, JsonObject command) throws Exception {
     if (command.getString("do").equals("cpu")) {
       return new JsonObject().put("cpu", cpuSeconds());

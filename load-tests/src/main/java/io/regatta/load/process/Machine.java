@@ -12,30 +12,30 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Properties;
 
-/** Says where and when figures were measured, and what else the machine did. Stateless. */
+/** The place and time of measurements, and the other load of the machine. Stateless. */
 public final class Machine {
 
   private Machine() {}
 
-  /** One line: processor, cores, system, Java, time, load. */
+  /** Returns one line: processor, cores, system, Java, time, load. */
   public static String describe() {
     return processor() + ", " + cores() + " cores, " + system() + ", Java " + System.getProperty("java.vm.version")
         + ", " + Instant.now().truncatedTo(ChronoUnit.MINUTES) + ", load " + Table.number(load());
   }
 
-  /** Processes that wanted to run, mean of the last minute; the drivers' own among them. NaN where it is not known. */
+  /** Returns the mean of runnable processes in the last minute, the drivers' own included. NaN if it is not known. */
   public static double load() {
     double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
     return load < 0 ? Double.NaN : load;
   }
 
-  /** Bytes of this process's heap that are in use after a collection. */
+  /** Returns the bytes of this process's heap that are in use after a collection. */
   public static long usedHeapBytes() {
     System.gc();
     return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
   }
 
-  /** Machine, Java with its options, and versions of what is compared. */
+  /** Returns machine, Java with its options, and versions of the compared programs. */
   public static JsonObject json() {
     JsonObject versions = new JsonObject();
     libraries().forEach((name, version) -> versions.put(name.toString(), version));

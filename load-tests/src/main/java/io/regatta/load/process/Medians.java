@@ -12,7 +12,7 @@ public final class Medians {
 
   private Medians() {}
 
-  /** The middle value, or the mean of the two in the middle; NaN of none. */
+  /** Returns the middle value, or the mean of the two in the middle; NaN of none. */
   public static double of(double... values) {
     double[] sorted = values.clone();
     Arrays.sort(sorted);
@@ -20,25 +20,25 @@ public final class Medians {
     return n == 0 ? Double.NaN : (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
   }
 
-  /** The median of one figure of all samples. */
+  /** Returns the median of one figure of all samples. */
   public static double of(List<Sample> samples, ToDoubleFunction<Sample> figure) {
     return of(samples.stream().mapToDouble(figure).toArray());
   }
 
-  /** The median over the rounds of one's figure divided by the other's in the same round. */
+  /** Returns the median over the rounds of one's figure divided by the other's in the same round. */
   public static double ratio(List<Sample> one, List<Sample> other, ToDoubleFunction<Sample> figure) {
     return of(IntStream.range(0, Math.min(one.size(), other.size()))
         .mapToDouble(i -> figure.applyAsDouble(one.get(i)) / figure.applyAsDouble(other.get(i))).toArray());
   }
 
-  /** The medians of CPU seconds per unit, "client + server"; a dash of none. */
+  /** Returns the medians of CPU seconds per unit, "client + server"; a dash of none. */
   public static String cpu(List<Sample> samples) {
     return samples.isEmpty() ? Table.number(Double.NaN)
         : Table.number(of(samples, s -> s.clientCpu() / s.units())) + " + "
             + Table.number(of(samples, s -> s.serverCpu() / s.units()));
   }
 
-  /** All raw values. */
+  /** Returns all raw values. */
   public static JsonArray raw(List<Sample> samples) {
     JsonArray all = new JsonArray();
     samples.forEach(s -> all.add(new JsonObject().put("units", s.units()).put("seconds", s.seconds())

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The peaks of a worker's memory between a beginning and an end: buffers of the pool in use, looked at every few
+ * The peaks of a worker's memory between a beginning and an end: buffers of the pool in use, sampled every few
  * milliseconds, and resident pages, counted by the kernel. Used by the worker's main thread.
  */
 public final class MemoryWatch {
@@ -38,7 +38,7 @@ public final class MemoryWatch {
     timer = vertx.setPeriodic(INTERVAL_MILLIS, t -> peak.accumulateAndGet(buffers(), Math::max));
   }
 
-  /** Peaks above what was there at the beginning: {@code buffers} and {@code resident}, in bytes. */
+  /** Returns the peaks above the level at the beginning: {@code buffers} and {@code resident}, in bytes. */
   public JsonObject end() throws IOException {
     vertx.cancelTimer(timer);
     return new JsonObject().put("buffers", peak.accumulateAndGet(buffers(), Math::max) - buffersBefore)
@@ -49,7 +49,7 @@ public final class MemoryWatch {
     return DirectMemory.ALLOCATOR.pinnedBytes();
   }
 
-  /** 0 where there is no such file. */
+  /** Returns 0 if there is no such file. */
   private static long kilobytes(String key) throws IOException {
     return !Files.isReadable(STATUS) ? 0 : Files.readAllLines(STATUS).stream().filter(l -> l.startsWith(key))
         .mapToLong(l -> Long.parseLong(l.replaceAll("\\D", "")) << 10).findFirst().orElse(0);

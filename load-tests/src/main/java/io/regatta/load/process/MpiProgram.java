@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 
 /**
  * A small C program of the resources, compiled for OpenMPI if {@code mpirun} and {@code mpicc} are in PATH, and MPI's
- * header is there. Called by one thread. OpenMPI waits by polling: its CPU seconds say little.
+ * header is installed. Called by one thread. OpenMPI waits by polling, so its CPU seconds are not comparable.
  */
 public final class MpiProgram implements AutoCloseable {
   private static final String PACKAGES = "; Debian's packages are openmpi-bin and libopenmpi-dev";
@@ -37,7 +37,7 @@ public final class MpiProgram implements AutoCloseable {
     return missing(Programs.inPath("mpirun"), Programs.inPath("mpicc"));
   }
 
-  /** Has {@code mpicc} include MPI's header: it may be there without that, or without a compiler. */
+  /** Checks that {@code mpicc} can include MPI's header: the header or the compiler may be missing. */
   static Optional<String> missing(Optional<String> mpirun, Optional<String> mpicc) throws IOException {
     if (mpirun.isEmpty() || mpicc.isEmpty()) {
       return Optional.of("no mpirun and mpicc in PATH" + PACKAGES);

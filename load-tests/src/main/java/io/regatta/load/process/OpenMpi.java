@@ -15,12 +15,12 @@ public final class OpenMpi implements AutoCloseable {
     this.program = program;
   }
 
-  /** Compiles the program; empty if OpenMPI is not there. */
+  /** Compiles the program; empty if OpenMPI is not installed. */
   public static Optional<OpenMpi> find() throws IOException {
     return MpiProgram.compile("oneway").map(OpenMpi::new);
   }
 
-  /** Sends so many bytes at a time for so many seconds. */
+  /** Sends this number of bytes at a time for this number of seconds. */
   public Sample run(double seconds, int bytes) throws IOException {
     String[] told = program.run(2, List.of("--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo"),
         List.of(Double.toString(seconds), Integer.toString(bytes))).trim().split("\\s+");

@@ -9,18 +9,18 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Programs of the system that are measured as peers where they are installed. Stateless. */
+/** Programs of the system that are measured as peers if they are installed. Stateless. */
 public final class Programs {
 
   private Programs() {}
 
-  /** The first program of this name in PATH. */
+  /** Returns the first program of this name in PATH. */
   public static Optional<String> inPath(String name) {
     return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator)).filter(d -> !d.isEmpty())
         .map(d -> Path.of(d, name)).filter(Files::isExecutable).map(Path::toString).findFirst();
   }
 
-  /** The first line that the program prints of its version; empty if it is not there. */
+  /** Returns the first line that the program prints of its version; empty if it is not installed. */
   static Optional<String> version(String name) {
     return inPath(name).map(program -> {
       try {

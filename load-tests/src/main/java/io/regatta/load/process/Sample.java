@@ -10,12 +10,12 @@ package io.regatta.load.process;
  */
 public record Sample(double units, double seconds, double clientCpu, double serverCpu) {
 
-  /** Units per second. */
+  /** Returns units per second. */
   public double rate() {
     return units / seconds;
   }
 
-  /** CPU seconds of both ends per unit. */
+  /** Returns CPU seconds of both ends per unit. */
   public double cpu() {
     return (clientCpu + serverCpu) / units;
   }

@@ -1,8 +1,8 @@
 package io.regatta.load.process;
 
 /**
- * Tells when something is warm: when a block of it was no faster than the one before by more than 5 %, three times in a row,
- * or the limit is over. Server and client compile for ten seconds and more. For one thread.
+ * The decision when an operation is warm. It is when three times in a row a block was no more than 5 % faster than the
+ * one before, or when the limit is over. Server and client compile for ten seconds and more. For one thread.
  */
 final class Steady {
   private static final double FASTER = 0.95;
@@ -17,7 +17,7 @@ final class Steady {
     limitSeconds = scale.warmUpLimitSeconds();
   }
 
-  /** Counts a block of so many operations; returns whether it is time to measure. */
+  /** Counts a block of this number of operations; returns whether it is time to measure. */
   boolean after(double seconds, int times) {
     double each = seconds / times;
     level = each < before * FASTER ? 0 : level + 1;

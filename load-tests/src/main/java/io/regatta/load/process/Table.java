@@ -9,7 +9,7 @@ public final class Table {
 
   private final List<String> lines = new ArrayList<>();
 
-  /** An empty table with these columns. */
+  /** Creates an empty table with these columns. */
   public Table(String... columns) {
     row((Object[]) columns);
     row((Object[]) "-".repeat(columns.length).split(""));
@@ -25,7 +25,7 @@ public final class Table {
     return this;
   }
 
-  /** Three digits, at most three behind the point. */
+  /** Returns three digits, at most three after the point. */
   public static String number(double d) {
     if (Double.isNaN(d)) {
       return "–";

@@ -9,7 +9,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** An event loop of a Vertx, and the worker's thread that waits for what happens there. */
+/** An event loop of a Vertx, with the worker's thread that waits for results from it. */
 public final class WorkerLoop implements Executor {
   private static final long LIMIT_SECONDS = 60;
 
@@ -19,7 +19,7 @@ public final class WorkerLoop implements Executor {
     this.context = context;
   }
 
-  /** A context of its own, as a verticle has one. Blocks. */
+  /** Creates a context of its own, as a verticle has one. Blocks. */
   public static WorkerLoop on(Vertx vertx) throws Exception {
     Promise<Context> made = Promise.promise();
     await(vertx.deployVerticle(context -> {
@@ -29,7 +29,7 @@ public final class WorkerLoop implements Executor {
     return new WorkerLoop(await(made.future()));
   }
 
-  /** The loop's context. */
+  /** Returns the loop's context. */
   public Context context() {
     return context;
   }
@@ -39,7 +39,7 @@ public final class WorkerLoop implements Executor {
     context.runOnContext(v -> action.run());
   }
 
-  /** Makes a call on the loop and waits for what it promises; a failure is thrown as it is. */
+  /** Makes a call on the loop and waits for its result; a failure is thrown as it is. */
   public <T> T call(Supplier<Future<T>> call) throws Exception {
     Promise<T> promise = Promise.promise();
     execute(() -> {
@@ -52,7 +52,7 @@ public final class WorkerLoop implements Executor {
     return await(promise.future());
   }
 
-  /** What it promises, or its failure as it is; not on an event loop. */
+  /** Returns the result, or throws the failure as it is; not on an event loop. */
   public static <T> T await(Future<T> future) throws Exception {
     try {
       return future.toCompletionStage().toCompletableFuture().get(LIMIT_SECONDS, TimeUnit.SECONDS);

@@ -18,9 +18,9 @@ public final class WorkerPair implements AutoCloseable {
   }
 
   /**
-   * Starts both; the client gets what the server told when it was ready.
+   * Starts both; the client gets the server's answer when it was ready.
    *
-   * @param setup {@code driver}, {@code kind}, and what its tasks want
+   * @param setup {@code driver}, {@code kind}, and the tasks' settings
    */
   public static WorkerPair start(JsonObject setup, boolean oneProcess) throws IOException {
     String name = setup.getString("driver") + " " + setup.getString("kind");
@@ -37,12 +37,12 @@ public final class WorkerPair implements AutoCloseable {
     }
   }
 
-  /** Has the client do something. */
+  /** Sends the client a command, and returns its answer. */
   public JsonObject ask(JsonObject command) {
     return client.ask(command);
   }
 
-  /** Has the server tell something. */
+  /** Sends the server a command, and returns its answer. */
   public JsonObject askServer(JsonObject command) {
     return server.ask(command);
   }
@@ -52,12 +52,12 @@ public final class WorkerPair implements AutoCloseable {
     server.freeze();
   }
 
-  /** Lets the server go on. */
+  /** Lets the server continue. */
   public void thawServer() throws IOException {
     server.thaw();
   }
 
-  /** Has the client do something of fixed length until it is {@link Steady}. */
+  /** Repeats a command of fixed length at the client until it is {@link Steady}. */
   public void warmUp(JsonObject command, Scale scale) {
     Steady steady = new Steady(scale);
     while (!steady.after(client.ask(command).getDouble("seconds"), 1)) {
@@ -66,7 +66,7 @@ public final class WorkerPair implements AutoCloseable {
   }
 
   /**
-   * Has the client do something in blocks until it is {@link Steady}.
+   * Repeats a command at the client in blocks until it is {@link Steady}.
    *
    * @return how many {@code times} of it make a block
    */
@@ -84,7 +84,7 @@ public final class WorkerPair implements AutoCloseable {
   }
 
   /**
-   * Has the client do something, and measures both processes meanwhile.
+   * Sends the client a command, and measures both processes meanwhile.
    *
    * @param units how many units the answer stands for
    */

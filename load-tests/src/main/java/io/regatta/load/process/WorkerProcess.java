@@ -15,8 +15,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The coordinator's hand on a {@link LoadWorker} in a JVM of its own, with the same options as the coordinator's. Used by
- * the coordinator's main thread; a command that is not answered in time fails, and so does one whose worker has died.
+ * The coordinator's handle of a {@link LoadWorker} in a JVM of its own, with the same options as the coordinator's.
+ * Used by the coordinator's main thread. A command that is not answered in time fails, and so does one whose worker has
+ * died.
  */
 public final class WorkerProcess implements AutoCloseable {
 
@@ -55,7 +56,7 @@ public final class WorkerProcess implements AutoCloseable {
     }
   }
 
-  /** This JVM's command line up to the arguments; agents and the heap's limit are not passed on. */
+  /** Returns this JVM's command line up to the arguments; agents and the heap's limit are not passed on. */
   private static List<String> java() {
     List<String> command = new ArrayList<>();
     command.add(System.getProperty("java.home") + "/bin/java");
@@ -71,7 +72,7 @@ public final class WorkerProcess implements AutoCloseable {
     return command;
   }
 
-  /** What the worker said when it was ready. */
+  /** Returns the worker's answer when it was ready. */
   public JsonObject ready() {
     return ready;
   }
@@ -82,7 +83,7 @@ public final class WorkerProcess implements AutoCloseable {
     return answer(command.encode());
   }
 
-  /** Sends a command; {@link #answer} waits for the end of it, so that several workers can be at it together. */
+  /** Sends a command; {@link #answer} waits for its end, so that several workers can run at the same time. */
   public void tell(JsonObject command) {
     commands.println(command.encode());
   }
@@ -93,7 +94,7 @@ public final class WorkerProcess implements AutoCloseable {
     signal("STOP");
   }
 
-  /** Lets a frozen process go on. */
+  /** Lets a frozen process continue. */
   public void thaw() throws IOException {
     signal("CONT");
     Runtime.getRuntime().removeShutdownHook(thaw);
@@ -120,7 +121,7 @@ public final class WorkerProcess implements AutoCloseable {
     }
   }
 
-  /** CPU seconds of the process so far. */
+  /** Returns CPU seconds of the process so far. */
   public double cpuSeconds() {
     return ask(new JsonObject().put("do", "cpu")).getDouble("cpu");
   }
@@ -161,7 +162,7 @@ public final class WorkerProcess implements AutoCloseable {
     answers.add(END);
   }
 
-  /** Ends the process: by the end of its input, and if that does not help, by force. */
+  /** Ends the process: by the end of its input, or else by force. */
   @Override
   public void close() {
     commands.close();

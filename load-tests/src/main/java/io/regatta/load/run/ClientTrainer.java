@@ -28,7 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The only trainer of an async job on one of {@link ParameterServers}, with all that lies between a model thread and the
+ * The only trainer of an async job on one of {@link ParameterServers}, with all layers between a model thread and the
  * stream: {@link ParameterClient}, its hop to the owner's loop, {@link ReopeningShardLink}. Used by one thread, which
  * stands for a model thread and waits for each answer.
  */
@@ -44,7 +44,7 @@ public final class ClientTrainer {
   }
 
   /**
-   * Asks the server where its shard is, connects, registers and initialises the dense vector. Blocks.
+   * Asks the server for its shard's address, connects, registers and initialises the dense vector. Blocks.
    *
    * @param port control port
    */

@@ -24,7 +24,7 @@ import java.util.function.Function;
  * between the loop and the application. Used by the worker's main thread.
  */
 public final class GrpcJavaStream implements AutoCloseable {
-  /** Of a stream; and a sender may be so far ahead of the network, not 32 KB as by default. */
+  /** Window of a stream, and the distance by which a sender may be ahead of the network, not 32 KB as by default. */
   public static final int WINDOW_BYTES = 16 << 20;
   private static final int MAX_MESSAGE_BYTES = 8 << 20;
   private static final String SERVICE = "regatta.ParameterShard";
@@ -53,7 +53,7 @@ public final class GrpcJavaStream implements AutoCloseable {
     return server.getPort();
   }
 
-  /** A call on a connection of its own, not started yet. */
+  /** Returns a call on a connection of its own, not started yet. */
   public ClientCall<TensorMessage, TensorMessage> call(int port) {
     ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().directExecutor()
         .flowControlWindow(WINDOW_BYTES).maxInboundMessageSize(MAX_MESSAGE_BYTES).build();

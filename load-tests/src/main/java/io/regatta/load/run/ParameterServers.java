@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Parameter servers as they are shipped, of one shard each, without the rest of a cluster: a directory that publishes
- * nothing, and no rendezvous, which the shard says once and does without. Stateless.
+ * Parameter servers as they are shipped, of one shard each, without the rest of a cluster. Their directory publishes
+ * nothing. There is no rendezvous, which the shard logs once and does without. Stateless.
  */
 public final class ParameterServers {
 
@@ -23,12 +23,12 @@ public final class ParameterServers {
 
   private ParameterServers() {}
 
-  /** Starts one on a node of its own, everything but its streams by default; returns its control port. Blocks. */
+  /** Starts a server on a node of its own, everything but its streams by default; returns its control port. Blocks. */
   public static int start(Vertx vertx, StreamOptions options) throws Exception {
     return start(vertx, options, Node.embedded(vertx, directory(vertx), ROLE));
   }
 
-  /** The same on a node with these settings. */
+  /** Starts a server on a node with these settings. */
   public static int start(Vertx vertx, StreamOptions options, NodeConfig config) throws Exception {
     return start(vertx, options, WorkerLoop.await(Node.embedded(vertx, directory(vertx), config, ROLE)));
   }

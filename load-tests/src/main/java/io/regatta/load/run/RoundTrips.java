@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 
-/** Makes round trips one after another and times each. Owned by the thread that makes them. */
+/** Round trips made one after another, each timed. Owned by the thread that makes them. */
 public final class RoundTrips {
   private final Supplier<Future<?>> trip;
   private final long[] nanos;
@@ -19,14 +19,14 @@ public final class RoundTrips {
     nanos = new long[times];
   }
 
-  /** On an event loop. Completes with {@code p50} and {@code p99} in microseconds. */
+  /** Makes them on an event loop. Completes with {@code p50} and {@code p99} in microseconds. */
   public static Future<JsonObject> make(int times, Supplier<Future<?>> trip) {
     RoundTrips trips = new RoundTrips(trip, times);
     trips.go();
     return trips.done.future();
   }
 
-  /** By a thread that waits for each. */
+  /** Makes them by a thread that waits for each. */
   public static JsonObject waited(int times, Callable<?> trip) throws Exception {
     long[] nanos = new long[times];
     for (int i = 0; i < times; i++) {

@@ -2,13 +2,13 @@ package io.regatta.load.run;
 
 import io.regatta.core.optim.OptimizerSpec;
 
-/** The update rules that are measured. Stateless. */
+/** The measured update rules. Stateless. */
 public final class Rules {
   private static final double RATE = 0.01;
 
   private Rules() {}
 
-  /** A rule of this kind, with usual constants. */
+  /** Returns a rule of this kind, with usual constants. */
   public static OptimizerSpec of(OptimizerSpec.Kind kind) {
     return switch (kind) {
       case SGD -> OptimizerSpec.sgd(RATE);

@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The certificates of a run, made for it, and nodes with what protects their ports. Stateless. */
+/** Certificates that are made for a run, and nodes with their protections. Stateless. */
 public final class Secured {
   private static final String TOKEN = "the-token-of-a-load-test";
 

@@ -17,12 +17,12 @@ import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import java.util.Map;
 
-/** Core's shard behind the protocol's sessions, without the rest of a parameter server. Stateless. */
+/** Core's shard with the protocol's sessions, without the rest of a parameter server. Stateless. */
 public final class ShardServer {
 
   private ShardServer() {}
 
-  /** Serves a shard of this loop on a free port, and by hand in this JVM if the options say so. Blocks. */
+  /** Serves a shard of this loop on a free port, and in-process in this JVM if the options allow it. Blocks. */
   public static int listen(WorkerLoop loop, Vertx vertx, StreamOptions options) throws Exception {
     ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), SystemClock.get(), loop);
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.PARAMETER_SHARD,

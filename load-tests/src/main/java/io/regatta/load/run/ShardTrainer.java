@@ -26,8 +26,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The only trainer of an async job on a {@link ShardServer}, by the link alone: what a stream can do. Owned by its loop, but
- * for {@link #call}.
+ * The only trainer of an async job on a {@link ShardServer}, by the link alone: the capacity of a stream. Owned by its
+ * loop, except {@link #call}.
  */
 public final class ShardTrainer {
   static final int MIN_BLOCK = 8192;
@@ -66,7 +66,7 @@ public final class ShardTrainer {
     return loop.call(call);
   }
 
-  /** Stops to read what the shard sends, as a trainer does whose memory or disk is busy; or goes on. */
+  /** Stops reading the shard's messages, as a trainer does whose memory or disk is busy; or continues. */
   public void reads(boolean on) throws Exception {
     loop.call(() -> Future.succeededFuture(on ? stream.resume() : stream.pause()));
   }

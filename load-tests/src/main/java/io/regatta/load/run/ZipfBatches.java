@@ -4,25 +4,25 @@ import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 
 /**
- * Ids of batches as click logs have them: every slot of every example takes one of so many ids with probability
- * proportional to 1 / rank (Zipf's law with exponent 1, by inversion of its continuous form). Stateless.
+ * Ids of batches as in click logs. Every slot of every example takes one of the ids with probability proportional to 1
+ * / rank (Zipf's law with exponent 1, by inversion of its continuous form). Stateless.
  */
 public final class ZipfBatches {
   public static final int SLOTS = 26;
   public static final int EXAMPLES = 1000;
-  /** Raw ids of a batch. */
+  /** Number of raw ids of a batch. */
   public static final int RAW = SLOTS * EXAMPLES;
-  /** Odd, so that no two ranks have one id; neighbours in rank are none as ids. */
+  /** Odd, so that no two ranks share an id; neighbours in rank are no neighbours as ids. */
   private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
   private ZipfBatches() {}
 
-  /** The id of a rank in [0, ids). */
+  /** Returns the id of a rank in [0, ids). */
   public static long id(long rank) {
     return rank * SPREAD;
   }
 
-  /** The distinct ids of so many batches, in order of first appearance. */
+  /** Returns the distinct ids of this number of batches, in order of first appearance. */
   public static long[][] distinct(int batches, long ids, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     double scale = Math.log(ids + 1.0);

@@ -1,5 +1,5 @@
 /**
- * What load tests share: processes, rounds, tables of results, and the servers and trainers that are measured. All
+ * The common parts of load tests: processes, rounds, tables of results, and the measured servers and trainers. All
  * drivers call it.
  */
 package io.regatta.load.run;

@@ -16,7 +16,7 @@ import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
 import io.vertx.grpc.client.GrpcClientRequest;
 
-/** The process that sends 256 bytes to the {@link EchoServer} and waits for them, again and again. */
+/** The process that repeatedly sends 256 bytes to the {@link EchoServer} and waits for them. */
 final class EchoClient implements Task {
   private static final TensorMessage MESSAGE = TensorMessage.newBuilder().setKind(Kind.PUSH)
       .setPayload(ByteString.copyFrom(new byte[SmallDriver.FLOATS * Float.BYTES])).build();

@@ -17,7 +17,7 @@ import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** The process of a trainer that pushes a small gradient again and again; with the server if it is handed over. */
+/** The process of a trainer that repeatedly pushes a small gradient; with the server if the transport is in-process. */
 final class PushClient implements Task {
   static final ModelSpec MODEL = new ModelSpec(1, List.of(new DenseVariable("w", List.of(SmallDriver.FLOATS))),
       OptimizerSpec.sgd(0.01), List.of());

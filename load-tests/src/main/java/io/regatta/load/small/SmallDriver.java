@@ -17,10 +17,10 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * Round trips of 256 bytes, one after another on one stream: a push of 64 floats and its acknowledgement, against the
- * echo of as many bytes by Vert.x's gRPC. A trainer's client is called by a thread that waits, as a model thread does; its link
- * alone and the bare echo go on by themselves on the client's event loop. The echo that is waited for tells what the way
- * between a thread and the loop costs.
+ * The driver of round trips of 256 bytes, one after another on one stream. It compares a push of 64 floats and its
+ * acknowledgement with the echo of as many bytes by Vert.x's gRPC. A trainer's client is called by a thread that waits,
+ * as a model thread does. Its link alone and the bare echo repeat on the client's event loop. The echo with a waiting
+ * thread shows the cost of the way between a thread and the loop.
  */
 public final class SmallDriver {
 
@@ -34,7 +34,7 @@ public final class SmallDriver {
 
   private SmallDriver() {}
 
-  /** The task of a worker of this driver. */
+  /** Returns the work of this driver's worker. */
   public static Task task(JsonObject setup) throws Exception {
     boolean server = setup.getString("role").equals("server");
     String kind = setup.getString("kind");

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * The peer's table, as one would write it in an afternoon: fastutil's map from id to row number, and rows of values with
- * Adagrad's sums behind them in slabs, one after another. Owned by one thread.
+ * The peer's table, in the obvious form: fastutil's map from id to row number, and rows of values followed by Adagrad's
+ * sums in slabs. Owned by one thread.
  */
 final class AdagradRows {
   static final float RATE = 0.01f;
@@ -24,7 +24,7 @@ final class AdagradRows {
     rowOf.defaultReturnValue(-1);
   }
 
-  /** Copies the row of an id to a place; a new one is born first. */
+  /** Copies the row of an id to a place; a new row is created first. */
   void pull(long id, float[] to, int at) {
     int row = row(id);
     System.arraycopy(slabs.get(row / SLAB_ROWS), offset(row), to, at, dim);

@@ -5,8 +5,8 @@ import io.vertx.core.json.JsonObject;
 import java.util.SplittableRandom;
 
 /**
- * What the memory allows: copies rows from random places of one array to one that stays in the cache. No table, no id, no
- * network, one thread; as many rows at a time as a batch has.
+ * The limit of the memory: copies rows from random places of one array to one that stays in the cache. No table, no id,
+ * no network, one thread; as many rows at a time as a batch has.
  */
 final class GatherClient implements Task {
   private static final int BATCH_ROWS = 12_000;

@@ -15,7 +15,7 @@ import io.regatta.protocol.stream.Transport;
 import io.vertx.core.Vertx;
 import java.util.List;
 
-/** Regatta's: a table of a parameter server. */
+/** Regatta's trainer: a table of a parameter server. */
 final class RegattaRows implements RowClient {
   static final StreamOptions OPTIONS = StreamOptions.defaults().withTransport(Transport.GRPC);
   private static final String TABLE = "embedding";

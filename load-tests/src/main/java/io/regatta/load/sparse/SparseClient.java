@@ -6,8 +6,8 @@ import io.vertx.core.json.JsonObject;
 import java.util.SplittableRandom;
 
 /**
- * The process of a trainer: {@code fill} bears all rows, {@code pull} and {@code push} take batches of Zipf's ids, one
- * request after another. Ids and gradients are made and de-duplicated beforehand.
+ * The process of a trainer: {@code fill} creates all rows, {@code pull} and {@code push} take batches of Zipf's ids,
+ * one request after another. Ids and gradients are made and de-duplicated beforehand.
  */
 final class SparseClient implements Task {
   private static final int BATCHES = 64;

@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Pull and push (Adagrad) of the rows of whole batches, one shard and one trainer process, for a small and a large table;
- * against grpc-java with a table of fastutil's, and against copies from random places of memory. Rows are the distinct ids
- * on the wire; raw ids are those of the examples. All rows are there before.
+ * The driver of pull and push (Adagrad) of the rows of whole batches, with one shard and one trainer process, for a
+ * small and a large table. Peers are grpc-java with a table of fastutil's, and copies from random places of memory.
+ * Rows are the distinct ids on the wire; raw ids are those of the examples. All rows exist beforehand.
  */
 public final class SparseDriver {
   static final String REGATTA = "regatta";
@@ -27,7 +27,7 @@ public final class SparseDriver {
 
   private SparseDriver() {}
 
-  /** The task of a worker of this driver. */
+  /** Returns the work of this driver's worker. */
   public static Task task(JsonObject setup) throws Exception {
     String kind = setup.getString("kind");
     int rows = setup.getInteger("rows");

@@ -10,7 +10,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
-/** What the sparse driver has measured. Immutable by convention. */
+/** The results of the sparse driver. Immutable by convention. */
 public final class SparseResult {
   private final List<Case> cases;
 
@@ -27,7 +27,7 @@ public final class SparseResult {
     return cases.stream().filter(c -> c.kind.equals(of.kind)).findFirst().orElseThrow();
   }
 
-  /** Two tables: figures and ratios. */
+  /** Returns two tables: results and ratios. */
   public String markdown() {
     Table figures = new Table("kind", "rows resident", "heap MB", "bytes/row", "operation", "M rows/s", "M raw ids/s",
         "CPU s/M rows, client + server", "time per row to the smallest table's", "wanted");
@@ -66,7 +66,7 @@ public final class SparseResult {
         figure);
   }
 
-  /** All raw values; units are millions of rows. */
+  /** Returns all raw values; units are millions of rows. */
   public JsonObject json() {
     JsonArray raw = new JsonArray();
     for (Case c : cases) {

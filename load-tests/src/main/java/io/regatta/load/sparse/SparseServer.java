@@ -8,7 +8,7 @@ import io.regatta.node.process.PlainVertx;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 
-/** The process of a kind's table; {@code memory} tells the bytes of its heap that are in use after a collection. */
+/** The process of a kind's table; {@code memory} returns the bytes of its heap that are in use after a collection. */
 final class SparseServer implements Task {
   private final AutoCloseable server;
   private final int port;

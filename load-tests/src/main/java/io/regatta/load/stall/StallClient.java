@@ -16,9 +16,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The process of a trainer that asks for much at once: {@code push} and {@code pull} send so many requests and do not wait,
- * a {@code pull} with the reader stalled; {@code stand} lets time go by; {@code finish} reads again, waits for all
- * answers and compares the weights with the closed form.
+ * The process of a trainer that requests much at once. The commands {@code push} and {@code pull} send a number of
+ * requests and do not wait, a {@code pull} with the reader stalled. The command {@code stand} lets time pass. The
+ * command {@code finish} reads again, waits for all answers and compares the weights with the closed form.
  */
 final class StallClient implements Task {
   private final Vertx vertx = Vertx.vertx(PlainVertx.options());

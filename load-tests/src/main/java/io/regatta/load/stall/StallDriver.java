@@ -12,12 +12,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Memory of both ends when one of them stands still: a trainer that pushes to a server that is frozen (SIGSTOP), and a
- * server that answers a trainer that does not read. In the end both go on, and the weights must be those of every push
- * applied once.
+ * The driver that measures memory of both ends while one of them stands still. One case is a trainer that pushes to a
+ * frozen server (SIGSTOP), the other a server that answers a trainer that does not read. In the end both continue, and
+ * the weights must be those of every push applied once.
  */
 public final class StallDriver {
-  /** Whatever the streams' options: what may wait in a stream's queue, heads of frames, and one read of the socket. */
+  /**
+   * Added to the streams' options: bytes that may wait in a stream's queue, heads of frames, and one read of the
+   * socket.
+   */
   private static final long QUEUE_BYTES = 2 << 20;
   private static final long READ_BYTES = 1 << 20;
   private static final long HEAD_BYTES = 64 << 10;
@@ -26,7 +29,7 @@ public final class StallDriver {
 
   private StallDriver() {}
 
-  /** The task of a worker of this driver. */
+  /** Returns the work of this driver's worker. */
   public static Task task(JsonObject setup) throws Exception {
     return setup.getString("role").equals("server") ? new StallServer(setup) : new StallClient(setup);
   }
@@ -38,7 +41,7 @@ public final class StallDriver {
   }
 
   /**
-   * One process in one case, bytes above what was there before.
+   * The peak of one process in one case, in bytes above the level before.
    *
    * @param bound of buffers, from the streams' options
    * @param buffers peak of pooled direct memory in use

@@ -6,7 +6,7 @@ import io.regatta.load.process.PortServer;
 import io.regatta.load.run.ShardServer;
 import io.vertx.core.json.JsonObject;
 
-/** The process of a shard; {@code begin} and {@code end} tell the peaks of its memory. */
+/** The process of a shard; {@code begin} and {@code end} measure the peaks of its memory. */
 final class StallServer extends PortServer {
   private final MemoryWatch memory = new MemoryWatch(vertx());
 

@@ -24,9 +24,9 @@ import java.nio.FloatBuffer;
 import java.util.SplittableRandom;
 
 /**
- * What DJL alone does with CTR-DNN's network when dense features and embedding rows lie in memory: they are set, forward,
- * loss, backward (down to the rows' gradients, which nobody reads) and SGD on the dense weights; the loss is read at each
- * step, as the program does. Owned by the worker's main thread.
+ * DJL alone with CTR-DNN's network, with dense features and embedding rows in memory. They are set; then forward, loss,
+ * backward (down to the rows' gradients, which are not read) and SGD on the dense weights follow. The loss is read at
+ * each step, as the program does. Owned by the worker's main thread.
  */
 final class BareNetwork implements Task {
   private static final int DENSE = 13;
@@ -71,7 +71,7 @@ final class BareNetwork implements Task {
     return values;
   }
 
-  /** {@code examples}: so many, in whole batches. */
+  /** Trains this number of {@code examples}, in whole batches. */
   @Override
   public JsonObject run(JsonObject command) {
     int steps = command.getInteger("examples") / batch;

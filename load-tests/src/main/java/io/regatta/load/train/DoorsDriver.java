@@ -26,13 +26,13 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * Cost of what protects the ports, in training of CTR-DNN over TCP at an address that other machines reach. The kinds
- * are no token, a token, which is proved because there is no TLS, and a token and mutual TLS. Each kind is a process
- * that stays up. Rounds go over the kinds forwards and backwards in turn.
+ * The driver of the cost of the ports' protection, in training of CTR-DNN over TCP at an address that other machines
+ * reach. The kinds are no token, a token, which is proved because there is no TLS, and a token and mutual TLS. Each
+ * kind is a process that stays up. Rounds run the kinds forwards and backwards in turn.
  */
 public final class DoorsDriver {
   private static final double MILLION = 1e6;
-  /** Rate with a token, of that without, which is wanted at least. */
+  /** Least required ratio of the rate with a token to that without. */
   private static final double WANTED = 0.98;
   private static final int BATCH = 1000;
   private static final String OPEN = "node.security.open, no token";

@@ -21,7 +21,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.function.Function;
 
-/** Runs the program CTR-DNN whole, again and again in one warm JVM: with services or without. */
+/** Runs of the whole program CTR-DNN, repeated in one warm JVM: with services or without. */
 final class ProgramRun implements Task {
   private final JobConfig job;
   private final Function<Progress, RunResult> run;
@@ -83,7 +83,7 @@ final class ProgramRun implements Task {
   @Override
   public void close() {}
 
-  /** Keeps the line in which the program says where the time went. */
+  /** Keeps the line in which the program reports where the time went. */
   private static final class Where implements Progress {
     private String line = "";
 

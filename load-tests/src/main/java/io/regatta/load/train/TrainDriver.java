@@ -19,9 +19,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Training of CTR-DNN from files to weights: with a server and a trainer in one JVM, alone, and the bare network of DJL
- * with rows in memory. Each kind is a process that stays up; a round of it trains the same examples again, from the
- * beginning. Times are those of the training loop, first step to last.
+ * The driver of training CTR-DNN from files to weights: with a server and a trainer in one JVM, alone, and the bare
+ * network of DJL with rows in memory. Each kind is a process that stays up; a round of it trains the same examples
+ * again, from the beginning. Times are those of the training loop, first step to last.
  */
 public final class TrainDriver {
   private static final double MILLION = 1e6;
@@ -33,7 +33,7 @@ public final class TrainDriver {
 
   private TrainDriver() {}
 
-  /** The task of a worker of this driver. */
+  /** Returns the work of this driver's worker. */
   public static Task task(JsonObject setup) {
     return switch (setup.getString("kind")) {
       case BARE -> new BareNetwork(setup.getInteger("batch"));
@@ -75,7 +75,7 @@ public final class TrainDriver {
     return result(examples, samples, where);
   }
 
-  /** Deletes a directory with all that is in it. */
+  /** Deletes a directory with its content. */
   static void delete(Path directory) throws IOException {
     try (Stream<Path> files = Files.walk(directory)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {

@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 
 /**
- * The turns of a table that tracks its rows: a shrink that removes none of them and one that removes a half, births in
- * the places of the removed, and pulls of new rows for which others have to go. One thread, as the shard's.
+ * The time slices of a table that tracks its rows. A shrink removes none of them, and another one a half. Then rows are
+ * created in the free places, and pulls of new rows evict others. One thread, as the shard's.
  */
 final class LifeTurns {
 

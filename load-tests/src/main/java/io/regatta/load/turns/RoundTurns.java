@@ -23,8 +23,8 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /**
- * The turns of sync rounds on a table of many rows: each trainer pushes a batch and asks for the rows of its next one, which
- * the round releases. One thread, as the shard's.
+ * The time slices of sync rounds on a table of many rows: each trainer pushes a batch and asks for the rows of its next
+ * one, which the round releases. One thread, as the shard's.
  */
 final class RoundTurns {
   static final int TRAINERS = 4;
@@ -47,7 +47,7 @@ final class RoundTurns {
     }
   }
 
-  /** Fills the table, closes so many rounds of these batches, and adds two lines to the report. */
+  /** Fills the table, closes this number of rounds of these batches, and adds two lines to the report. */
   void measure(int rows, int rounds, long[][] batches, float[] gradients, TurnReport report) {
     for (int from = 0; from < rows; from += FILLED) {
       pull(0, 0, LongStream.range(from, Math.min(from + FILLED, rows)).map(ZipfBatches::id).toArray());

@@ -32,10 +32,10 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * Measures the turns of a shard whose jobs are large in another sense than rows: a job of many tables, jobs of many trainers
- * (each with a small batch, in sync and ssp mode, and leaving one after another, each with a view of its own), and a geo job
- * of many trainers with large batches. The trainers are calls on one thread, as the shard's. Prints a table as
- * {@link TurnsBenchmark} does.
+ * The driver of a shard's time slices with jobs that are large in another sense than rows. There are a job of many
+ * tables, jobs of many trainers, and a geo job of many trainers with large batches. The many trainers have small
+ * batches, in sync and ssp mode, and leave one after another, each with a view of its own. The trainers are calls on
+ * one thread, as the shard's. Prints a table as {@link TurnsBenchmark} does.
  */
 public final class ScaleTurns {
 
@@ -113,7 +113,7 @@ public final class ScaleTurns {
     snapshots(tables, repetitions);
   }
 
-  /** What the service shows once a second, and what it removes when it stops. */
+  /** Measures the metrics that the service shows once a second, and removes when it stops. */
   private void metrics(int tables, int repetitions) {
     ShardMetrics metrics = new ShardMetrics(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT), new SampleFamilies(), 0);
     TurnTimes first = new TurnTimes(EXPECTED);
@@ -143,7 +143,10 @@ public final class ScaleTurns {
     report.add(end, "end of a snapshot of " + tables + " tables", 0);
   }
 
-  /** Everybody asks for the next step, then pushes this one: the last push closes the round, and releases all pulls. */
+  /**
+   * Lets every trainer ask for the next step, then push this one: the last push closes the round, and releases all
+   * pulls.
+   */
   private void rounds(int trainers, int repetitions) {
     TurnTimes registering = new TurnTimes(EXPECTED);
     begin(registering, Strategy.sync(), trainers, 1);
@@ -165,7 +168,7 @@ public final class ScaleTurns {
     TurnTimes views = new TurnTimes(EXPECTED);
     for (int rank = 0; rank < trainers; rank++) {
       TrainerId gone = new TrainerId(rank, 1);
-      watchLater(views, () -> shard.leave(JOB, gone)); // a view says what is new since the one before
+      watchLater(views, () -> shard.leave(JOB, gone)); // a view contains the changes since the one before
     }
     report.add(views, "view in which one of " + trainers + " trainers has gone", 0);
   }
@@ -219,7 +222,7 @@ public final class ScaleTurns {
     watchLater(watch, () -> shard.pull(JOB, new Pull(rank, step, false, ids, changed), TurnsBenchmark::answered));
   }
 
-  /** Times the request, and all that it leaves to later turns. */
+  /** Times the request, and all work that it leaves to later time slices. */
   private void watchLater(TurnTimes watch, Runnable request) {
     later.add(request);
     for (Runnable turn = later.poll(); turn != null; turn = later.poll()) {

@@ -4,10 +4,12 @@ import io.regatta.load.process.Table;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the turns of a shard took, kind by kind, and whether all of them kept within the limit. For one thread. */
+/**
+ * The times of a shard's time slices, kind by kind, with the verdict whether all kept within the limit. For one thread.
+ */
 final class TurnReport {
 
-  /** CPU time that no turn may pass, in milliseconds. */
+  /** CPU time that no time slice may exceed, in milliseconds. */
   private static final double LIMIT_MILLIS = 5;
 
   private final Table table = new Table("operation", "turns", "rows per turn", "mean ms", "99.9 % ms", "worst ms",
@@ -21,7 +23,7 @@ final class TurnReport {
     }
   }
 
-  /** The table, and a last line with the verdict. */
+  /** Returns the table, and a last line with the verdict. */
   @Override
   public String toString() {
     String limit = Table.number(LIMIT_MILLIS) + " ms of CPU time";

@@ -6,7 +6,7 @@ import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
 import java.util.function.Supplier;
 
-/** Times the turns of one operation, by the clock and in CPU time. For one thread. */
+/** A timer of one operation's time slices, by the clock and in CPU time. For one thread. */
 final class TurnTimes {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final double NANOS_PER_MILLI = 1e6;
@@ -40,7 +40,7 @@ final class TurnTimes {
     return result;
   }
 
-  /** CPU time of the longest turn. */
+  /** Returns the CPU time of the longest time slice. */
   double worstCpuMillis() {
     return Arrays.stream(cpuNanos, 0, turns).max().orElseThrow() / NANOS_PER_MILLI;
   }
@@ -51,7 +51,7 @@ final class TurnTimes {
     table.row(operation, turns, (double) rows / turns, wall[0], wall[1], wall[2], cpu[0], cpu[1], cpu[2]);
   }
 
-  /** Mean, 99.9th percentile and worst, in milliseconds. */
+  /** Returns mean, 99.9th percentile and worst, in milliseconds. */
   private double[] summary(long[] taken) {
     long[] sorted = Arrays.copyOf(taken, turns);
     Arrays.sort(sorted);

@@ -30,11 +30,13 @@ import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 
 /**
- * How long a shard's turns are with a table of many rows, and how many bytes a row takes: fills a table, then pulls and
- * pushes batches of Zipf's ids, exports and digests, in the slices of a parameter server, and closes sync rounds on another
- * table ({@link RoundTurns}), and has rows come and go on a third ({@link LifeTurns}). One thread, as the shard's.
- * Prints a table: the mean, the 99.9th percentile and the worst turn, by the clock and in the thread's CPU time, from
- * which other processes and collections of garbage on other threads are missing; and whether all kept within the limit.
+ * The driver of a shard's time slices with a table of many rows, and of the bytes that a row takes. It fills a table,
+ * pulls and pushes batches of Zipf's ids, and exports and digests in the slices of a parameter server. It closes sync
+ * rounds on another table ({@link RoundTurns}), and creates and removes rows on a third ({@link LifeTurns}). One
+ * thread, as the shard's.
+ *
+ * <p>Prints a table: the mean, the 99.9th percentile and the worst time slice, in wall time and in the thread's CPU
+ * time, which excludes other processes and garbage collection on other threads. The last line is the verdict.
  */
 public final class TurnsBenchmark {
 
@@ -44,16 +46,16 @@ public final class TurnsBenchmark {
   private static final int REQUESTS = 2000;
   private static final int BIRTHS = 10_000;
   private static final int LARGE_PUSH = 1_000_000;
-  /** Room for the answer is made in one turn, however much it is. */
+  /** Size of a large pull, room for whose answer is made in one time slice. */
   private static final int LARGE_PULL = 100_000;
   private static final int LARGE_REQUESTS = 10;
-  /** Those of the parameter server. */
+  /** Rows of an export's slice in the parameter server. */
   private static final int EXPORT_ROWS = (1 << 20) / (Long.BYTES + DIM * Float.BYTES);
   private static final long DIGEST_VALUES = 100_000;
   private static final String JOB = "turns";
   private static final String TABLE = "embedding";
 
-  /** What the shard leaves to later turns. */
+  /** Work that the shard leaves to later time slices. */
   private final ArrayDeque<Runnable> later = new ArrayDeque<>();
   private final ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(),
       SystemClock.get(), later::add);
@@ -123,7 +125,7 @@ public final class TurnsBenchmark {
     table.add(digest, "slice of a digest", rows);
   }
 
-  /** A push and a pull that are larger than any batch. */
+  /** Measures a push and a pull that are larger than any batch. */
   private void large(TurnReport table) {
     long[] ids = LongStream.range(0, Math.min(rows, LARGE_PUSH)).map(ZipfBatches::id).toArray();
     long[] wanted = Arrays.copyOf(ids, Math.min(rows, LARGE_PULL));
@@ -177,7 +179,7 @@ public final class TurnsBenchmark {
     time(watch, () -> shard.push(JOB, push, TurnsBenchmark::answered));
   }
 
-  /** The request, and all that it leaves to later turns. */
+  /** Times the request, and all work that it leaves to later time slices. */
   private void time(TurnTimes watch, Runnable request) {
     later.add(request);
     for (Runnable turn = later.poll(); turn != null; turn = later.poll()) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class OpenMpiTest {
 
-  /** Where OpenMPI is not installed there is nothing to run, and the driver says so. */
+  /** If OpenMPI is not installed there is nothing to run, and the driver reports it. */
   @Test
   void sends_whole_buffers_for_the_time_asked_for_where_it_is_installed() throws Exception {
     Optional<OpenMpi> found = OpenMpi.find();

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** With real processes: memory stays within what the configuration says while one end stands still, and all goes on. */
+/**
+ * With real processes: memory stays within the configured limits while one end stands still, and everything continues.
+ */
 class StallDriverTest {
 
   @Test

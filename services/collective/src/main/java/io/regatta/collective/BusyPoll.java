@@ -6,20 +6,20 @@ import io.regatta.core.loop.Clock;
 import java.util.function.BooleanSupplier;
 
 /**
- * Keeps a rank's loop awake while the next message of a short call is likely to come in some microseconds: in place of sleeping
- * until then, the loop looks for input and tasks again and again. To wake a thread that sleeps takes longer than such a message
- * needs, at both ends: the one sleeps, and the other calls the operating system to wake it. A spell of polling ends when
- * nothing has happened for a while, so that a rank that waits for a slower one sleeps. Spells in vain are followed by ever more
- * waits without one: where others want this core, above all the peer that is waited for, polling only keeps it from them.
+ * Busy polling of a rank's loop while the next message of a short call is expected within microseconds. Instead of
+ * sleeping, the loop looks for input and tasks repeatedly. Waking a sleeping thread takes longer than such a message,
+ * at both ends: one end sleeps, the other calls the operating system to wake it. A spell of polling ends when nothing
+ * has happened for a while, so that a rank that waits for a slower one sleeps. After spells in vain, ever more waits go
+ * without one: other threads may need this core, above all the peer that is waited for. Owned by the loop.
  *
- * <p>It works by a task behind everything that a turn of the loop has to do, which leaves another one for the next turn: a loop
- * with a task left does not sleep. Input, timers and other tasks have their turns as ever. Owned by the loop.
+ * <p>A task runs after the other work of each loop iteration and submits itself for the next iteration: a loop with a
+ * task left does not sleep. Input, timers and other tasks run as usual.
  */
 final class BusyPoll {
-  /** A spell in so many waits, at least: it is seen when polling is worth it again. */
+  /** Polling is tried at least once in this number of waits, so that a change for the better is noticed. */
   private static final int MAX_SKIPPED = 4096;
 
-  /** Null where loops are of another kind, or the spell is 0: never polls. */
+  /** Null: loops are of another kind, or the spell is 0; never polls. */
   private final SingleThreadEventLoop loop;
   private final long spellNanos;
   private final BooleanSupplier worth;
@@ -32,14 +32,14 @@ final class BusyPoll {
   private int skipping;
   private int skipNext = 1;
   private long turns;
-  /** There has been a turn without progress since the last one with some. */
+  /** True if there has been an iteration without progress since the last one with some. */
   private boolean waited;
 
   /**
-   * For one loop.
+   * Creates the polling of one loop.
    *
    * @param spellNanos how long after the last {@link #progress} it polls; 0: never
-   * @param worth asked on the loop, in each turn: whether something is awaited that is worth it
+   * @param worth asked on the loop, in each iteration: whether polling is worthwhile for the expected message
    */
   BusyPoll(EventLoop loop, long spellNanos, BooleanSupplier worth, Clock clock) {
     this.loop = spellNanos > 0 && loop instanceof SingleThreadEventLoop single ? single : null;
@@ -48,7 +48,7 @@ final class BusyPoll {
     this.clock = clock;
   }
 
-  /** Something has happened, and more is awaited. */
+  /** Notes progress: begins or prolongs a spell if more is expected. */
   void progress() {
     if (loop == null || !worth.getAsBoolean()) {
       return;
@@ -81,7 +81,10 @@ final class BusyPoll {
     loop.executeAfterEventLoopIteration(turnEnds);
   }
 
-  /** Not at once again, for the loop would run that in the same turn, and look for no input. */
+  /**
+   * Submits the next iteration's task, if the spell continues. Runs after the iteration: submitted earlier, the task
+   * would run in the same iteration, without a look for input.
+   */
   private void turnEnds() {
     boolean awaited = worth.getAsBoolean();
     polling = awaited && clock.nanos() - until < 0;
@@ -92,7 +95,7 @@ final class BusyPoll {
     }
   }
 
-  /** How many turns have been begun without sleep. */
+  /** Returns how many iterations have begun without sleep. */
   long turns() {
     return turns;
   }

@@ -22,22 +22,28 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The calls that one rank has under way in one generation: each has its steps with the {@link Link}s of a {@link Mesh}, and
- * ends when all of them are done. Owned by the rank's loop.
+ * The calls that one rank has under way in one generation. Each has its steps with the {@link Link}s of a {@link Mesh},
+ * and ends when all of them are done. Owned by the rank's loop.
  */
 final class CallsUnderWay {
-  /** A rank that makes calls faster than they are carried out has an error; each keeps its schedule here. */
+  /**
+   * Limit of calls under way, whose schedules are kept here: a rank that makes calls faster than they are carried out
+   * has an error.
+   */
   private static final int MAX_CALLS = 10_000;
-  /** Longer vectors hide how long a loop takes to wake behind their copies, and a loop that polls takes a core from others. */
+  /**
+   * Longest vectors for which the loop polls. Longer ones hide the time of waking a loop behind their copies, and a
+   * polling loop takes a core from others.
+   */
   private static final long POLLED_BYTES = 4 << 20;
 
   private final Mesh mesh;
   private final CollectiveOptions options;
   private final Set<CollectiveRun> runs = new LinkedHashSet<>();
-  /** Of an aggregator; else null. */
+  /** Memory of an aggregator; null at a rank. */
   private final VectorMemory memory;
   private final BusyPoll poll;
-  /** Of the vectors, as they travel. */
+  /** Bytes of the vectors of all calls, as they travel. */
   private long bytes;
   /** Number of the next call. */
   private long made;
@@ -95,9 +101,10 @@ final class CallsUnderWay {
   }
 
   /**
-   * Takes part, as an aggregator, in a call that rank 0 has made, whose elements are the first of every sum. Those before, in which no elements were for it, it does not know.
+   * Takes part, as an aggregator, in a call that rank 0 has made. The call's first elements in every sum identify it.
+   * Earlier calls, in which this aggregator had no elements, are unknown to it.
    *
-   * @throws RegattaException if it is none that an aggregator has a part in, or an earlier one, or too large
+   * @throws RegattaException if the call is not by aggregators, or is an earlier one, or too large
    */
   void follow(CollectiveCall call) {
     WireType wire = WireType.values()[Math.max(0, call.getDtypeValue()) % WireType.values().length];
@@ -112,11 +119,11 @@ final class CallsUnderWay {
     begin(new CollectiveRun(mesh, call, aggregated(vector.tensor().size(), Math.max(1, call.getChunkBytes() / wire.bytes())),
         vector.tensor(), Operation.ALL_REDUCE, op)).onComplete(done -> {
           memory.giveBack(vector);
-          mesh.link(0).pump(); // which may have been held back for want of it
+          mesh.link(0).pump(); // which may have waited for this memory
         });
   }
 
-  /** Whether an aggregator has memory for one more call. */
+  /** Returns true if an aggregator has memory for one more call. */
   boolean hasRoom() {
     return memory.hasRoom();
   }
@@ -145,7 +152,7 @@ final class CallsUnderWay {
     }
   }
 
-  /** A step of a call has been done. */
+  /** Notes that a step of a call has been done. */
   void done(CollectiveRun run, int index) {
     run.done(index);
     if (run.isOver()) {
@@ -158,12 +165,12 @@ final class CallsUnderWay {
     poll.progress();
   }
 
-  /** Elements of a step begin to come. */
+  /** Notes that elements of a step begin to arrive. */
   void coming() {
     poll.progress();
   }
 
-  /** Ends all with an error. */
+  /** Fails all calls. */
   void fail(RegattaException why) {
     List<CollectiveRun> failed = List.copyOf(runs);
     runs.clear();
@@ -171,7 +178,7 @@ final class CallsUnderWay {
     failed.forEach(run -> run.promise.fail(why));
   }
 
-  /** Each, and for whom it waits. */
+  /** Returns each call with the peers that it waits for. */
   List<Wait> waits() {
     List<Wait> waits = new ArrayList<>();
     for (CollectiveRun run : runs) {

@@ -15,9 +15,10 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * All-reduces for groups of ranks that it is no member of: central all-reduce, for a service that has a port of its own. A group
- * comes with the first stream that one of its ranks opens here, and goes with the last one. Calls are the ranks' own: it makes those that
- * they have made, and sums in rank order, so all get the same bits in every run. Owned by the service's loop, on which it is called.
+ * All-reduce for groups of ranks that it is no member of: central all-reduce, for a service that has a port of its own.
+ * A group is created by the first stream that one of its ranks opens here, and removed after the last one. Calls are
+ * the ranks' own: it takes part in the calls that they have made, and sums in rank order, so all get the same bits in
+ * every run. Owned by the service's loop, on which it is called.
  */
 public final class CollectiveAggregator {
   private static final int MAX_RANKS = 4096;
@@ -28,11 +29,11 @@ public final class CollectiveAggregator {
   private final Arrivals arrivals;
 
   /**
-   * For one service.
+   * Creates the aggregator of one service.
    *
    * @param context the service's, of an event loop
-   * @param endpoint where ranks reach it, for messages
-   * @param waits where calls under way are shown
+   * @param endpoint at which ranks reach it, for messages
+   * @param waits registers calls under way
    * @param maxGroups groups at a time
    * @param maxBytes of the vectors of one group, those of all its calls under way
    */
@@ -45,12 +46,12 @@ public final class CollectiveAggregator {
     arrivals = new Arrivals(loop, endpoint, generations.patienceMillis(), generations.workspace(), this::generation);
   }
 
-  /** A rank has opened a stream; for which group, its first message says. */
+  /** Accepts a stream that a rank has opened; its first message names the group. */
   public void accept(TensorStream stream) {
     arrivals.accept(stream);
   }
 
-  /** The generation that a stream is for, which comes with the first one. */
+  /** Returns the generation that a stream is for; the first stream creates it. */
   private Mesh generation(TensorMessage opening) {
     Mesh there = generations.of(opening);
     if (there != null) {
@@ -81,12 +82,12 @@ public final class CollectiveAggregator {
     return now;
   }
 
-  /** It never opens a stream to them. */
+  /** Returns empty endpoints of the ranks: it never opens a stream to them. */
   private static List<String> unknown(int count) {
     return Collections.nCopies(count, "");
   }
 
-  /** How many groups it sums for. */
+  /** Returns the number of groups it sums for. */
   public int groups() {
     return generations.all().size();
   }

@@ -34,9 +34,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the other ranks of a group reach this one: a free port that stays the same over the group's generations. Owned by
- * an event loop of its own, which carries out the calls of the {@link Collectives} that are formed here; its methods may
- * be called on any thread.
+ * The port at which the other ranks of a group reach this one: a free port, the same in all the group's generations.
+ * Owned by an event loop of its own, which carries out the calls of the {@link Collectives} that are formed here. Its
+ * methods may be called on any thread.
  *
  * <pre>{@code
  * CollectivePort.listen(vertx, "10.0.0.7", CollectiveOptions.defaults(), waits)
@@ -45,7 +45,7 @@ import org.slf4j.LoggerFactory;
  *     .compose(ranks -> ranks.allReduce(Tensor.of(gradient), ReduceOp.MEAN));
  * }</pre>
  *
- * Whole, and with what is to be closed: docs/algorithms.md, "In an application of one's own".
+ * <p>The whole example, with the closing of everything, is in docs/algorithms.md, "In an application of one's own".
  */
 public final class CollectivePort {
   private static final Logger LOG = LoggerFactory.getLogger(CollectivePort.class);
@@ -75,20 +75,20 @@ public final class CollectivePort {
   /**
    * Listens on a free port of this host, where the other ranks must reach it.
    *
-   * @param host e.g. {@code node.host()}, or what {@link io.regatta.node.address.PublishedAddress#toward} chooses
-   * @param waits where calls under way are shown, e.g. {@code node.waits()}
+   * @param host e.g. {@code node.host()}, or the choice of {@link io.regatta.node.address.PublishedAddress#toward}
+   * @param waits registers calls under way, e.g. {@code node.waits()}
    */
   public static Future<CollectivePort> listen(Vertx vertx, String host, CollectiveOptions options, Waits waits) {
     return new CollectivePort(vertx, host, host, options, waits).deploy();
   }
 
-  /** The same for a rank on a node: where the node listens and is reached, with its TLS and its token. */
+  /** Listens for a rank on a node: at the node's address, with its TLS and its token. */
   public static Future<CollectivePort> listen(Node node, CollectiveOptions options) {
     return listen(node, node.host(), options);
   }
 
   /**
-   * The same where the others reach this one at another address than the node's: one that routes to where they meet.
+   * Listens for a rank whose peers reach it at another address than the node's: one that routes to their meeting place.
    *
    * @param host an address of this machine, or {@code node.host()}
    */
@@ -109,7 +109,7 @@ public final class CollectivePort {
     });
   }
 
-  /** Gives the port its loop. */
+  /** The verticle that gives the port its loop. */
   private final class Owner extends VerticleBase {
     @Override
     public Future<?> start() {
@@ -123,8 +123,9 @@ public final class CollectivePort {
   }
 
   /**
-   * Memory for tensors that are exchanged again and again, zeros: such that other processes of this machine read it where it lies, if the
-   * options allow that and the system has it to give; otherwise this process's alone. Blocks, so not on an event loop.
+   * Returns zeroed memory for tensors that are exchanged repeatedly. Other processes of this machine read it in place,
+   * if the options allow that and the system has enough; otherwise the memory is this process's alone. Blocks, so not
+   * on an event loop.
    *
    * @param bytes at least 1
    */
@@ -155,7 +156,7 @@ public final class CollectivePort {
         });
   }
 
-  /** {@code host:port}, to be told to the other ranks. */
+  /** Returns {@code host:port}, to be announced to the other ranks. */
   public String endpoint() {
     return new HostPort(host, port.port()).toString();
   }
@@ -166,30 +167,29 @@ public final class CollectivePort {
   }
 
   /**
-   * Forms a generation of a group with the other ranks, which do the same; what was formed of the group before is closed.
+   * Forms a generation of a group with the other ranks, which do the same; the group's earlier generation is closed.
    *
-   * @return completes when every other rank has said that it forms this generation; fails with {@code PeerLost} naming those
-   *     who have not within the options' time, with {@code StaleGeneration} if a peer has a later
-   *     generation
+   * @return completes when every other rank has said that it forms this generation; fails with {@code PeerLost} naming
+   *     those that have not within the options' time, with {@code StaleGeneration} if a peer has a later generation
    */
   public Future<Collectives> form(Membership ranks) {
     return rank.form(ranks);
   }
 
   /**
-   * Ranks to whom this one's own streams broke, or could not be made, in a generation that it formed last, or tried to; not those
-   * of whom others told.
+   * Returns the ranks to which this one's own streams broke, or could not be made, in the generation that it formed
+   * last, or tried to. Reports of other ranks do not count.
    */
   public Future<List<Integer>> unreachable(Membership ranks) {
     return rank.unreachable(ranks);
   }
 
-  /** Whether nothing can be formed here any more: it was closed, or who has deployed it is being undeployed. */
+  /** Returns true if nothing can be formed here any more: the port was closed, or its verticle is being undeployed. */
   public boolean isClosed() {
     return rank.isClosed();
   }
 
-  /** Ends all that is formed here, and listens no more. */
+  /** Ends all generations that are formed here, and stops listening. */
   public Future<Void> close() {
     if (closing.compareAndSet(false, true)) {
       vertx.undeploy(deployment).onComplete(ended);

@@ -23,11 +23,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 
 /**
- * One process as a rank of groups: forms their generations over streams to the other ranks, whatever network carries
- * those. Owned by a loop; its calls may be made on any thread, and complete on the loop.
+ * One process as a rank of groups. It forms their generations over streams to the other ranks, on any network. Owned by
+ * a loop; its calls may be made on any thread, and complete on the loop.
  */
 public final class CollectiveRank {
-  /** Identifies this process among the ranks, so that those of one process know it; anything but 0. */
+  /** Number that identifies this process, so that ranks of one process recognize each other; anything but 0. */
   private static final long PROCESS = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
 
   private final Loop loop;
@@ -37,16 +37,16 @@ public final class CollectiveRank {
   private final Generations generations;
   /** Null until the endpoint is known. */
   private Arrivals arrivals;
-  /** Where others reach this rank: the host, and the port once that is known. */
+  /** Address at which others reach this rank: the host, and the port once that is known. */
   private String endpoint;
   private volatile boolean closed;
 
   /**
    * Creates a rank that is in no group.
    *
-   * @param host where others reach this rank, for messages
+   * @param host at which others reach this rank, for messages
    * @param network the way to the other ranks
-   * @param waits where calls under way are shown
+   * @param waits registers calls under way
    */
   public CollectiveRank(Loop loop, String host, Network network, CollectiveOptions options, Waits waits) {
     this.loop = loop;
@@ -57,15 +57,15 @@ public final class CollectiveRank {
     generations = new Generations(loop, options, waits);
   }
 
-  /** Takes streams from now on, which others open at this endpoint. On the loop. */
+  /** Accepts streams from now on, which others open at this endpoint. On the loop. */
   public void listens(String at) {
     endpoint = at;
     arrivals = new Arrivals(loop, at, generations.patienceMillis(), generations.workspace(), generations::of);
   }
 
-  /** Takes a stream of {@link StreamPaths#COLLECTIVE} that another rank has opened. On the loop. */
+  /** Accepts a stream of {@link StreamPaths#COLLECTIVE} that another rank has opened. On the loop. */
   public void accept(TensorStream opened) {
-    if (arrivals == null) { // the port listens, and nobody knows it yet: the stream is for its former owner
+    if (arrivals == null) { // the port listens but is not announced yet: the stream is for its former owner
       opened.fail(new PeerLost("the rank at " + endpoint + " is about to listen, and has joined no group; join again"));
     } else {
       arrivals.accept(opened);
@@ -136,8 +136,8 @@ public final class CollectiveRank {
   }
 
   /**
-   * Connects to a peer. Where all ranks start at about the same time, an attempt that a busy machine does not answer is
-   * repeated; a closed port is a rank that is gone.
+   * Connects to a peer. If all ranks start at about the same time, an attempt that a busy machine does not answer is
+   * repeated. A closed port is a lost rank.
    */
   private Future<TensorStream> connected(TensorStreams streams, HostPort at, Mesh to, int rank) {
     Supplier<Future<TensorStream>> open = () -> Future.succeededFuture()
@@ -157,7 +157,7 @@ public final class CollectiveRank {
     return closed;
   }
 
-  /** Ends all generations; takes and opens no streams any more. On the loop. */
+  /** Ends all generations; accepts and opens no streams any more. On the loop. */
   public Future<Void> close() {
     closed = true;
     if (arrivals != null) {

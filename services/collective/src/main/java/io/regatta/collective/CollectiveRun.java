@@ -38,7 +38,7 @@ final class CollectiveRun {
     left = steps.size();
   }
 
-  /** Of the vector, as it travels. */
+  /** Returns the bytes of the vector, as it travels. */
   long bytes() {
     return (long) tensor.size() * tensor.wire().bytes();
   }
@@ -51,13 +51,13 @@ final class CollectiveRun {
     return steps.get(index);
   }
 
-  /** Whether what this step waits for has been done. */
+  /** Returns true if the steps that this one waits for have been done. */
   boolean isReady(int index) {
     int after = steps.get(index).after();
     return after == Step.NOTHING || done.get(after);
   }
 
-  /** A step's elements are about to be sent, or reduced into. */
+  /** Notes that a step's elements are about to be sent, or reduced into. */
   void begin(int index) {
     Step step = steps.get(index);
     if (step.isFirst()) {
@@ -74,7 +74,7 @@ final class CollectiveRun {
     left--;
   }
 
-  /** Whether nothing is left to do. */
+  /** Returns true if nothing is left to do. */
   boolean isOver() {
     return left == 0;
   }

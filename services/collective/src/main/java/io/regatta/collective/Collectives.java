@@ -11,17 +11,17 @@ import java.util.function.Supplier;
 
 /**
  * One rank's side of one generation of a group: collective calls with the other ranks. Owned by the event loop of its
- * {@link CollectivePort}; may be called on any thread, which must be the same one for calls whose order matters. Futures
- * complete on the caller's context, or on the port's if it has none.
+ * {@link CollectivePort}. Any thread may call it; calls whose order matters must come from one thread. Futures complete
+ * on the caller's context, or on the port's if it has none.
  *
- * <p>All ranks make the same calls in the same order, as in MPI and Gloo: a call is matched with the others' by its number.
- * Several may be under way. A tensor is lent to the call until its future completes, whatever it completes with, and then holds
- * the result, the same bits at all ranks. Waiting has no limit while all ranks live; what is waited for stands in
- * {@code /why}.
+ * <p>All ranks make the same calls in the same order, as in MPI and Gloo: a call is matched with the others' by its
+ * number. Several may be under way. A tensor is borrowed by the call until its future completes, with success or not.
+ * After success it holds the result, the same bits at all ranks. Waiting has no limit while all ranks live;
+ * {@code /why} shows the wait.
  *
- * <p>A rank that is lost fails all calls under way, at all ranks, with {@code PeerLost} naming it; one that makes another
- * call with {@code InvalidInput} naming both. After that, or when it is closed, every call fails: a new generation is
- * formed by {@link CollectivePort#form}.
+ * <p>A rank that is lost fails all calls under way, at all ranks, with {@code PeerLost} naming it; one that makes
+ * another call with {@code InvalidInput} naming both. After that, or when it is closed, every call fails: a new
+ * generation is formed by {@link CollectivePort#form}.
  */
 public final class Collectives {
   private final Mesh mesh;
@@ -30,17 +30,17 @@ public final class Collectives {
     this.mesh = mesh;
   }
 
-  /** This rank. */
+  /** Returns this rank. */
   public int rank() {
     return mesh.rank();
   }
 
-  /** How many ranks there are. */
+  /** Returns how many ranks there are. */
   public int worldSize() {
     return mesh.ranks().worldSize();
   }
 
-  /** Of the group. */
+  /** Returns the generation of the group. */
   public long generation() {
     return mesh.ranks().generation();
   }
@@ -100,8 +100,8 @@ public final class Collectives {
   }
 
   /**
-   * Ends it. Calls under way fail with {@code Cancelled}, and at the other ranks with {@code PeerLost}; if there are none, the
-   * others' calls that do not need this rank go on.
+   * Closes this rank's side. Calls under way fail with {@code Cancelled}, and at the other ranks with {@code PeerLost}.
+   * If there are none, the others' calls that do not need this rank continue.
    */
   public Future<Void> close() {
     return onOwner(mesh::close);

@@ -20,20 +20,20 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * What is formed at a port: of each group the newest generation, and how the one before has ended. Tells the streams that ranks
- * open where they belong. Owned by the port's loop.
+ * The generations formed at a port: the newest of each group, and how the one before has ended. Assigns the streams
+ * that ranks open to them. Owned by the port's loop.
  */
 final class Generations {
-  /** Of groups that are no more; a rank that comes later than so many others waits in vain. */
+  /** Number of ended groups that are remembered; a rank that arrives after more of them waits in vain. */
   private static final int MAX_PAST = 1000;
 
   private final Loop loop;
   private final CollectiveOptions options;
   private final Waits waits;
   private final Tensor.Workspace workspace = new Tensor.Workspace();
-  /** By group. */
+  /** Formed generations by group. */
   private final Map<String, Mesh> formed = new HashMap<>();
-  /** By group: the last generation that was formed here and has been closed. */
+  /** The last generation of each group that was formed here and has been closed. */
   private final Map<String, Past> past = new LinkedHashMap<>() {
     @Override
     protected boolean removeEldestEntry(Map.Entry<String, Past> eldest) {
@@ -41,27 +41,27 @@ final class Generations {
     }
   };
 
-  /** What was formed of a group before. */
+  /** A group's former generation. */
   private record Past(long generation, RegattaException why, List<Integer> unreachable) {}
 
-  /** @param waits where calls under way are shown */
+  /** @param waits registers calls under way */
   Generations(Loop loop, CollectiveOptions options, Waits waits) {
     this.loop = loop;
     this.options = options;
     this.waits = waits;
   }
 
-  /** Of the port's loop. */
+  /** Returns the workspace of the port's loop. */
   Tensor.Workspace workspace() {
     return workspace;
   }
 
-  /** How long ranks wait for each other to form a generation. */
+  /** Returns how long ranks wait for each other to form a generation. */
   long patienceMillis() {
     return options.formMillis();
   }
 
-  /** The generation of a group that is formed here, null if none is. */
+  /** Returns the generation of a group that is formed here, null if none is. */
   Mesh of(String group) {
     return formed.get(group);
   }
@@ -71,8 +71,8 @@ final class Generations {
   }
 
   /**
-   * Begins to form a generation in the place of the one before. It fails if not all of its ranks have said in time that they form
-   * it as well.
+   * Begins to form a generation in place of the one before. It fails if some rank has not said in time that it forms it
+   * as well.
    *
    * @param process see {@link CollectiveFrames#open}
    * @param memory in which an aggregator sums; null for a rank
@@ -114,7 +114,7 @@ final class Generations {
   }
 
   /**
-   * The generation that a stream is for, which another rank has opened; null if it is not formed here yet.
+   * Returns the generation that a stream is for, which another rank has opened; null if it is not formed here yet.
    *
    * @param opening the stream's first message
    * @throws RegattaException if it cannot belong to any
@@ -151,7 +151,7 @@ final class Generations {
     return now;
   }
 
-  /** What was cancelled here is lost for a peer. */
+  /** Returns the error for a peer: a generation that was cancelled here is lost for the peer. */
   private static RegattaException refusal(RegattaException why) {
     return why instanceof Cancelled ? new PeerLost(why.getMessage()) : why;
   }

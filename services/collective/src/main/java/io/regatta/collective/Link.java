@@ -13,10 +13,10 @@ import io.vertx.core.Future;
 import java.util.ArrayDeque;
 
 /**
- * What one rank has to send to another and to take from it, in the order of calls and of their steps, over the
- * {@link PeerStream} between the two. A message is sent when the step that it waits for is done and the stream has room; the
- * stream is read when the next message from the peer may be taken, and held back otherwise: so nothing is kept here that
- * nobody has asked for. Owned by the rank's loop.
+ * The messages that one rank has to send to another and to receive from it, in the order of calls and of their steps,
+ * over the {@link PeerStream} between the two. A message is sent when the step that it waits for is done and the stream
+ * has room. The stream is read when the next message from the peer may be taken, and held back otherwise, so that no
+ * unrequested message is kept here. Owned by the rank's loop.
  */
 final class Link {
 
@@ -54,7 +54,7 @@ final class Link {
     return stream;
   }
 
-  /** Whether no call needs this peer. */
+  /** Returns true if no call needs this peer. */
   boolean isIdle() {
     return sends.isEmpty() && receives.isEmpty();
   }
@@ -67,7 +67,7 @@ final class Link {
     (run.step(index).sends() ? sends : receives).add(new Pending(run, index));
   }
 
-  /** Whether a call that needs this peer waits for it now: for what it sends, or for it to take what is sent. */
+  /** Returns true if a call that needs this peer waits for it now: for a message of its own, or for it to take one. */
   boolean waitsFor(CollectiveRun run) {
     return stream.isLent() || isNext(run, receives.peek()) || isNext(run, sends.peek());
   }
@@ -76,7 +76,7 @@ final class Link {
     return next != null && next.run == run && next.isReady();
   }
 
-  /** Sends and reads what can be. */
+  /** Sends and reads as far as possible. */
   void pump() {
     if (!stream.isUsable()) {
       return;
@@ -108,7 +108,7 @@ final class Link {
     return next == null ? leads() && owner.hasRoom() : next.isReady();
   }
 
-  /** Whether a message from the peer, if no call needs it, is the beginning of one: an aggregator hears of calls by rank 0. */
+  /** Returns true if an unexpected message from the peer begins a call: an aggregator learns of calls from rank 0. */
   private boolean leads() {
     return owner.follows() && peer == 0;
   }
@@ -131,7 +131,7 @@ final class Link {
     }
   }
 
-  /** The elements of the next message from the peer begin; see {@link CollectiveReceiver.Listener#begin}. */
+  /** Handles the beginning of the next message's elements; see {@link CollectiveReceiver.Listener#begin}. */
   CollectiveReceiver.Target begin(TensorMessage header) {
     if (receives.isEmpty() && stream.isOpen() && leads() && !follow(header.getCollective())) {
       return null;
@@ -153,7 +153,7 @@ final class Link {
     return new CollectiveReceiver.Target(next.run.tensor, next.step(), next.run.op);
   }
 
-  /** The peer has made the next call. False if it is refused. */
+  /** Takes part in the next call that the peer has made. Returns false if it is refused. */
   private boolean follow(CollectiveCall call) {
     try {
       owner.follow(call);
@@ -168,7 +168,7 @@ final class Link {
     return owner.ranks().name(of);
   }
 
-  /** All elements of that message are in. */
+  /** Handles the end of that message's elements. */
   void taken() {
     Pending taken = receives.poll();
     owner.done(taken.run, taken.index);
@@ -178,7 +178,7 @@ final class Link {
     }
   }
 
-  /** Gives the stream up at once, and tells the peer why, as far as it reads that. */
+  /** Ends the stream at once, and sends the peer the reason, which it may not read. */
   void abort(RegattaException why) {
     sends.clear();
     receives.clear();

@@ -4,15 +4,15 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
 
 /**
- * One rank's place in one generation of a group: what a join comes to. Immutable. When anybody comes, leaves or is lost,
- * this generation is over, and those who go on get another membership, perhaps with another rank.
+ * One rank's place in one generation of a group: the result of a join. Immutable. When a member comes, leaves or is
+ * lost, this generation is over; the remaining members get another membership, perhaps with another rank.
  *
  * @param group name of the group, e.g. of the job
  * @param generation greater for every later membership of the same group
  * @param rank from 0
  * @param endpoints {@code host:port} at which each member is reached, in the order of ranks, this one's too
- * @param aggregators {@code host:port} of processes that all-reduce for the members; they are no members, and count as ranks
- *     behind the last one between two streams only. The same, in the same order, for all members
+ * @param aggregators {@code host:port} of processes that all-reduce for the members. They are no members; between two
+ *     streams only they count as ranks after the last one. The same, in the same order, for all members
  */
 public record Membership(String group, long generation, int rank, List<String> endpoints, List<String> aggregators) {
 
@@ -24,37 +24,37 @@ public record Membership(String group, long generation, int rank, List<String> e
     }
   }
 
-  /** Of a group without aggregators. */
+  /** Creates the membership in a group without aggregators. */
   public Membership(String group, long generation, int rank, List<String> endpoints) {
     this(group, generation, rank, endpoints, List.of());
   }
 
-  /** A group of one, for a process alone. */
+  /** Returns a group of one, for a process alone. */
   public static Membership alone(String group) {
     return new Membership(group, 0, 0, List.of(""));
   }
 
-  /** Number of ranks of the group in this generation. */
+  /** Returns the number of ranks of the group in this generation. */
   public int worldSize() {
     return endpoints.size();
   }
 
-  /** How many of the ranks are on the host of this one, itself too. */
+  /** Returns how many of the ranks are on the host of this one, itself included. */
   public int onHost() {
     return Placement.onHostOf(endpoints, rank);
   }
 
-  /** Whether this is the place of an aggregator. */
+  /** Returns true if this is the place of an aggregator. */
   boolean isAggregator() {
     return rank >= endpoints.size();
   }
 
-  /** For messages, of a rank or of an aggregator. */
+  /** Returns the name of a rank or an aggregator, for messages. */
   String name(int of) {
     return of < endpoints.size() ? "rank " + of : "aggregator " + (of - endpoints.size());
   }
 
-  /** For messages: {@code rank 1 of 4 of group census, generation 7}. */
+  /** Returns a text for messages: {@code rank 1 of 4 of group census, generation 7}. */
   @Override
   public String toString() {
     return name(rank) + " of " + worldSize() + " of group " + group + ", generation " + generation;

@@ -22,11 +22,11 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * One rank's links to all others of one generation, from when they are opened until they end: what {@link Collectives} stands
- * before. Owned by the loop of its {@link CollectivePort}.
+ * One rank's links to all others of one generation, from their opening to their end; {@link Collectives} is its public
+ * side. Owned by the loop of its {@link CollectivePort}.
  */
 final class Mesh {
-  /** How long a failed generation waits for messages that a stream has not done with, before it cuts the stream off. */
+  /** How long a failed generation waits until its streams have released their messages, before it cuts them off. */
   private static final long LINGER_MILLIS = 1000;
 
   private final Loop loop;
@@ -35,9 +35,9 @@ final class Mesh {
   private final long process;
   private final Tensor.Workspace workspace;
   private final Supplier<Future<Void>> closing;
-  /** By rank, and behind the ranks those to aggregators; null for this one, and between aggregators. */
+  /** Links by rank, and after the ranks those to aggregators; null for this one, and between aggregators. */
   private final Link[] links;
-  /** By rank: its process, once its stream is open. */
+  /** Process of each rank, once its stream is open. */
   private final long[] processes;
   private final CallsUnderWay calls;
   private final Promise<Void> formed;
@@ -45,9 +45,9 @@ final class Mesh {
   private final long sinceMillis;
   /** Once formed. */
   private Placement placement;
-  /** Ranks to whom this one's own streams broke, or could not be made, before anything else ended this generation. */
+  /** Ranks to which this one's own streams broke, or could not be made, before another cause ended this generation. */
   private final BitSet unreachable = new BitSet();
-  /** The first of those that could not be made. */
+  /** The first failure to make a stream. */
   private PeerLost unmade;
   private RegattaException broken;
   private Future<Void> closed;
@@ -55,7 +55,7 @@ final class Mesh {
   /**
    * @param process of this rank, see {@link CollectiveFrames#open}
    * @param memory in which an aggregator sums; null for a rank
-   * @param closing called once, on the loop, when this is of no use any more and its streams have ended
+   * @param closing called once, on the loop, when this generation is over and its streams have ended
    */
   Mesh(Loop loop, Membership ranks, CollectiveOptions options, long process, Tensor.Workspace workspace,
       VectorMemory memory, Supplier<Future<Void>> closing) {
@@ -103,12 +103,12 @@ final class Mesh {
     return lent;
   }
 
-  /** For messages. */
+  /** Returns the generation's name for messages. */
   String where() {
     return "group " + ranks.group() + ", generation " + ranks.generation();
   }
 
-  /** Whether an error that a peer has told says already what happened where. */
+  /** Returns true if an error that a peer has sent already says what happened where. */
   boolean names(RegattaException e) {
     return String.valueOf(e.getMessage()).startsWith(where());
   }
@@ -121,7 +121,7 @@ final class Mesh {
     return Stream.of(links).filter(Objects::nonNull);
   }
 
-  /** Why every call fails, or null. */
+  /** Returns the reason for which every call fails, or null. */
   RegattaException broken() {
     return broken;
   }
@@ -131,12 +131,12 @@ final class Mesh {
     return formed.future();
   }
 
-  /** Elements of a step of a call begin to come. */
+  /** Notes that elements of a step of a call begin to arrive. */
   void coming() {
     calls.coming();
   }
 
-  /** A rank has said that it forms this generation. */
+  /** Notes that a rank has said that it forms this generation. */
   void opened(int peer, long itsProcess) {
     processes[peer] = itsProcess;
     formedIfAllAreThere();
@@ -149,21 +149,24 @@ final class Mesh {
     }
   }
 
-  /** This rank has seen itself that its stream to a peer broke; what others tell, or end, does not count. */
+  /** Notes that this rank has seen itself that its stream to a peer broke; reports and ends by others do not count. */
   void unreachable(int peer) {
     if (broken == null) {
       unreachable.set(peer);
     }
   }
 
-  /** This rank's stream to a peer cannot be made. The others are still tried, so that it is known how many cannot be reached. */
+  /**
+   * Notes that this rank's stream to a peer cannot be made. The others are still tried, so that the number of
+   * unreachable ones is known.
+   */
   void unreachable(int peer, PeerLost why) {
     unreachable(peer);
     unmade = unmade == null ? why : unmade;
     tried();
   }
 
-  /** A stream has been made, or cannot be. */
+  /** Notes that a stream has been made, or cannot be. */
   void tried() {
     if (unmade != null && links().allMatch(link -> link.peer() < rank() || link.stream().isThere() || unreachable.get(link.peer()))) {
       fail(unmade);
@@ -175,19 +178,19 @@ final class Mesh {
     return unreachable.stream().boxed().toList();
   }
 
-  /** Ranks, and aggregators, that have not said yet that they form this generation. */
+  /** Returns the ranks and aggregators that have not said yet that they form this generation. */
   List<Integer> missing() {
     return links().filter(link -> !link.stream().isOpen()).map(Link::peer).toList();
   }
 
-  /** The same, for messages. */
+  /** Returns their names, for messages. */
   String missingNames() {
     List<Integer> those = missing();
     return those.stream().allMatch(r -> r < ranks.worldSize()) ? "ranks " + those
         : String.join(" and ", those.stream().map(ranks::name).toList());
   }
 
-  /** See {@link CallsUnderWay#start}; whatever is wrong with the call is told by the future. */
+  /** Begins a call, see {@link CallsUnderWay#start}; the future reports any fault of the call. */
   Future<Void> start(Operation operation, Tensor tensor, ReduceOp op, int root) {
     if (broken != null) {
       return Future.failedFuture(broken);
@@ -200,14 +203,14 @@ final class Mesh {
     }
   }
 
-  /** A step of a call has been done. */
+  /** Notes that a step of a call has been done. */
   void done(CollectiveRun run, int index) {
     if (broken == null) {
       calls.done(run, index);
     }
   }
 
-  /** Whether this makes the calls that it is told of, rather than its own: an aggregator does. */
+  /** Returns true if this follows calls that others have made, rather than make its own: an aggregator does. */
   boolean follows() {
     return ranks.isAggregator();
   }
@@ -217,19 +220,24 @@ final class Mesh {
     return calls.hasRoom();
   }
 
-  /** Rank 0 has made this call; see {@link CallsUnderWay#follow}. */
+  /** Follows a call that rank 0 has made; see {@link CallsUnderWay#follow}. */
   void follow(CollectiveCall call) {
     calls.follow(call);
   }
 
-  /** A peer has ended its stream, rightly. What is there for others is of no use when they have all gone. */
+  /**
+   * Notes that a peer has ended its stream in order. When all have ended theirs, streams here that still wait are
+   * useless.
+   */
   void peerEnded() {
     if (follows() && links().allMatch(link -> link.stream().peerClosed())) {
       close();
     }
   }
 
-  /** Ends all calls, here and at the other ranks; the callers hear of it when no stream uses their memory any more. */
+  /**
+   * Ends all calls, here and at the other ranks. The callers are notified when no stream uses their memory any more.
+   */
   void fail(RegattaException why) {
     if (broken != null) {
       return;
@@ -246,7 +254,7 @@ final class Mesh {
     }
   }
 
-  /** The calls under way and for whom each waits: the material of {@code /why}. */
+  /** Returns the calls under way with the peers that each waits for: the material of {@code /why}. */
   List<Wait> waits() {
     List<Wait> waits = new ArrayList<>(calls.waits());
     List<Integer> missing = broken == null ? missing() : List.of();

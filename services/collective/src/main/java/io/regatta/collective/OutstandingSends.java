@@ -7,20 +7,23 @@ import io.vertx.core.Promise;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How many messages are with a rank's streams, which use callers' memory, and who waits for it. Owned by the rank's loop. */
+/**
+ * The number of messages that a rank's streams hold, which use callers' memory, and the callers that wait for it. Owned
+ * by the rank's loop.
+ */
 final class OutstandingSends {
   private final Loop loop;
   private final Runnable sever;
   private final List<Promise<Void>> waiting = new ArrayList<>();
   private int messages;
 
-  /** @param sever cuts the streams off that have messages, which then are done with in a moment */
+  /** @param sever cuts off the streams that hold messages, which then release them within a moment */
   OutstandingSends(Loop loop, Runnable sever) {
     this.loop = loop;
     this.sever = sever;
   }
 
-  /** So many more messages are with a stream; less than 0: it has done with them. */
+  /** Adds to the number of messages that streams hold; a negative number when they have released them. */
   void add(int more) {
     messages += more;
     if (messages == 0 && !waiting.isEmpty()) {
@@ -30,7 +33,7 @@ final class OutstandingSends {
     }
   }
 
-  /** Completes when no stream uses a caller's memory any more; streams that still do after a while are cut off. */
+  /** Completes when no stream uses a caller's memory any more; streams that still do after the limit are cut off. */
   Future<Void> returned(long limitMillis) {
     if (messages == 0) {
       return Future.succeededFuture();

@@ -15,8 +15,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 
 /**
- * The one stream between this rank and another: how both say that they form the same generation, what is lent to it, and how
- * it ends. What goes over it is its {@link Link}'s. Owned by the rank's loop.
+ * The one stream between this rank and another: how both confirm that they form the same generation, the number of
+ * borrowed buffers, and its end. Its messages belong to its {@link Link}. Owned by the rank's loop.
  */
 final class PeerStream implements CollectiveReceiver.Listener {
   private static final long ABORT_MILLIS = 250;
@@ -25,18 +25,18 @@ final class PeerStream implements CollectiveReceiver.Listener {
   private final Mesh owner;
   private final Link link;
   private final int peer;
-  /** This side has opened the stream. */
+  /** True if this side opens the stream. */
   private final boolean opener;
   private final Promise<Void> closed = Promise.promise();
   private TensorStream stream;
   private CollectiveReceiver receiver;
-  /** The peer has said that it forms this generation. */
+  /** True once the peer has said that it forms this generation. */
   private boolean open;
-  /** Messages that the stream has not done with. */
+  /** Messages whose memory the stream still uses. */
   private int lent;
   private Future<Void> aborted = Future.succeededFuture();
   private boolean paused;
-  /** The peer has ended its side, rightly. */
+  /** True once the peer has ended its side in order. */
   private boolean peerClosed;
   private boolean over;
   private long lastSeenMillis;
@@ -48,7 +48,7 @@ final class PeerStream implements CollectiveReceiver.Listener {
     this.opener = opener;
   }
 
-  /** Whether the peer has said that it forms this generation. */
+  /** Returns true once the peer has said that it forms this generation. */
   boolean isOpen() {
     return open;
   }
@@ -57,7 +57,7 @@ final class PeerStream implements CollectiveReceiver.Listener {
     return stream != null;
   }
 
-  /** Whether messages may go over it, in both directions. */
+  /** Returns true if messages may be sent over it, in both directions. */
   boolean isUsable() {
     return open && !over;
   }
@@ -70,12 +70,12 @@ final class PeerStream implements CollectiveReceiver.Listener {
     return peerClosed;
   }
 
-  /** Wall clock of the last message, 0 if none. */
+  /** Returns the wall clock of the last message, 0 if none. */
   long lastSeenMillis() {
     return lastSeenMillis;
   }
 
-  /** This side has opened the stream: asks the peer whether it forms this generation as well. */
+  /** Asks the peer, over a stream that this side has opened, whether it forms this generation as well. */
   void ask(TensorStream to) {
     if (over) {
       to.fail(owner.broken());
@@ -87,7 +87,7 @@ final class PeerStream implements CollectiveReceiver.Listener {
     stream.receiver(receiver);
   }
 
-  /** The peer has opened the stream and asks that; it is paused, and its receiver is set already. */
+  /** Answers that question on a stream that the peer has opened; it is paused, and its receiver is set already. */
   void answer(TensorStream to, CollectiveReceiver from, TensorMessage asked) {
     receiver = from;
     receiver.listener(this);
@@ -144,7 +144,10 @@ final class PeerStream implements CollectiveReceiver.Listener {
     link.taken();
   }
 
-  /** Not thrown, as long as there is another way: a stream whose opener refuses it breaks without a word to the peer. */
+  /**
+   * Fails the generation rather than throw, as long as it is not broken yet: a stream whose opener refuses it breaks
+   * without a reason for the peer.
+   */
   @Override
   public void refused(RegattaException why) {
     if (owner.broken() != null) {
@@ -153,7 +156,7 @@ final class PeerStream implements CollectiveReceiver.Listener {
     owner.fail(why);
   }
 
-  /** Whether to read on; what is not read waits at the peer. */
+  /** Reads on or holds back; unread messages wait at the peer. */
   void read(boolean on) {
     if (paused == on) {
       paused = !on;
@@ -169,7 +172,7 @@ final class PeerStream implements CollectiveReceiver.Listener {
     return stream.writeQueueFull();
   }
 
-  /** Sends a message; completes when the stream has done with its memory. A failure is dealt with here. */
+  /** Sends a message; completes when the stream has released its memory. A failure is handled here. */
   Future<Void> send(Outgoing out) {
     lent(1);
     return stream.send(out.frame()).onComplete(done -> {
@@ -183,7 +186,10 @@ final class PeerStream implements CollectiveReceiver.Listener {
     owner.lent().add(more);
   }
 
-  /** Nothing can be sent; what the peer has told before, and was held back, says more about why. */
+  /**
+   * Handles a failure to send. A message of the peer that was held back explains more about the cause, so it is read
+   * first.
+   */
   private void broken(Throwable e) {
     if (!over) {
       receiver.dropElements();
@@ -192,7 +198,7 @@ final class PeerStream implements CollectiveReceiver.Listener {
     }
   }
 
-  /** What the text of the peer's error says is kept, so that all ranks name the same one. */
+  /** Returns the error to report. The text of a peer's error is kept, so that all ranks name the same cause. */
   private RegattaException lost(RegattaException e) {
     if (!(e instanceof PeerLost) || owner.names(e)) {
       return e;
@@ -215,13 +221,13 @@ final class PeerStream implements CollectiveReceiver.Listener {
     }
   }
 
-  /** A call needs a peer that has ended its side. */
+  /** Returns the error of a call that needs a peer which has ended its side. */
   PeerLost closedTooEarly() {
     return new PeerLost(owner.where() + ": " + owner.ranks().name(peer) + " has closed its side while a call needs it; all ranks must "
         + "make the same calls");
   }
 
-  /** Gives the stream up at once, and tells the peer why, as far as it reads that. */
+  /** Ends the stream at once, and sends the peer the reason, which it may not read. */
   void abort(RegattaException why) {
     boolean before = over;
     over = true;
@@ -234,19 +240,19 @@ final class PeerStream implements CollectiveReceiver.Listener {
     aborted = LoopFutures.within(owner.loop(), CLOSE_MILLIS, told.transform(done -> stream.fail(why)));
   }
 
-  /** Completes when the peer has been told why, or cannot be. */
+  /** Completes when the peer has received the reason, or cannot. */
   Future<Void> aborted() {
     return aborted;
   }
 
-  /** The peer takes nothing more: what is lent to the stream is the callers' again. */
+  /** Cuts the stream off if it holds messages: the peer reads no more, and borrowed buffers are the callers' again. */
   void severIfLent() {
     if (lent > 0) {
       stream.sever();
     }
   }
 
-  /** Ends the stream rightly; waits, not for long, until the peer has read all. */
+  /** Ends the stream in order; waits, for a limited time, until the peer has read everything. */
   Future<Void> close() {
     over = true;
     Future<Void> ended = stream.end();

@@ -7,17 +7,17 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Where the ranks of a generation are, to each other: a pure function, the same at all ranks. Immutable; the array is nobody's to
- * change.
+ * The placement of a generation's ranks relative to each other: a pure function, the same at all ranks. Immutable; the
+ * array must not be changed.
  *
- * @param near of each rank the first rank that is near to it, for an all-reduce in two levels: those of one process, where a message is
- *     handed over and not sent, if any process has several; else those of one host
+ * @param near for each rank the first rank that is near to it, for an all-reduce in two levels. Ranks of one process
+ *     are near, since messages pass in-process, if any process has several; else those of one host
  * @param reach of all of them
  */
 record Placement(int[] near, Reach reach) {
 
   /**
-   * That of these ranks.
+   * Returns the placement of these ranks.
    *
    * @param endpoints {@code host:port} by rank
    * @param processes by rank, the same for ranks of one process; 0: not known, none is near
@@ -36,7 +36,7 @@ record Placement(int[] near, Reach reach) {
     return Arrays.stream(places).allMatch(place -> place == 0);
   }
 
-  /** How many ranks are on the host of this one, itself too. */
+  /** Returns how many ranks are on the host of this one, itself included. */
   static int onHostOf(List<String> endpoints, int rank) {
     List<String> hosts = hosts(endpoints);
     return Collections.frequency(hosts, hosts.get(rank));

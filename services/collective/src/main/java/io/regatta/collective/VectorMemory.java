@@ -10,36 +10,39 @@ import java.util.Deque;
 import java.util.Iterator;
 
 /**
- * The vectors in which an aggregator sums for one group. Those given back are kept for the next call of the same length, since
- * a job makes the same calls in every step. Owned by the loop of the group.
+ * The vectors in which an aggregator sums for one group. Returned vectors are kept for the next call of the same
+ * length, since a job makes the same calls in every step. Owned by the loop of the group.
  */
 final class VectorMemory {
   private final long limitBytes;
-  /** Not in use, the ones given back last first. */
+  /** Vectors not in use, the most recently returned last. */
   private final Deque<ByteBuf> spare = new ArrayDeque<>();
-  /** In use, and spare. */
+  /** Bytes in use, and spare. */
   private long usedBytes;
   private long spareBytes;
-  /** The longest vector so far: the next one may be as long. */
+  /** Length of the longest vector so far: the next one may be as long. */
   private long longestBytes;
   private boolean closed;
 
   /** @param memory null if it is the garbage collector's */
   record Vector(Tensor tensor, long bytes, ByteBuf memory) {}
 
-  /** @param limitBytes of one vector; and of what is in use and spare together, as far as {@link #hasRoom} is asked before */
+  /**
+   * @param limitBytes of one vector; and of those in use and spare together, provided that {@link #hasRoom} is asked
+   *     before
+   */
   VectorMemory(long limitBytes) {
     this.limitBytes = limitBytes;
   }
 
-  /** Whether there is room for another vector as long as any so far; always if none is in use. */
+  /** Returns true if there is room for another vector as long as any so far; always if none is in use. */
   boolean hasRoom() {
     return usedBytes == 0 || usedBytes + longestBytes <= limitBytes;
   }
 
   /**
-   * A vector of so many elements, which hold anything. Beside others it passes the limit if it is longer than any before, whose
-   * length nobody could know; at most by its own.
+   * Takes a vector of this number of elements, with undefined content. If it is longer than any before, a length that
+   * could not be known, it may pass the limit; at most by its own length.
    *
    * @param where for messages
    * @throws Overloaded if it is longer than the limit
@@ -81,7 +84,7 @@ final class VectorMemory {
     kept.release();
   }
 
-  /** The vector is not used any more. */
+  /** Returns a vector that is not used any more. */
   void giveBack(Vector vector) {
     usedBytes -= vector.bytes;
     if (vector.memory == null) {
@@ -95,7 +98,7 @@ final class VectorMemory {
     }
   }
 
-  /** Keeps nothing any more. */
+  /** Releases everything. */
   void close() {
     closed = true;
     while (!spare.isEmpty()) {

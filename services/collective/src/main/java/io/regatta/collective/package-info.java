@@ -1,2 +1,5 @@
-/** Collectives among the ranks of a group: who is in it, and what they compute together. For any Vert.x application. */
+/**
+ * Collectives among the ranks of a group: their membership, and the computations that they make together. For any
+ * Vert.x application.
+ */
 package io.regatta.collective;

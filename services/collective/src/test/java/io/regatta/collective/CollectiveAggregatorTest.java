@@ -91,7 +91,7 @@ class CollectiveAggregatorTest {
       });
     }
 
-    /** Completes when it sums for so many groups. */
+    /** Completes when it sums for this number of groups. */
     Future<Void> groups(int count) {
       Promise<Void> there = Promise.promise();
       context.runOnContext(v -> vertx.setPeriodic(5, id -> {
@@ -184,7 +184,7 @@ class CollectiveAggregatorTest {
     }
   }
 
-  /** One vector fits at a time, so that the calls behind it wait at rank 0; the short one has room beside it. */
+  /** One vector fits at a time, so that later calls wait at rank 0; the short one has room beside it. */
   @ParameterizedTest
   @EnumSource(Transport.class)
   void calls_wait_until_it_has_memory_for_them(Transport transport) {

@@ -12,13 +12,16 @@ import io.vertx.core.Vertx;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** What docs/algorithms.md shows of the public API; {@link CollectivesExampleTest} runs it and compares the two. */
+/** The example of the public API in docs/algorithms.md; {@link CollectivesExampleTest} runs it and compares the two. */
 final class CollectivesExample {
 
   private CollectivesExample() {}
 
   // example begins
-  /** The mean over so many processes, which meet in a directory that all of them see; it is in values when the future completes. */
+  /**
+   * Averages over all processes, which find each other through a shared directory; the result is in values when the
+   * future completes.
+   */
   static Future<float[]> mean(Vertx vertx, Path meeting, int processes, String host, float[] values) {
     Waits waits = new Waits();
     Store store = new FileStore(vertx, meeting);

@@ -110,7 +110,7 @@ class LentTensorsTest {
     }
   }
 
-  /** Nothing comes from who takes, and what comes behind waits for a call that it does not make before. */
+  /** The receiver sends nothing, and later messages wait for a call that it does not make before. */
   @Test
   void a_call_ends_when_its_own_tensor_has_been_read_whatever_else_is_lent() throws IOException {
     try (LocalGroup group = new LocalGroup(vertx, 2, Transport.GRPC_SHARED)) {
@@ -133,8 +133,8 @@ class LentTensorsTest {
   }
 
   /**
-   * Whoever's call has failed uses its memory for something else at once, as a trainer does for its next step: a call of another rank
-   * that succeeds all the same has the sum, and nothing of that.
+   * A rank whose call has failed uses its memory for something else at once, as a trainer does for its next step. A
+   * call of another rank that still succeeds has the sum, and nothing of that.
    */
   @Test
   void no_call_succeeds_with_what_a_rank_has_written_behind_a_call_that_failed() throws IOException {

@@ -32,11 +32,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Ranks that freeze, and ranks that never come: nobody waits for them without end. */
 class LostRankTest {
   private static final long FAILURE_MILLIS = 1500;
-  /** For a machine that is busy; a rank that is not told by its failure timeout would wait for the default of 30 s. */
+  /**
+   * Slack for a busy machine; a rank that does not notice by its failure timeout would wait for the default of 30 s.
+   */
   private static final long SLACK_MILLIS = 15_000;
 
   private final Vertx vertx = Vertx.vertx(PlainVertx.options());
-  /** Of the rank that freezes. */
+  /** The Vertx of the rank that freezes. */
   private final Vertx other = Vertx.vertx(new VertxOptions(PlainVertx.options()).setEventLoopPoolSize(1)
       .setBlockedThreadCheckInterval(3600).setBlockedThreadCheckIntervalUnit(TimeUnit.SECONDS));
   private final CountDownLatch thaw = new CountDownLatch(1);
@@ -110,7 +112,10 @@ class LostRankTest {
     }
   }
 
-  /** By hand there is no ping; what the frozen rank has been lent comes back all the same when another one fails. */
+  /**
+   * There is no ping in-process. The buffers that the frozen rank has borrowed are still released when another one
+   * fails.
+   */
   @Test
   void memory_that_was_lent_to_a_frozen_rank_of_this_process_comes_back() {
     for (int r = 0; r < 2; r++) {
@@ -191,7 +196,10 @@ class LostRankTest {
     get(Future.all(formed.stream().map(Collectives::barrier).toList()));
   }
 
-  /** Whoever cannot be reached, the others are tried as well: of several it can be told who is cut off from most. */
+  /**
+   * If one peer cannot be reached, the others are tried as well: the one that is cut off from most can then be
+   * identified.
+   */
   @Test
   void all_are_known_whom_a_rank_cannot_reach() {
     for (int r = 0; r < 5; r++) {

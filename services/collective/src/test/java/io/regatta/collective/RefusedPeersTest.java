@@ -85,7 +85,7 @@ class RefusedPeersTest {
     return calls.groups().eventually(calls::close);
   }
 
-  /** What becomes of a first message on a stream. */
+  /** Sends a first message on a stream, and returns the error. */
   private static RegattaException stream(PeerSecurity client) {
     Promise<RegattaException> failed = Promise.promise();
     VERTX.runOnContext(v -> Future.succeededFuture().compose(u -> new TensorStreamClient(VERTX, options(client)).open("127.0.0.1",

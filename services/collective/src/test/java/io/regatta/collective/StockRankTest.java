@@ -79,7 +79,10 @@ class StockRankTest {
     return ByteString.copyFrom(bytes);
   }
 
-  /** What rank 0 sends in an exchange, the algorithm for so few elements: all it has, and it gets all of rank 1's. */
+  /**
+   * Rank 0's message in an exchange, the algorithm for this number of elements: all it has, and it gets all of rank
+   * 1's.
+   */
   private TensorMessage mine(float... values) {
     return TensorMessage.newBuilder().setKind(Kind.COLLECTIVE).setCollective(CollectiveCall.newBuilder().setNumber(0)
         .setOperation(Operation.ALL_REDUCE).setReduction(Reduction.MEAN).setLength(values.length).setDtype(DType.FLOAT32)

@@ -152,7 +152,7 @@ final class CheckpointCommand implements Runnable {
     }
   }
 
-  /** {@code merge}. */
+  /** The command {@code merge}. */
   @Command(name = "merge", mixinStandardHelpOptions = true,
       description = "Writes a delta and all that it is relative to as one whole snapshot.")
   static final class Merge implements Callable<Integer> {
@@ -172,7 +172,7 @@ final class CheckpointCommand implements Runnable {
     }
   }
 
-  /** {@code export}. */
+  /** The command {@code export}. */
   @Command(name = "export", mixinStandardHelpOptions = true, description = "Writes the model that is in a snapshot, in the "
       + "form in which trainers save one: dense.safetensors and a file for each table, values only.")
   static final class Export implements Callable<Integer> {

@@ -8,7 +8,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Shows what the variables of launchers and schedulers in this environment make of a process, or all that is wrong with them. */
+/**
+ * The command that shows the effect of launchers' and schedulers' variables in this environment on a process, or all
+ * errors in them.
+ */
 @Command(name = "env", mixinStandardHelpOptions = true,
     description = "Shows what each variable of a launcher or scheduler in this environment leads to.",
     footer = {"", "For example: TRAINING_ROLE=TRAINER PADDLE_TRAINER_ID=0 PADDLE_TRAINERS_NUM=2 "

@@ -67,18 +67,21 @@ public record FleetConfig(
     }
   }
 
-  /** Whether this process is the server, or the trainer of a collective job, at whose endpoint the rendezvous is. */
+  /**
+   * Returns true if the rendezvous is at the endpoint of this process: the first server, or the first trainer of a
+   * collective job.
+   */
   boolean hostsRendezvous() {
     List<String> peers = role == Role.PSERVER ? serverEndpoints : role == Role.TRAINER ? trainerEndpoints : List.of();
     return !peers.isEmpty() && peers.get(id).equals(rendezvousEndpoint);
   }
 
-  /** Whether this process is a trainer's, and hosts services which are found through Hazelcast. */
+  /** Returns true if this process is a trainer's, and hosts services which are found through Hazelcast. */
   boolean isHost() {
     return hostsServices && role == Role.TRAINER && rendezvousEndpoint.isEmpty();
   }
 
-  /** The node section, with the endpoints given here as its fixed directory if there are any. */
+  /** Returns the node section, with the endpoints given here as its fixed directory if there are any. */
   NodeConfig directory(NodeConfig node) {
     if (isHost() && node.cluster().directory() == DirectoryKind.HAZELCAST) {
       return node.withCluster(hosting(node.cluster()));
@@ -94,7 +97,9 @@ public record FleetConfig(
     return node.withCluster(ClusterConfig.fixed(endpoints));
   }
 
-  /** All hold the directory, and the first trainer founds the cluster. */
+  /**
+   * Returns the cluster section of a hosting trainer: all hold the directory, and the first trainer founds the cluster.
+   */
   private ClusterConfig hosting(ClusterConfig cluster) {
     List<String> seeds = cluster.seeds().isEmpty() && !meetingPlace.isEmpty() ? List.of(meetingPlace) : cluster.seeds();
     String elsewhere = "; for services that run elsewhere, set fleet.hosts_services to false, too";

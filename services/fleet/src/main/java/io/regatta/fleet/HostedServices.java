@@ -59,8 +59,8 @@ final class HostedServices {
   }
 
   /**
-   * Waits until the job's trainers have left the services. Those that die are declared lost by the rendezvous, so this ends unless the
-   * rendezvous has gone, without which nobody is waited for.
+   * Waits until the job's trainers have left the services. Trainers that die are declared lost by the rendezvous, so
+   * the wait ends. If the rendezvous has gone, it ends as well.
    */
   Future<Void> idle() {
     return freed().compose(done -> rendezvous == null ? Future.<Void>succeededFuture() : rendezvous.idle());
@@ -83,7 +83,9 @@ final class HostedServices {
     return Future.any(free, gone.future()).<Void>mapEmpty().eventually(control::close);
   }
 
-  /** Completes when there has been none for longer than it may take to enter the directory anew. */
+  /**
+   * Completes the promise when there has been no rendezvous for longer than one may take to enter the directory anew.
+   */
   private void rendezvousGone(Promise<Void> gone, int times) {
     if (times >= GONE_TIMES) {
       gone.complete();

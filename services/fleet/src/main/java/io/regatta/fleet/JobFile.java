@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads a job: file, environment, system properties, command line, code, the later one wins. Blocks the caller, who is
- * the main thread.
+ * A reader of a job: file, environment, system properties, command line, code; a later source takes precedence. Blocks
+ * the caller, which is the main thread.
  */
 final class JobFile {
 
@@ -52,7 +52,7 @@ final class JobFile {
             .bind(JobConfig.class);
   }
 
-  /** Configuration is read before there is a cluster, so with a small Vertx of its own. */
+  /** Reads the configuration before there is a cluster, therefore with a small Vertx of its own. */
   static EffectiveConfig load(Schema schema, Settings.Sources sources) {
     Vertx reader = Vertx.vertx(PlainVertx.options().setEventLoopPoolSize(1));
     try {

@@ -47,7 +47,7 @@ final class JobOptions {
   @Option(names = "--ready-timeout", paramLabel = "SECONDS", description = "how long to wait for services and peers")
   private Integer readyTimeout;
 
-  /** The file to take if the command line names none. */
+  /** Sets the file to take if the command line names none. */
   void file(Path otherwise) {
     if (file == null) {
       file = otherwise;
@@ -62,17 +62,17 @@ final class JobOptions {
     return file != null;
   }
 
-  /** {@code --ready-timeout} in seconds, or null. */
+  /** Returns {@code --ready-timeout} in seconds, or null. */
   Integer readyTimeout() {
     return readyTimeout;
   }
 
-  /** The effective job; with a program given in code, the job file needs to name none. */
+  /** Returns the effective job; with a program given in code, the job file needs to name none. */
   JobConfig load(SettingsOptions settings, TrainingProgram program) {
     return load(settings, program, new JsonObject());
   }
 
-  /** The effective job with values that the program gives; they come last. */
+  /** Returns the effective job with values that the program gives; they take precedence. */
   JobConfig load(SettingsOptions settings, TrainingProgram program, JsonObject code) {
     if (file == null && code.isEmpty()) {
       throw new InvalidInput("a job file is missing: give its path, for example configs/wide-and-deep.yaml");
@@ -85,7 +85,7 @@ final class JobOptions {
   }
 
   /**
-   * Refuses what means nothing where one trainer trains with tables in process.
+   * Refuses options that have no effect if one trainer trains with tables in process.
    *
    * @param more other such options of the command that were given
    */

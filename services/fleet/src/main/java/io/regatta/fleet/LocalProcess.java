@@ -9,7 +9,7 @@ import io.regatta.trainer.run.LocalRun;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 
-/** A whole job in this process without services, waited for by a thread of its own. */
+/** A whole job in this process without services, awaited by a thread of its own. */
 final class LocalProcess implements Run {
 
   private final Promise<RunResult> result = Promise.promise();
@@ -25,7 +25,11 @@ final class LocalProcess implements Run {
     }, "regatta-local-" + job.job());
   }
 
-  /** @param resultFile null: none */
+  /**
+   * Starts it.
+   *
+   * @param resultFile null: none
+   */
   static LocalProcess start(JobConfig job, TrainingProgram program, ResultFile resultFile, GpuAssignment gpus) {
     LocalProcess process = new LocalProcess(job, program, resultFile, gpus);
     process.thread.start();

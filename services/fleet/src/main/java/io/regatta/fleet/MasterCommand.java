@@ -21,8 +21,8 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * The rendezvous of a launched job, which its launcher ends by closing this process's standard input: then it stays until the trainers
- * of other machines have left, too.
+ * The rendezvous of a launched job. Its launcher ends it by closing this process's standard input; it then stays until
+ * the trainers of other machines have left, too.
  */
 @Command(name = "master", hidden = true, description = "The rendezvous of a launched job.")
 final class MasterCommand implements Callable<Integer> {
@@ -53,7 +53,7 @@ final class MasterCommand implements Callable<Integer> {
     }
   }
 
-  /** An admin port that the settings name is that of the trainer beside this process. */
+  /** Returns the settings given by code: an admin port in the settings is that of the trainer beside this process. */
   private static JsonObject code() {
     return Fleet.role(Role.RENDEZVOUS).put(Sections.NODE, new JsonObject().put("admin", new JsonObject().put("port", 0)));
   }

@@ -12,10 +12,10 @@ final class NamedSnapshot {
   private NamedSnapshot() {}
 
   /**
-   * Its directory.
+   * Returns its directory.
    *
    * @param argument for messages, e.g. {@code --snapshot}
-   * @param out gets a line that says which one of a directory was taken
+   * @param out gets a line that names the snapshot taken from a directory
    * @throws InvalidInput if there is none, or it is not known which one is the last
    */
   static Path of(String argument, Path dir, PrintWriter out) {

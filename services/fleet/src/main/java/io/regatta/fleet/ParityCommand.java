@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** Answers whether distribution changes what a job computes, and by how much. */
+/** The command that shows whether distribution changes what a job computes, and by how much. */
 @Command(name = "parity", mixinStandardHelpOptions = true, description = {
     "Trains a job alone, with one trainer, with several, and on 1, 2 and 5 shards, and compares the parameters.",
     "Ends with status 1 if they differ more than they may."})

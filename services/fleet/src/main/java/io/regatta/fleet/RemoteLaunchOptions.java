@@ -35,13 +35,13 @@ final class RemoteLaunchOptions {
     return hosts != null;
   }
 
-  /** Directory of this machine in which the program is, as far as that is known; null: it is not. */
+  /** Returns the directory of this machine that holds the program, as far as that is known; null: it does not. */
   Path directory() {
     return dispatchPackage;
   }
 
   /**
-   * Refuses what means nothing without {@code --hosts}.
+   * Refuses options that have no effect without {@code --hosts}.
    *
    * @param given first names of the options that were given
    */

@@ -20,7 +20,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** Takes this process's part in a job, whichever that is: what a user's main does when no other command is given. */
+/**
+ * The command that takes this process's part in a job, whichever that is; a user's main runs it when no other command
+ * is given.
+ */
 @Command(name = "run", mixinStandardHelpOptions = true,
     description = "Takes the part in a job that --role, the environment or -conf gives (fleet.role).")
 final class RunCommand implements Callable<Integer> {
@@ -68,11 +71,11 @@ final class RunCommand implements Callable<Integer> {
   }
 
   /**
-   * Refuses what a process that is to be started with these arguments would refuse before it does anything.
+   * Refuses arguments that a process started with them would refuse before it does anything.
    *
    * @param arguments of this command
    * @param environment of that process, by name
-   * @throws InvalidInput for the first thing that is wrong
+   * @throws InvalidInput for the first error
    */
   static void check(List<String> arguments, Map<String, String> environment) {
     RunCommand run = new RunCommand();

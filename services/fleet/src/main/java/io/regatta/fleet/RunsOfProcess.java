@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * How often this process has trained each job under its run id. A program may train one job several times, and each time is a run
- * of its own. All ranks run the same program, so they count alike. Any thread.
+ * Counts of this process's runs of each job under its run id. A program may train one job several times, and each time
+ * is a run of its own. All ranks run the same program, so they count alike. Any thread.
  */
 final class RunsOfProcess {
 
@@ -21,7 +21,7 @@ final class RunsOfProcess {
     return before == 0 ? job : Settings.bind(Settings.toJson(job).put("run_id", job.runId() + "#" + (before + 1)), JobConfig.class);
   }
 
-  /** The run has ended with success. */
+  /** Notes that the run has ended with success. */
   static void ended(JobConfig job) {
     if (!job.runId().isEmpty()) {
       ENDED.merge(key(job), 1, Integer::sum);

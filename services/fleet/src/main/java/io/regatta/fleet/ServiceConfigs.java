@@ -7,13 +7,13 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
 
 /**
- * How the services of a {@link LocalCluster} are configured, each kind alike: which server, which rank and which job it
- * is comes from the cluster. Immutable.
+ * Configurations of the services of a {@link LocalCluster}, one for each kind: server, rank and job come from the
+ * cluster. Immutable.
  */
 public record ServiceConfigs(RendezvousConfig rendezvous, ParameterServerConfig parameterServer,
     AggregatorConfig gradientAggregator, TrainerConfig trainer) {
 
-  /** Everything by default. */
+  /** Returns the defaults. */
   public static ServiceConfigs defaults(JobConfig job) {
     return new ServiceConfigs(RendezvousConfig.defaults(), ParameterServerConfig.defaults(),
         AggregatorConfig.defaults(), new TrainerConfig(job, -1, ""));

@@ -18,7 +18,7 @@ final class StatusPage {
 
   private StatusPage() {}
 
-  /** Names in it come from peers. */
+  /** Prints a line; names in it come from peers. */
   private static void line(PrintWriter out, String text) {
     out.println(PeerText.message(text));
   }
@@ -36,7 +36,7 @@ final class StatusPage {
     line(out, "gradient aggregator" + place(at));
   }
 
-  /** A fixed directory knows no process. */
+  /** Returns the place of an instance; a fixed directory knows no process. */
   private static String place(Directory.Instance at) {
     String pid = at.attributes().get(Directory.PID);
     return " at " + at.endpoint() + (pid == null ? "" : ", pid " + pid);

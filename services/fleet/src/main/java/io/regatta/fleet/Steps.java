@@ -13,8 +13,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Function;
 
 /**
- * A run whose program is the caller's own thread: between {@link #begin} and {@link #end} the model thread that the
- * trainer made hands its worker over and waits. Owned by the caller's thread.
+ * A run whose program is the caller's own thread: between {@link #begin} and {@link #end} the trainer's model thread
+ * lends its worker to the caller and waits. Owned by the caller's thread.
  */
 final class Steps {
 
@@ -30,7 +30,7 @@ final class Steps {
     this.interrupt = interrupt;
   }
 
-  /** Starts the run and waits until this rank has joined. From here to the end, Ctrl-C gives the run up. */
+  /** Starts the run and waits until this rank has joined. From here to the end, Ctrl-C cancels the run. */
   static Steps begin(JobConfig job, Function<TrainingProgram, Run> start) {
     if (job.threads() != 1) {
       throw new InvalidInput("initWorker serves one model replica, the calling thread, but threads is " + job.threads()
@@ -69,7 +69,7 @@ final class Steps {
     }
   }
 
-  /** Gives the run up. */
+  /** Cancels the run. */
   Future<Void> cancel() {
     interrupt.close();
     Future<Void> closed = run.close();

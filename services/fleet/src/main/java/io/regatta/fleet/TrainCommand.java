@@ -15,7 +15,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** Trains one rank of a job on services that run elsewhere, or the whole job in process with {@code --local}. */
+/**
+ * The command that trains one rank of a job on services that run elsewhere, or the whole job in process with
+ * {@code --local}.
+ */
 @Command(name = "train", mixinStandardHelpOptions = true,
     description = "Trains one rank of a job against running services, or all of it here with --local.",
     footer = {"", "Alone: regatta train --local configs/ctr-dnn.yaml",
@@ -71,7 +74,7 @@ final class TrainCommand implements Callable<Integer> {
     }
   }
 
-  /** Services run elsewhere. */
+  /** Returns the keys of a trainer whose services run elsewhere. */
   private JsonObject part() {
     JsonObject part = Fleet.role(local ? Role.LOCAL : Role.TRAINER);
     part.getJsonObject("fleet").put("hosts_services", false);

@@ -18,7 +18,10 @@ import java.util.function.Consumer;
 final class TrainerProcess implements Run {
 
   private final Promise<RunResult> result = Promise.promise();
-  /** Completed when nobody needs the services that end with this trainer; of no context, for theirs ends with the node. */
+  /**
+   * Completed when the services that end with this trainer are not used any more; bound to no context, since theirs
+   * ends with the node.
+   */
   private final Promise<Void> idle = Promise.promise();
   private final AtomicBoolean closing = new AtomicBoolean();
   private final Node.Starting node;
@@ -35,7 +38,9 @@ final class TrainerProcess implements Run {
   }
 
   /**
-   * @param hosted what of the job's services is in this process
+   * Starts the trainer.
+   *
+   * @param hosted the job's services in this process
    * @param ready gets one line when the trainer has joined
    */
   static TrainerProcess start(NodeConfig config, HostedServices hosted, TrainerConfig trainer, TrainingProgram program,
@@ -48,7 +53,7 @@ final class TrainerProcess implements Run {
     return result.future();
   }
 
-  /** After its run this waits for those who need what is hosted here; a second call ends the wait. */
+  /** Closes it. After its run this waits for users of the hosted services; a second call ends the wait. */
   @Override
   public Future<Void> close() {
     boolean ended = !result.tryFail(new Cancelled("the trainer was stopped before the end of its run"))

@@ -39,8 +39,9 @@ class CollectiveTrainingTest {
   }
 
   /**
-   * Its first 3200 images, in order. What the order of a sum changes stays near 1e-7, unless it takes an element over a kink of ReLU or
-   * max-pooling; which seeds have such a step depends on the processor's kernels. One of three is enough: a fault would be in all.
+   * Trains on the first 3200 images, in order. Another order of a sum changes results by about 1e-7, unless it takes an
+   * element over a kink of ReLU or max-pooling. The seeds with such a step depend on the processor's kernels. One of
+   * three seeds is enough: a fault would be in all.
    */
   @Test
   void one_two_and_four_trainers_train_the_same_on_mnist() {
@@ -107,7 +108,7 @@ class CollectiveTrainingTest {
     return first;
   }
 
-  /** Of two numbers the sum is the same, whoever adds them. */
+  /** The sum of two numbers does not depend on the adder. */
   @Test
   void behind_an_aggregator_two_trainers_have_the_bits_of_those_without_one() {
     String ring = run(2, "max_steps=12", "output=").get(0).parametersHash();
@@ -129,7 +130,7 @@ class CollectiveTrainingTest {
     }
   }
 
-  /** As long as nobody is lost the ledger deals as workers of a fixed number are dealt to. */
+  /** As long as no rank is lost the ledger assigns batches as to workers of a fixed number. */
   @Test
   void an_elastic_job_that_loses_nobody_has_the_bits_of_one_that_is_not_elastic() {
     String fixed = run(2, "max_steps=12", "output=").get(0).parametersHash();
@@ -151,7 +152,7 @@ class CollectiveTrainingTest {
     assertThat(resumed.accuracy()).isNotNaN();
   }
 
-  /** Of the first pass 7 steps have been made; the others train the rest of it, with as many trainers or with more. */
+  /** A snapshot after 7 steps of the first pass: its rest is trained with as many trainers or with more. */
   @Test
   void an_elastic_job_goes_on_from_a_snapshot_within_a_pass() {
     String[] keys = {"max_steps=14", "output=", "collective.min_trainers=1", "snapshots.every_steps=7"};
@@ -171,7 +172,7 @@ class CollectiveTrainingTest {
         .hasStackTraceContaining("was taken within a pass of an elastic job");
   }
 
-  /** What ranks have trained since the last averaging is in a snapshot: they average before. */
+  /** The steps of ranks since the last averaging are in a snapshot: they average before. */
   @Test
   void local_sgd_goes_on_from_its_snapshot() {
     String whole = local("whole", "max_steps=14").parametersHash();
@@ -187,7 +188,7 @@ class CollectiveTrainingTest {
     return run(2, all.toArray(String[]::new)).get(0);
   }
 
-  /** What ranks have not sent is in a snapshot; with another number of ranks it is dealt out among them. */
+  /** Unsent gradients of ranks are in a snapshot; another number of ranks shares them out. */
   @Test
   void compressed_gradients_go_on_from_a_snapshot() {
     String[] keys = {"output=", "collective.dgc=true", "collective.dgc_configs.sparsity=[0.99]",

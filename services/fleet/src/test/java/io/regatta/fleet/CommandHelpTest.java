@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** What the command line says about itself: help with examples, versions, completion. */
+/** The command line's own texts: help with examples, versions, completion. */
 class CommandHelpTest {
 
   private static final Pattern EXAMPLE = Pattern.compile("regatta [a-z].*");

@@ -145,7 +145,7 @@ class DependencyRulesTest {
     }).should().beFreeOfCycles();
   }
 
-  /** What lies below a package named {@code internal} is public to the compiler alone. */
+  /** Types below a package named {@code internal} are public to the compiler alone. */
   @Test
   void internal_packages_are_used_from_their_parent_only() {
     ArchRule rule = classes().should(new ArchCondition<>("use no internal package of another room") {
@@ -195,7 +195,7 @@ class DependencyRulesTest {
     rule.check(regatta);
   }
 
-  /** What another version of Hazelcast may change without a word. */
+  /** Another version of Hazelcast may change its internals without notice. */
   @Test
   void only_the_cluster_package_uses_internals_of_hazelcast() {
     ArchRule rule = noClasses().that().resideOutsideOfPackage("io.regatta.node.cluster")
@@ -232,7 +232,7 @@ class DependencyRulesTest {
     rule.check(regatta);
   }
 
-  /** What a process serves and calls has its TLS and its token: nothing goes round them. */
+  /** Each port and call of a process has its TLS and its token: nothing goes round them. */
   @Test
   void ports_and_calls_have_the_tls_and_the_token_of_their_process() {
     ArchRule rule = noClasses().that().resideOutsideOfPackages("io.regatta.protocol.security..",

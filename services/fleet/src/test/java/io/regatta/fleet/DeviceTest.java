@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A GPU that is not there is told in one line, in every mode, before anything is trained. */
+/** A missing GPU is reported in one line, in every mode, before anything is trained. */
 class DeviceTest {
 
   @ParameterizedTest

@@ -18,10 +18,10 @@ class ElasticProcessesIT {
 
   private static final int START_SECONDS = JavaProcess.SECONDS;
   private static final int END_SECONDS = 400;
-  /** Far beyond what a busy machine needs to go on: who waited for it would be seen. */
+  /** Far beyond the pause of a busy machine: a rank that waited for it would be noticed. */
   private static final int LEASE_MILLIS = 120_000;
   private static final int FAILURE_MILLIS = 3000;
-  /** Of 469 of a pass. */
+  /** Steps of the 469 of a pass. */
   private static final int STEPS = 250;
   /** Added to each of them: a newcomer's process starts before they are over, however fast the machine is. */
   private static final int STEP_MILLIS = 60;
@@ -51,7 +51,7 @@ class ElasticProcessesIT {
         .put("step_delay_ms", STEP_MILLIS).put("result", dir.resolve("result.json").toString()));
   }
 
-  /** One of four is killed in the midst of training; the others go on, somebody new comes, and the model is as good as ever. */
+  /** One of four is killed during training; the others continue, a new one joins, and the model is as good as ever. */
   @Test
   void who_is_killed_is_made_up_for_and_who_comes_is_let_in() throws Exception {
     JsonObject job = job();
@@ -86,7 +86,7 @@ class ElasticProcessesIT {
     assertThat(first.output()).contains("operations are done");
   }
 
-  /** One that is frozen is cut off by the others within the failure timeout, and finds out when it goes on. */
+  /** A frozen rank is cut off by the others within the failure timeout, and finds out when it resumes. */
   @Test
   void who_is_frozen_is_left_behind_and_ends_when_it_wakes() throws Exception {
     JsonObject job = job();

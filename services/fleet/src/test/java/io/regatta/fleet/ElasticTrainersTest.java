@@ -136,7 +136,7 @@ class ElasticTrainersTest {
     };
   }
 
-  /** Waits until so many more batches have been trained. */
+  /** Waits until this number of further batches has been trained. */
   private void awaitBatches(int more) throws Exception {
     wanted = new Wanted(trained.get() + more, new CompletableFuture<>());
     wanted.reached().get(SECONDS, TimeUnit.SECONDS);
@@ -218,7 +218,7 @@ class ElasticTrainersTest {
     assertThat(get(trainers.get(0).trainer().result()).trainers()).isEqualTo(3);
   }
 
-  /** The lowest rank takes them, whoever that is; a newcomer finds those of its own run. */
+  /** The lowest rank takes snapshots, even after a change of ranks; a newcomer finds those of its own run. */
   @Test
   void snapshots_go_on_when_rank_0_is_lost_and_somebody_comes(@TempDir Path dir) throws Exception {
     JobConfig job = job(1, 2, new JsonObject().put("dir", dir.toString()).put("every_steps", 20).put("every_pass", true)

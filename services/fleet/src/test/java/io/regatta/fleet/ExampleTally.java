@@ -42,10 +42,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 
 /**
- * A training program whose parameters count what was trained. Each example has a number, a dense weight and, where
- * there are servers, a row of its own. The loss is minus the mean of weight, row and bias, so that each gradient is
- * constant: an update moves the bias by the learning rate, and the weights and rows of its examples by their part of
- * it. All values are exact in float32.
+ * A training program whose parameters count the trained examples. Each example has a number, a dense weight and, with
+ * servers, a row of its own. The loss is minus the mean of weight, row and bias, so each gradient is constant. An
+ * update moves the bias by the learning rate, and the weights and rows of its examples by their part of it. All values
+ * are exact in float32.
  */
 final class ExampleTally implements TrainingProgram {
 
@@ -61,10 +61,10 @@ final class ExampleTally implements TrainingProgram {
   record Trained(int pass, int rank, List<Long> examples) {}
 
   /**
-   * Where a life of the run is cut, and which snapshots it asks for.
+   * The end of one life of the run, and the snapshots that it asks for.
    *
-   * @param steps local steps by rank, after which a trainer fails, when all that fail are there ({@link #NEVER}: it does
-   *     not); empty: the run trains to its end
+   * @param steps local steps by rank, after which a trainer fails, when all that fail are there ({@link #NEVER}: it
+   *     does not); empty: the run trains to its end
    * @param snapshots directory in which a whole snapshot must be before any trainer fails
    * @param leastStep of that snapshot; 0: none is needed
    * @param asked kinds of the snapshots that all replicas ask for, by local step

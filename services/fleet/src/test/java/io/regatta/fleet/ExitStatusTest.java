@@ -33,7 +33,7 @@ class ExitStatusTest {
   private static final Pattern PID = Pattern.compile("ready .*pid=(\\d+)");
   private static final Pattern ROW = Pattern.compile("(?m)^\\| ([^|]+) \\| (\\d+) \\| `([^`]+)` \\|$");
 
-  /** What happens in a row. */
+  /** The events of a row. */
   private interface Scenario {
     /** Makes it happen. */
     JavaProcess process() throws Exception;
@@ -107,7 +107,8 @@ class ExitStatusTest {
   }
 
   /**
-   * With one token for all, for some are started by hand beside a launched job, whose own token they could not know.
+   * Starts a process with one token for all: some are started beside a launched job, whose own token they could not
+   * know.
    */
   private JavaProcess regatta(Map<String, String> variables, String... args) throws IOException {
     Map<String, String> all = new HashMap<>(variables);
@@ -204,7 +205,7 @@ class ExitStatusTest {
     return launch;
   }
 
-  /** Of a job whose trainer does not end by the first one. */
+  /** Signals a job twice whose trainer does not end at the first signal. */
   private JavaProcess twiceSignalled() throws Exception {
     JavaProcess launch = ended();
     long trainer = ready("workerlog.0").get(0).pid();

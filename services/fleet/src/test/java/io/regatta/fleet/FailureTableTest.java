@@ -54,8 +54,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The table of docs/exit-status.md, by the rows that can be had in one JVM: a service or a trainer of a job of two ends at a moment of
- * trainer 0's run. Each row is checked against the page as well.
+ * The rows of the table of docs/exit-status.md that are possible in one JVM. A service or a trainer of a job of two
+ * ends at a moment of trainer 0's run. Each row is checked against the page as well.
  */
 class FailureTableTest {
 
@@ -110,7 +110,7 @@ class FailureTableTest {
     private final Moment when;
     /** Null: it succeeds. */
     private final String failure;
-    /** Behind the name of the output; null: none. */
+    /** Suffix of the output's name; null: none. */
     private final String model;
     private final String inPage;
 
@@ -143,7 +143,7 @@ class FailureTableTest {
     trainers.clear();
   }
 
-  /** What ends when; once. */
+  /** The end of one component at one moment; once. */
   private final class Death {
     private final Who who;
     private final Moment when;

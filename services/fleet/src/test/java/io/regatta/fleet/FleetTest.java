@@ -204,7 +204,7 @@ class FleetTest {
     }
   }
 
-  /** A rendezvous, a server and two trainers at fixed endpoints, as one would place them by hand. */
+  /** A rendezvous, a server and two trainers at fixed endpoints, as a user would place them. */
   @Test
   void single_steps_at_fixed_endpoints() throws Exception {
     LeftoverThreads threads = LeftoverThreads.snapshot();
@@ -231,7 +231,7 @@ class FleetTest {
     threads.assertNone();
   }
 
-  /** What a command that serves ends with status 1 for. */
+  /** The reasons for which a serving command ends with status 1. */
   @Test
   void a_server_fails_whose_only_trainer_has_failed() throws Exception {
     String server = "127.0.0.1:" + FreePorts.one();

@@ -75,8 +75,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Bytes that no client of ours would send, to every method of every gRPC port: each is answered with a status and a text,
- * and the port serves the next call on the same connection. The methods are those that reflection lists.
+ * Bytes that Regatta's clients never send, to every method of every gRPC port. Each is answered with a status and a
+ * text, and the port serves the next call on the same connection. The methods are those that reflection lists.
  */
 @TestInstance(Lifecycle.PER_CLASS)
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
@@ -94,9 +94,9 @@ class ForeignClientsTest {
   private static Path dir;
 
   private final Vertx vertx = Vertx.vertx();
-  /** Where the server hosts the rendezvous. */
+  /** The Vertx of a server that hosts the rendezvous. */
   private final Vertx hosting = Vertx.vertx();
-  /** Of which each call shows a token. */
+  /** The Vertx of services whose calls show a token. */
   private final Vertx guarded = Vertx.vertx();
   private final HttpClient http = vertx.createHttpClient(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2)
       .setHttp2ClearTextUpgrade(false));
@@ -279,7 +279,7 @@ class ForeignClientsTest {
     assertRefused(method, post(method, half.getBuffer(0, 3)), INVALID_ARGUMENT);
   }
 
-  /** By its length alone: neither the rest of it nor the end of the request comes. */
+  /** A message is refused by its length alone: neither the rest of it nor the end of the request arrives. */
   @ParameterizedTest
   @MethodSource("methods")
   void an_over_long_message_is_refused_with_a_text(Method method) throws Exception {

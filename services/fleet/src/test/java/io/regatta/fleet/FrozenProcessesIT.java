@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Processes that stand still for ten seconds (SIGSTOP) while they train: training goes on behind it, nothing is lost and
- * nothing is applied twice.
+ * Processes that stand still for ten seconds (SIGSTOP) while they train: afterwards training continues, nothing is lost
+ * and nothing is applied twice.
  */
 class FrozenProcessesIT {
   private static final int START_SECONDS = JavaProcess.SECONDS;
@@ -37,7 +37,7 @@ class FrozenProcessesIT {
 
   @TempDir
   static Path data;
-  /** Of the sync job's parameters when nobody disturbs it. */
+  /** Hash of the sync job's parameters after an undisturbed run. */
   private static String hash;
   @TempDir
   Path dir;

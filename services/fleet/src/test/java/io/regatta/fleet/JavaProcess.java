@@ -17,7 +17,9 @@ import java.util.function.Predicate;
 /** A process of its own under test, with all it printed. It ends with the test at the latest. */
 final class JavaProcess implements AutoCloseable {
 
-  /** What a step of a process may take. It is there for one that hangs and measures nothing: a crowded machine needs minutes. */
+  /**
+   * Limit of a step of a process. It is there for one that hangs and measures nothing: a crowded machine needs minutes.
+   */
   static final int SECONDS = 300;
 
   private record Awaited(Predicate<String> line, CompletableFuture<String> found) {}
@@ -131,8 +133,8 @@ final class JavaProcess implements AutoCloseable {
   }
 
   /**
-   * Returns the lines that name an exception, without those of Vert.x's watchdog: on a machine that stalls it reports that
-   * an event loop's thread did not run, which says nothing of the process.
+   * Returns the lines that name an exception, without those of Vert.x's watchdog. On a machine that stalls it reports
+   * that an event loop's thread did not run, which is no fault of the process.
    */
   List<String> exceptions() {
     return lines.stream().filter(line -> line.contains("Exception"))

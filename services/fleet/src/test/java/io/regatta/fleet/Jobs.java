@@ -13,7 +13,10 @@ final class Jobs {
 
   private Jobs() {}
 
-  /** What makes wide & deep small: 4000 rows, 31 steps of 64 per epoch and two trainers, a few thousand parameters. */
+  /**
+   * Returns settings that make wide & deep small: 4000 rows, 31 steps of 64 per epoch and two trainers, a few thousand
+   * parameters.
+   */
   static List<String> tiny(Path dir) {
     return List.of("data.dir=" + dir.resolve("data"), "output=" + dir.resolve("output"), "epochs=1", "batch_size=64",
         "optimizer.learning_rate=0.2", "optimizer.schedule.kind=constant",

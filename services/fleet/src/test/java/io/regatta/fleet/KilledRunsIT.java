@@ -38,7 +38,7 @@ class KilledRunsIT {
   private static final int EXAMPLES = 1200;
   private static final int BATCH = 8;
   private static final int PASSES = 2;
-  /** Of each of the two trainers, in all passes. */
+  /** Steps of each of the two trainers, in all passes. */
   private static final long STEPS = (long) PASSES * EXAMPLES / BATCH / 2;
   private static final int STEP_MILLIS = 20;
   private static final String TABLE = "weights";

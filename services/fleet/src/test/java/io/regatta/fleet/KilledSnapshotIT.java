@@ -18,7 +18,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A process that writes snapshots all the time, and is killed: the last whole one is good, and training goes on from it. */
+/**
+ * A process that writes snapshots all the time, and is killed: the last whole one is good, and training resumes from
+ * it.
+ */
 class KilledSnapshotIT {
 
   private static final int START_SECONDS = JavaProcess.SECONDS;

@@ -69,7 +69,10 @@ class LostProcessesIT {
     trainer.await(line -> line.contains("train, trainer 0 of 2: ") && !line.contains(": 0/"), SECONDS);
   }
 
-  /** What follows the job file: it is small, its sync training takes some 10 s, and a lost trainer is noticed after 2 s. */
+  /**
+   * Returns the arguments after the job file: it is small, its sync training takes some 10 s, and a lost trainer is
+   * noticed after 2 s.
+   */
   private List<String> arguments(String onTrainerLost) {
     List<String> arguments = new ArrayList<>();
     List<String> keys = new ArrayList<>(Jobs.tiny(dir.resolve(onTrainerLost)));

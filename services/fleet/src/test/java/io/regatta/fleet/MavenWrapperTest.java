@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 class MavenWrapperTest {
 
   private static final int SECONDS = 60;
-  /** What mvnw calls, but for unzip: so it takes the tar archive, as in an image without unzip. */
+  /** Programs that mvnw calls, except unzip: so it takes the tar archive, as in an image without unzip. */
   private static final List<String> PROGRAMS = List.of("sh", "uname", "dirname", "basename", "tr", "mktemp", "rm",
       "mkdir", "mv", "ls", "cp", "sha256sum", "tar", "gzip");
 

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The project of docs/own-vertx-application.md as a user would have it: an application of its own, built outside the
- * reactor, with stock Hazelcast settings; a trainer of ours knows its cluster's name and the address of a member.
+ * The project of docs/own-vertx-application.md as a user would have it: an application built outside the reactor, with
+ * stock Hazelcast settings. A trainer knows its cluster's name and the address of a member.
  */
 class OwnVertxApplicationIT {
 

@@ -20,17 +20,17 @@ record Pod(JsonObject owner) {
   /** Name of the Job that makes the token, the only pods that are none of Regatta's services. */
   private static final String TOKEN = "regatta-token";
 
-  /** Of all owners of pods of Regatta's services. */
+  /** Returns the pods of all owners in Regatta's services. */
   static List<Pod> all(Kustomized built) {
     return owners(built).filter(pod -> !pod.name().equals(TOKEN)).toList();
   }
 
-  /** Of the Job that makes the token. */
+  /** Returns the pod of the Job that makes the token. */
   static Pod ofToken(Kustomized built) {
     return owners(built).filter(pod -> pod.name().equals(TOKEN)).findFirst().orElseThrow();
   }
 
-  /** Of all owners of pods. */
+  /** Returns all owners of pods. */
   static Stream<Pod> owners(Kustomized built) {
     return built.objects().stream().filter(object -> object.getJsonObject("spec", new JsonObject()).containsKey("template"))
         .map(Pod::new);
@@ -109,7 +109,7 @@ record Pod(JsonObject owner) {
     return mounts;
   }
 
-  /** What asks whether it has started, lives, is ready. */
+  /** Returns the probes: started, live, ready. */
   List<JsonObject> probes() {
     return Stream.of("startupProbe", "livenessProbe", "readinessProbe").filter(container()::containsKey)
         .map(probe -> container().getJsonObject(probe).getJsonObject("httpGet")).toList();

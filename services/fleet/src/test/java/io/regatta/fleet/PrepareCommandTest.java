@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a user has had made, no later command and no job makes away with. */
+/** Prepared data are never destroyed by a later command or job. */
 class PrepareCommandTest {
 
   @TempDir
@@ -55,7 +55,7 @@ class PrepareCommandTest {
     nobodyTrainsOnTheBeginning(made);
   }
 
-  /** Of data as one leaves them who is killed before all files are there. */
+  /** Checks data of a command that was killed before all files were there. */
   private void nobodyTrainsOnTheBeginning(GeneratedCriteo made) throws IOException {
     Path data = dir.resolve("data");
     Files.writeString(data.resolve("criteo.unfinished"), "{\"version\":" + made.version() + ",\"size\":{\"seed\":5,"

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The commands of docs/coming-from-paddle.md, which are read there and run by a shell as they stand, but for addresses, which are
- * of this machine, and what makes a job small; and the output that the page shows.
+ * The commands of docs/coming-from-paddle.md, and the output that the page shows. They are read there and run by a
+ * shell as they stand, except for addresses, which are of this machine, and settings that make a job small.
  */
 class QuickStartsTest {
 
@@ -83,7 +83,7 @@ class QuickStartsTest {
     return replaced;
   }
 
-  /** By a shell, which becomes the command, so that its end is the command's. */
+  /** Starts a command by a shell, which becomes the command, so that its end is the command's. */
   private JavaProcess start(String command) {
     String text = here(command).replaceFirst("(?m)(^|\\s)regatta (?=\\w)", "$1exec regatta ");
     JavaProcess process = JavaProcess.start(text, dir, List.of("env", "--default-signal=INT,TERM", "sh", "-c",

@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** {@code /ready} of a process follows the services in it, whoever deploys them. */
+/** {@code /ready} of a process follows the services in it, however they were deployed. */
 class ReadyTest {
 
   private static final JobConfig JOB = JobConfig.of(new JsonObject().put("job", "line").put("batch_size", 8)

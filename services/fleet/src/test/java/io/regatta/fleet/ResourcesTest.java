@@ -35,7 +35,7 @@ class ResourcesTest {
     }
   }
 
-  /** What the process has said of this after each job. */
+  /** Returns the values that the process has printed of this after each job. */
   private static List<String> values(JavaProcess jobs, String what) {
     List<String> all = jobs.output().lines().filter(line -> line.startsWith(what + " "))
         .map(line -> line.substring(what.length() + 1)).toList();

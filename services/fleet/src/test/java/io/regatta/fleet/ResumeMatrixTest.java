@@ -157,7 +157,7 @@ class ResumeMatrixTest {
     return cells;
   }
 
-  /** What the message names that refuses to take snapshots this way; empty if they are taken. */
+  /** Returns the name in the message that refuses to take snapshots this way; empty if they are taken. */
   private static String refusedBy(Mode mode, Taken taken) {
     return mode == Mode.ELASTIC && taken == Taken.ASKED_FOR ? "in the middle of a pass" : "";
   }
@@ -270,7 +270,7 @@ class ResumeMatrixTest {
     return copy;
   }
 
-  /** Where trainers do not make steps together, the second is two steps behind. */
+  /** Cuts a run. If trainers do not make steps together, the second is two steps behind. */
   private static List<ExampleTally.Trained> cut(JobConfig job, Mode mode, Taken taken, long step, long snapshot) {
     ExampleTally program = new ExampleTally(new ExampleTally.Life(List.of(step, mode.inStep() ? step : step - 2),
         Path.of(job.snapshots().dir()), snapshot, taken.asked()));
@@ -476,7 +476,7 @@ class ResumeMatrixTest {
     }
   }
 
-  /** Updates go on from those in the snapshot, each with the rate of its number. */
+  /** Checks that updates continue from those in the snapshot, each with the rate of its number. */
   private static void assertUpdates(Mode mode, Begun begun, Ended ended) {
     long updates = ended.manifest().updates().dense();
     if (mode.updatesByPush()) { // each with the rate of its trainer's step

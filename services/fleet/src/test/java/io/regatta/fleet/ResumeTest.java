@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Snapshots of a whole cluster in one JVM: runs that go on from them, and what the command line makes of them. */
+/** Snapshots of a whole cluster in one JVM: runs that resume from them, and the commands that read them. */
 @ExtendWith(BlockedLoopGuard.class)
 class ResumeTest {
 
@@ -69,7 +69,9 @@ class ResumeTest {
     return run(output, Stream.concat(Stream.of(lives), Stream.of(keys)).toArray(String[]::new));
   }
 
-  /** Two epochs of 31 steps: the run goes on within the first, on another number of shards, and passes into the second. */
+  /**
+   * Two epochs of 31 steps: the run resumes within the first, on another number of shards, and passes into the second.
+   */
   @Test
   void a_run_that_was_stopped_and_goes_on_ends_with_the_bits_of_the_unbroken_one() throws IOException {
     LeftoverThreads threads = LeftoverThreads.snapshot();
@@ -133,7 +135,7 @@ class ResumeTest {
         .steps()).isEqualTo(5);
   }
 
-  /** What a job of two days comes to, and two jobs of a day each. */
+  /** A job of two days has the result of two jobs of a day each. */
   @Test
   void the_job_of_the_next_day_trains_on_from_rows_that_have_aged_and_shrunk() throws IOException {
     RunResult both = day("both", "epochs=2");

@@ -43,8 +43,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Runs in modes without rounds that are stopped and resumed, again and again. Each example has an id of its own, and each training of it
- * adds the same to that row, so the rows that the servers hold at the end say how often each example was trained.
+ * Runs in modes without rounds that are stopped and resumed repeatedly. Each example has an id of its own, and each
+ * training of it adds the same to that row. So the rows that the servers hold at the end show how often each example
+ * was trained.
  */
 @ExtendWith(BlockedLoopGuard.class)
 class ResumedProgressTest {

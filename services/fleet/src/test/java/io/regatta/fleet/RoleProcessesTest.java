@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Servers and trainers started by hand, each in a shell of its own, with nothing but variables that say who they are. */
+/** Servers and trainers started one by one, each in a shell of its own, with only variables that define their parts. */
 class RoleProcessesTest {
 
   private static final int SECONDS = JavaProcess.SECONDS;

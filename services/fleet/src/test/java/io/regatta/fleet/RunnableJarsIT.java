@@ -71,7 +71,7 @@ class RunnableJarsIT {
     }
   }
 
-  /** What the bill of materials lists, by which all the jars are measured. */
+  /** Returns the components of the bill of materials, by which all the jars are measured. */
   private static List<Component> components() throws IOException {
     try (ZipFile jar = open("fleet")) {
       JsonObject sbom = new JsonObject(text(jar, SBOM));

@@ -39,7 +39,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What one can see of a cluster while it trains, and services in a user's own Vertx. */
+/** The visible state of a cluster while it trains, and services in a user's own Vertx. */
 class RunningClusterTest {
 
   private static final JsonObject LINE = new JsonObject().put("job", "line").put("trainers", 2)

@@ -29,7 +29,7 @@ class ScriptTest {
   Path dir;
   private Path home;
   private Path jdk;
-  /** For REGATTA_CLASSPATH, null: none. */
+  /** Value of REGATTA_CLASSPATH, null: none. */
   private String libraries;
 
   @BeforeEach

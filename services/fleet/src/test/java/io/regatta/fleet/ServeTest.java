@@ -52,7 +52,7 @@ import org.slf4j.LoggerFactory;
 class ServeTest {
 
   private static final Duration POLL = Duration.ofSeconds(4);
-  /** What a busy machine may add before it begins to read. */
+  /** Slack of a busy machine before it begins to read. */
   private static final Duration SLACK = Duration.ofSeconds(3);
   private static final String FOLLOWER = "io.regatta.trainer.serve.SnapshotFollower";
   private static final Pattern TOOK = Pattern.compile("took snapshot .* over, step (\\d+), in ([0-9.]+) s");
@@ -66,7 +66,7 @@ class ServeTest {
   /** A snapshot that has been taken over, and when its reading began, ms since the epoch. */
   private record Taken(long step, long beganMillis) {}
 
-  /** What the service says that it has taken over. */
+  /** Log lines of the service about snapshots that it has taken over. */
   private static final class Takes extends AppenderBase<ILoggingEvent> implements AutoCloseable {
     private final BlockingQueue<Taken> takes = new LinkedBlockingQueue<>();
 
@@ -112,7 +112,7 @@ class ServeTest {
     return new Answer(response.statusCode(), new JsonObject(response.body()));
   }
 
-  /** As it comes to a directory that is followed: whole, by its name. */
+  /** Publishes a snapshot as writers do into a directory that is followed: whole, by its name. */
   private static void publish(Path snapshot, Path follow) throws IOException {
     Path part = Files.createDirectories(follow.resolve(snapshot.getFileName() + ".part"));
     try (Stream<Path> files = Files.list(snapshot)) {

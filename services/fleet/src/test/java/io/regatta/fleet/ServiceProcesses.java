@@ -70,7 +70,7 @@ final class ServiceProcesses implements AutoCloseable {
     return seed;
   }
 
-  /** Starts a service with its section, told nothing but the seed. */
+  /** Starts a service with its section, which knows only the seed. */
   JavaProcess start(String service, String name, JsonObject own) throws Exception {
     int port = service.equals("rendezvous") ? Integer.parseInt(seed.substring(seed.indexOf(':') + 1)) : 0;
     JsonObject cluster = new JsonObject().put("seeds", List.of(seed)).put("port", port);

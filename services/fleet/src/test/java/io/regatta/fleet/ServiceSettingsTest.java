@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Settings of services reach the services from all five sources, at the Fleet door and in a simulation: a limit that is
- * too small ends the job with the limit's name.
+ * Settings of services reach the services from all five sources, through {@link Fleet} and in a simulation: a limit
+ * that is too small ends the job with the limit's name.
  */
 class ServiceSettingsTest {
 

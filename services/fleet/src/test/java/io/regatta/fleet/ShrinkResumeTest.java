@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A program that shrinks its table within passes, and runs that go on from snapshots between two of these shrinks. */
+/** A program that shrinks its table within passes, and runs that resume from snapshots between two of these shrinks. */
 @ExtendWith(BlockedLoopGuard.class)
 class ShrinkResumeTest {
 

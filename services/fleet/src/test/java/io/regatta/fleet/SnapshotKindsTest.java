@@ -29,7 +29,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which snapshots a job and a program take, of which kind, in the middle of a pass and behind one; and runs that go on from them. */
+/**
+ * The kinds of snapshots that a job and a program take, in the middle of a pass and after one; and runs that resume
+ * from them.
+ */
 @ExtendWith(BlockedLoopGuard.class)
 class SnapshotKindsTest {
 

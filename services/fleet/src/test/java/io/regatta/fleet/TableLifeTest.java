@@ -44,7 +44,7 @@ class TableLifeTest {
   @TempDir
   static Path dir;
 
-  /** What one rank has seen. */
+  /** The results at one rank. */
   private record Seen(List<Shrunk> shrinks, float[] rare) {}
 
   @ParameterizedTest

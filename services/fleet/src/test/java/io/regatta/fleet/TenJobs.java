@@ -10,15 +10,15 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Ten jobs one after another in a JVM of its own, whose heap is touched whole at its start: what its resident set grows
- * by is then native memory. Prints after each {@code heap BYTES} that are live, {@code resident BYTES}, {@code temporary NAMES},
- * all that lies below {@code java.io.tmpdir}, which is its alone, and {@code listening PORTS}. Fails if the nine after the
- * first leave a thread, or the first one, of which the threads of models may wait for a next job, leaves any in the end.
- * Arguments: a directory for data and output.
+ * Ten jobs one after another in a JVM of its own. Its heap is touched whole at the start, so growth of the resident set
+ * is native memory. Prints after each job {@code heap BYTES} of live objects, {@code resident BYTES},
+ * {@code temporary NAMES}, all files below {@code java.io.tmpdir}, which is its alone, and {@code listening PORTS}.
+ * Fails if the nine jobs after the first leave a thread. The first may leave model threads, which wait for a next job,
+ * but none in the end. Arguments: a directory for data and output.
  */
 final class TenJobs {
 
-  /** What jobs have by default, unlike those of other tests. */
+  /** The default of jobs, unlike those of other tests. */
   private static final String IDLE = "model_thread_idle_ms=10000";
 
   private TenJobs() {}
@@ -43,7 +43,7 @@ final class TenJobs {
 
   /**
    * Returns the bytes of live objects. DJL's trainers and models have finalizers, and keep the data of their pass until
-   * these have run: each collection waits for them, so that the next one finds what they have let go.
+   * these have run. So each collection waits for them, and the next one finds the released data.
    */
   private static long liveBytes() {
     for (int i = 0; i < 3; i++) {

@@ -407,7 +407,7 @@ class TrainerOnClusterTest {
     get(other.result());
   }
 
-  /** Nobody who comes later shall wait for it until its lease ends. */
+  /** A stopped join must not make later members wait until its lease ends. */
   @Test
   void aTrainerThatIsStoppedWhileItJoinsOverAStoreLeavesNothingThere(@TempDir Path meeting) throws Exception {
     JobConfig job = JobConfig.of(new JsonObject().put("job", "met").put("mode", "collective").put("trainers", 2).put("batch_size", 8)

@@ -33,7 +33,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Sync trainers whose parts of the data have different numbers of batches, and runs that go on from their snapshots. */
+/**
+ * Sync trainers whose parts of the data have different numbers of batches, and runs that resume from their snapshots.
+ */
 @ExtendWith(BlockedLoopGuard.class)
 class UnequalPartsTest {
 
@@ -43,7 +45,7 @@ class UnequalPartsTest {
   @TempDir
   static Path dir;
 
-  /** Files of so many batches each, cut out of generated ones. */
+  /** Returns files of these numbers of batches, cut out of generated ones. */
   private static String parts(int... batches) throws IOException {
     if (!Files.exists(dir.resolve("data"))) {
       run("generated", null, "max_steps=1");
@@ -86,8 +88,8 @@ class UnequalPartsTest {
   }
 
   /**
-   * Passes of 7 and 12 batches, so that passes begin at steps 0, 12 and 24: the snapshots are of steps where both trainers
-   * train, and, where the first one has more, of those where the other one waits in the barrier behind the pass.
+   * Passes of 7 and 12 batches begin at steps 0, 12 and 24. The snapshots are of steps at which both trainers train,
+   * and of steps at which one waits in the barrier after the pass while the other, with more batches, trains.
    */
   @ParameterizedTest
   @CsvSource({"7, 12, 15", "12, 7, 15", "12, 7, 20"})

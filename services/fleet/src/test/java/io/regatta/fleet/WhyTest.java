@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** What a trainer says about its own waits: for whom, since when, and how far those are. */
+/** A trainer's account of its own waits: the peers, the time, and the peers' progress. */
 class WhyTest {
 
   private static final JobConfig JOB = JobConfig.of(new JsonObject().put("job", "line").put("trainers", 2)
@@ -63,7 +63,7 @@ class WhyTest {
     }
   }
 
-  /** The push of trainer 0 lies at the aggregator, the pull behind it at the shards. */
+  /** The push of trainer 0 is held by the aggregator, and its later pull by the shards. */
   @Test
   void behind_an_aggregator_a_shard_does_not_name_the_asker_and_the_trainer_names_the_aggregator() throws Exception {
     JobConfig job = JobConfig.of(new JsonObject().put("job", "line").put("trainers", 2).put("aggregator", true)
@@ -85,7 +85,7 @@ class WhyTest {
     }
   }
 
-  /** Trainer 1 has trained and does not come to the barrier. */
+  /** Trainer 1 has trained and does not reach the barrier. */
   @Test
   void a_barrier_names_the_ranks_that_have_not_come() throws Exception {
     CountDownLatch looked = new CountDownLatch(1);

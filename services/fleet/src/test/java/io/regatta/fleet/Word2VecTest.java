@@ -64,7 +64,7 @@ class Word2VecTest {
     RunResult with(Progress progress);
   }
 
-  /** What the run's lines say of each pass. */
+  /** Returns the perplexities in the run's lines, one for each pass. */
   private static List<Double> perplexities(Run run) {
     List<Double> perplexities = new ArrayList<>();
     run.with(new Progress() {

@@ -25,7 +25,7 @@ public record AggregatorConfig(
     @Setting(doc = "Tensor streams.")
     StreamConfig stream) {
 
-  /** What one aggregator holds at most. A request beyond a limit fails with {@code Overloaded} and names the limit. */
+  /** Limits of one aggregator. A request beyond a limit fails with {@code Overloaded} and names the limit. */
   public record Limits(
       @Setting(value = "64", doc = "Jobs at a time; of collective jobs as many again.")
       int jobs,
@@ -57,7 +57,7 @@ public record AggregatorConfig(
     positive("lookup_ms", lookupMs);
   }
 
-  /** Everything by default. */
+  /** Returns the defaults. */
   public static AggregatorConfig defaults() {
     return Settings.defaults(AggregatorConfig.class);
   }

@@ -31,7 +31,7 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * What stands behind the streams of an aggregator's trainers: registrations, pushes and leaves go to the job's
+ * The handler of the streams of an aggregator's trainers. Registrations, pushes and leaves go to the job's
  * {@link AggregationRounds}, everything else is refused. Owned by the verticle's event loop.
  */
 final class AggregatorEndpoint implements ShardStreamHandler {
@@ -47,8 +47,8 @@ final class AggregatorEndpoint implements ShardStreamHandler {
   }
 
   /**
-   * The shard has the say about the step; here a round is whatever its trainers push under one step. Refused if the
-   * directory leads to another incarnation of the shard than the trainer talks to.
+   * Registers a trainer. The shard decides about the step; here the pushes of one step form a round. Refused if the
+   * directory names another incarnation of the shard than the trainer uses.
    */
   @Override
   public Future<Long> register(Origin from, JobSpec spec, long step) {
@@ -96,7 +96,7 @@ final class AggregatorEndpoint implements ShardStreamHandler {
       job.roundsOrNew(from.shard(), from.shardIncarnation()).register(from.trainer());
       job.registered(from.trainer());
     } catch (RegattaException e) {
-      prune(spec.job()); // what was begun for nobody
+      prune(spec.job()); // removes a job that was created for nobody
       throw e;
     }
   }
@@ -195,12 +195,12 @@ final class AggregatorEndpoint implements ShardStreamHandler {
   private static <T> Future<T> attempt(Supplier<Future<T>> call) {
     try {
       return call.get();
-    } catch (RuntimeException | Error e) { // a defect, or no memory: the peer is told and the loop goes on
+    } catch (RuntimeException | Error e) { // a defect, or no memory: the peer gets the error and the loop continues
       return Future.failedFuture(e);
     }
   }
 
-  /** Forgets what nobody needs any more of a job; called after anything that may have ended it. */
+  /** Removes the unused parts of a job; called after anything that may have ended it. */
   private void prune(String name) {
     JobAggregation job = jobs.get(name);
     if (job != null && job.prune()) {
@@ -230,14 +230,14 @@ final class AggregatorEndpoint implements ShardStreamHandler {
     return waits;
   }
 
-  /** How long rounds of open jobs have waited for whom, in seconds, with tags job, shard and rank. */
+  /** Returns how long rounds of open jobs have waited for each rank, in seconds, with tags job, shard and rank. */
   Map<Tags, Double> roundWaits() {
     Map<Tags, Double> seconds = new HashMap<>();
     jobs.values().forEach(job -> job.addRoundWaits(seconds));
     return seconds;
   }
 
-  /** Pushes taken in from trainers so far. */
+  /** Returns the number of pushes accepted from trainers so far. */
   long pushes() {
     return pushes;
   }

@@ -17,7 +17,7 @@ public final class AggregatorMain {
   /**
    * Runs it until it ends, and then the JVM.
    *
-   * @param command what its user typed
+   * @param command that its user typed
    */
   public static void run(String command, String[] args) {
     ServiceMain.run(args, new ServiceMain.Called(Directory.GRADIENT_AGGREGATOR, command, DESCRIPTION),

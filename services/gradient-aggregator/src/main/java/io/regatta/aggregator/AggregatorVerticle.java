@@ -39,10 +39,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The gradient aggregator of one host as a service: owns the {@link AggregationRounds} of its trainers on its event
- * loop, and one stream per job and shard towards the parameter servers; and all-reduces for trainers of collective jobs
- * ({@link CollectiveAggregator}), of whatever host. Started when it listens and stands in the
- * directory with the attribute {@code host}; stopped when every trainer that waits here has been told.
+ * The gradient aggregator of one host as a service. It owns the {@link AggregationRounds} of its trainers on its event
+ * loop, and one stream per job and shard towards the parameter servers. It also all-reduces for trainers of collective
+ * jobs ({@link CollectiveAggregator}), on any host. It has started when it listens and stands in the directory with the
+ * attribute {@code host}, and stopped when every waiting trainer has been notified.
  */
 public final class AggregatorVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(AggregatorVerticle.class);
@@ -67,14 +67,14 @@ public final class AggregatorVerticle extends VerticleBase {
   private Waits.Source waits;
   private Timer measurer = Timer.NONE;
 
-  /** One aggregator on the node's host; deploy one instance. */
+  /** Creates an aggregator on the node's host; deploy one instance. */
   public AggregatorVerticle(Node node, AggregatorConfig config) {
     this.node = node;
     this.config = config;
     this.options = node.streams(config.stream().options());
   }
 
-  /** The port that it serves on, once started. */
+  /** Returns the port that it serves on, once started. */
   public int port() {
     return port.port();
   }
@@ -118,7 +118,10 @@ public final class AggregatorVerticle extends VerticleBase {
         StreamPaths.COLLECTIVE, this::toCollectives);
   }
 
-  /** Between listening and readiness a fixed port, or one of the life before, may be known already: whoever comes tries again. */
+  /**
+   * Passes a stream to the collective aggregator. Between listening and readiness a fixed port, or one of the life
+   * before, may be known already: the caller must try again.
+   */
   private void toCollectives(TensorStream stream) {
     if (collectives == null) {
       stream.fail(new PeerLost("the aggregator at " + node.host() + ":" + config.port() + " is starting"));

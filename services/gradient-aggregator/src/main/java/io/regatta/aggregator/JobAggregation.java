@@ -29,7 +29,7 @@ final class JobAggregation {
   private final GroupWatch watch;
   private final Runnable changed;
   private final Map<Integer, ToShard> shards = new TreeMap<>();
-  /** Whose stream is open. */
+  /** Trainers whose stream is open. */
   private final Set<FromTrainer> streams = new HashSet<>();
   private long generation;
 
@@ -50,22 +50,25 @@ final class JobAggregation {
     return spec;
   }
 
-  /** Notes the generation that a trainer knows of, which may be ahead of our watch. */
+  /** Notes the generation that a trainer knows of, which may be later than the watch's. */
   void seen(long trainersGeneration) {
     generation = Math.max(generation, trainersGeneration);
   }
 
-  /** A trainer has registered for a shard: a life that is over may come late, and the watch has said so already. */
+  /**
+   * Notes that a trainer has registered for a shard. A life that is over may come late, after the watch has reported
+   * its end.
+   */
   void registered(TrainerId trainer) {
     watch.repeat(trainer.rank());
   }
 
-  /** A trainer's stream has registered. */
+  /** Notes that a trainer's stream has registered. */
   void opened(int shard, TrainerId trainer) {
     streams.add(new FromTrainer(shard, trainer));
   }
 
-  /** It is over. */
+  /** Notes that a trainer's stream is over. */
   void closed(int shard, TrainerId trainer) {
     streams.remove(new FromTrainer(shard, trainer));
   }
@@ -74,13 +77,13 @@ final class JobAggregation {
     return Math.max(generation, watch.generation());
   }
 
-  /** The rounds towards a shard, null if no trainer has registered for it. */
+  /** Returns the rounds towards a shard, null if no trainer has registered for it. */
   AggregationRounds rounds(int shard) {
     ToShard to = shards.get(shard);
     return to == null ? null : to.rounds;
   }
 
-  /** Whether a trainer that is registered for this shard means the same incarnation of it. */
+  /** Returns true if a trainer that is registered for this shard names the same incarnation of it. */
   boolean knows(int shard, long incarnation) {
     ToShard to = shards.get(shard);
     return to != null && to.connection.incarnation() == incarnation;
@@ -98,12 +101,12 @@ final class JobAggregation {
       to.connection.meant(incarnation);
     }
     if (first) {
-      watch.repeatAll(); // its first round does not wait for those who are gone
+      watch.repeatAll(); // its first round does not wait for trainers that are gone
     }
     return to.rounds;
   }
 
-  /** Who is gone is lost here, however it went: one that left has told us so on its stream, before. */
+  /** A follower that counts every gone trainer as lost: one that leaves reports it on its stream before. */
   private final class Follower implements GroupWatch.Follower {
     @Override
     public void active(TrainerId holder) {
@@ -135,11 +138,11 @@ final class JobAggregation {
     }
 
     private void lost(TrainerId last) {
-      List.copyOf(shards.values()).forEach(to -> to.rounds.lost(last)); // what is answered may prune
+      List.copyOf(shards.values()).forEach(to -> to.rounds.lost(last)); // answers may prune
     }
   }
 
-  /** Forgets the shards that nobody needs any more; true if none is left. */
+  /** Removes the unused shards; returns true if none is left. */
   boolean prune() {
     for (Iterator<ToShard> it = shards.values().iterator(); it.hasNext(); ) {
       ToShard to = it.next();
@@ -155,7 +158,7 @@ final class JobAggregation {
   Future<Void> close(RegattaException reason) {
     watch.close();
     List<Future<Void>> closed = new ArrayList<>();
-    for (ToShard to : List.copyOf(shards.values())) { // what is answered may prune
+    for (ToShard to : List.copyOf(shards.values())) { // answers may prune
       to.rounds.close(reason);
       closed.add(to.connection.close());
     }
@@ -166,7 +169,7 @@ final class JobAggregation {
     shards.values().forEach(to -> waits.addAll(to.rounds.waits()));
   }
 
-  /** Adds how long rounds have waited for whom, in seconds, with tags job, shard and rank. */
+  /** Adds how long rounds have waited for each rank, in seconds, with tags job, shard and rank. */
   void addRoundWaits(Map<Tags, Double> seconds) {
     shards.forEach((shard, to) -> to.rounds.waitMillis().forEach((rank, millis) -> seconds.put(
         Tags.of("job", spec.job(), "shard", shard.toString(), "rank", rank.toString()), millis / 1000.0)));

@@ -28,9 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The aggregator's own way to one shard for one job, owned by the verticle's event loop: a link opened when the first
- * push needs it, and opened anew by the first push after it has failed. A failed push is not repeated here: its
- * contributors are told.
+ * The aggregator's own way to one shard for one job, owned by the verticle's event loop. Its link is opened by the
+ * first push that needs it, and again by the first push after it has failed. A failed push is not repeated here: its
+ * contributors get the error.
  */
 final class ShardConnection implements AggregationRounds.Shard {
   private static final Logger LOG = LoggerFactory.getLogger(ShardConnection.class);
@@ -43,7 +43,7 @@ final class ShardConnection implements AggregationRounds.Shard {
   private final TensorStreamClient client;
   private final LongSupplier generation;
   private final StreamOptions options;
-  /** What the trainers call the shard's incarnation; 0 while none has said. */
+  /** Incarnation of the shard according to the trainers; 0 while none has named it. */
   private long incarnation;
   /** Null while there is none. */
   private Future<ShardLink> link;
@@ -59,12 +59,12 @@ final class ShardConnection implements AggregationRounds.Shard {
     this.options = options;
   }
 
-  /** From now on links are opened to this incarnation only. */
+  /** Restricts later links to this incarnation. */
   void meant(long shardIncarnation) {
     incarnation = shardIncarnation;
   }
 
-  /** What the trainers call the shard's incarnation; 0 while none has said. */
+  /** Returns the incarnation of the shard according to the trainers; 0 while none has named it. */
   long incarnation() {
     return incarnation;
   }
@@ -94,7 +94,7 @@ final class ShardConnection implements AggregationRounds.Shard {
       int other = opensHere ? next + 1 : next;
       if (opened.cause() instanceof StaleGeneration && other < push.contributors().size()) {
         discard(used);
-        push(push, other, done); // whose registration opened it is no longer welcome; another's may be
+        push(push, other, done); // the contributor whose registration opened it is refused now; another's may not be
       } else {
         failed(used, push, opened.cause());
         answer(opened, done);
@@ -102,7 +102,10 @@ final class ShardConnection implements AggregationRounds.Shard {
     });
   }
 
-  /** On a link of its own, opened for it and closed behind it: a refusal ends its link with all that is under way. */
+  /**
+   * Pushes on a link of its own, opened for it and closed afterwards: a refusal ends its link with everything under
+   * way.
+   */
   @Override
   public void pushAlone(Push push, BiConsumer<PushAck, RegattaException> done) {
     Future<ShardLink> own = open(push.contributors().get(0));
@@ -120,7 +123,7 @@ final class ShardConnection implements AggregationRounds.Shard {
     }
   }
 
-  /** A stream begins with a registration: that of a contributor, which the shard knows already. */
+  /** Opens a link with the registration of a contributor, which the shard knows already. */
   private Future<ShardLink> open(Contributor first) {
     return addresses.find(index, incarnation).compose(shard -> client.open(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD)
         .compose(stream -> {
@@ -135,7 +138,7 @@ final class ShardConnection implements AggregationRounds.Shard {
     return "shard " + shard.getIndex() + " at " + shard.getHost() + ":" + shard.getPort();
   }
 
-  /** Says so once for a shard that is lost: the pushes behind this one fail with the same link. */
+  /** Logs the loss of a shard once: later pushes fail with the same link. */
   private void failed(Future<ShardLink> used, Push push, Throwable cause) {
     if (link == used && cause instanceof PeerLost) {
       FAILURES.warn("{}; of job {} the pushes of step {} fail, those of trainers {}", cause.getMessage(), job.job(),
@@ -152,7 +155,7 @@ final class ShardConnection implements AggregationRounds.Shard {
     }
   }
 
-  /** Closes the link if there is one; what is under way fails. */
+  /** Closes the link if there is one; pushes under way fail. */
   Future<Void> close() {
     Future<ShardLink> last = link;
     link = null;

@@ -14,7 +14,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.function.LongSupplier;
 
-/** What an aggregator reaches shards and rendezvous with; owned by the verticle's event loop. */
+/** The connections of an aggregator to shards and rendezvous; owned by the verticle's event loop. */
 final class Uplink {
   private final Context context;
   private final Directory directory;
@@ -35,17 +35,17 @@ final class Uplink {
     addresses = new ShardAddresses(directory, network, config.lookupMs());
   }
 
-  /** A connection to one shard for one job; not open yet. */
+  /** Returns a connection to one shard for one job; not open yet. */
   ShardConnection connection(JobSpec job, int shard, LongSupplier generation) {
     return new ShardConnection(context, job, shard, addresses, client, generation, options);
   }
 
-  /** The shard where the trainers have it; see {@link ShardAddresses#find}. */
+  /** Finds the shard, as the trainers know it; see {@link ShardAddresses#find}. */
   Future<Shard> find(int shard, long incarnation) {
     return addresses.find(shard, incarnation);
   }
 
-  /** A watch on a job's group; not started yet. */
+  /** Returns a watch on a job's group; not started yet. */
   GroupWatch watch(String job, GroupWatch.Follower follower) {
     return new GroupWatch(VertxLoop.of(context), directory, network, job, "the aggregator", config.retryMs(), follower);
   }
@@ -54,7 +54,7 @@ final class Uplink {
     return config.limits();
   }
 
-  /** Closes all connections to shards; what is under way fails. */
+  /** Closes all connections to shards; pushes under way fail. */
   Future<Void> close() {
     return client.close();
   }

@@ -61,7 +61,7 @@ class RegistrationTest {
       }
     }
 
-    /** Behind the look into the directory that has led here. */
+    /** Waits until the look-up in the directory has led here. */
     void awaitAsked() {
       get(asked.future());
     }

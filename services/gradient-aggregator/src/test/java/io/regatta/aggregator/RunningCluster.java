@@ -47,7 +47,7 @@ final class RunningCluster implements AutoCloseable {
   /** Chunks smaller than the tensors. */
   private static final StreamOptions OPTIONS = StreamOptions.defaults().withChunkBytes(1024);
 
-  /** A member of the job's group with its client; heartbeats from its joining on until told otherwise. */
+  /** A member of the job's group with its client; it sends heartbeats from its join until it is stopped. */
   final class Trainer {
     final TrainerId id;
     final ParameterClient client;

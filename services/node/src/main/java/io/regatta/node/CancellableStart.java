@@ -3,11 +3,14 @@ package io.regatta.node;
 import io.vertx.core.Future;
 
 /**
- * A verticle whose start takes long, and which has something to leave meanwhile. Vert.x stops only verticles that have started: this one is
- * asked by its {@link Node} when that is closed.
+ * A verticle with a long start that can be cancelled. Vert.x stops only verticles that have started; a verticle of this
+ * type is asked by its {@link Node} to give its start up when the node is closed.
  */
 public interface CancellableStart {
 
-  /** Leaves what the start has come to, which fails behind it. Called on the verticle's context. Does not block; the node waits for it. */
+  /**
+   * Cancels the start: releases what it has acquired so far and lets it fail afterwards. Called on the verticle's
+   * context. Does not block; the node waits for the returned future.
+   */
   Future<?> cancelStart();
 }

@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The addresses on which a node listens. Names of hosts are not resolved: only {@code localhost} and addresses of the
+ * The addresses on which a node listens. Host names are not resolved: only {@code localhost} and addresses of the
  * loopback network count as loopback. Immutable.
  *
  * @param services of its services; empty: there are none
@@ -19,7 +19,10 @@ record ListenAddresses(String services, String admin, String member) {
   private static final String ADMIN = "admin port";
   private static final String MEMBER = "Hazelcast port";
 
-  /** Returns the addresses that other machines may reach, by what listens there; of services the key is empty. */
+  /**
+   * Returns the addresses that other machines may reach, by the component that listens there; the key of the services
+   * is empty.
+   */
   Map<String, String> beyondLoopback() {
     Map<String, String> open = new LinkedHashMap<>();
     put(open, "", services);
@@ -39,7 +42,10 @@ record ListenAddresses(String services, String admin, String member) {
     return beyondLoopback().keySet().equals(Set.of(ADMIN));
   }
 
-  /** Returns the addresses that other machines may reach, for messages: each once, with what listens there. */
+  /**
+   * Returns the addresses that other machines may reach, for messages: each once, with the component that listens
+   * there.
+   */
   String beyondLoopbackText() {
     Map<String, String> byAddress = beyondLoopback().entrySet().stream().collect(Collectors.toMap(Map.Entry::getValue,
         Map.Entry::getKey, (one, other) -> one.isEmpty() ? one : one + ", " + other, LinkedHashMap::new));

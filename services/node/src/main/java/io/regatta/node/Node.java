@@ -41,15 +41,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What every process does alike: a Vertx, a directory, metrics, waits and the admin server, started together and
- * closed in order. Verticles get a node in their constructor and take from it what they need. Owned by whoever
- * started it; thread-safe. It closes only what it created: an embedded node never closes the user's Vertx.
+ * The common runtime of every process: a Vertx, a directory, metrics, waits and the admin server, started together and
+ * closed in order. Verticles get a node in their constructor and take what they need from it. Owned by its creator;
+ * thread-safe. It closes only what it created: an embedded node never closes the user's Vertx.
  */
 public final class Node {
 
   private static final Logger LOG = LoggerFactory.getLogger(Node.class);
   private static final String LOOPBACK = "127.0.0.1";
-  /** The role of who serves nobody. */
+  /** The role of a process that serves nobody. */
   private static final String CLIENT = "client";
   private static final long LONG_WAIT_CHECK_MILLIS = 1000;
   private static final int CONNECTIONS_PER_READY_TIMEOUT = 4;
@@ -94,8 +94,8 @@ public final class Node {
 
   /**
    * Starts a node of its own: admin server, Vertx (clustered unless the directory is fixed), directory. The admin
-   * server answers while the cluster is still being joined: {@code /why} says for whom this process waits then,
-   * {@code /ready} is DOWN.
+   * server answers while the cluster is still being joined: until then {@code /why} shows the processes that this one
+   * waits for, and {@code /ready} is DOWN.
    *
    * @param role what this process is, for messages; {@code trainer} and {@code client} join as lite members
    */
@@ -103,7 +103,7 @@ public final class Node {
     return begin(config, role).future();
   }
 
-  /** A node that is starting and can be given up meanwhile. Any thread. */
+  /** A node that is starting and can be cancelled meanwhile. Any thread. */
   public static final class Starting {
     private final Promise<Node> promise = Promise.promise();
     private volatile ClusteredVertx joining;
@@ -113,13 +113,16 @@ public final class Node {
       return promise.future();
     }
 
-    /** Gives the start up, and closes the node if it came first. Never fails. */
+    /** Cancels the start, or closes the node if it has started already. Never fails. */
     public Future<Void> close() {
       cancel();
       return promise.future().compose(Node::close).recover(notStarted -> Future.succeededFuture());
     }
 
-    /** Ends the start; its future fails, or the node came first and is the caller's to close. */
+    /**
+     * Cancels the start: its future fails. If the node has started already, nothing happens and the caller must close
+     * it.
+     */
     public void cancel() {
       if (joining != null) {
         joining.cancel();
@@ -161,7 +164,7 @@ public final class Node {
     return new ListenAddresses(role.equals(CLIENT) ? "" : bind, config.admin().enabled() ? admin : "", member);
   }
 
-  /** As {@link #start}, for callers that may have to stop while the cluster is still being joined. */
+  /** Begins {@link #start}, for callers that may have to stop while the cluster is still being joined. */
   public static Starting begin(NodeConfig config, String role) {
     Starting starting = new Starting();
     ProcessDiagnostics diagnostics;
@@ -195,14 +198,20 @@ public final class Node {
     return starting;
   }
 
-  /** Nobody finds this process any more, and it finds nobody: it serves whom it has, and says that it is not ready. */
+  /**
+   * Reports that this process has lost its cluster and is not ready any more. No other process finds it, and it finds
+   * none; connected peers are still served.
+   */
   private static void lost(NodeConfig config, String role, ProcessDiagnostics diagnostics) {
     PeerLost why = new PeerLost("its Hazelcast member has stopped: start this process again");
     LOG.error("{} is no longer in cluster {}: {}", role, config.cluster().name(), why.getMessage());
     diagnostics.hosted().starting("cluster " + config.cluster().name()).failed(why);
   }
 
-  /** Bound to no context: the failure must come through although the Vertx is closed by then. */
+  /**
+   * Closes what was started if the start fails. Bound to no context: the failure must arrive although the Vertx is
+   * closed by then.
+   */
   private static <T> Future<T> closingOnFailure(Future<T> start, Supplier<Future<Void>> close) {
     Promise<T> promise = Promise.promise();
     start.onComplete(result -> {
@@ -222,8 +231,8 @@ public final class Node {
   }
 
   /**
-   * The address of a process that finds the others by fixed endpoints: the interface that routes to where they meet, unless it
-   * has a host of its own. A client has nobody who would reach it. Blocking.
+   * Returns the address of a process that finds the others by fixed endpoints: its configured host, or else the
+   * interface that routes to the meeting place. No other process calls a client. Blocking.
    */
   private static String fixedAddress(NodeConfig config, String role) {
     ClusterConfig cluster = config.cluster();
@@ -235,7 +244,10 @@ public final class Node {
         : PublishedAddress.choose(cluster.address(), cluster.seedMembers()).address();
   }
 
-  /** On a thread of its own: it blocks, and the admin server's Vertx is not made on a context of another. */
+  /**
+   * Runs a start on a thread of its own: it blocks, and the admin server's Vertx must not be created on another Vertx's
+   * context.
+   */
   private static <T> Future<T> onThread(Callable<T> start) {
     Promise<T> promise = Promise.promise();
     Thread thread = new Thread(() -> {
@@ -297,7 +309,9 @@ public final class Node {
     return VertxMember.address(vertx).orElse(LOOPBACK);
   }
 
-  /** Deploys a verticle on this node's Vertx; one that still starts when the node is closed is given up. */
+  /**
+   * Deploys a verticle on this node's Vertx. If the node is closed while the verticle starts, the start is cancelled.
+   */
   public Future<String> deploy(Deployable verticle) {
     Start start = new Start(verticle);
     starting.add(start);
@@ -311,7 +325,7 @@ public final class Node {
     return config;
   }
 
-  /** What this process is, for messages. */
+  /** Returns the role of this process, for messages. */
   public String role() {
     return diagnostics.role();
   }
@@ -329,12 +343,12 @@ public final class Node {
     return directory;
   }
 
-  /** The address that services announce. */
+  /** Returns the address that services announce. */
   public String host() {
     return host;
   }
 
-  /** The address that services bind to. */
+  /** Returns the address that services bind to. */
   public String bind() {
     return config.bind().isBlank() ? host : config.bind();
   }
@@ -348,19 +362,19 @@ public final class Node {
     NodeSecurity.refuseOpenPorts(config, role(), new ListenAddresses(bind, "", ""));
   }
 
-  /** TLS and token, with which this process serves and calls. */
+  /** Returns TLS and token, with which this process serves and calls. */
   public PeerSecurity security() {
     return security.peers();
   }
 
-  /** Sizes and limits of streams, with this process's TLS and token. */
+  /** Returns sizes and limits of streams, with this process's TLS and token. */
   public StreamOptions streams(StreamOptions options) {
     return options.withSecurity(security());
   }
 
   /**
-   * What control calls to other processes are made with. A connection may take a quarter of the ready timeout, and 1 s at least: a call
-   * that waits for a peer tries several.
+   * Returns the options of control calls to other processes. Connecting may take a quarter of the ready timeout, at
+   * least 1 s: a call that waits for a peer makes several attempts.
    */
   public StreamOptions control() {
     StreamOptions options = StreamOptions.defaults();
@@ -378,7 +392,7 @@ public final class Node {
     return diagnostics.families();
   }
 
-  /** This node's own registry; {@code /metrics} shows it. */
+  /** Returns this node's own registry; {@code /metrics} shows it. */
   public MeterRegistry metrics() {
     return diagnostics.metrics();
   }
@@ -397,20 +411,20 @@ public final class Node {
     return diagnostics.hosted().starting(name);
   }
 
-  /** What schedulers ask, for a service that answers it at its own port as well. */
+  /** Returns the answers to schedulers' probes, for a service that answers them at its own port as well. */
   public Probes probes() {
     return diagnostics.probes();
   }
 
-  /** Port of the admin server, -1 if there is none. */
+  /** Returns the port of the admin server, -1 if there is none. */
   public int adminPort() {
     return diagnostics.port();
   }
 
   /**
-   * Ends the waits for other services, whose callers fail with
-   * {@link io.regatta.core.error.RegattaException.Cancelled}: the first thing of an ordered end, so that nobody asks for
-   * services to be started while these are being stopped. {@link #close} does it too. Any thread.
+   * Ends the waits for other services; their callers fail with
+   * {@link io.regatta.core.error.RegattaException.Cancelled}. This is the first step of an ordered end: while this
+   * process's services stop, it asks for no others to be started. {@link #close} does it too. Any thread.
    */
   public void endWaits() {
     if (directory instanceof WaitingDirectory own && ownsDirectory) {
@@ -419,8 +433,9 @@ public final class Node {
   }
 
   /**
-   * Closes what the node created, in order: waits for others end, verticles of an own Vertx, and those that still start, stop while the
-   * network still works, registrations go, the cluster is left. A later call returns the same future.
+   * Closes what the node created, in order. Waits for others end first; then the verticles of an own Vertx stop, the
+   * ones still starting too, while the network still works. Registrations are removed, and the cluster is left last. A
+   * later call returns the same future.
    */
   public Future<Void> close() {
     if (!closing.compareAndSet(false, true)) {
@@ -438,7 +453,10 @@ public final class Node {
     return closed.future();
   }
 
-  /** Last, and not part of the chain above: a future bound to a loop of this Vertx could not complete any more. */
+  /**
+   * Closes the Vertx last, and outside the chain above: a future bound to a loop of this Vertx could not complete any
+   * more.
+   */
   private void closeVertx() {
     diagnostics.metrics().close();
     if (ownsVertx) {

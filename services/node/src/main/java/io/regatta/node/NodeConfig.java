@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** What every process is configured with alike: the section {@code node} of every service. Immutable. */
+/** Settings common to all processes: the section {@code node} of every service. Immutable. */
 public record NodeConfig(
     @Setting(doc = "How this process finds the others.")
     ClusterConfig cluster,
@@ -68,7 +68,7 @@ public record NodeConfig(
     }
   }
 
-  /** Without TLS and token. */
+  /** Creates settings without TLS and token. */
   public NodeConfig(ClusterConfig cluster, AdminConfig admin, String host, int readyTimeoutSeconds, int longWaitSeconds,
       int eventLoops, boolean vertxMetrics) {
     this(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics,
@@ -82,20 +82,21 @@ public record NodeConfig(
     }
   }
 
-  /** Everything by default: a node alone, on loopback, any admin port. */
+  /** Returns the defaults: a node alone, on loopback, any admin port. */
   public static NodeConfig defaults() {
     return Settings.defaults(NodeConfig.class);
   }
 
-  /** How long to wait for others before giving up. */
+  /** Returns how long to wait for others before giving up. */
   public Duration readyTimeout() {
     return Duration.ofSeconds(readyTimeoutSeconds);
   }
 
   /**
-   * Refuses a process that is nothing without others and can meet nobody.
+   * Refuses a process that cannot work alone and has no way to find others.
    *
-   * @param otherwise what its user may have meant instead, e.g. {@code , or --local to train here}; may be empty
+   * @param otherwise the alternative that the user may have meant, e.g. {@code , or --local to train here}; may be
+   *     empty
    */
   public void requireOthers(String otherwise) {
     if (!cluster.canMeetOthers()) {
@@ -103,45 +104,45 @@ public record NodeConfig(
     }
   }
 
-  /** The same with another time to wait for others, s. */
+  /** Returns a copy with another time to wait for others, s. */
   public NodeConfig withReadyTimeout(int seconds) {
     return new NodeConfig(cluster, admin, host, seconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
         tokenFile, security, connections);
   }
 
-  /** The same on another host, see {@code host}. */
+  /** Returns a copy with another host, see {@code host}. */
   public NodeConfig withHost(String other) {
     return new NodeConfig(cluster, admin, other, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
         tokenFile, security, connections);
   }
 
-  /** The same with another cluster section. */
+  /** Returns a copy with another cluster section. */
   public NodeConfig withCluster(ClusterConfig other) {
     return new NodeConfig(other, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
         tokenFile, security, connections);
   }
 
-  /** The same with this TLS and the token of this file. */
+  /** Returns a copy with this TLS and the token of this file. */
   public NodeConfig withSecurity(TlsConfig otherTls, String otherTokenFile) {
     return new NodeConfig(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, otherTls,
         Secret.NONE, otherTokenFile, security, connections);
   }
 
-  /** Returns the same with the token, or the tokens, of a file. */
+  /** Returns a copy with the token, or the tokens, of a file. */
   public NodeConfig withTokenFile(String file) {
     return withSecurity(tls, file);
   }
 
-  /** Returns the same with another section {@code security}. */
+  /** Returns a copy with another section {@code security}. */
   public NodeConfig withSecurity(SecurityConfig other) {
     return new NodeConfig(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind,
         tls, token, tokenFile, other, connections);
   }
 
   /**
-   * Certificates and token, read from their files. Blocks for the time of that.
+   * Returns certificates and token, read from their files. Blocks while it reads.
    *
-   * @throws InvalidInput one line that says what is wrong with which file
+   * @throws InvalidInput one line that names the file and its fault
    */
   public PeerSecurity peerSecurity() {
     return PeerSecurity.of(tls.files(), secret(), hasTokenFile() ? this::secret : null, connections.limits());

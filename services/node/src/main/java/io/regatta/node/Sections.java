@@ -4,8 +4,8 @@ import io.regatta.node.directory.Directory;
 import java.util.List;
 
 /**
- * Names of the sections at the root of a configuration. All processes may share one: each reads its own sections and
- * passes over the others. Stateless.
+ * Names of the sections at the root of a configuration. All processes may share one configuration: each reads its own
+ * sections and ignores the others. Stateless.
  */
 public final class Sections {
 
@@ -22,17 +22,17 @@ public final class Sections {
 
   private Sections() {}
 
-  /** The section of a service: {@code parameter_server} of {@code parameter-server}. */
+  /** Returns the section of a service: {@code parameter_server} of {@code parameter-server}. */
   public static String of(String service) {
     return service.replace('-', '_');
   }
 
-  /** All sections but these. */
+  /** Returns all sections but these. */
   public static List<String> except(List<String> own) {
     return ALL.stream().filter(name -> !own.contains(name)).toList();
   }
 
-  /** Whether a key is one of a section: {@code node.admin.port} is, {@code batch_size} of a job is not. */
+  /** Returns true if a key belongs to a section: {@code node.admin.port} does, {@code batch_size} of a job does not. */
   public static boolean holds(String key) {
     return ALL.stream().anyMatch(name -> key.equals(name) || key.startsWith(name + "."));
   }

@@ -4,11 +4,11 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
 
 /**
- * What protects the ports of a process: section {@code node.security}. Immutable.
+ * Protection of a process's ports: section {@code node.security}. Immutable.
  *
  * @param open whether a process may listen beyond loopback with neither a token nor mutual TLS
  * @param launchTokenFile file with the token that a launcher made for the job; empty: none
- * @param tokenPollMs how often to look whether the file of the token has changed, ms; 0: never
+ * @param tokenPollMs how often to check whether the file of the token has changed, ms; 0: never
  */
 public record SecurityConfig(
     @Setting(value = "false", doc = "Whether the process may listen beyond loopback without a token and without "

@@ -35,13 +35,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
 /**
- * The main of every service jar: reads the configuration, starts a {@link Node}, deploys the service's verticle,
- * prints one line beginning with {@code ready}, and closes everything in order on SIGTERM, Ctrl-C or when a
+ * The main of every service jar. It reads the configuration, starts a {@link Node}, deploys the service's verticle and
+ * prints one line beginning with {@code ready}. It closes everything in order on SIGTERM, on Ctrl-C, or when a
  * {@link FiniteService} has finished. Owned by the main thread, which waits and closes; the shutdown hook asks it to.
  *
  * <p>The configuration's root has the section {@code node} ({@link NodeConfig}) and one named after the service
- * ({@code parameter_server} for {@code parameter-server}); sections of the other services are passed over, so that
- * services can share a file. Exit status: 0 done, 1 failed, 2 bad input; after a signal the JVM's (130, 143), or 1 if not all was closed.
+ * ({@code parameter_server} for {@code parameter-server}). Sections of other services are ignored, so that services can
+ * share a file. Exit status: 0 done, 1 failed, 2 bad input; after a signal the JVM's (130, 143), or 1 if not everything
+ * was closed.
  */
 public final class ServiceMain<R extends Record> {
 
@@ -49,7 +50,7 @@ public final class ServiceMain<R extends Record> {
     ServiceLogging.use(); // before the first logger
   }
 
-  /** A rendezvous alone is what others come to; these alone wait for nobody. */
+  /** Services that cannot work alone. A rendezvous can: other processes find it. */
   private static final List<String> NEED_OTHERS =
       List.of(Directory.PARAMETER_SERVER, Directory.GRADIENT_AGGREGATOR, Directory.TRAINER);
   private static final List<Shorthand> COMMON = List.of(
@@ -85,11 +86,11 @@ public final class ServiceMain<R extends Record> {
   }
 
   /**
-   * How a service is called.
+   * The names of a service.
    *
-   * @param service its name in the directory, e.g. {@code parameter-server}; its section is called alike
-   * @param command what its user types, e.g. {@code regatta pserver}: usage and errors begin with it
-   * @param description what it does, for the usage
+   * @param service its name in the directory, e.g. {@code parameter-server}; its section has the same name
+   * @param command the command that its user types, e.g. {@code regatta pserver}: usage and errors begin with it
+   * @param description of its purpose, for the usage
    */
   public record Called(String service, String command, String description) {}
 
@@ -112,7 +113,7 @@ public final class ServiceMain<R extends Record> {
   private final Promise<Void> stopRequested = Promise.promise();
   private final Promise<Void> ended = Promise.promise();
   private volatile Node.Starting starting;
-  /** False: the node has been given up; then the hook has to as well. */
+  /** False: the close of the node has been abandoned; then the hook abandons it as well. */
   private boolean closed = true;
 
   ServiceMain(Called called, Class<R> configClass, Consumer<R> check, BiFunction<Node, R, ? extends Deployable> verticle,
@@ -140,9 +141,9 @@ public final class ServiceMain<R extends Record> {
   }
 
   /**
-   * The same of a service whose section can be looked at before there is a node, which takes seconds.
+   * Runs a service whose section can be checked before the node starts, which takes seconds.
    *
-   * @param check refuses, by {@code InvalidInput}, what cannot be served; may block
+   * @param check refuses, by {@code InvalidInput}, a section that cannot be served; may block
    */
   public static <R extends Record> void run(String[] args, Called called, Class<R> configClass, Consumer<R> check,
       BiFunction<Node, R, ? extends Deployable> verticle, Shorthand... shorthands) {
@@ -157,10 +158,13 @@ public final class ServiceMain<R extends Record> {
     System.exit(status);
   }
 
-  /** Asks the running service to close, also while it still starts; completes when {@link #execute} has returned, and all is closed. */
+  /**
+   * Asks the running service to close, also while it still starts. Completes when {@link #execute} has returned and
+   * everything is closed.
+   */
   private Future<Void> stop() {
     stopRequested.tryComplete();
-    Node.Starting node = starting; // read behind it: a start that begins now sees the request
+    Node.Starting node = starting; // read after the request is set: a start that begins now sees the request
     if (node != null) {
       node.cancel();
     }
@@ -226,7 +230,7 @@ public final class ServiceMain<R extends Record> {
     return Sections.of(service);
   }
 
-  /** Configuration is read before there is a cluster, so with a small Vertx of its own. */
+  /** Reads the configuration before there is a cluster, therefore with a small Vertx of its own. */
   private EffectiveConfig load(Options options, List<Settings.Option> given) {
     Map<String, Class<? extends Record>> sections = new LinkedHashMap<>();
     sections.put(Sections.NODE, NodeConfig.class);
@@ -277,7 +281,7 @@ public final class ServiceMain<R extends Record> {
       if (deployable instanceof FiniteService finite) {
         finite.finished().onComplete(done -> {
           if (done.succeeded()) {
-            if (done.result() != null) { // what it has to say of its work, in words
+            if (done.result() != null) { // the work's own summary
               print(done.result());
             }
             status.tryComplete(0);

@@ -6,8 +6,8 @@ import io.vertx.core.Future;
 import java.util.function.Consumer;
 
 /**
- * A service that has a process to itself: {@code /ready} shows the process besides the service, and one line says when
- * it serves. Whoever starts services as processes reads that line. Stateless, any thread.
+ * A service that has a process to itself. {@code /ready} shows the process besides the service, and one line announces
+ * that the service serves. Launchers wait for that line. Stateless, any thread.
  */
 public final class ServiceProcess {
 

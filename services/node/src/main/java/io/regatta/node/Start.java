@@ -7,34 +7,35 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 
 /**
- * A verticle that can be given up while it starts. Closing a Vertx fails the deployments that still start, and may do so when the
- * loops that are to hear of it have ended; when their own start ends later, Vert.x reports a promise that was completed before. Both
- * are unhandled exceptions. A start that was given up fails before, and its end is nobody's. Any thread.
+ * A deployment that can be cancelled while its verticle starts. Closing a Vertx fails deployments that are still
+ * starting, possibly after their loops have ended. If such a start then ends itself, Vert.x reports a promise that was
+ * completed before. Both are unhandled exceptions. A cancelled start fails before the close, and its later end is
+ * ignored. Any thread.
  */
 final class Start implements Deployable {
 
   private final Deployable verticle;
   private final Promise<Object> started = Promise.promise();
   private final Promise<Void> ended = Promise.promise();
-  /** Null: its start has not begun. */
+  /** Null: the verticle's start has not begun. */
   private volatile Context context;
 
   Start(Deployable verticle) {
     this.verticle = verticle;
   }
 
-  /** Fails the deployment; completes when all have heard of that. */
+  /** Fails the deployment; completes when all listeners have been notified. */
   Future<Void> giveUp() {
     started.tryFail(new Cancelled("given up while it started: the node has been closed"));
     return ended.future();
   }
 
-  /** To be called when all who have to hear of it know how the deployment has ended. */
+  /** Notes that all listeners know how the deployment has ended. */
   void ended() {
     ended.complete();
   }
 
-  /** Has the verticle leave, if it can before it has started. Never fails. */
+  /** Asks the verticle to give its start up, if it supports that. Never fails. */
   Future<Void> cancel() {
     Context on = context;
     if (on == null || !(verticle instanceof CancellableStart start)) {
@@ -50,7 +51,7 @@ final class Start implements Deployable {
   @Override
   public Future<?> deploy(Context context) throws Exception {
     this.context = context;
-    if (started.future().isComplete()) { // given up before its loop has come to it
+    if (started.future().isComplete()) { // cancelled before its loop has run it
       return started.future();
     }
     verticle.deploy(context).onComplete(end -> {

@@ -5,7 +5,10 @@ import io.regatta.node.settings.Setting;
 import io.regatta.protocol.security.TlsFiles;
 import java.nio.file.Path;
 
-/** TLS on all ports of a process, and to those of others: section {@code node.tls}. Validated in the constructor, immutable. */
+/**
+ * TLS on all ports of a process, and on its connections to others: section {@code node.tls}. Validated in the
+ * constructor, immutable.
+ */
 public record TlsConfig(
     @Setting(doc = "PEM file with this process's certificate, and behind it those between it and its CA. Empty: it has none; with ca it "
         + "can call others, and opens no port.")
@@ -41,7 +44,7 @@ public record TlsConfig(
     }
   }
 
-  /** Null: no TLS. */
+  /** Returns the files; null: no TLS. */
   TlsFiles files() {
     return ca.isBlank() ? null : new TlsFiles(certificate.isBlank() ? null : Path.of(certificate),
         key.isBlank() ? null : Path.of(key), Path.of(ca), mutual, verifyHost);

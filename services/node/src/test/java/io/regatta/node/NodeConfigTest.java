@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class NodeConfigTest {
 
-  /** A process that is told another host must not forget its token over that. */
+  /** A copy with another host must keep the token. */
   @Test
   void what_is_the_same_but_for_one_thing_is_the_same_but_for_that() throws ReflectiveOperationException {
     NodeConfig d = Settings.defaults(NodeConfig.class);

@@ -46,10 +46,10 @@ public record ParameterServerConfig(
     @Setting(doc = "Tensor streams.")
     StreamConfig stream) {
 
-  /** When a server ends by itself. */
+  /** The time at which a server ends by itself. */
   public enum Lifetime { AUTO, JOB, ENDLESS }
 
-  /** What one shard holds at most. */
+  /** Limits of one shard. */
   public record Limits(
       @Setting(value = "64", doc = "Jobs.")
       int jobs,
@@ -75,7 +75,7 @@ public record ParameterServerConfig(
           + "kept as they were until they are written. Beyond it the snapshot fails; the job goes on.")
       long snapshotBytes) {
 
-    /** What happens when rows reach a limit. */
+    /** The reaction when rows reach a limit. */
     public enum Full { REFUSE, EVICT }
 
     public Limits {
@@ -114,48 +114,52 @@ public record ParameterServerConfig(
     }
   }
 
-  /** Everything by default: one shard on any port. */
+  /** Returns the defaults: one shard on any port. */
   public static ParameterServerConfig defaults() {
     return Settings.defaults(ParameterServerConfig.class);
   }
 
-  /** The same in another place: for tests and for clusters within one JVM. */
+  /** Returns a copy in another place: for tests and for clusters within one JVM. */
   public ParameterServerConfig at(int newIndex, int newServers, int newShards) {
     return new ParameterServerConfig(newIndex, newServers, newShards, sparseShards, port, lifetime, limits,
         snapshotRoots, stream);
   }
 
-  /** The same with so many of its shards for sparse tables only. */
+  /** Returns a copy with this number of its shards for sparse tables only. */
   public ParameterServerConfig apart(int newSparseShards) {
     return new ParameterServerConfig(index, servers, shards, newSparseShards, port, lifetime, limits, snapshotRoots,
         stream);
   }
 
-  /** The same with another lifetime. */
+  /** Returns a copy with another lifetime. */
   public ParameterServerConfig living(Lifetime newLifetime) {
     return new ParameterServerConfig(index, servers, shards, sparseShards, port, newLifetime, limits, snapshotRoots,
         stream);
   }
 
-  /** The same with other limits. */
+  /** Returns a copy with other limits. */
   public ParameterServerConfig within(Limits newLimits) {
     return new ParameterServerConfig(index, servers, shards, sparseShards, port, lifetime, newLimits, snapshotRoots,
         stream);
   }
 
-  /** The same with these roots of snapshots, unless some are configured. */
+  /** Returns a copy with these roots of snapshots, unless some are configured. */
   public ParameterServerConfig rootedAt(List<String> jobsRoots) {
     return !snapshotRoots.isEmpty() ? this : new ParameterServerConfig(index, servers, shards, sparseShards, port,
         lifetime, limits, jobsRoots, stream);
   }
 
-  /** The same at another port. */
+  /** Returns a copy at another port. */
   public ParameterServerConfig on(int newPort) {
     return new ParameterServerConfig(index, servers, shards, sparseShards, newPort, lifetime, limits, snapshotRoots,
         stream);
   }
 
-  /** @throws InvalidInput about a job whose tables are cut otherwise than this server's shards hold them */
+  /**
+   * Refuses a job whose tables are cut otherwise than this server's shards hold them.
+   *
+   * @throws InvalidInput if they are
+   */
   void checkSharding(JobSpec job) {
     Sharding its = job.sharding();
     if (its.sparsePerServer() != sparseShards || its.isApart() && its.perServer() != shards) {

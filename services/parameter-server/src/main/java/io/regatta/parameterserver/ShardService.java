@@ -225,7 +225,7 @@ final class ShardService {
     loop.execute(() -> {
       try {
         promise.complete(question.get());
-      } catch (RuntimeException | Error e) { // no memory for the message, say: whoever asked must not wait for it
+      } catch (RuntimeException | Error e) { // no memory for the message, say: the caller must not wait for it
         promise.fail(e);
       }
     });

@@ -16,7 +16,7 @@ final class EndedRuns {
 
   private final int limit;
   private final long ageMillis;
-  /** When each ended, the oldest first. */
+  /** Time of each end, the oldest first. */
   private final Map<Run, Long> runs = new LinkedHashMap<>();
 
   EndedRuns(int limit, long ageMillis) {

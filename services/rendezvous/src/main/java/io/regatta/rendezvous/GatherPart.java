@@ -8,9 +8,9 @@ import io.regatta.protocol.rendezvous.GatherRequest;
 import java.util.List;
 
 /**
- * What one member gives to a gather: its payload, and what is to become of it. A value of {@link Gathers}.
+ * One member's part of a gather: its payload, and the way in which payloads are combined. A value of {@link Gathers}.
  *
- * @param how null: everybody gets everybody's payload; else they are float64 values and become one
+ * @param how null: everybody gets everybody's payload; else they are float64 values and are reduced to one
  * @param ofValues of the whole array, with {@code how}: the payload may be a slice of it
  */
 record GatherPart(ByteString payload, Elementwise how, long ofValues) {
@@ -29,26 +29,26 @@ record GatherPart(ByteString payload, Elementwise how, long ofValues) {
     return payload.size();
   }
 
-  /** Whether both are payloads as they are, or slices of the same place of arrays of one length. */
+  /** Returns true if both are plain payloads, or slices of the same place of arrays of one length. */
   boolean goesWith(GatherPart other) {
     return how == other.how && (how == null || ofValues == other.ofValues && size() == other.size());
   }
 
-  /** As messages say it. */
+  /** Returns the part's description for messages. */
   String what() {
     return how == null ? "a payload" : size() / Double.BYTES + " of " + Math.max(ofValues, size() / Double.BYTES)
         + " values to " + how.word();
   }
 
   /**
-   * Returns the bytes that {@link #answer} takes until it has been sent: the message, which all who gave are sent from
-   * the same bytes, and the payloads that it is made of; a reduction also has an array of values.
+   * Returns the bytes that {@link #answer} takes until it has been sent: the message, whose bytes are shared by all
+   * members, and the payloads in it. A reduction also has an array of values.
    */
   static long answerBytes(List<GatherPart> parts) {
     return parts.get(0).how == null ? 2 * parts.stream().mapToLong(GatherPart::size).sum() : 3L * parts.get(0).size();
   }
 
-  /** The payloads of the answer to parts in rank order that go with each other. */
+  /** Returns the payloads of the answer to matching parts in rank order. */
   static List<ByteString> answer(List<GatherPart> parts) {
     List<ByteString> payloads = parts.stream().map(GatherPart::payload).toList();
     Elementwise how = parts.get(0).how;

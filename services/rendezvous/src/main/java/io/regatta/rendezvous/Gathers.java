@@ -26,24 +26,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The barriers of one {@link Group}: everybody gives a payload under a key, everybody gets all of them in rank order,
- * or one that they are reduced to. Owned by the group, on its thread.
+ * The gathers of one {@link Group}, its barriers: every member gives a payload under a key, and gets all of them in
+ * rank order, or their reduction. Owned by the group, on its thread.
  *
- * <p>A gather waits for the members that were active when it was opened and still are; who joined later may take part
- * but is not waited for. What a member gave stays, even if it leaves or is lost before the end. A gather ends alike
- * for all: complete, or failed at the first caller's timeout. A key is used once: later calls are told how it ended,
- * as long as it is among the last {@code limits.gathers} to end, or the group's first.
+ * <p>A gather waits for the members that were active when it was opened and still are. A later member may take part but
+ * is not waited for. A member's payload stays, even if the member leaves or is lost before the end. A gather ends alike
+ * for all: complete, or failed at the first caller's timeout. A key is used once: later calls get its outcome, as long
+ * as it is among the last {@code limits.gathers} to end, or the group's first.
  */
 final class Gathers {
 
   private static final Logger LOG = LoggerFactory.getLogger(Gathers.class);
   private static final PeerLog FAULTS = new PeerLog(LOG);
 
-  /** A wait that ends when all have given, or those who have not are gone. */
+  /** A wait that ends when all have given, or the members that have not are gone. */
   static final long NO_TIMEOUT = 0;
 
   /**
-   * Replies of at most so many bytes, such as those of barriers, are counted, and never refused: other jobs' answers may
+   * Replies up to this size, such as those of barriers, are counted, and never refused, even if other jobs' answers
    * fill the process.
    */
   private static final long SMALL_BYTES = 64 << 10;
@@ -54,7 +54,7 @@ final class Gathers {
       answer(null, reason, () -> { });
     }
 
-    /** Answers this caller. If it cannot take the answer, the others get theirs all the same. */
+    /** Answers this caller. If it cannot take the answer, the others still get theirs. */
     void answer(GatherReply reply, RegattaException error, Runnable sent) {
       try {
         caller.answer(reply, error, sent);
@@ -65,10 +65,10 @@ final class Gathers {
     }
   }
 
-  /** How a gather ended: why it failed, null if it did not; and who was in the group when it was opened. */
+  /** The outcome of a gather: its failure, null for none, and the members of the group when it was opened. */
   private record Ended(RegattaException failure, long lastIncarnation) {}
 
-  /** An open gather: its parts by rank, and when the first of their timeouts ends. */
+  /** An open gather: its parts by rank, and the end of their first timeout. */
   private static final class Gather {
     final String key;
     final long lastIncarnation;
@@ -97,11 +97,11 @@ final class Gathers {
   }
 
   /**
-   * Gives a member's payload. The same payload given again by the same member (its first call got lost) replaces the
-   * first call, which is cancelled.
+   * Gives a member's payload. If the same member gives the same payload again (its first call got lost), the first call
+   * is replaced and cancelled.
    *
-   * @param timeoutMillis {@link #NO_TIMEOUT}: as long as those live that it waits for
-   * @return to be run when the caller has gone: the payload stays, nobody is answered
+   * @param timeoutMillis {@link #NO_TIMEOUT}: as long as the members live that it waits for
+   * @return to be run when the caller has gone: the payload stays, and nobody is answered
    */
   Runnable give(GroupMember holder, String key, GatherPart given, long timeoutMillis, GatherCaller caller) {
     refuseEnded(holder, key);
@@ -164,7 +164,10 @@ final class Gathers {
     }
   }
 
-  /** Why this part cannot go with one of another rank; all have failed together then, as nobody's answer is right. */
+  /**
+   * Returns the reason for which this part does not match one of another rank. Then all fail together, since no answer
+   * would be right.
+   */
   private Optional<String> disagreement(Gather gather, int rank, GatherPart given) {
     return gather.parts.entrySet().stream().filter(e -> e.getKey() != rank).findFirst()
         .filter(other -> !given.goesWith(other.getValue().given))
@@ -183,8 +186,8 @@ final class Gathers {
   }
 
   /**
-   * Answers all who gave, or fails the gather for all if there is no room for its large reply, which counts until all
-   * have been sent it.
+   * Answers all members that gave. If there is no room for the large reply, which counts until all have been sent it,
+   * the gather fails for all.
    */
   private void answer(Gather gather) {
     List<GatherPart> parts = gather.parts.values().stream().map(Part::given).toList();
@@ -216,7 +219,7 @@ final class Gathers {
     }
   }
 
-  /** The calls that a reply is still being sent to, of the group's thread. */
+  /** Calls that a reply is still being sent to, of the group's thread. */
   private static final class Unsent {
     private final long bytes;
     private int calls;
@@ -226,7 +229,7 @@ final class Gathers {
       this.bytes = bytes;
     }
 
-    /** Returns what one call runs when it needs the reply no longer. A repetition does nothing. */
+    /** Returns the action by which one call reports that it needs the reply no longer. A repetition does nothing. */
     Runnable call() {
       AtomicBoolean sent = new AtomicBoolean();
       return () -> {
@@ -245,7 +248,7 @@ final class Gathers {
     }).toList();
   }
 
-  /** Takes it out of the open ones; false if it was not among them any more. */
+  /** Removes it from the open ones; false if it was not among them any more. */
   private boolean end(Gather gather, RegattaException failure) {
     if (!open.remove(gather.key, gather)) {
       return false;
@@ -254,7 +257,7 @@ final class Gathers {
     ended.put(gather.key, new Ended(failure, gather.lastIncarnation));
     if (ended.size() > limits.gathers()) {
       Iterator<String> oldest = ended.keySet().iterator();
-      oldest.next(); // the first of all stays: it tells a newcomer that the group is under way
+      oldest.next(); // the first of all stays: it shows a newcomer that the group is under way
       oldest.next();
       oldest.remove();
     }

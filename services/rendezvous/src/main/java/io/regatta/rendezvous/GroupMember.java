@@ -5,13 +5,13 @@ import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.Member;
 import java.util.Locale;
 
-/** Who holds a rank of a {@link Group}: one life of one process. Owned by its group, on that group's thread. */
+/** One life of one process that holds, or held, a rank of a {@link Group}. Owned by its group, on its thread. */
 final class GroupMember {
 
   /** A holder starts active and ends in one of the other two; its rank may then be taken by a new holder. */
   enum State { ACTIVE, LEFT, LOST }
 
-  /** The same for life but in an elastic group, where the next generation may give another. */
+  /** Constant for the whole life, except in an elastic group, where the next generation may assign another. */
   int rank;
   /** The rank that it asked for, -1 for any. */
   final int wanted;
@@ -22,20 +22,20 @@ final class GroupMember {
   /** Id of the run that it came from, which launchers give; empty: none. */
   final String runId;
   State state = State.ACTIVE;
-  /** Whether its run has ended with success, as it said when it left. */
+  /** True if its run has ended with success, as it reported when it left. */
   boolean succeeded;
   long lastStep = -1;
-  /** Trained so far, of the last heartbeat. */
+  /** Number of examples trained so far, of the last heartbeat. */
   long examples;
   long lastSeenMillis;
-  /** When it gave its last sign of life, whatever was granted since. */
+  /** Time of its last heartbeat, without the time granted since. */
   private long heardMillis;
-  /** Why it is lost. */
+  /** Reason of its loss. */
   private String lostFor = "";
-  /** When and for whom it was asked for a sign of life; 0: it was not, or has given one. */
+  /** Time at which it was asked for a heartbeat; 0: it was not, or has sent one since. */
   private long askedMillis;
   private String askedBy = "";
-  /** Streams by which it follows the group, and when the last one broke; 0: none has. */
+  /** Number of streams by which it follows the group, and the time at which the last one broke; 0: none has. */
   private int streams;
   private long brokeMillis;
 
@@ -55,14 +55,14 @@ final class GroupMember {
     return state == State.ACTIVE;
   }
 
-  /** It has given a sign of life. */
+  /** Notes a heartbeat. */
   void seen(long nowMillis) {
     lastSeenMillis = nowMillis;
     heardMillis = nowMillis;
     askedMillis = 0;
   }
 
-  /** Whether it has given a sign of life since then. */
+  /** Returns true if it has sent a heartbeat since then. */
   boolean heardAfter(long millis) {
     return heardMillis > millis;
   }
@@ -77,7 +77,7 @@ final class GroupMember {
     return lostFor;
   }
 
-  /** Another cannot reach it: a sign of life is due. */
+  /** Notes that another cannot reach it: a heartbeat is due. */
   void ask(String by, long nowMillis) {
     askedMillis = nowMillis;
     askedBy = by;
@@ -95,7 +95,7 @@ final class GroupMember {
     return askedBy;
   }
 
-  /** Adds to its lease, and to the time that it has to answer, one in which the rendezvous did not run. */
+  /** Adds a time in which the rendezvous did not run to its lease, and to the time that it has to answer. */
   void grantBack(long leaseMillis, long answerMillis) {
     lastSeenMillis += leaseMillis;
     askedMillis += isAsked() ? answerMillis : 0;
@@ -111,14 +111,14 @@ final class GroupMember {
     brokeMillis = nowMillis;
   }
 
-  /** Whether it can be asked. */
+  /** Returns true if it can be asked. */
   boolean follows() {
     return streams > 0;
   }
 
   /**
-   * Whether it has followed the group, and does not any more, and may be dead. One that has given signs of life for longer
-   * than this without a stream lives without one.
+   * Returns true if it has followed the group, does so no longer, and may be dead. A member that has sent heartbeats
+   * for longer than this without a stream lives without one.
    */
   boolean hasLostStream(long forMillis) {
     return brokeMillis > 0 && streams == 0 && lastSeenMillis - brokeMillis <= forMillis;
@@ -130,18 +130,23 @@ final class GroupMember {
         .setSucceeded(succeeded).build();
   }
 
-  /** For messages: {@code trainer-2 at 10.0.0.7:4711}. */
+  /** Returns a name for messages: {@code trainer-2 at 10.0.0.7:4711}. */
   String name() {
     return member + (endpoint.isEmpty() ? "" : " at " + endpoint);
   }
 
-  /** For messages: {@code rank 2 (trainer-2 at 10.0.0.7:4711, last seen 12.3 s ago, step 402)}. */
+  /**
+   * Returns a description for messages: {@code rank 2 (trainer-2 at 10.0.0.7:4711, last seen 12.3 s ago, step 402)}.
+   */
   String describe(long nowMillis) {
     return "rank " + rank + " (" + name() + ", last seen "
         + seconds(Math.max(0, nowMillis - lastSeenMillis)) + " ago" + (lastStep < 0 ? "" : ", step " + lastStep) + ")";
   }
 
-  /** What a newcomer is told that wants the rank of this one, which has been heard since that came. */
+  /**
+   * Returns the error of a newcomer that wants this member's rank, if this member has been heard since the newcomer
+   * came.
+   */
   Conflict held(int wantedRank, String group, long nowMillis) {
     return new Conflict("rank " + wantedRank + " of group " + group + " is held: " + describe(nowMillis)
         + "; take another rank, or -1 for any, or end the holder first");

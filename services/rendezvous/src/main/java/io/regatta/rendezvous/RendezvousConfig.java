@@ -43,17 +43,17 @@ public record RendezvousConfig(
     @Setting(doc = "What the rendezvous holds at most.")
     Limits limits) {
 
-  /** Beside a payload or value: names and numbers of the request. */
+  /** Room beside a payload or value, for names and numbers of the request. */
   private static final int REQUEST_OVERHEAD_BYTES = 4096;
   private static final long ANSWER_MILLIS = 500;
   private static final int ENDED_RUN_SECONDS = 86_400;
 
-  /** When a rendezvous ends by itself. */
+  /** The time at which a rendezvous ends by itself. */
   public enum Lifetime { JOB, ENDLESS }
 
   /**
-   * What one rendezvous holds at most. A request beyond a limit fails with {@code Overloaded} (where waiting cannot
-   * help, with {@code InvalidInput}), names the limit, and changes nothing.
+   * Limits of one rendezvous. A request beyond a limit fails with {@code Overloaded} (or with {@code InvalidInput} if
+   * waiting cannot help), names the limit, and changes nothing.
    */
   public record Limits(
       @Setting(value = "256", doc = "Open groups.")
@@ -137,13 +137,13 @@ public record RendezvousConfig(
     }
   }
 
-  /** Without servers over HTTP; members have the time to answer that is the default. */
+  /** Creates a configuration without servers over HTTP; members have the default time to answer. */
   public RendezvousConfig(int port, long leaseMs, long tickMs, long maxWaitMs, int messageBytes, Limits limits) {
     this(port, leaseMs, ANSWER_MILLIS, tickMs, maxWaitMs, messageBytes, ENDED_RUN_SECONDS, Lifetime.ENDLESS,
         HttpStoreConfig.defaults(), limits);
   }
 
-  /** Everything by default. */
+  /** Returns the defaults. */
   public static RendezvousConfig defaults() {
     return Settings.defaults(RendezvousConfig.class);
   }

@@ -19,12 +19,12 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 
 /**
- * Puts {@link Groups} behind the gRPC service of rendezvous.proto: requests in, answers and statuses out. Used on the
- * verticle's event loop.
+ * The adapter from the gRPC service of rendezvous.proto to {@link Groups}: requests in, answers and statuses out. Used
+ * on the verticle's event loop.
  */
 final class RendezvousEndpoint {
   private final Groups groups;
-  /** The reply that is being given to all who wait for it, and its bytes. */
+  /** The reply that is being given to all waiting callers, and its bytes. */
   private GatherReply reply;
   private Buffer frame;
 
@@ -78,7 +78,7 @@ final class RendezvousEndpoint {
         new ViewStream(call, r.getDifferences())));
   }
 
-  /** All who gave to a gather are answered one after the other: its reply is made once. */
+  /** Returns the reply's frame. All callers of a gather are answered one after the other: the frame is made once. */
   private Buffer framed(GatherReply of, ServerCall<?, GatherReply> call) {
     if (reply != of) {
       frame = call.framed(of);
@@ -90,7 +90,7 @@ final class RendezvousEndpoint {
   private Future<Void> end(ServerCall<?, GatherReply> call, GatherReply with) {
     try {
       return call.endWith(framed(with, call));
-    } catch (RuntimeException | Error e) { // no memory for the frame, say: whoever asked must not wait for it
+    } catch (RuntimeException | Error e) { // no memory for the frame, say: the caller must not wait for it
       call.fail(e);
       return Future.succeededFuture();
     }
@@ -104,7 +104,7 @@ final class RendezvousEndpoint {
     sent.run();
   }
 
-  /** A watcher at the other end of a stream. A slow one is sent what has changed once it has room: nothing piles up here. */
+  /** A watcher at the other end of a stream. A slow one is sent the changes once it has room: nothing piles up here. */
   private static final class ViewStream implements Watcher {
     private final ServerCall<WatchRequest, GroupView> call;
     private final boolean differences;

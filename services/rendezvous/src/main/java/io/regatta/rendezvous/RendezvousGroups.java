@@ -8,8 +8,8 @@ import io.regatta.protocol.call.CallRegistry;
 import java.util.function.LongSupplier;
 
 /**
- * The groups of one rendezvous with their calls and the timer by which leases and waits expire, behind whatever network
- * serves them. Owned by a loop, on which it is called.
+ * The groups of one rendezvous with their calls and the timer by which leases and waits expire, on any network. Owned
+ * by a loop, on which it is called.
  */
 public final class RendezvousGroups {
   private final Loop loop;

@@ -34,7 +34,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The rendezvous behind a port that somebody else opens: owns {@link Groups} on the event loop of that port, answers
+ * The rendezvous on a port that another component opens: owns {@link Groups} on the event loop of that port, answers
  * their calls and lets their time pass.
  */
 public final class RendezvousService implements PortGuest {
@@ -42,10 +42,10 @@ public final class RendezvousService implements PortGuest {
   private static final PeerLog MEMBERS = PeerLog.ofEvents(LOG);
   private static final long MEASURE_MILLIS = 1000;
   private static final long IDLE_POLL_MILLIS = 20;
-  /** Before who is waited for is worth a line: those who leave together do so within moments. */
+  /** Time before the remaining members are logged: members that leave together do so within moments. */
   private static final long IDLE_NOTICE_MILLIS = 1000;
   private static final long IDLE_SLOW_POLL_MILLIS = 200;
-  /** How long another rendezvous may take to answer before its place is taken. */
+  /** Limit for the answer of another rendezvous, before its place is taken. */
   private static final long ANSWER_MILLIS = 2000;
 
   private final Node node;
@@ -67,7 +67,7 @@ public final class RendezvousService implements PortGuest {
   private Waits.Source waits;
   private Timer measurer = Timer.NONE;
 
-  /** One rendezvous on the node's host. */
+  /** Creates a rendezvous on the node's host. */
   public RendezvousService(Node node, RendezvousConfig config) {
     this.node = node;
     this.vertx = node.vertx();
@@ -108,12 +108,12 @@ public final class RendezvousService implements PortGuest {
         .mapEmpty();
   }
 
-  /** It cannot be started, for that: what {@code /ready} shows. */
+  /** Notes that it cannot be started, and the reason, which {@code /ready} shows. */
   void failed(Throwable why) {
     hosted.failed(why);
   }
 
-  /** Those that have ports, one after the other. */
+  /** Starts the configured servers, one after the other. */
   private Future<Void> httpStores() {
     HttpStoreConfig http = config.http();
     if (http.open() && (http.glooPort() != HttpStoreConfig.OFF || http.launchPort() != HttpStoreConfig.OFF)
@@ -134,17 +134,23 @@ public final class RendezvousService implements PortGuest {
         .mapEmpty();
   }
 
-  /** The port of gloo's key-value server, once it listens; {@link HttpStoreConfig#OFF} if there is none. Any thread. */
+  /**
+   * Returns the port of gloo's key-value server, once it listens; {@link HttpStoreConfig#OFF} if there is none. Any
+   * thread.
+   */
   public int glooPort() {
     return glooPort;
   }
 
-  /** The port of launch's key-value server, once it listens; {@link HttpStoreConfig#OFF} if there is none. Any thread. */
+  /**
+   * Returns the port of launch's key-value server, once it listens; {@link HttpStoreConfig#OFF} if there is none. Any
+   * thread.
+   */
   public int launchPort() {
     return launchPort;
   }
 
-  /** Another process that now listens on that port is not the one that is asked for. */
+  /** Returns whether the other rendezvous answers; a different process that now listens on its port does not count. */
   private Future<Boolean> answers(Directory.Instance other) {
     RendezvousClient client = new RendezvousClient(node.network(), other.host(), other.controlPort());
     return client.groups().timeout(ANSWER_MILLIS, TimeUnit.MILLISECONDS)
@@ -186,7 +192,7 @@ public final class RendezvousService implements PortGuest {
     loop.after(IDLE_SLOW_POLL_MILLIS, () -> awaitIdle(idle, notice, members));
   }
 
-  /** Who is active, as in {@code group line: rank 0, rank 2}. */
+  /** Returns the active members, as in {@code group line: rank 0, rank 2}. */
   private static String members(GroupsReply all) {
     return all.getGroupsList().stream().map(group -> "group " + group.getGroup() + ": " + group.getMembersList().stream()
         .filter(member -> member.getState().equals("active")).map(member -> "rank " + member.getRank())

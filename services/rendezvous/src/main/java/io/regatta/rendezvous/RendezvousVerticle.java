@@ -15,8 +15,8 @@ import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 
 /**
- * The rendezvous with a port of its own: a {@link RendezvousService} on this verticle's event loop. Started when it listens
- * and stands in the directory; stopped when everybody who waited here has been told.
+ * The rendezvous with a port of its own: a {@link RendezvousService} on this verticle's event loop. It has started when
+ * it listens and stands in the directory, and stopped when all waiting callers have been notified.
  */
 public final class RendezvousVerticle extends VerticleBase implements FiniteService {
   /** Calls that may wait on one connection: a process may host many members. */
@@ -28,7 +28,7 @@ public final class RendezvousVerticle extends VerticleBase implements FiniteServ
   private final RendezvousService service;
   private ServicePort port;
 
-  /** One rendezvous on the node's host; deploy one instance. */
+  /** Creates a rendezvous on the node's host; deploy one instance. */
   public RendezvousVerticle(Node node, RendezvousConfig config) {
     this.node = node;
     this.config = config;
@@ -41,7 +41,7 @@ public final class RendezvousVerticle extends VerticleBase implements FiniteServ
     return service.finished();
   }
 
-  /** The port that it serves on, once started. */
+  /** Returns the port that it serves on, once started. */
   public int port() {
     return port.port();
   }
@@ -64,19 +64,19 @@ public final class RendezvousVerticle extends VerticleBase implements FiniteServ
         .recover(e -> stop().transform(stopped -> Future.failedFuture(e)));
   }
 
-  /** The port of gloo's key-value server, once started, see {@link RendezvousService#glooPort}. */
+  /** Returns the port of gloo's key-value server, once started, see {@link RendezvousService#glooPort}. */
   public int glooPort() {
     return service.glooPort();
   }
 
-  /** The port of launch's key-value server, once started, see {@link RendezvousService#launchPort}. */
+  /** Returns the port of launch's key-value server, once started, see {@link RendezvousService#launchPort}. */
   public int launchPort() {
     return service.launchPort();
   }
 
   /**
-   * Waits until nobody is a member of a group here any more, for a process that ends with its job: each leaves, or its lease ends.
-   * A line tells of whom is waited for longer than a moment. Any thread.
+   * Waits until no group here has a member any more, for a process that ends with its job: each member leaves, or its
+   * lease ends. After a moment a line names the remaining members. Any thread.
    */
   public Future<Void> idle() {
     return service.idle();

@@ -13,13 +13,13 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Who holds which rank of a {@link Group}. Part of it, on its thread. */
+/** The holders of a {@link Group}'s ranks. Part of it, on its thread. */
 final class Seats {
   private static final Logger LOG = LoggerFactory.getLogger(Seats.class);
   private static final PeerLog ACQUITTALS = PeerLog.ofEvents(LOG);
 
   private final String group;
-  /** Of an elastic group the largest. */
+  /** World size; of an elastic group the largest. */
   private final int worldSize;
   private final boolean elastic;
   private final LongSupplier clock;
@@ -33,7 +33,7 @@ final class Seats {
     this.clock = clock;
   }
 
-  /** By rank; empty until the group has formed. */
+  /** Returns the holders by rank; empty until the group has formed. */
   List<GroupMember> all() {
     return Arrays.asList(holders);
   }
@@ -42,27 +42,27 @@ final class Seats {
     return Stream.of(holders).filter(GroupMember::active);
   }
 
-  /** Those who hold ranks 0, 1, ... from now on. */
+  /** Gives ranks 0, 1, ... to these from now on. */
   void take(GroupMember[] next) {
     holders = next;
   }
 
-  /** Its rank goes to this one. */
+  /** Gives its rank to this one. */
   void take(GroupMember next) {
     holders[next.rank] = next;
   }
 
-  /** The rank that a newcomer to a group of one size gets; empty while what it wants is held. */
+  /** Returns the rank that a newcomer to a group of one size gets; empty while the rank that it wants is held. */
   OptionalInt free(int wantedRank) {
     return wanted(wantedRank).filter(holder -> !holder.active()).mapToInt(holder -> holder.rank).findFirst();
   }
 
-  /** Those of whom a newcomer to a group of one size wants the rank, whatever has become of them. */
+  /** Returns the holders, in any state, whose rank a newcomer to a group of one size would take. */
   Stream<GroupMember> wanted(int wantedRank) {
     return wantedRank < 0 ? Stream.of(holders) : Stream.of(holders[wantedRank]);
   }
 
-  /** What a newcomer to a group of one size is told when all have been heard whose rank it could have. */
+  /** Returns the error of a newcomer to a group of one size when all holders of possible ranks have been heard. */
   Conflict refusal(int wantedRank, long now) {
     return wantedRank >= 0 ? holders[wantedRank].held(wantedRank, group, now)
         : new Conflict("group " + group + " is full: all " + worldSize + " ranks are held, by " + describeActive(now)
@@ -73,7 +73,7 @@ final class Seats {
     return active().map(holder -> holder.describe(now)).collect(Collectors.joining(", "));
   }
 
-  /** Whether this one has left already, so that it need not be told that it is not here. */
+  /** Returns true if this one has left already, so that its second leave is no error. */
   boolean hasLeft(int rank, long incarnation) {
     return isHeldBy(rank, incarnation) && holders[rank].state == GroupMember.State.LEFT;
   }
@@ -83,8 +83,8 @@ final class Seats {
   }
 
   /**
-   * The holder that speaks, its lease renewed; or {@code StaleGeneration} saying what became of it. A member of an elastic
-   * group may not have heard yet that it has another rank, and one that is lost none that it knows of.
+   * Returns the calling holder, with its lease renewed; or throws {@code StaleGeneration} with its fate. A member of an
+   * elastic group may not know yet that it has another rank, and a lost one does not know any.
    */
   GroupMember requireActive(int saidRank, long incarnation, long generation) {
     int rank = !elastic ? saidRank : Stream.of(holders).filter(h -> h.incarnation == incarnation)

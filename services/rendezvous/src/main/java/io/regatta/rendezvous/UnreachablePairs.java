@@ -14,23 +14,26 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Members of an elastic group who live, and some of whom cannot reach each other, so that generations in which both are come to
- * nothing. Nobody can tell from here which end of such a pair is at fault, and not all that is said is so: a member that gives a
- * generation up may look unreachable to others for a moment. So nobody must go but who has been at an end of something said in each of
- * several generations in a row; of those the one who has been in most of it, which is whom the majority cannot reach, or who reaches
- * nobody; of several the one that more has been said of by others, and then the one that came later. One at a time: then the rest try
- * again.
- * Owned by the group's {@link ElasticFormation}, on its thread.
+ * Pairs of living members of an elastic group that cannot reach each other, so that generations with both fail. The
+ * faulty end of such a pair cannot be determined here. Not every report is true, either: a member that gives a
+ * generation up may look unreachable to others for a moment. A member therefore must leave only if it was an end of a
+ * reported pair in each of several generations in a row. If there are several such members, the one in most reports
+ * leaves: the majority cannot reach it, or it reaches nobody. In a tie it is the one that others have reported more
+ * often, and then the one that joined later. One member leaves at a time; then the rest try again. Owned by the group's
+ * {@link ElasticFormation}, on its thread.
  */
 final class UnreachablePairs {
 
-  /** Generations in a row that come to nothing before anybody must go: a connection may break, and be made the next time. */
+  /**
+   * Number of failed generations in a row before a member must leave: a connection may break, and be made the next
+   * time.
+   */
   static final int ATTEMPTS = 3;
 
   /**
-   * One end cannot reach the other.
+   * A report that one end cannot reach the other.
    *
-   * @param by incarnation of who says so
+   * @param by incarnation of the reporting member
    */
   record Pair(long by, long to) {
     private boolean has(long incarnation) {
@@ -42,25 +45,25 @@ final class UnreachablePairs {
     }
   }
 
-  /** Who must go, and whom it cannot reach. */
+  /** The member that must leave, and the members that it cannot reach. */
   record Excess(long incarnation, Set<Long> others) {}
 
-  /** Since the last generation formed. */
+  /** Reports since the last generation formed. */
   private final Set<Pair> latest = new LinkedHashSet<>();
-  /** In how many attempts in a row until the latest one each has been at an end of what was said. */
+  /** Number of attempts in a row, up to the latest, in which a member was an end of a reported pair. */
   private final Map<Long, Integer> inARow = new LinkedHashMap<>();
-  /** In how many of those each pair was said: of one of its ends at least. */
+  /** Number of those attempts in which a pair was reported: at least one of its ends is counted above. */
   private final Map<Pair, Integer> said = new LinkedHashMap<>();
 
-  /** A member that has completed nothing in the generation that ends, says so of others. */
+  /** Adds the report of a member that has completed nothing in the generation that ends. */
   void says(long by, Collection<Long> unreachable) {
     unreachable.stream().filter(to -> to != by).forEach(to -> latest.add(new Pair(by, to)));
   }
 
   /**
-   * The next generation is to form of these.
+   * Decides before the next generation forms of these.
    *
-   * @return who must go for it; nobody as long as it is to be tried with all
+   * @return the member that must leave; empty as long as all are to try again
    */
   Optional<Excess> excess(Set<Long> members) {
     latest.removeIf(pair -> !members.contains(pair.by) || !members.contains(pair.to));
@@ -93,12 +96,12 @@ final class UnreachablePairs {
     inARow.clear();
   }
 
-  /** Who cannot reach whom, in the latest attempts; empty if the last generation did not come to nothing. */
+  /** Returns the reported pairs of the latest attempts; empty if the last generation did not fail. */
   List<Pair> pairs() {
     return List.copyOf(said.keySet());
   }
 
-  /** How many attempts in a row have come to nothing with the same one in what was said. */
+  /** Returns how many attempts in a row have failed with the same member in a reported pair. */
   int attempts() {
     return inARow.values().stream().mapToInt(Integer::intValue).max().orElse(0);
   }

@@ -5,9 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The numbered views of one {@link Group}: for each rank, the number of the view in which its entry last changed. From this follows
- * what is new since any earlier view, so that a watcher costs what has changed, however slow it is. Numbers start from the group's
- * opening generation and grow over all lives of its name. Part of the group, on its thread.
+ * The numbered views of one {@link Group}: for each rank, the number of the view in which its entry last changed. From
+ * it the changes since any earlier view follow, so that a watcher costs only changes, however slow it is. Numbers start
+ * from the group's opening generation and grow over all lives of its name. Part of the group, on its thread.
  */
 final class ViewLog {
   private final long opened;
@@ -54,7 +54,7 @@ final class ViewLog {
   }
 
   /**
-   * Adds what is new in the latest view since an earlier one, or the whole view if that one is none of this group.
+   * Adds the changes of the latest view since an earlier one, or the whole view if that one is none of this group.
    *
    * @param known number of the earlier view; 0: none
    */

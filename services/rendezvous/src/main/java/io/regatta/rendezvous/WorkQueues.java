@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The work queues of one {@link Group}, such as the files of an epoch. Owned by the group, on its thread. Each item is
- * in one of three places: waiting, with one holder, or done; what a holder had when it left or was lost waits again,
- * in front. A finished queue is remembered by name only, so that a late asker is told so.
+ * The work queues of one {@link Group}, such as the files of an epoch. Owned by the group, on its thread. Each item
+ * waits, or has one holder, or is done. A holder's items that are not done wait again, in front, after it has left or
+ * was lost. A finished queue is remembered by name only, so that a late caller gets that answer.
  */
 final class WorkQueues {
 
@@ -45,9 +45,9 @@ final class WorkQueues {
   }
 
   /**
-   * Marks the holder's items as done and hands it the next one: first what it has without saying so, for it has not got
-   * the answer. Without an item and not finished: others still work, and what they have may come back, so ask again
-   * later.
+   * Marks the holder's items as done and assigns it the next one. An item that it has without reporting it comes first,
+   * since it has not got the answer. An answer without an item that is not finished means: others still work, and their
+   * items may come back, so ask again later.
    */
   LeaseReply lease(GroupMember holder, String name, List<String> items, List<String> done, List<String> held) {
     if (finished.contains(name)) {
@@ -102,7 +102,10 @@ final class WorkQueues {
     return new Queue(items);
   }
 
-  /** An item done before is fine (the answer got lost); one that waits or lies with somebody else is not. */
+  /**
+   * Checks an item reported as done. One done before is accepted (the answer got lost); one that waits or is assigned
+   * to another is not.
+   */
   private void checkDone(Queue queue, String name, GroupMember holder, String item) {
     GroupMember owner = queue.leased.get(item);
     boolean doneBefore = owner == null && !queue.waiting.contains(item) && queue.items.contains(item);
@@ -119,7 +122,7 @@ final class WorkQueues {
     }
   }
 
-  /** Puts what the holder had in front of what waits. */
+  /** Puts the holder's items in front of the waiting ones. */
   void giveBack(GroupMember holder) {
     for (Queue queue : queues.values()) {
       LinkedHashSet<String> again = new LinkedHashSet<>();

@@ -10,7 +10,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A TCP proxy that can stop forwarding the flows under way, as a network does that drops their packets: nobody is told. */
+/**
+ * A TCP proxy that can stop forwarding the flows under way, as a network does that drops their packets: neither end is
+ * notified.
+ */
 final class BlackHole {
   private final NetServer server;
   private final NetClient client;
@@ -66,7 +69,7 @@ final class BlackHole {
     return connections.get();
   }
 
-  /** From now on nothing passes of the flows that there are; new ones are forwarded. */
+  /** Stops forwarding the existing flows from now on; new ones are forwarded. */
   void swallow() {
     forwarded.clear();
   }

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(BlockedLoopGuard.class)
 class GroupWatchTest {
 
-  /** What a follower was told. */
+  /** A follower that records its calls. */
   private static final class Told implements GroupWatch.Follower {
     final List<String> told = new CopyOnWriteArrayList<>();
     final Promise<Void> viewed = Promise.promise();

@@ -20,7 +20,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 
-/** What holds whatever members do, in whatever order, and whoever falls silent. */
+/** Invariants for any calls of members in any order, and any silence. */
 class GroupsPropertyTest {
   private static final List<String> ITEMS = List.of("a", "b", "c", "d", "e");
 

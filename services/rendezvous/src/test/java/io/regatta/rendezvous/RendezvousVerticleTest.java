@@ -301,7 +301,7 @@ class RendezvousVerticleTest {
     assertThat(members.get(1).getView().getMembers(0).getMember()).isEqualTo("trainer-0");
   }
 
-  /** Asks again and again until so many calls wait, as an operator would with /why; a fast machine asks often. */
+  /** Asks repeatedly until this number of calls waits, as an operator would with /why; a fast machine asks often. */
   private void awaitWaits(int count) {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     List<Wait> waits = get(rendezvous.node.waits().list());

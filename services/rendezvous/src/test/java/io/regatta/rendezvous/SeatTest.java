@@ -41,7 +41,7 @@ class SeatTest {
 
   private final RunningRendezvous rendezvous = new RunningRendezvous(RunningRendezvous.hasty());
   private final AtomicLong step = new AtomicLong(-1);
-  /** Views that seats were told of, on their one loop. */
+  /** Views that seats were notified of, on their one loop. */
   private final List<GroupView> changed = new ArrayList<>();
   private final Promise<RegattaException> givenUp = Promise.promise();
 
@@ -257,7 +257,7 @@ class SeatTest {
     return described(get(seat.missing(key)));
   }
 
-  /** For whom the wait of this operation is shown to wait, once it is for them. */
+  /** Returns the peers that the wait of this operation is shown for, once they are of this kind. */
   private String missingIn(String operation, String kind) {
     String shown = "";
     while (!shown.contains(kind)) {

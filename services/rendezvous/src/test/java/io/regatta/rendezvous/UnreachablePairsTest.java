@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 
 class UnreachablePairsTest {
 
-  /** Whoever says what, again and again: in the end those are left who can all reach each other, and nobody goes who is in no pair. */
+  /**
+   * With any reports, repeated: in the end the remaining members can all reach each other, and no member leaves that is
+   * in no pair.
+   */
   @Property
   void thoseWhoAreLeftReachEachOther(@ForAll @Size(max = 12) List<@IntRange(max = 35) Integer> pairs) {
     Set<Long> members = new TreeSet<>(Set.of(0L, 1L, 2L, 3L, 4L, 5L));
@@ -46,7 +49,7 @@ class UnreachablePairsTest {
     }
   }
 
-  /** Nobody says it twice, and it is the same one each time. */
+  /** One pair is never reported twice, but the same member is in each report. */
   @Test
   void whomAnotherCannotReachEachTimeMustGo() {
     UnreachablePairs severed = new UnreachablePairs();

@@ -46,7 +46,7 @@ final class VirtualGroups {
     }
   }
 
-  /** Everything that a watcher was told. */
+  /** A watcher that records its calls. */
   static final class Views implements Watcher {
     final List<GroupView> views = new ArrayList<>();
     boolean ended;

@@ -4,10 +4,11 @@ import io.regatta.core.exchange.TrainerProgress;
 import io.vertx.core.json.JsonObject;
 
 /**
- * Examples that all trainers of a run have trained by the moment of a snapshot, over all lives of the run. Immutable.
+ * Counts of the examples that all trainers of a run have trained by the moment of a snapshot, over all lives of the
+ * run. Immutable.
  *
  * @param trained up to the places where its trainers resume, each example once for each pass;
- *     {@link TrainerProgress#UNKNOWN} if some trainer does not tell
+ *     {@link TrainerProgress#UNKNOWN} if some trainer does not report it
  * @param repeated that had been trained more than once by then
  * @param ahead trained after those places, and contained in some shards only: a run that resumes trains them again
  */

@@ -8,14 +8,14 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Entry {@code lost_shards} of a model's manifest: a shard that was lost before the model was saved. Immutable.
+ * A shard that was lost before the model was saved: an entry of {@code lost_shards} in a model's manifest. Immutable.
  *
  * @param shard its index
  * @param of number of the job's shards
  * @param address {@code host:port}
  * @param missingTables tables whose rows it held, which the model lacks
- * @param denseStep step after which a trainer pulled its dense parameters last, which the model has; -1 if it held
- *     none. If the shard was lost in the middle of its next answer, a part of them is from that
+ * @param denseStep step after which a trainer last pulled its dense parameters, which the model has; -1 if it held
+ *     none. If the shard was lost in the middle of its next answer, some of them are from that
  */
 public record LostShard(int shard, int of, String address, List<String> missingTables, long denseStep) {
 
@@ -26,7 +26,7 @@ public record LostShard(int shard, int of, String address, List<String> missingT
     missingTables = List.copyOf(missingTables);
   }
 
-  /** Returns the shards that a manifest says were lost; none if all were there. */
+  /** Returns the lost shards in a manifest; none if all were there. */
   public static List<LostShard> in(JsonObject manifest) {
     return manifest.getJsonArray(KEY, new JsonArray()).stream().map(JsonObject.class::cast)
         .map(json -> new LostShard(json.getInteger("shard"), json.getInteger("of"), json.getString("address"),
@@ -34,7 +34,7 @@ public record LostShard(int shard, int of, String address, List<String> missingT
         .toList();
   }
 
-  /** Writes them into a manifest; none change nothing. */
+  /** Writes them into a manifest; an empty list changes nothing. */
   public static void put(JsonObject manifest, List<LostShard> lost) {
     if (!lost.isEmpty()) {
       JsonArray all = new JsonArray();
@@ -45,7 +45,10 @@ public record LostShard(int shard, int of, String address, List<String> missingT
     }
   }
 
-  /** Returns what a model lacks, such as {@code the rows of table deep on lost shard 1 (host:port) of 2}, or "". */
+  /**
+   * Returns a text of what a model lacks, such as {@code the rows of table deep on lost shard 1 (host:port) of 2}, or
+   * "".
+   */
   public static String missingRows(List<LostShard> lost) {
     TreeSet<String> tables = new TreeSet<>();
     lost.forEach(each -> tables.addAll(each.missingTables));
@@ -53,7 +56,7 @@ public record LostShard(int shard, int of, String address, List<String> missingT
         + String.join(", ", tables) + " on " + names(lost, each -> !each.missingTables.isEmpty());
   }
 
-  /** Returns which dense parameters are a trainer's; empty if none. */
+  /** Returns a text of the dense parameters that are a trainer's; empty if none. */
   public static String olderDense(List<LostShard> lost) {
     return lost.stream().filter(each -> each.denseStep >= 0).findFirst()
         .map(first -> "the dense parameters on " + names(lost, each -> each.denseStep >= 0)).orElse("");

@@ -13,21 +13,24 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Description of a snapshot: its job, its moment, its files. Immutable.
+ * The description of a snapshot: its job, its moment, its files. Immutable.
  *
- * @param run whose it is: 16 hexadecimal digits, higher for runs that began later; kept by those that resume it
+ * @param run the run that it belongs to: 16 hexadecimal digits, higher for runs that began later; a run that resumes
+ *     keeps it
  * @param mode exchange mode, lower case
- * @param step local steps of the rank that took it: what it is called by. Nothing is restored from it, see {@code trainers}
- * @param pass passes over the data that are behind it, -1 if it was made within one
+ * @param step local steps of the rank that took it, which give it its name. Nothing is restored from it, see
+ *     {@code trainers}
+ * @param pass number of completed passes over the data, -1 if it was made within one
  * @param version the highest of the shards' counts of updates; snapshots of one run are in the order of these
  * @param updates of the optimizers
- * @param fuzzy true if shards contain different pushes of a trainer, because that one was lost while it pushed
+ * @param fuzzy true if shards contain different pushes of a trainer, because it was lost while it pushed
  * @param examples that the run has trained
  * @param parent name of the directory beside this one that a delta is relative to; empty for all others
- * @param parentChecksum of the manifest there, for another snapshot may have come to that name; empty for all others
+ * @param parentChecksum of the manifest there, since another snapshot may have taken that name; empty for all others
  * @param trainers progress of each trainer, in rank order
  * @param files one per shard, in shard order
- * @param trainersFiles what trainers keep beside the shards; those who do not know what is in them leave them as they are
+ * @param trainersFiles files that trainers keep beside the shards; readers that do not know their content leave them
+ *     unchanged
  */
 public record Manifest(String job, String run, String mode, SnapshotKind kind, long step, int pass, long version,
     OptimizerUpdates updates, boolean fuzzy, ExampleCounts examples, String parent, String parentChecksum,
@@ -42,13 +45,14 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
   private static final String SPARSE = "sparse_shards";
 
   /**
-   * Progress of one trainer whose pushes are inside.
+   * Progress of one trainer whose pushes are contained.
    *
    * @param incarnation of its life
-   * @param progress that its last push inside carried
+   * @param progress that its last contained push carried
    * @param clocks that the shards keep of it, by shard
-   * @param sequences of its last push inside, by shard
-   * @param cursor place in the data from which all trainers read on, as the reader writes it; empty: the places of the replicas say
+   * @param sequences of its last contained push, by shard
+   * @param cursor place in the data at which all trainers resume reading, as the reader writes it; empty: the places of
+   *     the replicas count
    */
   public record Trainer(int rank, long incarnation, TrainerProgress progress, List<Long> clocks, List<Long> sequences,
       JsonObject cursor) {
@@ -58,7 +62,7 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
       sequences = List.copyOf(sequences);
     }
 
-    /** Returns another trainer that is where this one is. */
+    /** Returns a trainer of another rank with the same progress. */
     public Trainer as(int otherRank) {
       return new Trainer(otherRank, incarnation, progress, clocks, sequences, cursor);
     }
@@ -78,7 +82,7 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
           longs(json, "sequences"), json.getJsonObject("cursor", new JsonObject()));
     }
 
-    /** Version 1 has one number: local steps, in pushes of each replica. */
+    /** Reads version 1, which has one number: local steps, in pushes of each replica. */
     static Trainer ofVersion1(JsonObject json) {
       long steps = json.getLong("steps");
       List<Long> sequences = longs(json, "sequences");
@@ -98,8 +102,8 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
   }
 
   /**
-   * A manifest of a job whose trainers keep nothing and count no examples, and whose optimizers have made every
-   * update.
+   * Creates the manifest of a job whose trainers keep no files and count no examples, and whose optimizers have made
+   * every update.
    */
   public Manifest(String job, String run, String mode, SnapshotKind kind, long step, int pass, long version, boolean fuzzy,
       String parent, String parentChecksum, ModelLayout model, List<Trainer> trainers, List<FileEntry> files) {
@@ -112,8 +116,8 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
   }
 
   /**
-   * Order of the moments of one run: by updates, for local steps are those of one rank, which may be another rank's than before. Of
-   * snapshots with the same values, the one of more steps, and the one behind the pass, is later.
+   * Order of the moments of one run, by updates: local steps are those of one rank, which may be another rank's than
+   * before. Of snapshots with the same values, the one of more steps is later, and the one after the pass.
    */
   static final Comparator<Manifest> MOMENTS = Comparator.comparingLong(Manifest::version).thenComparingLong(Manifest::step)
       .thenComparingInt(Manifest::pass);
@@ -132,12 +136,12 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
     return FORMAT_1.equals(json.getString("format"));
   }
 
-  /** Reads and checks it; the files are not looked at. */
+  /** Reads and checks it; the files are not read. */
   public static Manifest read(Path dir) {
     return of(dir, ManifestFile.read(dir));
   }
 
-  /** The same of what has been read there. */
+  /** Checks a manifest that has been read there. */
   static Manifest of(Path dir, JsonObject json) {
     if (!is(json)) {
       throw new InvalidInput(dir + " is not a snapshot but " + (json.getString("kind", "model").equals("model")
@@ -172,7 +176,7 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
     return json;
   }
 
-  /** Of those that a manifest lists under this key; none if it has no such list. */
+  /** Returns the files that a manifest lists under this key; none if it has no such list. */
   static List<FileEntry> files(JsonObject json, String key) {
     return json.getJsonArray(key, new JsonArray()).stream().map(f -> FileEntry.of((JsonObject) f)).toList();
   }
@@ -204,7 +208,7 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
     return value;
   }
 
-  /** The same of other files. */
+  /** Returns a copy with other files. */
   Manifest with(SnapshotKind newKind, ModelLayout newModel, List<FileEntry> newFiles) {
     boolean delta = newKind == SnapshotKind.DELTA;
     return new Manifest(job, run, mode, newKind, step, pass, version, updates, fuzzy, examples, delta ? parent : "",

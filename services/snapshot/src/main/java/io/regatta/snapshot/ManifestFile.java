@@ -17,8 +17,8 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 
 /**
- * {@code manifest.json}: JSON with the CRC-32C of its own text, taken with zeros in the checksum's place, so that a flipped
- * byte is seen here, too. A directory without it is neither snapshot nor model. Stateless.
+ * The file {@code manifest.json}: JSON with the CRC-32C of its own text, computed with zeros in the checksum's place,
+ * so that a flipped bit is noticed here, too. A directory without it is neither snapshot nor model. Stateless.
  */
 public final class ManifestFile {
 
@@ -29,7 +29,7 @@ public final class ManifestFile {
 
   private ManifestFile() {}
 
-  /** Writes it to a file, which the disk has taken when this returns. */
+  /** Writes it to a file, which is on disk when this returns. */
   public static void write(Path file, JsonObject manifest) throws IOException {
     String text = manifest.copy().put(KEY, NONE).encodePrettily() + "\n";
     Files.writeString(file, text.replace("\"checksum\" : \"" + NONE + '"', "\"checksum\" : \"" + crc(text) + '"'));
@@ -39,7 +39,7 @@ public final class ManifestFile {
   }
 
   /**
-   * The manifest of a directory.
+   * Returns the manifest of a directory.
    *
    * @throws InvalidInput if there is none, or it is damaged
    */
@@ -47,7 +47,7 @@ public final class ManifestFile {
     return read(ConfinedDirectory.of(dir));
   }
 
-  /** The same of one that may be named by a peer, or by another manifest. */
+  /** Returns the manifest of a directory that a peer, or another manifest, may have named. */
   public static JsonObject read(ConfinedDirectory directory) {
     Path dir = directory.path();
     Path file = dir.resolve(NAME);
@@ -80,12 +80,12 @@ public final class ManifestFile {
     }
   }
 
-  /** The checksum of a directory's manifest, by which one is told from another that comes to its name. */
+  /** Returns the checksum of a directory's manifest, which distinguishes it from a later one under the same name. */
   public static String checksum(Path dir) {
     return checksum(read(dir));
   }
 
-  /** The same of a manifest that has been read; empty: it has none. */
+  /** Returns the checksum of a manifest that has been read; empty: it has none. */
   static String checksum(JsonObject manifest) {
     return manifest.getString(KEY, "");
   }

@@ -12,8 +12,8 @@ public final class ModelFiles {
   private ModelFiles() {}
 
   /**
-   * File of a table: letters, digits, {@code . _ -} stay, every other byte of the name in UTF-8 is {@code %XX}, so that
-   * no two tables share a file.
+   * Returns the file of a table: letters, digits, {@code . _ -} stay, every other byte of the name in UTF-8 is
+   * {@code %XX}, so that no two tables share a file.
    */
   public static String table(String table) {
     StringBuilder name = new StringBuilder("table-");

@@ -18,7 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What a job's parameters consist of and how they are cut over shards: enough to find every one of them in the files.
+ * The layout of a job's parameters, and their distribution over shards: enough to find each of them in the files.
  *
  * @param digest of the job's model, see {@link io.regatta.core.model.ModelSpec#digest}
  * @param seed of the sparse initializers
@@ -30,12 +30,12 @@ import java.util.Map;
 public record ModelLayout(String digest, long seed, Sharding sharding, int minBlock, String optimizer, int slots,
     List<DenseVariable> dense, List<TableLayout> tables) {
 
-  /** Files of the snapshot. */
+  /** Returns the number of the snapshot's files. */
   public int shards() {
     return sharding.shards();
   }
 
-  /** The layout of a job. */
+  /** Returns the layout of a job. */
   public static ModelLayout of(JobSpec job) {
     OptimizerSpec dense = job.model().denseOptimizer();
     List<TableLayout> tables = job.model().sparse().stream().map(ModelLayout::table).toList();
@@ -53,7 +53,7 @@ public record ModelLayout(String digest, long seed, Sharding sharding, int minBl
     return optimizer.kind().name().toLowerCase(Locale.ROOT);
   }
 
-  /** The same on other shards. */
+  /** Returns the same layout on other shards. */
   public ModelLayout over(Sharding others) {
     return new ModelLayout(digest, seed, others, minBlock, optimizer, slots, dense, tables);
   }
@@ -70,8 +70,8 @@ public record ModelLayout(String digest, long seed, Sharding sharding, int minBl
   }
 
   /**
-   * The first thing of this, which a snapshot has, that is another one in a job, and how many more are, in words that go on from
-   * "it has"; null: it fits.
+   * Returns the first difference of this, a snapshot's layout, from a job's, and the number of further ones, as words
+   * that continue "it has"; null: it fits.
    *
    * @param exactly whether the optimizers, and tables of all names, must be the same, too
    */
@@ -103,7 +103,7 @@ public record ModelLayout(String digest, long seed, Sharding sharding, int minBl
     return rows;
   }
 
-  /** @param saved what each is like, by name; they are not all the same, or not in the same order */
+  /** @param saved shape of each, by name; they are not all the same, or not in the same order */
   private static String first(String kind, Map<String, String> saved, Map<String, String> job) {
     List<String> all = new ArrayList<>();
     job.forEach((name, wanted) -> {
@@ -123,7 +123,7 @@ public record ModelLayout(String digest, long seed, Sharding sharding, int minBl
         + (all.size() == 1 ? "" : " (and " + (all.size() - 1) + " more that differ)");
   }
 
-  /** Name of a dense part's values, or (slot ≥ 0) of what the optimizer keeps for it. */
+  /** Returns the name of a dense part's values, or (slot ≥ 0) of the optimizer's state for it. */
   static String denseTensor(DensePartition.Part part, int slot) {
     return (slot < 0 ? "dense/" : "slot" + slot + "/") + part.variable() + "/" + part.variableOffset();
   }

@@ -7,10 +7,10 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * Makes the directories of snapshots, which hold all parameters, for their owner alone (0700), whatever the umask is.
- * If the directory above is writable for its group, the user shares it with that group, and the new one is the group's
- * as well (0770). {@link io.regatta.core.file.ConfinedDirectory#create} makes their files. File systems without such
- * permissions are left as they are. Stateless; blocks.
+ * The creation of snapshots' directories, which hold all parameters: for their owner alone (0700), whatever the umask
+ * is. If the parent directory is writable for its group, the user shares it with that group, and the new one is the
+ * group's as well (0770). {@link io.regatta.core.file.ConfinedDirectory#create} makes their files. File systems without
+ * such permissions are left as they are. Stateless; blocks.
  */
 final class PrivateDirectory {
 
@@ -18,7 +18,7 @@ final class PrivateDirectory {
 
   private PrivateDirectory() {}
 
-  /** Makes a directory that is not there yet, and those above it as the umask says. */
+  /** Makes a directory that does not exist yet, with its parents as the umask demands. */
   static void create(Path dir) throws IOException {
     Path parent = dir.toAbsolutePath().getParent();
     Files.createDirectories(parent);
@@ -40,7 +40,7 @@ final class PrivateDirectory {
     return Files.getPosixFilePermissions(dir).contains(PosixFilePermission.GROUP_WRITE);
   }
 
-  /** Keeps the bit by which what is made in a directory gets the directory's group. */
+  /** Sets a mode, and keeps the bit that gives new entries of a directory the directory's group. */
   private static void setMode(Path path, int mode) throws IOException {
     int now = (Integer) Files.getAttribute(path, "unix:mode");
     Files.setAttribute(path, "unix:mode", now & SPECIAL_BITS | mode);

@@ -10,7 +10,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** Form of trainers' and optimizers' progress in snapshots: of the manifest, and in the files of shards. Stateless. */
+/**
+ * The JSON form of trainers' and optimizers' progress in snapshots: of the manifest, and in the files of shards.
+ * Stateless.
+ */
 final class ProgressJson {
 
   private ProgressJson() {}

@@ -15,7 +15,7 @@ final class RowSlices {
   private float[] column = new float[0];
   private long left;
 
-  /** @param idsOnly rows are asked for without their floats */
+  /** @param idsOnly rows are read without their floats */
   RowSlices(SafetensorsFile file, TableLayout table, boolean idsOnly) {
     this.table = table;
     left = file.tensor(table.ids(), TensorInfo.I64).elements();
@@ -26,7 +26,7 @@ final class RowSlices {
   }
 
   /**
-   * The next rows, at most as many as fit.
+   * Reads the next rows, at most as many as fit.
    *
    * @param rows whole ones, {@link TableLayout#width} floats each; not touched if only ids are read
    * @return how many; 0 at the end

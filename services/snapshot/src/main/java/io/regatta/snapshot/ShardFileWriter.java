@@ -14,11 +14,11 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Writes what one shard holds into one safetensors file: of every part of a dense variable the values ({@code
- * dense/VARIABLE/FIRST}) and what the optimizer keeps ({@code slot0/VARIABLE/FIRST} ...), where FIRST is the part's first
- * element within the variable; of every table {@code table/NAME/ids}, {@code /values} {@code [n, dim]}, {@code /slots}
- * {@code [n, slots × dim]} and {@code /statistics} if it has them, and in a delta {@code /removed}. Everything is given piece by
- * piece, the parts and the tables in any order. Owned by one thread.
+ * The writer of one shard's state into one safetensors file. Every part of a dense variable has the values
+ * ({@code dense/VARIABLE/FIRST}) and the optimizer's state ({@code slot0/VARIABLE/FIRST} ...), where FIRST is the
+ * part's first element within the variable. Every table has {@code table/NAME/ids}, {@code /values} {@code [n, dim]},
+ * {@code /slots} {@code [n, slots × dim]} and {@code /statistics} if it keeps them, and in a delta {@code /removed}.
+ * Everything is written in slices, the parts and the tables in any order. Owned by one thread.
  */
 public final class ShardFileWriter implements AutoCloseable {
 
@@ -36,7 +36,7 @@ public final class ShardFileWriter implements AutoCloseable {
    *
    * @param layout whose number of shards is that of the files
    * @param rows of each table here
-   * @param removed ids of each table that a delta takes out; a table may be absent
+   * @param removed ids of each table that a delta removes; a table may be absent
    */
   public ShardFileWriter(Path path, ModelLayout layout, int shard, Map<String, Long> rows, Map<String, Long> removed,
       Map<String, String> metadata) throws IOException {
@@ -44,7 +44,7 @@ public final class ShardFileWriter implements AutoCloseable {
         StandardOpenOption.WRITE), layout, shard, rows, removed, metadata);
   }
 
-  /** The same of an empty file, which this closes. */
+  /** Begins an empty file that is open already, which this closes. */
   ShardFileWriter(FileChannel opened, ModelLayout layout, int shard, Map<String, Long> rows, Map<String, Long> removed,
       Map<String, String> metadata) {
     this.layout = layout;
@@ -55,14 +55,14 @@ public final class ShardFileWriter implements AutoCloseable {
     declared.forEach((name, d) -> tensors.put(name, file.tensor(name, d.dtype, d.shape)));
   }
 
-  /** Name of a shard's file. */
+  /** Returns the name of a shard's file. */
   public static String name(int shard, int shards) {
     return String.format(Locale.ROOT, "shard-%05d-of-%05d.safetensors", shard, shards);
   }
 
   private record Declared(String dtype, List<Long> shape) {}
 
-  /** Ids first, so that everything lies at multiples of its width. */
+  /** Returns the tensors, ids first, so that everything lies at multiples of its width. */
   private Map<String, Declared> declared(Map<String, Long> rows, Map<String, Long> removed) {
     Map<String, Declared> all = new LinkedHashMap<>();
     for (TableLayout t : layout.tables()) {
@@ -90,9 +90,9 @@ public final class ShardFileWriter implements AutoCloseable {
   }
 
   /**
-   * The next elements of the shard's dense vector: {@code values[0 .. n)} are those from {@code from} on.
+   * Writes the next elements of the shard's dense vector: {@code values[0 .. n)} are those from {@code from} on.
    *
-   * @param slot what of them: -1 their values, else what the optimizer keeps there
+   * @param slot -1: their values, else the optimizer's state of this slot
    */
   public void dense(int slot, int from, float[] values, int n) throws IOException {
     for (DensePartition.Part p : parts) {
@@ -104,12 +104,12 @@ public final class ShardFileWriter implements AutoCloseable {
     }
   }
 
-  /** The next elements of one part, from {@code values[from]} on. */
+  /** Writes the next elements of one part, from {@code values[from]} on. */
   void part(DensePartition.Part part, int slot, float[] values, int from, int n) throws IOException {
     tensors.get(ModelLayout.denseTensor(part, slot)).floats(values, from, n);
   }
 
-  /** The next rows of a table: {@code n} ids and whole rows, {@link TableLayout#width} floats each. */
+  /** Writes the next rows of a table: {@code n} ids and whole rows, {@link TableLayout#width} floats each. */
   public void rows(String table, long[] ids, float[] rows, int n) throws IOException {
     TableLayout t = layout.table(table);
     tensors.get(t.ids()).longs(ids, 0, n);
@@ -137,14 +137,14 @@ public final class ShardFileWriter implements AutoCloseable {
     }
   }
 
-  /** The next ids that a delta takes out of a table. */
+  /** Writes the next ids that a delta removes from a table. */
   public void removed(String table, long[] ids, int n) throws IOException {
     if (n > 0) {
       tensors.get(layout.table(table).removed()).longs(ids, 0, n);
     }
   }
 
-  /** All has been given; the disk has it when this returns. */
+  /** Ends the file after everything has been written; it is on disk when this returns. */
   public void finish() throws IOException {
     file.finish();
   }

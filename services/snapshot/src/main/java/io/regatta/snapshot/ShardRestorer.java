@@ -18,12 +18,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads what one shard owns out of a snapshot of any number of shards, checks it, and puts it into the shard slice by slice.
- * Runs on a thread that may block.
+ * The restorer of one shard from a snapshot of any number of shards: it reads what the shard owns, checks it, and puts
+ * it into the shard slice by slice. Runs on a thread that may block.
  */
 public final class ShardRestorer {
 
-  /** Rows of a slice: each lies anywhere in the table, and so this is a millisecond of the shard's thread. */
+  /** Rows of a slice: each lies anywhere in the table, so this is a millisecond of the shard's thread. */
   private static final int SLICE_ROWS = 2048;
 
   private final JobRestore into;
@@ -43,12 +43,12 @@ public final class ShardRestorer {
   /**
    * Restores one shard.
    *
-   * @param resume the run goes on where it stopped: everything must be as it was. Otherwise another run begins with these
-   *     values, and with what the optimizer keeps where it is the same one; tables that the snapshot lacks begin empty
+   * @param resume the run resumes: everything must be as it was. Otherwise another run begins with these values, and
+   *     with the optimizer's state if the optimizer is the same; tables that the snapshot lacks begin empty
    * @param at place of the run
    * @return whether the dense vector is there now; Paddle's tables have none, and it is still to be initialized
-   * @throws InvalidInput if the snapshot is damaged, or another model's; then the job is broken on this shard, unless it has
-   *     begun meanwhile
+   * @throws InvalidInput if the snapshot is damaged, or another model's; then the job is broken on this shard, unless
+   *     it has begun meanwhile
    */
   public static boolean restore(JobRestore into, ConfinedDirectory dir, boolean resume, ResumePoint at,
       ShardTurns turns) throws IOException {
@@ -156,7 +156,10 @@ public final class ShardRestorer {
     });
   }
 
-  /** An optimizer that is not the one of the snapshot begins with fresh slots, and so with no updates. */
+  /**
+   * Returns the optimizers' updates. An optimizer other than the snapshot's begins with fresh slots, and so with no
+   * updates.
+   */
   private OptimizerUpdates updates(Manifest from, boolean sameDense) {
     Map<String, Long> tables = new LinkedHashMap<>();
     job.tables().forEach(t -> tables.put(t.name(), from.model().tables().contains(t) ? from.updates().table(t.name()) : 0L));
@@ -171,7 +174,7 @@ public final class ShardRestorer {
     return blocks;
   }
 
-  /** Slices as they are read are larger than a turn of the shard has room for. */
+  /** Restores rows. Slices as they are read are larger than a time slice of the shard has room for. */
   private void rows(SnapshotReader in, TableLayout old, TableLayout t) throws IOException {
     boolean same = old.equals(t);
     in.rowsOf(old, into.shard(), spec.sharding(), (ids, rows, n) -> {

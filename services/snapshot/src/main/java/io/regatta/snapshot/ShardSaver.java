@@ -18,15 +18,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes one shard's file of a snapshot: fetches slice after slice of a {@link JobSnapshot} from the shard's thread, writes it,
- * has the disk take all of it, and reads it again. Runs on a thread that may block; a failure leaves no file.
+ * The writer of one shard's file of a snapshot. It fetches slice after slice of a {@link JobSnapshot} from the shard's
+ * thread, writes it, syncs the file to disk, and reads it again. Runs on a thread that may block; a failure leaves no
+ * file.
  */
 public final class ShardSaver {
 
   /** Floats of a slice of rows: a tenth of a millisecond of the shard's thread. */
   private static final int SLICE_FLOATS = 1 << 16;
   private static final String STATE = "state";
-  /** Of the metadata: shrinks of the sparse tables that are inside. */
+  /** Metadata key: number of the sparse tables' shrinks that are contained. */
   static final String SHRINKS = "shrinks";
 
   private final JobSnapshot snapshot;
@@ -43,7 +44,7 @@ public final class ShardSaver {
    * Writes it, and ends the snapshot in any outcome.
    *
    * @param dir that the job's first trainer has made
-   * @throws IOException if a file cannot be written, or is not what was written to it
+   * @throws IOException if a file cannot be written, or does not hold the bytes that were written to it
    */
   public static FileEntry save(JobSnapshot snapshot, ConfinedDirectory dir, ShardTurns turns) throws IOException {
     String name = ShardFileWriter.name(snapshot.shard(), snapshot.spec().shards());
@@ -64,7 +65,7 @@ public final class ShardSaver {
     }
   }
 
-  /** What hindered the writing may hinder this, too. */
+  /** Removes a file after a failure, whose cause may hinder this, too. */
   private static void remove(ConfinedDirectory dir, String name, Throwable cause) {
     try {
       dir.delete(name);
@@ -137,10 +138,10 @@ public final class ShardSaver {
   }
 
   /**
-   * What the file of a shard tells of it beside the parameters: {@code version}, {@code step} (sync: the round that comes
-   * next), {@code whole} (no push is inside in part), {@code optimizer_updates} and {@code trainers}, each with {@code rank},
-   * {@code incarnation}, {@code sequence}, {@code clock}, {@code progress} ({@link ProgressJson}), {@code ahead}
-   * (examples of a push that is inside in part) and {@code active} (neither lost nor gone).
+   * Returns the state of a shard's file beside the parameters: {@code version}, {@code step} (sync: the next round),
+   * {@code whole} (no push is contained in part), {@code optimizer_updates} and {@code trainers}. Each trainer has
+   * {@code rank}, {@code incarnation}, {@code sequence}, {@code clock}, {@code progress} ({@link ProgressJson}),
+   * {@code ahead} (examples of a push that is contained in part) and {@code active} (neither lost nor gone).
    */
   public static JsonObject state(ConfinedDirectory dir, FileEntry file) throws IOException {
     try (SafetensorsFile opened = file.tensors(dir)) {

@@ -10,13 +10,13 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What a delta is relative to. Stateless; reads manifests. */
+/** The chain of snapshots that a delta is relative to. Stateless; reads manifests. */
 public final class SnapshotChain {
 
   private SnapshotChain() {}
 
   /**
-   * A snapshot and what it is relative to, oldest first: one that is whole by itself, then deltas.
+   * Returns a snapshot and those that it is relative to, oldest first: a whole one, then deltas.
    *
    * @throws InvalidInput if one is missing, or is not the one that was there when the delta was taken
    */
@@ -24,7 +24,7 @@ public final class SnapshotChain {
     return of(ConfinedDirectory.of(dir.toAbsolutePath().normalize()));
   }
 
-  /** The same; what it is relative to lies where {@link ConfinedDirectory#beside} finds it. */
+  /** Returns the chain; a delta's parent lies where {@link ConfinedDirectory#beside} finds it. */
   static List<Found> of(ConfinedDirectory dir) {
     List<Found> chain = new ArrayList<>();
     Set<Path> seen = new HashSet<>();
@@ -43,7 +43,9 @@ public final class SnapshotChain {
     }
   }
 
-  /** What the first of a chain is relative to; that it is not there is the delta's trouble, not that directory's. */
+  /**
+   * Returns the parent of a chain's first snapshot. If it is missing, the error names the delta, not that directory.
+   */
   private static Found parent(ConfinedDirectory at, List<Found> chain) {
     try {
       return Found.in(at);

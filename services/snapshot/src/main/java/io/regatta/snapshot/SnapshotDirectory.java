@@ -15,11 +15,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A snapshot's directory from its beginning to its name. It is written as {@code NAME.WRITER.part}: files first, each synced,
- * then the manifest; then all is read again and compared with the manifest, and the directory is renamed. Whoever dies on the
- * way leaves a {@code .part}, which nobody takes for a snapshot and the next attempt, or {@link SnapshotRemoval#left},
- * removes. Made by one writer at a time (a job's lowest trainer); one that was taken for dead, and goes on, finds its own
- * removed and fails. Servers add their files to {@link #part}.
+ * A snapshot's directory from its beginning to its final name. It is written as {@code NAME.WRITER.part}: files first,
+ * each synced, then the manifest. Then everything is read again and compared with the manifest, and the directory is
+ * renamed. A writer that dies on the way leaves a {@code .part}, which is no snapshot, and which the next attempt, or
+ * {@link SnapshotRemoval#left}, removes. Made by one writer at a time (a job's lowest trainer); one that was taken for
+ * dead and resumes finds its own directory removed and fails. Servers add their files to {@link #part}.
  */
 public final class SnapshotDirectory {
 
@@ -34,13 +34,13 @@ public final class SnapshotDirectory {
     this.part = part;
   }
 
-  /** One that is to have this name; nothing happens yet. */
+  /** Returns a directory that is to have this name; nothing is written yet. */
   public static SnapshotDirectory of(Path target) {
     return of(target, "new");
   }
 
   /**
-   * The same.
+   * Returns a directory that is to have this name.
    *
    * @param writer the process that makes it; no other has this name
    */
@@ -50,7 +50,7 @@ public final class SnapshotDirectory {
   }
 
   /**
-   * Begins it, for its owner alone ({@link PrivateDirectory}); what earlier attempts of any writer have left is
+   * Begins it, for its owner alone ({@link PrivateDirectory}); the remains of earlier attempts of any writer are
    * removed.
    */
   public SnapshotDirectory begin() throws IOException {
@@ -59,7 +59,7 @@ public final class SnapshotDirectory {
     return this;
   }
 
-  /** The same of a model, which others may serve: with the permissions of the umask. */
+  /** Begins a model's directory, which others may serve: with the permissions of the umask. */
   SnapshotDirectory beginModel() throws IOException {
     removeEarlier();
     Files.createDirectories(part);
@@ -76,7 +76,7 @@ public final class SnapshotDirectory {
     }
   }
 
-  /** Where files are written until all are there. */
+  /** Returns the directory in which files are written until all are there. */
   public Path part() {
     return part;
   }
@@ -84,9 +84,9 @@ public final class SnapshotDirectory {
   /**
    * Writes the manifest and gives the directory its name; an older snapshot of that name is gone then.
    *
-   * @param readAgain whether everything is to be read again before; else those who wrote the files have, and are to be
-   *     found here only
-   * @throws InvalidInput naming the file that is not what was written
+   * @param readAgain whether everything is to be read again before; else the files' writers have done so, and the files
+   *     must only exist here
+   * @throws InvalidInput naming the file that differs from the written one
    */
   public void publish(JsonObject manifest, boolean readAgain) throws IOException {
     ManifestFile.write(part.resolve(ManifestFile.NAME), manifest);
@@ -101,7 +101,7 @@ public final class SnapshotDirectory {
       }
     }
     Path old = target.resolveSibling(target.getFileName() + REPLACED);
-    if (Files.exists(target)) { // else what is there by that name, if anything is, is the last one of this name
+    if (Files.exists(target)) { // else the directory of that name, if there is one, is the last one of this name
       SnapshotRemoval.remove(old, "");
       Files.move(target, old, StandardCopyOption.ATOMIC_MOVE);
     }
@@ -110,12 +110,12 @@ public final class SnapshotDirectory {
     SnapshotRemoval.remove(old, "");
   }
 
-  /** Removes what has been written. */
+  /** Removes everything that has been written. */
   public void discard() throws IOException {
     SnapshotRemoval.delete(part);
   }
 
-  /** Has the disk take a directory's entries. */
+  /** Syncs a directory's entries to disk. */
   public static void sync(Path dir) throws IOException {
     try (FileChannel channel = FileChannel.open(dir)) {
       channel.force(true);
@@ -131,12 +131,12 @@ public final class SnapshotDirectory {
     verify(ConfinedDirectory.of(dir));
   }
 
-  /** The same of one that may be named by a peer, or by another snapshot. */
+  /** Verifies a directory that a peer, or another snapshot, may have named. */
   static void verify(ConfinedDirectory dir) throws IOException {
     verify(dir, files(dir));
   }
 
-  /** The same of these files of it. */
+  /** Verifies these files of it. */
   static void verify(ConfinedDirectory dir, List<FileEntry> files) throws IOException {
     List<String> damage = new ArrayList<>();
     for (FileEntry file : files) {
@@ -150,7 +150,7 @@ public final class SnapshotDirectory {
     }
   }
 
-  /** The files of a snapshot or model as its manifest says. */
+  /** Returns the files of a snapshot or model that its manifest lists. */
   public static List<FileEntry> files(Path dir) {
     return files(ConfinedDirectory.of(dir));
   }

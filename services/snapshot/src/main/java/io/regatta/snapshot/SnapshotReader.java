@@ -17,23 +17,23 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Reads a snapshot as one, however many files it has and, if it is a delta, all that it is relative to: every id once, as
- * its newest member has it. Memory is a slice of rows, the largest dense variable, and of deltas their ids. Owned by one
- * thread.
+ * A reader of a snapshot as one, of any number of files. A delta is read with all that it is relative to: every id
+ * once, as its newest member has it. Memory is a slice of rows, the largest dense variable, and of deltas their ids.
+ * Owned by one thread.
  */
 public final class SnapshotReader implements AutoCloseable {
 
   /** Floats of a slice of rows. */
   private static final int SLICE_FLOATS = 1 << 16;
 
-  /** Takes rows: {@code n} ids and whole rows, which are good until it returns. */
+  /** Takes rows: {@code n} ids and whole rows, which are valid until it returns. */
   @FunctionalInterface
   public interface RowTaker {
     void take(long[] ids, float[] rows, int n) throws IOException;
   }
 
   private final List<Snapshots.Found> chain;
-  /** By member of the chain, oldest first, then by shard. */
+  /** Files by member of the chain, oldest first, then by shard. */
   private final List<List<SafetensorsFile>> files = new ArrayList<>();
 
   private SnapshotReader(List<Snapshots.Found> chain) {
@@ -41,16 +41,16 @@ public final class SnapshotReader implements AutoCloseable {
   }
 
   /**
-   * Opens all files of it; sizes and headers are checked, the data are not: whoever serves or writes what it reads calls
-   * {@link #verify} first.
+   * Opens all files of it. Sizes and headers are checked, the data are not: before the data are served or written
+   * elsewhere, call {@link #verify}.
    *
-   * @throws InvalidInput naming what is missing or damaged
+   * @throws InvalidInput naming the file that is missing or damaged
    */
   public static SnapshotReader open(Path dir) throws IOException {
     return open(SnapshotChain.of(dir));
   }
 
-  /** The same of one that a peer has named. */
+  /** Opens a snapshot that a peer has named. */
   static SnapshotReader open(ConfinedDirectory dir) throws IOException {
     return open(SnapshotChain.of(dir));
   }
@@ -72,12 +72,12 @@ public final class SnapshotReader implements AutoCloseable {
     }
   }
 
-  /** Of the newest member. */
+  /** Returns the manifest of the newest member. */
   public Manifest manifest() {
     return newest().manifest();
   }
 
-  /** Shrinks of the sparse tables that are inside. */
+  /** Returns the number of contained shrinks of the sparse tables. */
   public long shrinks() {
     return files.get(files.size() - 1).stream()
         .mapToLong(f -> Long.parseLong(f.metadata().getOrDefault(ShardSaver.SHRINKS, "0"))).max().orElse(0);
@@ -86,13 +86,13 @@ public final class SnapshotReader implements AutoCloseable {
   /**
    * Reads every byte of all files and compares it with their manifests.
    *
-   * @throws InvalidInput naming what is damaged
+   * @throws InvalidInput naming the damaged file
    */
   public void verify() throws IOException {
     verify(0);
   }
 
-  /** The same of what is newer than a snapshot that this {@link #follows}. */
+  /** Verifies only the files that are newer than a snapshot that this {@link #follows}. */
   public void verifySince(Snapshots.Found since) throws IOException {
     verify(place(since) + 1);
   }
@@ -106,7 +106,7 @@ public final class SnapshotReader implements AutoCloseable {
   /**
    * Reads the files that one of these shards needs, headers and all, and compares them with their manifests.
    *
-   * @throws InvalidInput naming what is damaged
+   * @throws InvalidInput naming the damaged file
    */
   void check(int shard, Sharding sharding) throws IOException {
     for (int m = 0; m < files.size(); m++) {
@@ -120,37 +120,46 @@ public final class SnapshotReader implements AutoCloseable {
     }
   }
 
-  /** A shard's file holds that shard's ids; where the shards are others, any file may. */
+  /**
+   * Returns true if a shard needs a file. A shard's file holds that shard's ids; if the sharding is another, any file
+   * may hold them.
+   */
   private static boolean isNeeded(Snapshots.Found member, int file, int shard, Sharding sharding) {
     return shard < 0 || file == shard || !member.manifest().model().sharding().equals(sharding);
   }
 
-  /** All rows of a table. */
+  /** Reads all rows of a table. */
   public void rows(TableLayout table, RowTaker to) throws IOException {
     rows(table, false, -1, null, to);
   }
 
-  /** The ids of all rows of a table; what is taken has no rows. */
+  /** Reads the ids of all rows of a table; the taker gets no rows. */
   public void ids(TableLayout table, RowTaker to) throws IOException {
     rows(table, true, -1, null, to);
   }
 
-  /** The rows that one of these shards owns. */
+  /** Reads the rows that one of these shards owns. */
   public void rowsOf(TableLayout table, int shard, Sharding sharding, RowTaker to) throws IOException {
     rows(table, false, shard, sharding, to);
   }
 
-  /** The newest member: what was opened. */
+  /** Returns the newest member: the opened snapshot. */
   public Snapshots.Found newest() {
     return chain.get(chain.size() - 1);
   }
 
-  /** Whether this is a delta that is relative to what another reader had opened, directly or through others. */
+  /**
+   * Returns true if this is a delta that is relative to the snapshot that another reader had opened, directly or
+   * through others.
+   */
   public boolean follows(Snapshots.Found snapshot) {
     return place(snapshot) >= 0 && place(snapshot) < chain.size() - 1;
   }
 
-  /** Places are the same, and so are manifests: a snapshot that was put in the place of another is another. */
+  /**
+   * Returns the place of a snapshot in the chain. Path and manifest must agree: a snapshot that replaced another is a
+   * different one.
+   */
   private int place(Snapshots.Found snapshot) {
     for (int m = 0; m < chain.size(); m++) {
       if (chain.get(m).dir().equals(snapshot.dir()) && chain.get(m).checksum().equals(snapshot.checksum())) {
@@ -161,7 +170,8 @@ public final class SnapshotReader implements AutoCloseable {
   }
 
   /**
-   * What has changed in a table since a snapshot that this {@link #follows}, the older first: an id may be told again.
+   * Reads the changes of a table since a snapshot that this {@link #follows}, the older first; an id may come more than
+   * once.
    *
    * @param removed takes the ids that have gone, without rows
    */
@@ -187,7 +197,7 @@ public final class SnapshotReader implements AutoCloseable {
     }
   }
 
-  /** @param remember adds the ids to the newer ones, which are left out of what is older */
+  /** @param remember adds the ids to the newer ones, which are skipped in older files */
   private static void rows(SafetensorsFile file, TableLayout table, boolean idsOnly, int shard, Sharding sharding,
       LongOpenHashSet newer, boolean remember, RowTaker to) throws IOException {
     int most = Math.max(1, SLICE_FLOATS / table.width());
@@ -216,7 +226,7 @@ public final class SnapshotReader implements AutoCloseable {
     }
   }
 
-  /** The ids that have gone since what a delta is relative to. */
+  /** Reads the ids that have gone since the delta's parent. */
   private static void removed(SafetensorsFile file, TableLayout table, RowTaker to) throws IOException {
     if (!file.has(table.removed())) {
       return;
@@ -232,9 +242,9 @@ public final class SnapshotReader implements AutoCloseable {
   }
 
   /**
-   * A dense variable as a whole.
+   * Returns a dense variable as a whole.
    *
-   * @param slot what of it: -1 its values, else what the optimizer keeps
+   * @param slot -1: its values, else the optimizer's state of this slot
    */
   public float[] variable(DenseVariable variable, int slot) throws IOException {
     float[] all = new float[variable.numel()];

@@ -23,11 +23,10 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Makes other files of a snapshot: the same over a number of shards that hold dense parts and rows alike, with what
- * deltas are relative to merged in, or a model for serving. What is damaged is refused before anything is written: all
- * files are compared with their checksums first. Ids are read twice more, to be counted and with their rows; of rows one
- * slice is in memory, of the dense variables one.
- * Used by one thread for one call.
+ * The rewriting of a snapshot: the same over a number of shards that hold dense parts and rows alike, with deltas
+ * merged into their base, or a model for serving. Damage is refused before anything is written: all files are compared
+ * with their checksums first. Ids are read twice more, to be counted and with their rows. One slice of rows is in
+ * memory, and one dense variable. Used by one thread for one call.
  */
 public final class SnapshotRewrite {
 
@@ -73,7 +72,7 @@ public final class SnapshotRewrite {
     }
   }
 
-  /** What is read is whole, and nothing else is where it is to be written. */
+  /** Begins the target, after a check that the source is whole and the target does not exist yet. */
   private static SnapshotDirectory check(SnapshotReader in, Path to) throws IOException {
     if (in.newest().dir().equals(to.toAbsolutePath().normalize())) {
       throw new InvalidInput(to + " is the snapshot that is read; name another directory");
@@ -133,7 +132,7 @@ public final class SnapshotRewrite {
     }
   }
 
-  /** Slices are cut by shard, each shard's rows gathered behind one another. */
+  /** Writes rows. Slices are cut by shard, with each shard's rows next to each other. */
   private static void rows(SnapshotReader in, TableLayout t, Sharding sharding, List<ShardFileWriter> writers)
       throws IOException {
     int shards = writers.size();

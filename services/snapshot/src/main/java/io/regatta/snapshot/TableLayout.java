@@ -3,26 +3,26 @@ package io.regatta.snapshot;
 import io.vertx.core.json.JsonObject;
 
 /**
- * What a whole row of a sparse table consists of, in the order in which it lies: {@code dim} values, then
- * {@code slots × dim} of the optimizer, then statistics.
+ * The layout of a whole row of a sparse table, in this order: {@code dim} values, then {@code slots × dim} of the
+ * optimizer, then statistics.
  *
  * @param optimizer kind of the update rule, lower case
  * @param slots arrays of {@code dim} floats that the optimizer keeps
- * @param statistics floats behind them
+ * @param statistics floats after them
  */
 public record TableLayout(String name, int dim, String optimizer, int slots, int statistics) {
 
-  /** Floats of a row. */
+  /** Returns the floats of a row. */
   public int width() {
     return dim * (1 + slots) + statistics;
   }
 
-  /** In words that go on from "a table with". */
+  /** Returns words that continue "a table with". */
   public String words() {
     return "rows of " + dim + " values, " + optimizer + " with " + slots + " slots, " + statistics + " statistics";
   }
 
-  /** Floats of the optimizer's. */
+  /** Returns the floats of the optimizer's state. */
   int slotFloats() {
     return dim * slots;
   }
@@ -43,7 +43,7 @@ public record TableLayout(String name, int dim, String optimizer, int slots, int
     return "table/" + name + "/statistics";
   }
 
-  /** Ids without a row any more, in a delta. */
+  /** Returns the name of the tensor of removed ids, in a delta. */
   String removed() {
     return "table/" + name + "/removed";
   }

@@ -9,7 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
- * Whether a directory takes files, found out before a run that will write there, and why it does not, in words.
+ * A check whether files can be written in a directory, made before a run that will write there, with the reason if not.
  * Stateless, any thread; blocks, so not on an event loop.
  */
 public final class WritablePlace {
@@ -17,9 +17,9 @@ public final class WritablePlace {
   private WritablePlace() {}
 
   /**
-   * Sees that files can be made in a directory, or in the nearest one above it that is there. Leaves nothing behind.
+   * Checks that files can be made in a directory, or in its nearest existing parent. Leaves nothing there.
    *
-   * @throws IOException with a message in words: what is in the way, and where
+   * @throws IOException with a message for users: the obstacle and its path
    */
   public static void check(Path directory) throws IOException {
     Path there = directory.toAbsolutePath();
@@ -36,7 +36,7 @@ public final class WritablePlace {
     }
   }
 
-  /** What went wrong, in words; Java says it by the name of a class. */
+  /** Returns the cause of a failure in words; Java expresses it by the name of a class. */
   public static String reason(IOException e) {
     return e instanceof FileAlreadyExistsException file ? file.getFile() + " is a file"
         : e instanceof FileSystemException file ? file.getFile() + " cannot be written" + why(e)

@@ -9,7 +9,7 @@ import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a snapshot is refused with, of models of many variables: the first that differs, not all that there are. */
+/** The refusal of a snapshot of another model with many variables: it names the first difference, not all. */
 class ModelLayoutTest {
 
   private static ModelLayout layout(int hidden, String optimizer, TableLayout... tables) {

@@ -158,7 +158,7 @@ class ShardFilesTest {
         .hasMessageContaining("'count=many'");
   }
 
-  /** Who goes on from a snapshot numbers from 1 again, and calls for none that came before it. */
+  /** A run that resumes from a snapshot numbers its shrinks from 1 again, and repeats none that came before it. */
   @Test
   void shrinks_go_on_behind_those_that_are_inside() throws IOException {
     TableLife life = TableLife.NONE.withShrink(0, 1, 0);
@@ -180,7 +180,7 @@ class ShardFilesTest {
     assertThat(shrink(anew, 1)).isEqualTo(new Shrunk(0, 2, 0, 0));
   }
 
-  /** Of a trainer that was started again, say, while the others train. */
+  /** A restore of a running job, as by a trainer that was restarted while the others train. */
   @Test
   void a_job_that_has_begun_is_not_begun_again_and_not_harmed() throws IOException {
     ParameterShard first = shard(0, 1);

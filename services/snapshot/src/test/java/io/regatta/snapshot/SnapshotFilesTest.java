@@ -196,7 +196,10 @@ class SnapshotFilesTest {
         .as("a whole one counts with whole ones").containsExactly("base", "first", "merged", "second");
   }
 
-  /** Whoever is killed at any point before the last rename leaves the former snapshot, and nothing that looks like one. */
+  /**
+   * A writer killed at any point before the last rename leaves the former snapshot, and no other directory that
+   * resembles one.
+   */
   @Test
   void what_was_not_written_to_its_end_is_no_snapshot() throws IOException {
     WrittenSnapshot former = WrittenSnapshot.random(1, 50);
@@ -242,7 +245,10 @@ class SnapshotFilesTest {
     SnapshotRemoval.left(dir.resolve("nothing"), run);
   }
 
-  /** What is removed is never seen by half, and who is killed while removing leaves what the next start takes. */
+  /**
+   * A removed snapshot is never visible in part, and a process killed while removing leaves what the next start
+   * removes.
+   */
   @Test
   void what_was_not_removed_to_its_end_is_removed_at_the_next_start() throws IOException {
     WrittenSnapshot parameters = WrittenSnapshot.random(1, 5);
@@ -268,7 +274,9 @@ class SnapshotFilesTest {
     }
   }
 
-  /** Behind a link it can be seen what happens first: the name goes, and nothing that had it is there by half. */
+  /**
+   * Through a link the order of events is visible: the name goes first, and no directory of that name is there in part.
+   */
   @Test
   void what_is_no_longer_kept_loses_its_name_first() throws IOException {
     WrittenSnapshot parameters = WrittenSnapshot.random(1, 5);
@@ -293,7 +301,7 @@ class SnapshotFilesTest {
     assertThat(Snapshots.all(dir)).containsExactly(dir.resolve("model"), dir.resolve("step-1"), dir.resolve("step-2"));
   }
 
-  /** Whoever dies between the two renames of a replacement leaves the former one under another name. */
+  /** A writer that dies between the two renames of a replacement leaves the former snapshot under another name. */
   @Test
   void one_that_was_being_replaced_is_still_there() throws IOException {
     WrittenSnapshot former = WrittenSnapshot.random(1, 50);
@@ -478,7 +486,7 @@ class SnapshotFilesTest {
     assertThat(left).doesNotExist();
   }
 
-  /** What the writer was given is compared, not what the disk says it has. */
+  /** The entry compares the bytes given to the writer, not the bytes that the disk reports. */
   @Test
   void tensors_that_the_disk_gives_back_otherwise_are_not_noted() throws IOException {
     Path file = dir.resolve("x.safetensors");

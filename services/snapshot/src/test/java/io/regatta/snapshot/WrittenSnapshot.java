@@ -25,13 +25,13 @@ final class WrittenSnapshot {
   private static final List<DenseVariable> VARIABLES = List.of(new DenseVariable("w", List.of(7, 5)),
       new DenseVariable("layer/b", List.of(11)), new DenseVariable("scalar", List.of(1)));
 
-  /** By table, then by id: whole rows. */
+  /** Whole rows by table, then by id. */
   final Map<String, Map<Long, float[]>> tables = new TreeMap<>(Map.of(EMB.name(), new TreeMap<>(), WIDE.name(), new TreeMap<>()));
-  /** Whose it is. */
+  /** Run that it belongs to. */
   String run = "00000000000000a1";
-  /** Behind which it is; -1: none. */
+  /** Pass after which it was taken; -1: none. */
   int pass = -1;
-  /** By slot + 1, then by variable. */
+  /** Values by slot + 1, then by variable. */
   final List<Map<String, float[]>> dense = new ArrayList<>();
 
   private static ModelLayout layout(Sharding sharding) {
@@ -135,7 +135,7 @@ final class WrittenSnapshot {
     return sizes;
   }
 
-  /** What is on disk; an id that comes twice is a failure. */
+  /** Reads the snapshot on disk; an id that comes twice is a failure. */
   static WrittenSnapshot read(Path dir) throws IOException {
     WrittenSnapshot s = new WrittenSnapshot();
     try (SnapshotReader in = SnapshotReader.open(dir)) {

@@ -1,6 +1,6 @@
 package io.regatta.trainer;
 
-/** The silent {@link Progress} of replicas that do not report. Stateless, any thread. */
+/** A {@link Progress} without output, for replicas that do not report. Stateless; any thread may use it. */
 enum NoProgress implements Progress {
   INSTANCE
 }

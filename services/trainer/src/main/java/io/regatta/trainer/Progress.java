@@ -4,13 +4,13 @@ import io.regatta.trainer.data.LoadListener;
 import java.util.function.DoubleSupplier;
 
 /**
- * Where a training loop says how far it is. One owner: the model thread of the replica that reports (replica 0 of
- * rank 0 by default); the others get {@link #none()}. A phase begins with {@link #begin}, and ends with {@link #end}
- * or with the next {@code begin}. Each method does nothing unless it is overridden.
+ * The progress display of a training loop. Owner: the model thread of the replica that reports, which is replica 0 of
+ * rank 0 by default; the others get {@link #none()}. A phase begins with {@link #begin}, and ends with {@link #end} or
+ * with the next {@code begin}. Each method does nothing unless it is overridden.
  */
 public interface Progress extends AutoCloseable {
 
-  /** Bytes of one. */
+  /** Bytes of one megabyte, as phases count them. */
   long MEGABYTE = 1_000_000;
 
   /**
@@ -21,37 +21,43 @@ public interface Progress extends AutoCloseable {
    */
   default void begin(String phase, long examples) {}
 
-  /** Starts a phase that counts something else than examples, for instance {@code MB}. */
+  /** Starts a phase that counts something other than examples, for instance {@code MB}. */
   default void begin(String phase, long amount, String unit) {
     begin(phase, amount);
   }
 
   /**
-   * So much of the phase was done before it began, by the earlier life of a run that goes on: it counts as done, but
-   * not for rate and time left. Called right behind {@link #begin}.
+   * Counts an amount as done that an earlier process of this run did before the phase began. It counts for the share
+   * that is done, but not for the rate and the time left. Called immediately after {@link #begin}.
    */
   default void behind(long amount) {}
 
-  /** Changes the amount of the phase that {@link #begin} gave, because the work is now divided among more or fewer trainers. */
+  /**
+   * Changes the amount of the phase that {@link #begin} gave, after the work has been divided among another number of
+   * trainers.
+   */
   default void resize(long amount) {}
 
   /**
-   * How to find out which share of the phase is done, where its amount is not known, or may be less: for the time left.
+   * Sets how to find the share of the phase that is done. It serves to estimate the time left where the amount is
+   * unknown, or may turn out less.
    *
-   * @param done from 0 to 1, NaN if that is not known now; asked by the owner's thread
+   * @param done from 0 to 1, NaN if that is not known now; called on the owner's thread
    */
   default void share(DoubleSupplier done) {}
 
-  /** Counts examples (or what else the phase counts) done in this phase. */
+  /** Counts examples, or the phase's other unit, as done. */
   default void advance(long amount) {}
 
   /**
-   * Newest value of a metric of the phase (such as {@code loss} or {@code auc}), shown until the next one. Values are
-   * given only where the loop has them anyway: reading a loss from the engine waits for the step to be computed.
+   * Sets the newest value of a metric of the phase, such as {@code loss} or {@code auc}; it is shown until the next
+   * one. Call it only with values that the loop has anyway: reading a loss from the engine waits for the step.
    */
   default void metric(String name, double value) {}
 
-  /** A phase that counts megabytes: begun when something is loaded first, ended by {@link #end}. */
+  /**
+   * Returns a listener that reports loading as a phase in megabytes: begun at its first call, ended by {@link #end}.
+   */
   default LoadListener loading(String phase) {
     long[] shown = {-1};
     return (bytes, all) -> {
@@ -64,7 +70,9 @@ public interface Progress extends AutoCloseable {
     };
   }
 
-  /** Announces a file of the model that is about to be written, file after file; on the rank that saves it. */
+  /**
+   * Announces that a file of the model is about to be written; called once per file, on the rank that saves the model.
+   */
   default void saving(String file) {}
 
   /** Prints one line of text without disturbing the bar. */
@@ -73,11 +81,11 @@ public interface Progress extends AutoCloseable {
   /** Ends the phase and prints its totals. Does nothing if no phase is open. */
   default void end() {}
 
-  /** Gives back the terminal; a phase that is still open was broken off. */
+  /** Releases the terminal. A phase that is still open counts as aborted. */
   @Override
   default void close() {}
 
-  /** One that swallows everything. */
+  /** Returns the display without output. */
   static Progress none() {
     return NoProgress.INSTANCE;
   }

@@ -11,31 +11,31 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What a {@link TrainingProgram} implements as well so that the models which it trains can be loaded again to predict
- * ({@link io.regatta.trainer.serve.Predictor}). Needs a public no-argument constructor. The job that it is given has name,
- * program, settings and {@code data.format} of the one that trained, and nothing else.
+ * A {@link TrainingProgram} whose trained models can be loaded again to predict
+ * ({@link io.regatta.trainer.serve.Predictor}). It needs a public no-argument constructor. The job that its methods get
+ * has only the name, program, settings and {@code data.format} of the job that trained.
  */
 public interface Servable {
 
-  /** The network as it was trained, not initialized. */
+  /** Returns the network as it was trained, without parameter values. */
   Block network(JobConfig job);
 
   /**
-   * How an example is written as a line, by which the service takes it. Where the format has a label, lines to
-   * predict have any valid one.
+   * Returns the format in which the service accepts an example as a line. If the format has a label, lines to predict
+   * may have any valid one.
    */
   LineFormat input(JobConfig job);
 
   /**
-   * Files of examples to predict, in the format that the job says; by default lines of {@link #input}.
+   * Returns a source of examples to predict, in the job's format; by default lines of {@link #input}.
    *
    * @param files must exist
-   * @param badLines what becomes of those that are not in the format
+   * @param badLines handles lines that are not in the format
    */
   default FileSource<?> examples(JobConfig job, List<Path> files, BadLines badLines) {
     return new TextSource(input(job), files, badLines);
   }
 
-  /** One number for each example, out of what the network gives for a batch; model thread. */
+  /** Returns one score per example, computed from the network's outputs for a batch. Called on the model thread. */
   float[] scores(NDArray outputs);
 }

@@ -1,6 +1,6 @@
 /**
- * What the author of a training program sees: {@link io.regatta.trainer.TrainingProgram} is run with a
- * {@link io.regatta.trainer.Worker}. Each package below is one capability of the trainer; they and this one depend on
- * each other in one direction, without circles.
+ * The API for authors of training programs: {@link io.regatta.trainer.TrainingProgram} is run with a
+ * {@link io.regatta.trainer.Worker}. Each package below is one capability of the trainer. They and this package depend
+ * on each other in one direction, without cycles.
  */
 package io.regatta.trainer;

@@ -17,9 +17,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
- * The gRPC calls of one port, but for tensor streams: finds the method of a call, and has a {@link HttpServerCall} read it.
- * Has gRPC's health and reflection services from the start. Vert.x's own gRPC server resets calls of garbage, and never answers
- * those that end in the middle of a message. Used on the event loop of its port.
+ * The gRPC calls of one port except tensor streams: it finds the method of a call, and has an {@link HttpServerCall}
+ * read it. Has gRPC's health and reflection services from the start. Vert.x's own gRPC server resets calls of garbage,
+ * and never answers those that end in the middle of a message. Used on the event loop of its port.
  */
 public final class GrpcCalls implements Handler<HttpServerRequest> {
   static final String CONTENT_TYPE = "application/grpc";
@@ -35,15 +35,15 @@ public final class GrpcCalls implements Handler<HttpServerRequest> {
     Reflection.bind(this);
   }
 
-  /** Adds a service whose calls are tensor streams, or are added to what is returned. */
+  /** Adds a service whose calls are tensor streams, or are added to the returned object. */
   public Service service(ServiceDescriptor descriptor, BooleanSupplier ready) {
     return service(descriptor, ready, RequestLimits.DEFAULTS);
   }
 
   /**
-   * The same with other limits of requests.
+   * Adds a service with other limits of requests.
    *
-   * @param ready what the health service answers for it
+   * @param ready the answer of the health service for it
    */
   public Service service(ServiceDescriptor descriptor, BooleanSupplier ready, RequestLimits limits) {
     services.put(descriptor, ready);
@@ -83,12 +83,12 @@ public final class GrpcCalls implements Handler<HttpServerRequest> {
     }
   }
 
-  /** True if a path is that of a method here. */
+  /** Returns true if a path is that of a method here. */
   public boolean hasMethod(String path) {
     return methods.containsKey(path);
   }
 
-  /** True for a request that a gRPC service can read: HTTP/2, POST, and messages in protobuf. */
+  /** Returns true for a request that a gRPC service can read: HTTP/2, POST, and messages in protobuf. */
   public static boolean isGrpc(HttpServerRequest request) {
     return request.version() == HttpVersion.HTTP_2 && request.method() == HttpMethod.POST
         && isProtobuf(request.getHeader("content-type"));
@@ -99,8 +99,8 @@ public final class GrpcCalls implements Handler<HttpServerRequest> {
   }
 
   /**
-   * True for a request whose messages may be compressed. No port decompresses: a few kilobytes could become gigabytes,
-   * and limits of messages would count the wrong bytes.
+   * Returns true for a request whose messages may be compressed. No port decompresses: a few kilobytes could become
+   * gigabytes, and limits of messages would count the wrong bytes.
    */
   public static boolean isCompressed(HttpServerRequest request) {
     String encoding = request.getHeader(ENCODING);
@@ -131,7 +131,7 @@ public final class GrpcCalls implements Handler<HttpServerRequest> {
     }
   }
 
-  /** Answers such that clients of gRPC and of HTTP can read it. */
+  /** Refuses a request, in a form that clients of gRPC and of HTTP can read. */
   private static void refuse(HttpServerRequest request, int http, GrpcStatus status, String why) {
     request.response().setStatusCode(http).putHeader("grpc-status", Integer.toString(status.code))
         .putHeader("grpc-message", ErrorMapping.encode(why));

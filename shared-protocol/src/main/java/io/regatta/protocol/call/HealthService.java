@@ -25,15 +25,15 @@ import java.util.Map;
  */
 final class HealthService {
   private static final long WATCH_MILLIS = 500;
-  /** Calls of Watch need no token, so they must not grow without end. */
+  /** Limit of watches in all: calls of Watch need no token, so they must not grow without end. */
   private static final int MAX_WATCHES = 256;
-  /** Of these, so that one address does not keep the others from watching. */
+  /** Limit of watches from one address, so that it does not keep the others from watching. */
   private static final int MAX_OF_ADDRESS = 32;
-  /** Of a request, which holds the name of a service. */
+  /** Size of a request, which holds the name of a service. */
   private static final int MESSAGE_BYTES = 8 << 10;
-  /** Of all requests that have not arrived whole: their senders need no token. */
+  /** Bytes of all requests that have not arrived completely: their senders need no token. */
   private static final int ARRIVING_BYTES = 1 << 20;
-  /** Within which a request has to arrive. */
+  /** Time within which a request has to arrive. */
   private static final long ARRIVAL_MILLIS = 20_000;
   private static final ServiceDescriptor DESCRIPTOR = HealthProto.getDescriptor().findServiceByName("Health");
   private static final ServiceName NAME = ServiceName.create("grpc.health.v1", "Health");
@@ -120,7 +120,7 @@ final class HealthService {
     return observer::release;
   }
 
-  /** A client that is told every change, until it goes. */
+  /** A client that gets every change, until it goes. */
   private final class Observer {
     private final String name;
     private final ServerCall<HealthCheckRequest, HealthCheckResponse> call;
@@ -152,7 +152,7 @@ final class HealthService {
       }
     }
 
-    /** Ends the timer and gives the origin its place back, once. */
+    /** Ends the timer and releases the origin's place, once. */
     private void release() {
       if (!released) {
         released = true;

@@ -6,7 +6,7 @@ import io.vertx.core.Vertx;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Requests of one port that are arriving or being answered: how many bytes of them there may be together, and how long
+ * Requests of one port that are arriving or being answered, with limits of their bytes together and of the time that
  * each may take to arrive. Owned by the event loop of that port; the count of refusals may be read by any thread.
  */
 public final class HeldRequests {
@@ -17,10 +17,10 @@ public final class HeldRequests {
   private long bytes;
 
   /**
-   * No requests yet.
+   * Creates a record without requests.
    *
    * @param mostBytes of all requests together
-   * @param arrivalMillis within which a request has to arrive whole
+   * @param arrivalMillis within which a request has to arrive completely
    */
   public HeldRequests(Vertx vertx, long mostBytes, long arrivalMillis) {
     this.vertx = vertx;
@@ -45,12 +45,12 @@ public final class HeldRequests {
     return new Overloaded("requests of " + bytes + " bytes are being answered; ask again later");
   }
 
-  /** Has the task run when a request that begins now must have arrived; returns what to run when it has. */
+  /** Runs the task when a request that begins now must have arrived; returns the action to run when it has. */
   public Runnable awaitArrival(Runnable late) {
     return VertxLoop.current(vertx).after(arrivalMillis, late)::cancel;
   }
 
-  /** Returns what is said of a request that has not arrived in time. */
+  /** Returns the text about a request that has not arrived in time. */
   public String late(String arrived) {
     return "after " + arrivalMillis + " ms " + arrived + " of the request have come, and not the rest";
   }

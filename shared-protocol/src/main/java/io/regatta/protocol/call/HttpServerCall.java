@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A control call over HTTP/2, from its request to its status; used on the event loop of its port. Every outcome is
  * answered: a refusal with its status, bytes that are no request with {@code InvalidInput}, a fault of this side with
- * INTERNAL and a line in the log. If the client cancels the call or disconnects, what waits for it is withdrawn.
+ * INTERNAL and a line in the log. If the client cancels the call or disconnects, its waits are withdrawn.
  *
  * @param <Q> request message
  * @param <A> answer message
@@ -38,7 +38,9 @@ final class HttpServerCall<Q, A> implements ServerCall<Q, A> {
   private final PeerLog faults;
   private final MessageReader reader;
   private final Serve<Q, A> serve;
-  /** Each message is served as it arrives, and the client's end is the call's; otherwise a request is one message. */
+  /**
+   * True: each message is served as it arrives, and the client's end is the call's. Otherwise a request is one message.
+   */
   private final boolean streaming;
   /** The one message, until the client has ended its request. */
   private Q only;
@@ -63,7 +65,7 @@ final class HttpServerCall<Q, A> implements ServerCall<Q, A> {
     this.serve = serve;
   }
 
-  /** Reads the request from here on. */
+  /** Starts to read the request. */
   void start() {
     request.exceptionHandler(e -> clientGone());
     response.exceptionHandler(e -> clientGone());
@@ -103,7 +105,7 @@ final class HttpServerCall<Q, A> implements ServerCall<Q, A> {
     }
   }
 
-  /** The request is whole, or is not read any more. */
+  /** Releases the held bytes: the request is complete, or is not read any more. */
   private void release() {
     hasArrived.run();
     if (held > 0) {
@@ -152,7 +154,7 @@ final class HttpServerCall<Q, A> implements ServerCall<Q, A> {
     }
   }
 
-  /** Whoever serves it counts the message from here on. */
+  /** Begins to serve; the message counts as the handler's from here on. */
   private void begin(Q message) {
     release();
     Runnable whenGone = serve.begin(message, this);

@@ -4,8 +4,8 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.vertx.core.buffer.Buffer;
 
 /**
- * Cuts the body of a control call into gRPC messages, however the network has cut it. A message's announced length is
- * checked against the limit, and memory follows the bytes that have arrived. Owned by its call.
+ * A reader that cuts the body of a control call into gRPC messages, at any fragmentation by the network. A message's
+ * announced length is checked against the limit, and memory follows the bytes that have arrived. Owned by its call.
  */
 final class MessageReader {
   private static final int PREFIX = 5;
@@ -28,7 +28,7 @@ final class MessageReader {
   }
 
   /**
-   * Returns the next message, or null if none is whole.
+   * Returns the next message, or null if none is complete.
    *
    * @throws InvalidInput if the bytes are no gRPC message within the limit
    */
@@ -58,12 +58,12 @@ final class MessageReader {
     }
   }
 
-  /** True if no message has been begun. */
+  /** Returns true if no message has been begun. */
   boolean atBoundary() {
     return bytes.length() == 0;
   }
 
-  /** Says what was cut short. */
+  /** Returns a description of the incomplete message. */
   String progress() {
     return bytes.length() < PREFIX ? bytes.length() + " of " + PREFIX + " prefix bytes"
         : bytes.length() - PREFIX + " of " + bytes.getUnsignedInt(1) + " bytes";

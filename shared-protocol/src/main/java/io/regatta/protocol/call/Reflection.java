@@ -76,7 +76,7 @@ final class Reflection {
     return all.build();
   }
 
-  /** Adds the file and all that it imports, or says that it is not known. */
+  /** Adds the file and all that it imports, or an error that it is not known. */
   private static void file(ServerReflectionResponse.Builder answer, FileDescriptor file, String wanted) {
     if (file == null) {
       answer.setErrorResponse(ErrorResponse.newBuilder().setErrorCode(GrpcStatus.NOT_FOUND.code)
@@ -102,7 +102,7 @@ final class Reflection {
     return all;
   }
 
-  /** Services, methods, messages and enums by their full names. */
+  /** Returns services, methods, messages and enums by their full names. */
   private Map<String, FileDescriptor> symbols() {
     Map<String, FileDescriptor> all = new HashMap<>();
     for (FileDescriptor file : files().values()) {

@@ -16,7 +16,7 @@ import java.util.Map;
  * @param held limit of all requests that are arriving, which other calls may share; null: none
  */
 public record RequestLimits(int messageBytes, int textCharacters, String textKey, HeldRequests held) {
-  /** Those of a service that names no others: 256 KiB, and texts as long as the longest path of Linux. */
+  /** Limits of a service that names no others: 256 KiB, and texts as long as the longest path of Linux. */
   public static final RequestLimits DEFAULTS = new RequestLimits(256 << 10, 4096, "");
 
   private static final int SHOWN = 32;
@@ -26,12 +26,16 @@ public record RequestLimits(int messageBytes, int textCharacters, String textKey
     this(messageBytes, textCharacters, textKey, null);
   }
 
-  /** Requests whose texts may fill the whole message. */
+  /** Returns limits of requests whose texts may fill the whole message. */
   public static RequestLimits ofBytes(int messageBytes, HeldRequests held) {
     return new RequestLimits(messageBytes, messageBytes, "", held);
   }
 
-  /** @throws InvalidInput if a text is too long */
+  /**
+   * Checks a request.
+   *
+   * @throws InvalidInput if a text is too long
+   */
   void check(String method, Object request) {
     if (request instanceof Message message) {
       for (Map.Entry<FieldDescriptor, Object> field : message.getAllFields().entrySet()) {

@@ -7,8 +7,8 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.grpc.common.GrpcStatus;
 
 /**
- * One control call of one client, as its server sees it: any number of answers, then a status. Used on the loop of the port. If the
- * client cancels the call or disconnects, what waits for it is withdrawn.
+ * One control call of one client, as its server sees it: any number of answers, then a status. Used on the loop of the
+ * port. If the client cancels the call or disconnects, its waits are withdrawn.
  *
  * @param <Q> request message
  * @param <A> answer message
@@ -17,14 +17,16 @@ public interface ServerCall<Q, A> {
 
   /** Begins a call. */
   interface Serve<Q, A> {
-    /** Returns what to run if the client cancels the call or disconnects. */
+    /** Serves a call. Returns the action to run if the client cancels the call or disconnects. */
     Runnable begin(Q request, ServerCall<Q, A> call);
   }
 
   /** Returns the {@link io.regatta.protocol.connection.PeerOrigin} of the call; empty if it has none. */
   String origin();
 
-  /** Lets the call's connection stay although it has not authenticated; returns what to run when the call ends. */
+  /**
+   * Lets the call's connection stay although it has not authenticated; returns the action to run when the call ends.
+   */
   Runnable keepConnection();
 
   /** Returns true once the call has its status, or the client is gone. */
@@ -36,7 +38,7 @@ public interface ServerCall<Q, A> {
   /** Returns true if the client is slower than the answers; {@link #drainHandler} is called when there is room again. */
   boolean writeQueueFull();
 
-  /** Sets what to call when there is room for answers again. */
+  /** Sets the handler to call when there is room for answers again. */
   void drainHandler(Handler<Void> handler);
 
   /** Returns the bytes by which an answer is sent. */

@@ -18,9 +18,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An accepted connection until it authenticates: bounds its time, bytes and calls, and closes it if it exceeds one.
- * First handler of its channel, and gone from there once it has authenticated. Owned by the connection's event loop,
- * except where a method says otherwise.
+ * The admission of an accepted connection, until it authenticates: limits its time, bytes and calls, and closes it if
+ * it exceeds one. First handler of its channel, and removed once it has authenticated. Owned by the connection's event
+ * loop, except where a method says otherwise.
  */
 public final class Admission extends ChannelDuplexHandler {
   private static final AttributeKey<Admission> KEY = AttributeKey.valueOf(Admission.class, "admission");
@@ -60,7 +60,7 @@ public final class Admission extends ChannelDuplexHandler {
     channel.attr(KEY).set(this);
   }
 
-  /** Any thread. */
+  /** Returns the peer's address. Any thread. */
   InetAddress address() {
     return address;
   }
@@ -114,7 +114,7 @@ public final class Admission extends ChannelDuplexHandler {
     }
   }
 
-  /** The connection has authenticated. Any thread. */
+  /** Notes that the connection has authenticated. Any thread. */
   public void admit() {
     if (!admitted) {
       limiter.admit(this);
@@ -137,7 +137,7 @@ public final class Admission extends ChannelDuplexHandler {
     }
   }
 
-  /** Counts a call before authentication; returns false if it is one too many, and is not to be answered. */
+  /** Counts a call before authentication; returns false if it is one too many, and must not be answered. */
   public boolean mayCall() {
     if (!admitted && !ended && ++calls > ConnectionLimits.UNAUTHENTICATED_CALLS) {
       exceeded("made more than " + ConnectionLimits.UNAUTHENTICATED_CALLS + " calls");

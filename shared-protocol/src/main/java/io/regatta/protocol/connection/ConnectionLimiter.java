@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets connections of one port in, as many as {@link OpenConnections} may be open, and gives each an {@link Admission}.
- * Stands in the pipeline of the listening channel, before connections are registered.
+ * The limiter of one port's connections: admits as many as {@link OpenConnections} allows, and gives each an
+ * {@link Admission}. Stands in the pipeline of the listening channel, before connections are registered.
  */
 public final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectionLimiter.class);
@@ -89,7 +89,7 @@ public final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
     connections.authenticated(admission);
   }
 
-  /** Says that a connection has exceeded what it may do before it authenticates. */
+  /** Logs that a connection has exceeded its limit before authentication. */
   void exceeded(Admission admission, String what) {
     excesses.warn("closes a connection of {} to {} that has {} without authentication", admission.address(),
         admission.port(), what);

@@ -7,10 +7,10 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 
 /**
- * Log lines that a peer can cause: few in ten seconds, of bounded length, and escaped ({@link PeerText}). A line says
- * how many were left out before it: the first after those ten seconds, and of a flood the 100th, the 10,000th and so
- * on. Each kind of line has an instance of its own, so that one cannot silence another. Values are from outside, and
- * are cut, unless they are an {@link OwnText}. Thread-safe.
+ * A limiter of log lines that a peer can cause: few in ten seconds, of bounded length, and escaped ({@link PeerText}).
+ * A line shows how many were suppressed before it: the first after those ten seconds, and of a flood the 100th, the
+ * 10,000th and so on. Each kind of line has an instance of its own, so that one cannot silence another. Values are from
+ * outside, and are cut, unless they are an {@link OwnText}. Thread-safe.
  */
 public final class PeerLog {
   private static final int EVENT_CHARS = 1000;
@@ -76,7 +76,7 @@ public final class PeerLog {
     }
   }
 
-  /** Returns what to say of the lines that were left out, or null if this one is left out, too. */
+  /** Returns a text about the suppressed lines, or null if this one is suppressed, too. */
   private synchronized String due() {
     long now = nanos.getAsLong();
     if (now - since >= PAUSE_NANOS) {

@@ -1,2 +1,5 @@
-/** Accepted connections of a port: how many there may be, what one may do before it authenticates, and log lines of peers. */
+/**
+ * Accepted connections of a port: their number, their limits before authentication, and log lines of peers. All ports
+ * use it.
+ */
 package io.regatta.protocol.connection;

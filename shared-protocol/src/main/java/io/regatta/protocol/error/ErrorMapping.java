@@ -18,10 +18,10 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 /**
- * The one place where {@link RegattaException}s become gRPC status codes and back: InvalidInput ↔ INVALID_ARGUMENT,
- * Conflict ↔ ALREADY_EXISTS, StaleGeneration ↔ ABORTED, NotOwner ↔ FAILED_PRECONDITION, Overloaded ↔ RESOURCE_EXHAUSTED,
- * PeerLost ↔ UNAVAILABLE, Indeterminate ↔ UNKNOWN, Cancelled ↔ CANCELLED, RunEnded ↔ OUT_OF_RANGE. The text travels in {@code grpc-message}.
- * Pure functions, any thread.
+ * The mapping between {@link RegattaException}s and gRPC status codes, the only one: InvalidInput ↔ INVALID_ARGUMENT,
+ * Conflict ↔ ALREADY_EXISTS, StaleGeneration ↔ ABORTED, NotOwner ↔ FAILED_PRECONDITION, Overloaded ↔
+ * RESOURCE_EXHAUSTED, PeerLost ↔ UNAVAILABLE, Indeterminate ↔ UNKNOWN, Cancelled ↔ CANCELLED, RunEnded ↔ OUT_OF_RANGE.
+ * The text travels in {@code grpc-message}. Pure functions, any thread.
  */
 public final class ErrorMapping {
 
@@ -36,7 +36,7 @@ public final class ErrorMapping {
 
   private ErrorMapping() {}
 
-  /** The status for an error of ours. */
+  /** Returns the status for an error of ours. */
   public static GrpcStatus status(RegattaException error) {
     if (error instanceof InvalidInput) {
       return GrpcStatus.INVALID_ARGUMENT;
@@ -58,7 +58,7 @@ public final class ErrorMapping {
     return GrpcStatus.UNKNOWN;
   }
 
-  /** The error for a status that a peer answered with; null or unknown codes are taken as UNKNOWN. */
+  /** Returns the error for a status that a peer answered with; null or unknown codes are taken as UNKNOWN. */
   public static RegattaException exception(GrpcStatus status, String message) {
     String text = message == null || message.isBlank() ? "the peer answered with status "
         + (status == null ? GrpcStatus.UNKNOWN : status).name() + " and no message" : message;
@@ -89,7 +89,7 @@ public final class ErrorMapping {
         : status == GrpcStatus.UNIMPLEMENTED ? peer + ": " + message : message);
   }
 
-  /** Any failure as one of ours; what is not ours already is indeterminate. */
+  /** Returns any failure as one of ours; a foreign failure is indeterminate. */
   public static RegattaException regatta(Throwable failure) {
     Throwable cause = failure;
     while ((cause instanceof CompletionException || cause instanceof ExecutionException) && cause.getCause() != null) {
@@ -104,15 +104,16 @@ public final class ErrorMapping {
     return new Indeterminate("unexpected failure: " + cause, cause);
   }
 
-  /** What a generated Vert.x service fails its future with, so that the caller reads our text. */
+  /** Returns the failure for the future of a generated Vert.x service, so that the caller reads our text. */
   public static StatusException toStatus(Throwable failure) {
     RegattaException error = regatta(failure);
     return new StatusException(status(error), decode(encode(String.valueOf(error.getMessage()))));
   }
 
   /**
-   * Percent-encoding of {@code grpc-message}, as the gRPC protocol over HTTP/2 wants it: of UTF-8, all but printable
-   * ASCII and the percent sign itself. A text that would get longer than {@value #MAX_ENCODED} characters is cut.
+   * Encodes {@code grpc-message} in percent-encoding, as the gRPC protocol over HTTP/2 requires: of UTF-8, all but
+   * printable ASCII and the percent sign itself. A text that would be longer than {@value #MAX_ENCODED} characters is
+   * cut.
    */
   public static String encode(String message) {
     StringBuilder out = new StringBuilder(Math.min(message.length() + 16, MAX_ENCODED));
@@ -141,7 +142,7 @@ public final class ErrorMapping {
     }
   }
 
-  /** The reverse of {@link #encode}; what is not well encoded is kept as it is. */
+  /** Reverses {@link #encode}; badly encoded parts are kept unchanged. */
   public static String decode(String encoded) {
     ByteArrayOutputStream out = new ByteArrayOutputStream(encoded.length());
     int i = 0;
@@ -159,7 +160,7 @@ public final class ErrorMapping {
     return out.toString(StandardCharsets.UTF_8);
   }
 
-  /** The byte that two hexadecimal digits stand for, or -1. */
+  /** Returns the byte of two hexadecimal digits, or -1. */
   private static int hex(String text, int at) {
     if (at + 1 >= text.length()) {
       return -1;

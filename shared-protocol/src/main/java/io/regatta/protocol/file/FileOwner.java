@@ -21,7 +21,7 @@ public final class FileOwner {
    * Returns the number of the user of this process.
    *
    * @throws IOException or {@link UnsupportedOperationException} or {@link IllegalArgumentException}, if the system
-   *     does not say who that is
+   *     does not provide it
    */
   public static int user() throws IOException {
     return (Integer) Files.getAttribute(PROCESS, UID);

@@ -12,10 +12,10 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Reads files that hold a secret, and refuses those that other users may read or change. A file of this process's user
- * is for that user alone (0600, 0400). A file of another user, such as a Kubernetes Secret, which root owns, may in
- * addition be readable for its group (0440): there is no other way to give it to this process. File systems without
- * such permissions are not checked. Stateless, any thread; blocks.
+ * A reader of files that hold a secret, which refuses those that other users may read or change. A file of this
+ * process's user is for that user alone (0600, 0400). A file of another user, such as a Kubernetes Secret, which root
+ * owns, may also be readable for its group (0440). There is no other way to give such a file to this process. File
+ * systems without such permissions are not checked. Stateless, any thread; blocks.
  */
 public final class SecretFile {
 
@@ -28,7 +28,7 @@ public final class SecretFile {
    * Returns the content of a file.
    *
    * @param setting that names it, for messages
-   * @throws InvalidInput one line that says why it cannot be read, or its mode and how to change it
+   * @throws InvalidInput one line with the reason for which it cannot be read, or its mode and how to change it
    */
   public static byte[] read(String setting, Path file) {
     try {

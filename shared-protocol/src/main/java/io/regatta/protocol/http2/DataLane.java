@@ -17,18 +17,18 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * A way for the content of DATA frames past the copies of Vert.x and of Netty's HTTP/2 codec, in both directions, on an
- * HTTP/2 connection of Vert.x. Streams are opened, answered, ended and reset through Vert.x as ever; the wire is the
- * same, and so are the windows, which Netty's flow controllers keep. Installed once per connection and owned by its event
- * loop.
+ * HTTP/2 connection of Vert.x. Streams are opened, answered, ended and reset through Vert.x as usual. The wire is the
+ * same, and so are the windows, which Netty's flow controllers keep. Installed once per connection and owned by its
+ * event loop.
  *
- * <p>At the time of the installation the HTTP/2 handler may be in the middle of a frame. Where the next one begins is
- * told by the answer to a PING: until it has come the lane is not {@link #of ready}, and streams go the ordinary way. A
- * client waits for it before it opens streams; a server of ours is ready when the client is, because its own PING went
+ * <p>At the time of the installation the HTTP/2 handler may be in the middle of a frame. The answer to a PING marks the
+ * beginning of the next frame. Until it arrives the lane is not {@link #of ready}, and streams go the ordinary way. A
+ * client waits for it before it opens streams. A server of ours is ready when the client is, because its own PING went
  * out before the client's was answered.
  */
 public final class DataLane {
   private static final String NAME = "regatta-data-tap";
-  /** What may wait in the socket's queue: enough for a flush of some frames, not for whole tensors. */
+  /** Limits of the socket's queue: enough for a flush of some frames, not for whole tensors. */
   private static final WriteBufferWaterMark WATER = new WriteBufferWaterMark(256 << 10, 1 << 20);
 
   private final HttpConnection connection;
@@ -76,7 +76,10 @@ public final class DataLane {
     return ready.future();
   }
 
-  /** The lane of this connection, or null if it has none that is ready, or if this is not the connection's event loop. */
+  /**
+   * Returns the lane of this connection, or null if it has none that is ready, or if this is not the connection's event
+   * loop.
+   */
   public static DataLane of(HttpConnection connection) {
     Channel channel = channel(connection);
     if (channel != null && channel.pipeline().get(NAME) instanceof DataTap tap && tap.ready()) {
@@ -89,8 +92,8 @@ public final class DataLane {
   }
 
   /**
-   * Closes a connection at once, whatever waits to be sent on it: what waits fails. The ordinary way first waits until a last
-   * frame has been sent, which a peer that reads nothing does not let happen. Any thread.
+   * Closes a connection at once; frames that wait to be sent fail. The ordinary way first waits until a last frame has
+   * been sent, which never happens if the peer reads nothing. Any thread.
    */
   public static void cut(HttpConnection connection) {
     Channel channel = NettyParts.channel(connection);
@@ -116,11 +119,11 @@ public final class DataLane {
   }
 
   /**
-   * Takes over the DATA of a stream that is open: its content comes to the sink instead of Vert.x, which sees the end
-   * of it only. Nothing of it may have been read yet.
+   * Takes over the DATA of an open stream: its content goes to the sink instead of Vert.x, which sees only its end.
+   * Nothing of it may have been read yet.
    *
    * @param owner loop of the connection's thread, on which the stream is used
-   * @param queueBytes what may wait to be sent before the writer is told to hold back
+   * @param queueBytes that may wait to be sent before the writer must hold back
    * @return null if there is no such stream (any more), or the owner is of another event loop
    */
   public DataStream open(VertxLoop owner, int streamId, int queueBytes, DataSink sink) {

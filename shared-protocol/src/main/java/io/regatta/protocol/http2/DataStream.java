@@ -47,10 +47,10 @@ public final class DataStream {
   }
 
   /**
-   * Sends head and payload, one behind the other, in as many frames as it takes. Takes both over and releases them;
+   * Sends head and payload, one after the other, in as many frames as necessary. Takes both over and releases them;
    * they must not change before.
    *
-   * @return completes when the last byte has been handed to the operating system; fails if the stream ends before
+   * @return completes when the last byte has been passed to the operating system; fails if the stream ends before
    */
   public Future<Void> write(ByteBuf head, ByteBuf payload) {
     Promise<Void> result = loop.promise();
@@ -98,45 +98,49 @@ public final class DataStream {
     }
   }
 
-  /** Whether so much waits to be sent that the writer should hold back until the drain handler is called. */
+  /** Returns true if enough waits to be sent that the writer should hold back until the drain handler is called. */
   public boolean writeQueueFull() {
     return full;
   }
 
-  /** Called when the queue has room again. */
+  /** Sets the handler that is called when the queue has room again. */
   public void drainHandler(Handler<Void> handler) {
     drain = handler;
   }
 
-  /** From now on each write goes to the socket at once; by default those made while bytes are read go together, behind these. */
+  /**
+   * Sends each later write to the socket at once; by default writes made while bytes are read are sent together, after
+   * the reading.
+   */
   public void flushEach() {
     flushEach = true;
   }
 
-  /** The sink has done with so many bytes; as many more may be sent by the peer. */
+  /** Notes that the sink has processed this number of bytes; the peer may send as many more. */
   public void consumed(int bytes) {
     tap.consumed(ctx, stream, bytes);
   }
 
   /**
-   * Tells the peer that what one of the streams of this connection waits for, which is no data, may be there. It is told of that even
-   * while it reads nothing of those streams: by a PING, for messages on a stream are read in their order.
+   * Signals the peer that a condition may hold that one of this connection's streams waits for, other than data. The
+   * signal is a PING, because messages on a stream are read in their order, and the peer may read nothing of those
+   * streams now.
    */
   public void ring() {
     connection.ping(BELL);
   }
 
-  /** Calls this once, when the peer next rings. */
+  /** Calls this once, at the peer's next signal. */
   public void onRing(Runnable waits) {
     tap.bells().onRing(stream.id(), () -> loop.dispatch(null, v -> waits.run()));
   }
 
-  /** Calls this when the stream has ended both ways; what has come before may still wait to be read. */
+  /** Calls this when the stream has ended both ways; received data may still wait to be read. */
   public void onEnd(Runnable ended) {
     tap.bells().onEnd(stream.id(), () -> loop.dispatch(null, v -> ended.run()));
   }
 
-  /** The sink takes nothing more: what still comes is read and dropped. */
+  /** Stops the sink: later bytes are read and dropped. */
   public void stopReading() {
     tap.remove(stream.id());
   }

@@ -15,11 +15,11 @@ import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
 
 /**
- * Reads a connection's bytes in front of its HTTP/2 handler and hands the content of DATA frames on registered streams
- * to their sinks as it comes, whole frames or pieces of them; everything else goes on to the handler untouched. What
- * the handler would have done for such a frame is done here: the limit of a frame's length, padding, the windows (of
- * Netty's own flow controller) and the end of the stream, which the handler gets as an empty frame. Owned by the
- * connection's event loop.
+ * A handler in front of a connection's HTTP/2 handler. It passes the content of DATA frames on registered streams to
+ * their sinks as it arrives, whole frames or parts of them. Everything else passes on to the handler unchanged. For its
+ * frames it does the handler's work: the limit of a frame's length, padding, the windows (of Netty's own flow
+ * controller) and the end of the stream. The handler gets that end as an empty frame. Owned by the connection's event
+ * loop.
  */
 final class DataTap extends ChannelInboundHandlerAdapter {
   private static final int FLAG_END_STREAM = 1;
@@ -28,7 +28,7 @@ final class DataTap extends ChannelInboundHandlerAdapter {
   private static final int MAX_EMPTY = 2;
 
   private enum State {
-    /** Until the boundary between two frames is known. */
+    /** The boundary between two frames is not known yet. */
     SEARCHING,
     HEADER, FOREIGN, PAD_LENGTH, CONTENT, PADDING
   }
@@ -42,16 +42,16 @@ final class DataTap extends ChannelInboundHandlerAdapter {
   private final ByteBuf header = Unpooled.buffer(FRAME_HEADER_LENGTH, FRAME_HEADER_LENGTH);
   private State state = State.SEARCHING;
   private boolean reading;
-  /** HEADERS that other frames may not interrupt are under way; what comes instead is the handler's to judge. */
+  /** True while HEADERS are under way that other frames may not interrupt; the handler judges other frames. */
   private boolean headersOpen;
-  /** Of the current frame: bytes still to come of its content or, if foreign, of all. */
+  /** Bytes of the current frame that are still to come: of its content or, if foreign, of all. */
   private int left;
   private int padding;
   private int emptyInARow;
   private boolean endsStream;
-  /** Null between frames, and for content of a stream that is no more. */
+  /** Null between frames, and for content of a stream that has ended. */
   private Http2Stream stream;
-  /** Of the bytes being read: where those begin that go on to the handler, or -1. */
+  /** Index in the current bytes at which those begin that pass on to the handler, or -1. */
   private int foreignFrom = -1;
 
   /**
@@ -75,7 +75,7 @@ final class DataTap extends ChannelInboundHandlerAdapter {
     return state != State.SEARCHING;
   }
 
-  /** Whether bytes are being read now: what is written meanwhile is flushed when they have been. */
+  /** Returns true while bytes are being read: writes meanwhile are flushed afterwards. */
   boolean reading() {
     return reading;
   }
@@ -126,7 +126,7 @@ final class DataTap extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Hands what is the handler's, up to this index, on to it. */
+  /** Passes the handler's bytes, up to this index, on to it. */
   private void passOn(ChannelHandlerContext ctx, ByteBuf bytes, int to) {
     int from = foreignFrom;
     foreignFrom = -1;
@@ -178,7 +178,7 @@ final class DataTap extends ChannelInboundHandlerAdapter {
     int flags = header.getByte(4);
     int id = header.getInt(5) & Integer.MAX_VALUE;
     if (type == Http2FrameTypes.DATA && !headersOpen) {
-      passOn(ctx, bytes, start); // what comes before may open or end this stream
+      passOn(ctx, bytes, start); // earlier bytes may open or end this stream
       if (length == 0 ? swallowed(id, flags) : taken(ctx, id, length, flags)) {
         header.clear();
         return;
@@ -199,17 +199,17 @@ final class DataTap extends ChannelInboundHandlerAdapter {
   }
 
   /**
-   * Whether an empty DATA frame is done with. The handler ends connections that send several in a row, but does not see
-   * what comes between them, so those that are not too many are not for it.
+   * Returns true if an empty DATA frame is processed here. The handler ends connections that send several in a row, but
+   * does not see the frames between them, so it gets none of those that are not too many.
    */
   private boolean swallowed(int id, int flags) {
     return sinks.containsKey(id) && (flags & FLAG_END_STREAM) == 0 && ++emptyInARow <= MAX_EMPTY;
   }
 
   /**
-   * Whether this DATA frame is for a sink of ours, or for a stream that has been: bytes on their way while it was reset.
-   * These are dropped, as HTTP/2 demands; the handler would answer each such frame by a RST_STREAM, and end the
-   * connection with all its other streams when these become many. What else is wrong with a frame is its business.
+   * Returns true if this DATA frame is for a sink of ours, or for a former stream: bytes on their way while it was
+   * reset. These are dropped, as HTTP/2 demands. The handler would answer each such frame by a RST_STREAM, and end the
+   * connection with all its other streams when these become many. Other faults of a frame are the handler's business.
    */
   private boolean taken(ChannelHandlerContext ctx, int id, int length, int flags) {
     Http2Stream of = http2.connection().stream(id);
@@ -218,7 +218,7 @@ final class DataTap extends ChannelInboundHandlerAdapter {
     if (!late && !ours || length > maxFrameBytes) {
       return false;
     }
-    try { // how many bytes there are is all that it looks at; those of no stream it gives back at once
+    try { // it uses only the number of bytes; those of no stream it gives back at once
       http2.decoder().flowController().receiveFlowControlledFrame(of, Unpooled.EMPTY_BUFFER, length, false);
     } catch (Http2Exception e) {
       sinks.remove(id); // the content is read and dropped
@@ -263,7 +263,7 @@ final class DataTap extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Goes on to the next part of the frame that is not empty, or to the next frame. */
+  /** Continues with the next part of the frame that is not empty, or with the next frame. */
   private void frameEnds(ChannelHandlerContext ctx) {
     if (left > 0 || padding > 0) {
       return;
@@ -276,7 +276,7 @@ final class DataTap extends ChannelInboundHandlerAdapter {
     stream = null;
   }
 
-  /** Gives bytes back to the windows; a stream that is over has given its own back already. */
+  /** Returns bytes to the windows; a stream that is over has returned its own already. */
   void consumed(ChannelHandlerContext ctx, Http2Stream of, int bytes) {
     if (bytes == 0) {
       return;

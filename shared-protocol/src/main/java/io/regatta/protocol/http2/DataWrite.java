@@ -9,13 +9,15 @@ import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import java.util.function.IntSupplier;
 
 /**
- * Bytes on their way out as DATA frames that are made here, past Netty's frame writer: a frame's nine bytes (with the
- * rest of a small head, if any) and a slice of the payload go to the socket as they are. Netty's flow controller says
- * when, and how many; so the windows stay its business, and writes of ours and of others on one stream keep their order.
- * Owned by the connection's event loop.
+ * Bytes to be sent as DATA frames that are made here, past Netty's frame writer. A frame's nine bytes (with the rest of
+ * a small head, if any) and a slice of the payload go to the socket unchanged. Netty's flow controller decides when and
+ * how many. So it keeps the windows, and all writes on one stream keep their order. Owned by the connection's event
+ * loop.
  */
 final class DataWrite implements Http2RemoteFlowController.FlowControlled {
-  /** A frame no longer than this goes as one buffer: to copy it costs less than a second entry in the socket's queue. */
+  /**
+   * A frame no longer than this goes as one buffer: copying it costs less than a second entry in the socket's queue.
+   */
   private static final int COPIED_BYTES = 1 << 10;
 
   private final int streamId;
@@ -24,14 +26,14 @@ final class DataWrite implements Http2RemoteFlowController.FlowControlled {
   private final ByteBuf payload;
   private final ChannelPromise done;
   private int size;
-  /** Of the last frame that has been handed to the socket. */
+  /** Promise of the last frame that has been passed to the socket. */
   private ChannelPromise last;
 
   /**
    * Takes head and payload over and releases them.
    *
    * @param maxFrame largest frame that the peer accepts, in bytes
-   * @param done completes when the last byte has been handed to the socket, fails if it will never be
+   * @param done completes when the last byte has been passed to the socket, fails if it never will be
    */
   DataWrite(int streamId, IntSupplier maxFrame, ByteBuf head, ByteBuf payload, ChannelPromise done) {
     this.streamId = streamId;
@@ -72,7 +74,7 @@ final class DataWrite implements Http2RemoteFlowController.FlowControlled {
     }
   }
 
-  /** Of the last frame for now: those before it have left the socket's queue when it has. */
+  /** Returns the promise of the last frame for now: when it has left the socket's queue, the ones before it have. */
   private ChannelPromise last(ChannelHandlerContext ctx) {
     last = size == 0 ? done : ctx.newPromise();
     return last;

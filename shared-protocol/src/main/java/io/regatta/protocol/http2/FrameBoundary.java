@@ -5,15 +5,16 @@ import io.netty.handler.codec.http2.Http2FrameTypes;
 import java.nio.ByteBuffer;
 
 /**
- * Finds in a stream of bytes, which is in the middle of anything at first, the end of one known frame: the answer to a
- * PING with a random number. Its 17 bytes are searched as Knuth, Morris and Pratt do, so it may be cut in any way.
+ * A search for the end of one known frame, the answer to a PING with a random number. The stream of bytes may begin in
+ * the middle of another frame. The 17 bytes are searched as Knuth, Morris and Pratt do, so the frame may be cut in any
+ * way.
  */
 final class FrameBoundary {
   private static final int LENGTH = 8;
   private static final int ACK = 1;
 
   private final byte[] wanted;
-  /** Where to go on after a mismatch behind so many bytes. */
+  /** Position to continue at after a mismatch, by the number of matched bytes. */
   private final int[] fallback;
   private int matched;
 
@@ -33,7 +34,10 @@ final class FrameBoundary {
     }
   }
 
-  /** The index behind the frame, or -1 if its end is not among these bytes; to be asked again with those that follow. */
+  /**
+   * Returns the index after the frame, or -1 if its end is not among these bytes; to be called again with the following
+   * ones.
+   */
   int find(ByteBuf bytes) {
     for (int i = bytes.readerIndex(); i < bytes.writerIndex(); i++) {
       byte b = bytes.getByte(i);

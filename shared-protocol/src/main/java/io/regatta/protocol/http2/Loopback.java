@@ -9,21 +9,21 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** TCP connections whose both ends are on this machine. Stateless. */
+/** TCP connections with both ends on this machine. Stateless. */
 final class Loopback {
   private static final int TCP = 6;
   /** {@code TCP_CONGESTION} of Linux. */
   private static final int CONGESTION = 13;
-  /** Every Linux has it, and lets everybody choose it. */
+  /** Available on every Linux, and allowed for every user. */
   private static final String RENO = "reno";
   static final RawUnixChannelOption CONTROL = new RawUnixChannelOption("TCP_CONGESTION", TCP, CONGESTION, RENO.length());
 
   private Loopback() {}
 
   /**
-   * Has such a connection sent as fast as its peer reads, where it would be paced, that is with BBR as the system's congestion control:
-   * what goes nowhere meets no congestion, and a timer for every 64 KB takes longer than to copy them. Other connections stay as they are,
-   * and this one where that cannot be had.
+   * Lets such a connection send as fast as its peer reads, if it would be paced because BBR is the system's congestion
+   * control. Loopback has no congestion, and a timer for every 64 KB takes longer than copying them. Other connections
+   * stay unchanged, and this one does if that is not possible.
    */
   static void unpaced(Channel channel) {
     if (channel instanceof EpollSocketChannel && joins(channel.localAddress(), channel.remoteAddress())) {
@@ -35,7 +35,7 @@ final class Loopback {
     }
   }
 
-  /** Whether what one address sends to the other stays on this machine. */
+  /** Returns true if packets from one address to the other stay on this machine. */
   static boolean joins(SocketAddress local, SocketAddress remote) {
     return local instanceof InetSocketAddress here && remote instanceof InetSocketAddress there && there.getAddress() != null
         && (there.getAddress().isLoopbackAddress() || there.getAddress().equals(here.getAddress()));

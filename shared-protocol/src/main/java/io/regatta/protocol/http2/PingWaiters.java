@@ -8,11 +8,11 @@ import io.netty.util.collection.IntObjectMap;
 import java.util.List;
 
 /**
- * Which streams of a connection wait for the peer to ring, and which want to know when they have ended. A bell is a PING with data of its
- * own: it is heard although nothing of a stream is read. Owned by the connection's event loop.
+ * The streams of a connection that wait for a signal of the peer, or for their own end. The signal is a PING with data
+ * of its own: it arrives although nothing of a stream is read. Owned by the connection's event loop.
  */
 final class PingWaiters {
-  /** Data of the PING that says: look again for what you wait for. Anything but the data of other PINGs; random. */
+  /** Data of the PING that signals: check your condition again. Anything but the data of other PINGs; random. */
   static final long RING = 0x6e1f_52a9_c07d_4b38L;
 
   private final IntObjectMap<Runnable> waiting = new IntObjectHashMap<>();
@@ -27,19 +27,19 @@ final class PingWaiters {
     });
   }
 
-  /** Calls this once, when the peer next rings, unless the stream has ended before. */
+  /** Calls this once, at the peer's next signal, unless the stream has ended before. */
   void onRing(int streamId, Runnable waits) {
     waiting.put(streamId, waits);
   }
 
-  /** The peer has rung. */
+  /** Notes a signal of the peer. */
   void rung() {
     List<Runnable> woken = List.copyOf(waiting.values());
     waiting.clear();
     woken.forEach(Runnable::run);
   }
 
-  /** Calls this when the stream has ended both ways, however it has. */
+  /** Calls this when the stream has ended both ways, however it ends. */
   void onEnd(int streamId, Runnable ended) {
     ending.put(streamId, ended);
   }

@@ -1,5 +1,5 @@
 /**
- * What tensor streams write to and read from a connection of Netty below Vert.x's own API. Only {@code protocol.stream}
- * calls it.
+ * The access of tensor streams to a connection of Netty below Vert.x's own API, for writing and reading. Only
+ * {@code protocol.stream} calls it.
  */
 package io.regatta.protocol.http2;

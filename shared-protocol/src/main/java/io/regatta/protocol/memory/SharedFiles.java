@@ -15,34 +15,38 @@ import java.util.HexFormat;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Files in memory, in {@code /dev/shm}, that nobody but their user can open. All of this blocks. */
+/** Files in memory, in {@code /dev/shm}, that only their user can open. All methods block. */
 final class SharedFiles {
   private static final int NAME_BYTES = 16;
-  /** Of a file, in the directory. */
+  /** Names of files in the directory. */
   static final String NAME = "[0-9a-f]{" + 2 * NAME_BYTES + "}";
   private static final int ZEROS = 64 << 10;
   /** A reader takes memory within moments, or not at all. */
   private static final long UNTAKEN_MILLIS = 60_000;
   private static final AtomicBoolean SWEPT = new AtomicBoolean();
-  /** The collector is asked for room no more often. */
+  /** Shortest time between two requests to the collector for room. */
   private static final long COLLECT_NANOS = 1_000_000_000L;
-  /** So long its work may take to show. */
+  /** Time that the collector's work may take to show. */
   private static final long SHOWS_NANOS = 250_000_000L;
   private static final long PAUSE_NANOS = 5_000_000L;
-  /** Whether this process has had any. */
+  /** True once this process has made such a file. */
   private static final AtomicBoolean MADE = new AtomicBoolean();
   private static final Object ROOM = new Object();
-  /** When the collector was asked last; under the lock of {@link #ROOM}. */
+  /** Time of the last request to the collector; under the lock of {@link #ROOM}. */
   private static long asked = SystemClock.get().nanos() - COLLECT_NANOS;
-  /** Null where there is no file system in memory. */
+  /** Null if there is no file system in memory. */
   private static final UserDirectory DIRECTORY = Files.isDirectory(Path.of("/dev/shm")) ? UserDirectory.in(Path.of("/dev/shm")) : null;
 
-  /** One that has been made. */
+  /** A file that has been made. */
   record Made(Path path, FileChannel file) {}
 
   private SharedFiles() {}
 
-  /** @throws IOException if there is no file system in memory here */
+  /**
+   * Returns the directory.
+   *
+   * @throws IOException if there is no file system in memory here
+   */
   static UserDirectory directory() throws IOException {
     if (DIRECTORY == null) {
       throw new IOException("there is no /dev/shm");
@@ -51,8 +55,8 @@ final class SharedFiles {
   }
 
   /**
-   * Makes one of zeros, with all of its memory there: a system that has not enough says so now, and not by ending the process at a
-   * later write.
+   * Makes a file of zeros, with all of its memory allocated: a system without enough memory fails now, and does not end
+   * the process at a later write.
    *
    * @param reserve bytes that are left to others
    * @throws IOException if there can be none here
@@ -86,8 +90,8 @@ final class SharedFiles {
   }
 
   /**
-   * Whether so much is left, if need be once the collector has given back what nobody here refers to any more: until then memory
-   * that has been mapped takes its room, as direct memory does, and a heap with room of its own is collected rarely.
+   * Returns true if there is room, if necessary after the collector has released unreachable mappings. Until then
+   * mapped memory takes its room, as direct memory does, and a heap with room of its own is collected rarely.
    */
   private static boolean hasRoom(long bytes) throws IOException {
     if (usable() >= bytes) {
@@ -96,7 +100,7 @@ final class SharedFiles {
     if (!MADE.get()) {
       return false;
     }
-    synchronized (ROOM) { // several streams may be opened at a time: all have what one collection gives back
+    synchronized (ROOM) { // several streams may be opened at a time: all share what one collection releases
       boolean room = usable() >= bytes;
       if (!room && SystemClock.get().nanos() - asked >= COLLECT_NANOS) {
         asked = SystemClock.get().nanos();
@@ -115,8 +119,8 @@ final class SharedFiles {
   }
 
   /**
-   * Takes the names of old memory away, which killed processes have left. One that waits for its reader may be among them, and will
-   * wait in vain: to its writer that is memory like any other that nobody has taken.
+   * Removes the names of old memory that killed processes have left. Memory that still waits for its reader may be
+   * among them, and then waits in vain: its writer treats it as memory that was not taken.
    */
   private static void sweep(long before) throws IOException {
     try (DirectoryStream<Path> files = Files.newDirectoryStream(directory().path())) {

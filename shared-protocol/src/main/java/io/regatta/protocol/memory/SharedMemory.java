@@ -15,18 +15,19 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Memory that tensors of this process lie in, and which other processes of the same user and machine read there, so that nothing is
- * copied to send it. It is a file in memory without a name, which others open by the number that it has among this process's open files:
- * when this process has ended, however it has, and nobody reads it any more, it is gone. Whoever opens it can read it only.
+ * Memory for tensors of this process that other processes of the same user and machine read in place, so that nothing
+ * is copied to send it. It is a file in memory without a name, which others open by its number among this process's
+ * open files. It is gone when this process has ended, in any way, and no other reads it any more. Other processes can
+ * only read it.
  */
 public final class SharedMemory extends TensorMemory {
-  /** What a peer may ask this process to map. */
+  /** Most bytes that a peer may ask this process to map. */
   private static final long MAX_BYTES = Integer.MAX_VALUE;
-  /** What is left to the rings of streams, without which nothing is lent, besides as much as is taken. */
+  /** Bytes left to the rings of streams, without which nothing is lent; as much as is taken is left as well. */
   private static final long RESERVE_BYTES = 16 << 20;
   private static final Pattern NAME = Pattern.compile("([0-9]{1,10})/([0-9]{1,10})/(" + SharedFiles.NAME + ")");
 
-  /** Kept open, so that others can open it; closed by the collector, when nobody refers to this any more. */
+  /** Kept open, so that others can open it; closed by the collector when this object is unreachable. */
   @SuppressWarnings("unused")
   private final FileChannel file;
   private final String name;
@@ -38,7 +39,7 @@ public final class SharedMemory extends TensorMemory {
   }
 
   /**
-   * Makes some, of zeros. Blocks.
+   * Allocates zeroed memory. Blocks.
    *
    * @param bytes at least 1
    * @throws IOException if there can be none here
@@ -62,7 +63,7 @@ public final class SharedMemory extends TensorMemory {
     }
   }
 
-  /** Of a file among those that this process has open. */
+  /** Returns the number of a file among those that this process has open. */
   private static String number(Path path) throws IOException {
     try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
       for (Path of : open) {
@@ -76,7 +77,7 @@ public final class SharedMemory extends TensorMemory {
     throw new IOException("the system does not say which number the open file " + path + " has");
   }
 
-  /** Of a link; null if there is none any more. */
+  /** Returns the target of a link; null if it does not exist any more. */
   private static String target(Path link) throws IOException {
     try {
       return Files.readSymbolicLink(link).toString();
@@ -85,13 +86,13 @@ public final class SharedMemory extends TensorMemory {
     }
   }
 
-  /** For {@link #open} in another process. */
+  /** Returns the name for {@link #open} in another process. */
   public String name() {
     return name;
   }
 
   /**
-   * Memory of another process, read-only. Blocks.
+   * Opens memory of another process, read-only. Blocks.
    *
    * @param name {@link #name} of memory that a process of this user and machine has
    * @throws IOException if it cannot be read here
@@ -105,7 +106,7 @@ public final class SharedMemory extends TensorMemory {
     String file = SharedFiles.directory().path().toRealPath().resolve(parts.group(3)) + " (deleted)";
     check(link, file);
     try (FileChannel opened = FileChannel.open(link, StandardOpenOption.READ)) {
-      check(link, file); // what was opened in between is that, for no two files have one name
+      check(link, file); // the opened file is that one, for no two files have one name
       if (opened.size() > MAX_BYTES) {
         throw new IOException(link + " has " + opened.size() + " bytes, more than can be mapped");
       }

@@ -12,20 +12,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Memory of a fixed size that a process writes blocks of bytes into, and another one of the same user and machine reads them
- * from, in that order: what the one copies in, the other one uses where it lies. Which block is meant is told by other means, a
- * stream between the two, which also tells a writer that has found no room that there is some again. It is a file in
- * memory ({@code /dev/shm}) that nobody but its user can open, and which has no name any more as soon as both ends have it; its
- * memory goes back when both have dropped it and their collectors have noticed.
+ * Memory of a fixed size into which one process writes blocks of bytes, and from which another one of the same user and
+ * machine reads them in that order. The writer copies a block in, and the reader uses it in place. A stream between the
+ * two carries the position of each block, and the notice to a waiting writer that there is room again. The memory is a
+ * file in {@code /dev/shm} that only its user can open. It loses its name as soon as both ends have it, and returns to
+ * the system when both have dropped it and their collectors have noticed.
  *
- * <p>Beside the blocks that are copied in, the writer may lend others, which the reader reads where they lie in memory of the writer's
- * ({@link SharedMemory}); what both say of those stands here, too.
+ * <p>Beside the copied blocks, the writer may lend others, which the reader reads in place in memory of the writer's
+ * ({@link SharedMemory}); the counters of those stand here, too.
  *
- * <p>Each end is owned by one thread at a time. Positions count all bytes ever written; a block never wraps around the end, and
- * begins at a multiple of 64.
+ * <p>Each end is owned by one thread at a time. Positions count all bytes ever written; a block never wraps around the
+ * end, and begins at a multiple of 64.
  */
 public abstract sealed class SharedRing {
-  /** Of the counters, at the beginning. */
+  /** Size of the counters, at the beginning. */
   private static final int HEAD_BYTES = 4096;
   private static final int LINE_BYTES = 64;
   private static final int CONSUMED_AT = 0;
@@ -36,9 +36,9 @@ public abstract sealed class SharedRing {
   private static final int MEMORIES_AT = 10 * LINE_BYTES;
   private static final int TAKEN_BACK_AT = 12 * LINE_BYTES;
   private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
-  /** What a peer may ask this process to map. */
+  /** Most bytes that a peer may ask this process to map. */
   private static final int MAX_BYTES = 64 << 20;
-  /** What is left to others of the memory for such files; a container has 64 MiB by default. */
+  /** Bytes of the memory for such files that are left to others; a container has 64 MiB by default. */
   private static final long RESERVE_BYTES = 16 << 20;
 
   private final MappedByteBuffer memory;
@@ -49,7 +49,7 @@ public abstract sealed class SharedRing {
     blocks = memory.slice(HEAD_BYTES, memory.capacity() - HEAD_BYTES);
   }
 
-  /** Bytes for blocks. */
+  /** Returns the bytes for blocks. */
   public final int capacity() {
     return blocks.capacity();
   }
@@ -67,8 +67,8 @@ public abstract sealed class SharedRing {
   }
 
   /**
-   * The end that writes. Makes it, with all of its memory there: a system that has not enough says so now, and not by ending the
-   * process at a later write. Blocks.
+   * Creates the writing end, with all of its memory allocated: a system without enough memory fails now, and does not
+   * end the process at a later write. Blocks.
    *
    * @param capacity a multiple of 64
    * @throws IOException if there can be none here
@@ -84,7 +84,7 @@ public abstract sealed class SharedRing {
   }
 
   /**
-   * The end that reads, and takes the memory's name away. Blocks.
+   * Opens the reading end, and removes the memory's name. Blocks.
    *
    * @param name {@link Writer#name} of one that has been made on this machine by this user
    * @throws IOException if it is not here
@@ -105,10 +105,10 @@ public abstract sealed class SharedRing {
     }
   }
 
-  /** Writes blocks. */
+  /** The writing end. */
   public static final class Writer extends SharedRing {
     private final Path path;
-    /** Of the next block, if it does not have to begin anew at the beginning. */
+    /** Position of the next block, unless it has to begin at the start again. */
     private long produced;
 
     private Writer(MappedByteBuffer memory, Path path) {
@@ -116,19 +116,19 @@ public abstract sealed class SharedRing {
       this.path = path;
     }
 
-    /** For {@link SharedRing#open}. */
+    /** Returns the name for {@link SharedRing#open}. */
     public String name() {
       return path.getFileName().toString();
     }
 
-    /** Whether the other end is there; before, nothing that is written would be read. */
+    /** Returns true if the other end is there; blocks written before are never read. */
     public boolean isTaken() {
       return get(TAKEN_AT) != 0;
     }
 
     /**
-     * Whether a block of so many bytes has room. If not, the reader will say when it has taken blocks away ({@link
-     * Reader#release}): ask again then.
+     * Returns true if a block of this size has room. If not, the reader notifies when it has released blocks
+     * ({@link Reader#release}): ask again then.
      *
      * @param bytes at most {@link #capacity}
      */
@@ -137,7 +137,7 @@ public abstract sealed class SharedRing {
         return true;
       }
       set(WANTED_AT, 1);
-      return fits(bytes); // for what has been taken away before that was seen
+      return fits(bytes); // for blocks released before that was seen
     }
 
     private boolean fits(int bytes) {
@@ -149,63 +149,69 @@ public abstract sealed class SharedRing {
       return at + bytes <= capacity() ? produced : produced + capacity() - at;
     }
 
-    /** The position of the next block, for which there is room. */
+    /** Returns the position of the next block, for which there is room. */
     public long next(int bytes) {
       return begin(bytes);
     }
 
-    /** The memory of the next block. It counts as written; the message that tells the reader must follow what is put there. */
+    /**
+     * Returns the memory of the next block. It counts as written; the message with its position must follow the writing
+     * of its content.
+     */
     public ByteBuffer write(int bytes) {
       long at = begin(bytes);
       produced = at + (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
       return slice(at, bytes);
     }
 
-    /** Whether the reader has opened the memory that it has been offered by this number. */
+    /** Returns true if the reader has opened the memory that it has been offered by this number. */
     public boolean isOpen(int memory) {
       return (get(MEMORIES_AT) & 1L << memory) != 0;
     }
 
-    /** How many of the blocks have been read that were lent to the reader in memory of their own. */
+    /** Returns how many blocks lent in memory of their own the reader has read. */
     public long lentRead() {
       return get(LENT_READ_AT);
     }
 
-    /** From now on this end waits until so many of them have been read; ask {@link #lentRead} again, for those read before that was seen. */
+    /**
+     * Notes that this end waits until this number of them has been read. Ask {@link #lentRead} again, for those read
+     * before the reader saw this.
+     */
     public void wantsRead(long lent) {
       set(LENT_WANTED_AT, lent);
     }
 
-    /** What is lent is this end's again, read or not: the reader will know what it has read since for garbage. */
+    /** Takes all lent blocks back, read or not: the reader recognizes later reads as invalid. */
     public void takeBack() {
       set(TAKEN_BACK_AT, 1);
       VarHandle.fullFence(); // before anything is written there
     }
 
-    /** Takes the name away if no reader has; in memory, so that it takes some microseconds. */
+    /** Removes the name if no reader has; in memory, so that it takes some microseconds. */
     public void close() throws IOException {
       Files.deleteIfExists(path);
     }
   }
 
-  /** Reads blocks. */
+  /** The reading end. */
   public static final class Reader extends SharedRing {
-    /** Of blocks in memory of their own. */
+    /** Number of read blocks in memory of their own. */
     private long lentRead;
-    /** The last number of them for which the writer has been told. */
+    /** The last number of them of which the writer has been notified. */
     private long told;
 
     private Reader(MappedByteBuffer memory) {
       super(memory);
     }
 
-    /** From now on the writer may use it. */
+    /** Allows the writer to use it. */
     public void take() {
       set(TAKEN_AT, 1);
     }
 
     /**
-     * A block that the writer has told of.
+     * Returns a block that the writer has announced.
      *
      * @throws IllegalArgumentException if there cannot be any
      */
@@ -221,9 +227,9 @@ public abstract sealed class SharedRing {
     }
 
     /**
-     * Takes a block away, and all before it.
+     * Releases a block, and all before it.
      *
-     * @return whether the writer waits, and must be told
+     * @return whether the writer waits, and must be notified
      */
     public boolean release(long position, int bytes) {
       set(CONSUMED_AT, position + (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES);
@@ -234,13 +240,13 @@ public abstract sealed class SharedRing {
       return true;
     }
 
-    /** From now on the writer may lend blocks that lie in this memory. */
+    /** Allows the writer to lend blocks that lie in this memory. */
     public void open(int memory) {
       set(MEMORIES_AT, get(MEMORIES_AT) | 1L << memory);
     }
 
     /**
-     * Whether what has been read of a lent block, all of it, was what the writer has sent: if not, the writer has taken it back
+     * Returns true if a lent block that has been read was valid throughout: otherwise the writer has taken it back
      * meanwhile.
      */
     public boolean isLent() {
@@ -249,9 +255,9 @@ public abstract sealed class SharedRing {
     }
 
     /**
-     * The next lent block has been read.
+     * Notes that the next lent block has been read.
      *
-     * @return whether the writer waits, and must be told
+     * @return whether the writer waits, and must be notified
      */
     public boolean giveBack() {
       set(LENT_READ_AT, ++lentRead);

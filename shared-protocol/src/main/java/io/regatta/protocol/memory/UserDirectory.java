@@ -12,22 +12,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A directory for what processes of one user on one machine share, {@code regatta-UID}, which nobody else can look into or put
- * anything into. Its methods look at files: not on an event loop, but for {@link #path}.
+ * A directory shared by processes of one user on one machine, {@code regatta-UID}, which nobody else can read or write.
+ * Its methods access files: not on an event loop, except {@link #path}.
  */
 public final class UserDirectory {
 
   private static final Logger LOG = LoggerFactory.getLogger(UserDirectory.class);
 
   private final Path path;
-  /** Whether a directory of somebody else has been named. */
+  /** True once a directory of another user has been logged. */
   private final AtomicBoolean said = new AtomicBoolean();
 
   private UserDirectory(Path path) {
     this.path = path;
   }
 
-  /** The one in this directory, which exists; null if the system does not say who the user is. Makes nothing. */
+  /** Returns the one in this directory, which exists; null if the system does not identify the user. Makes nothing. */
   public static UserDirectory in(Path parent) {
     try {
       return new UserDirectory(parent.resolve("regatta-" + FileOwner.user()).toAbsolutePath());
@@ -36,13 +36,13 @@ public final class UserDirectory {
     }
   }
 
-  /** Where it is, or will be. */
+  /** Returns its path, whether it exists or not. */
   public Path path() {
     return path;
   }
 
   /**
-   * Makes it if it is not there.
+   * Makes it if it does not exist.
    *
    * @throws IOException if it cannot be made, or is not this user's alone
    */
@@ -60,7 +60,7 @@ public final class UserDirectory {
     }
   }
 
-  /** Whether it is there, and this user's alone; a line of the log says, once, if it is somebody else's. */
+  /** Returns true if it exists and is this user's alone; a line of the log reports, once, if it is another user's. */
   public boolean isOwn() throws IOException {
     boolean own = Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)
         && FileOwner.isOwn(path, LinkOption.NOFOLLOW_LINKS)

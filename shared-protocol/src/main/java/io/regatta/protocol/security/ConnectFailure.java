@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Explanation of a failed connection as far as TLS has caused it: which side refused the other one, and what to do. A
- * failure that no second try mends is an {@link InvalidInput}. Stateless, any thread.
+ * The explanation of a failed connection as far as TLS has caused it: which side refused the other one, and what to do.
+ * A failure that repetition cannot mend is an {@link InvalidInput}. Stateless, any thread.
  */
 public final class ConnectFailure {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectFailure.class);
@@ -120,7 +120,7 @@ public final class ConnectFailure {
     return cause instanceof SSLException && String.valueOf(cause.getMessage()).startsWith(CUT);
   }
 
-  /** Logs that a client was not let in, for the user of the server; the client's own message is for its user. */
+  /** Logs that a client was refused, for the user of the server; the client's own message is for its user. */
   static void ofClient(Throwable failure) {
     if (isClosed(failure) || !isOfTls(failure)) {
       return; // it only looked whether somebody listens, or sent something within TLS that cannot be read

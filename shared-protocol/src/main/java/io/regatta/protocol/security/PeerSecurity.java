@@ -111,12 +111,12 @@ public final class PeerSecurity {
             new LiveTokens(tokens, file, SystemClock.get()::epochMillis), limits);
   }
 
-  /** The same without TLS, for what never leaves the kernel. */
+  /** Returns the same protection without TLS, for connections that never leave the kernel. */
   public PeerSecurity withoutTls() {
     return files == null ? this : new PeerSecurity(null, null, tokens, limits);
   }
 
-  /** The same without TLS and token, for a port that is open to everybody; the limits of connections stay. */
+  /** Returns the same limits of connections without TLS and token, for a port that is open to everybody. */
   public PeerSecurity open() {
     return new PeerSecurity(null, null, new LiveTokens(Tokens.NONE, null, SystemClock.get()::epochMillis), limits);
   }
@@ -180,12 +180,18 @@ public final class PeerSecurity {
     tokens.reload();
   }
 
-  /** A server whose clients must have a certificate if TLS is mutual; it has no handlers yet and does not listen. */
+  /**
+   * Returns a server whose clients must have a certificate if TLS is mutual; it has no handlers yet and does not
+   * listen.
+   */
   public HttpServer server(Vertx vertx, HttpServerOptions options) {
     return server(vertx, options, isMutual() ? ClientAuth.REQUIRED : ClientAuth.NONE);
   }
 
-  /** The same for a port at which some calls are open to clients without a certificate: it has to look at each call. */
+  /**
+   * Returns a server of a port at which some calls are open to clients without a certificate: it has to check each
+   * call.
+   */
   public HttpServer askingServer(Vertx vertx, HttpServerOptions options) {
     return server(vertx, options, isMutual() ? ClientAuth.REQUEST : ClientAuth.NONE);
   }
@@ -216,7 +222,7 @@ public final class PeerSecurity {
     }
   }
 
-  /** Has {@link #reload} give a server new certificates; it shows those of now. */
+  /** Lets {@link #reload} give a server new certificates; it shows the current ones now. */
   HttpServer renewed(HttpServer server, ClientAuth clients, boolean alpn) {
     synchronized (servers) {
       servers.put(server, new Shown(clients, alpn, material));
@@ -224,7 +230,7 @@ public final class PeerSecurity {
     return server;
   }
 
-  /** Adds what a client needs to be let in; the token comes with each call. */
+  /** Adds the settings with which a client is admitted; the token comes with each call. */
   public HttpClientOptions client(HttpClientOptions options) {
     TlsMaterial now = material;
     if (now != null) {

@@ -174,7 +174,10 @@ final class TlsMaterial {
     return verify.verify(sign.sign());
   }
 
-  /** Also makes a first engine: the JVM's first one takes long, and nobody should wait for it who has connected. */
+  /**
+   * Returns a TLS context. Also makes a first engine: the JVM's first one takes long, and a connected peer should not
+   * wait for it.
+   */
   private static SSLContext context(KeyManager[] identity, TrustManager[] trust) {
     try {
       SSLContext context = SSLContext.getInstance("TLS");
@@ -190,7 +193,7 @@ final class TlsMaterial {
     return own != null;
   }
 
-  /** Null if there is no certificate. */
+  /** Returns the identity; null if there is no certificate. */
   PemKeyCertOptions identity() {
     return own == null ? null : new PemKeyCertOptions().addCertValue(certificate).addKeyValue(key);
   }
@@ -240,7 +243,7 @@ final class TlsMaterial {
     return engine;
   }
 
-  /** Whether both were read from files of the same content. */
+  /** Returns true if both were read from files of the same content. */
   boolean same(TlsMaterial other) {
     return ca.equals(other.ca) && (own == null ? other.own == null
         : certificate.equals(other.certificate) && key.equals(other.key));

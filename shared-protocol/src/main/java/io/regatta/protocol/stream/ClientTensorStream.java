@@ -12,7 +12,9 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.streams.WriteStream;
 import io.vertx.grpc.common.GrpcStatus;
 
-/** The client's end of a tensor stream: writes the request's body, reads the response's, status from the trailers. */
+/**
+ * The client's end of a tensor stream: writes the request's body, reads the response's; the status is in the trailers.
+ */
 final class ClientTensorStream extends HttpTensorStream {
   /** HTTP/2 error code CANCEL. */
   private static final long CANCEL = 8;
@@ -23,7 +25,7 @@ final class ClientTensorStream extends HttpTensorStream {
   private final Liveness liveness;
   private HttpClientResponse response;
   private boolean halfClosed;
-  /** Reset, broken, or ended by both sides: there is nothing left to tell the peer. */
+  /** True once it was reset, broken, or ended by both sides: nothing can be sent to the peer any more. */
   private boolean gone;
 
   ClientTensorStream(TensorStreamClient client, VertxLoop loop, HttpClientRequest request, Liveness liveness,
@@ -36,7 +38,7 @@ final class ClientTensorStream extends HttpTensorStream {
     request.response().onSuccess(this::answered).onFailure(this::broken);
   }
 
-  /** The request is on its way. */
+  /** Sends the request. */
   TensorStream open() {
     takeLane(request.streamId());
     return this;
@@ -58,7 +60,7 @@ final class ClientTensorStream extends HttpTensorStream {
   @Override
   void broken(Throwable cause) {
     gone = true;
-    if (!peerHasEnded()) { // otherwise what has come is read, up to the status, and nothing is lost
+    if (!peerHasEnded()) { // otherwise the received data are read, up to the status, and nothing is lost
       PeerLost frozen = liveness.failure();
       lost(frozen == null ? cause : frozen);
     }

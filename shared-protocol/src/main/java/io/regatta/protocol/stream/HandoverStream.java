@@ -22,42 +22,47 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * One end of a tensor stream between two services of one JVM: frames are handed over as they are, without bytes of a
- * wire. A payload is read by the receiver where the sender has put it; until then the sender's {@link #send} is not
- * complete, and its window is used up by so much. Owned by its context; the two ends talk by tasks on each other's.
+ * One end of a tensor stream between two services of one JVM: frames are passed in-process, without bytes of a wire.
+ * The receiver reads a payload in the sender's memory; until then the sender's {@link #send} is not complete, and the
+ * payload counts in its window. Owned by its context; the two ends communicate by tasks on each other's.
  */
 final class HandoverStream extends StreamEnd {
-  /** What a frame costs of the window beside its payload. */
+  /** Bytes of the window that a frame takes beside its payload. */
   private static final int FRAME_BYTES = 64;
 
   private final boolean server;
   private final int maxMessageBytes;
   private final int windowBytes;
-  /** What it shares with the other streams of its connection. */
+  /** Window shared with the other streams of its connection. */
   private final HandoverWindow window;
   private final Consumer<HandoverStream> closed;
   private final Executor arrivals;
   private final ArrayDeque<Sent> received = new ArrayDeque<>();
-  /** What the other end has not read, in order. */
+  /** Frames that the other end has not read, in order. */
   private final ArrayDeque<Sent> unread = new ArrayDeque<>();
   private HandoverStream other;
   private Handler<Void> drain;
-  /** What the other end has not read yet. */
+  /** Bytes that the other end has not read yet. */
   private long outstanding;
   private boolean full;
-  /** This side has ended or given up, or has been told that there is nobody to write to. */
+  /** True once this side has ended or given up, or knows that its peer is gone. */
   private boolean ended;
   private boolean told;
-  /** At the client: it has given up, and the server is to read nothing more of it. Read by the server's thread. */
+  /**
+   * At the client: true once it has given up, and the server must read nothing more of it. Read by the server's thread.
+   */
   private volatile boolean reset;
-  /** How the server ended, at the client. */
+  /** The server's end status, at the client. */
   private RegattaException endStatus;
 
-  /** A frame on its way. It is the receiver's, to read it or not, or the sender's again: whoever takes it first. */
+  /**
+   * A frame on its way. Either the receiver takes it, to read it or not, or the sender takes it back, whichever is
+   * first.
+   */
   private static final class Sent {
     final TensorFrame frame;
     final int size;
-    /** The sender's. */
+    /** Completes for the sender. */
     final Promise<Void> read = Promise.promise();
     private final AtomicBoolean taken = new AtomicBoolean();
 
@@ -66,7 +71,7 @@ final class HandoverStream extends StreamEnd {
       size = frame.payload().remaining() + FRAME_BYTES;
     }
 
-    /** False if the other end has it. */
+    /** Takes it; false if the other end has it. */
     boolean take() {
       return taken.compareAndSet(false, true);
     }
@@ -76,14 +81,14 @@ final class HandoverStream extends StreamEnd {
    * One end of a new stream.
    *
    * @param arrivals runs the other end's tasks on the loop, in order
-   * @param peer what it calls the other end
+   * @param peer name of the other end
    * @param window in which it sends
-   * @param closed called once on its context when it is of no use any more
+   * @param closed called once on its context when it is not usable any more
    */
   record End(Loop loop, Executor arrivals, String peer, StreamOptions options, HandoverWindow window,
       Consumer<HandoverStream> closed) {}
 
-  /** The two ends of a new stream, the client's first. */
+  /** Returns the two ends of a new stream, the client's first. */
   static HandoverStream[] pair(End client, End server) {
     HandoverStream c = new HandoverStream(client, server.options, false);
     HandoverStream s = new HandoverStream(server, client.options, true);
@@ -105,7 +110,7 @@ final class HandoverStream extends StreamEnd {
   private void toOther(Handler<HandoverStream> task) {
     try {
       other.arrivals.execute(() -> task.handle(other));
-    } catch (RejectedExecutionException e) { // gone with its Vertx: nobody is left to tell
+    } catch (RejectedExecutionException e) { // gone with its Vertx: nobody is left to be notified
       loop().execute(() -> {
         gone(new PeerLost("the tensor stream with " + peer() + " broke: its event loop is gone", e));
         takeBack();
@@ -166,7 +171,10 @@ final class HandoverStream extends StreamEnd {
     }
   }
 
-  /** The other end has read this frame, or will not: the payload and so much of the windows are the sender's again. */
+  /**
+   * Notes that the other end has read this frame, or will not: the payload and its part of the windows are the sender's
+   * again.
+   */
   private void settled(Sent sent, boolean wasRead) {
     unread.remove(sent);
     outstanding -= sent.size;
@@ -183,7 +191,7 @@ final class HandoverStream extends StreamEnd {
     window.giveBack(sent.size);
   }
 
-  /** There is room in one of the windows that this end sends in. */
+  /** Continues to send: there is room in one of the windows of this end. */
   void roomForMore() {
     if (drain != null && !ended && !full && !window.isFull()) {
       drain.handle(null);
@@ -195,7 +203,7 @@ final class HandoverStream extends StreamEnd {
     for (Sent sent = received.poll(); sent != null; sent = received.poll()) {
       Sent dropped = sent;
       if (dropped.take()) {
-        // In a later turn: behind what the sender is told in this one about how the stream has ended.
+        // In a later task: after the notices of this one about how the stream has ended.
         loop().execute(() -> toOther(sender -> sender.settled(dropped, false)));
       }
     }
@@ -263,7 +271,7 @@ final class HandoverStream extends StreamEnd {
     return Future.succeededFuture();
   }
 
-  /** There is nobody to write to any more. */
+  /** Ends the stream: the peer is gone. */
   private void gone(PeerLost why) {
     if (server && ended) {
       return;
@@ -274,12 +282,12 @@ final class HandoverStream extends StreamEnd {
       closed.accept(this);
     }
     if (server) {
-      drop(); // the client's memory is not lent for longer
+      drop(); // the client's memory is not borrowed any longer
     }
     lost(why);
   }
 
-  /** The service behind one of the ends has closed: both ends break. To be called on this end's context. */
+  /** Breaks both ends, because the service at one of them has closed. To be called on this end's context. */
   void breakOff(String why) {
     reset = !server;
     gone(new PeerLost("the tensor stream with " + peer() + " broke: " + why));
@@ -298,7 +306,9 @@ final class HandoverStream extends StreamEnd {
     takeBack();
   }
 
-  /** What the other end has not begun to read is this one's again; what it reads just now is in a moment. */
+  /**
+   * Takes back the frames that the other end has not begun to read; a frame being read now is returned within a moment.
+   */
   private void takeBack() {
     for (Sent sent : List.copyOf(unread)) {
       if (sent.take()) {

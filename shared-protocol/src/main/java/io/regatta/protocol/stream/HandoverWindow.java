@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What streams by hand between one client and one service may have on their way in one direction, all together: what the
- * window of their connection is over HTTP/2. Owned by the loop of the ends that send.
+ * The limit of bytes on their way, in one direction, of all in-process streams between one client and one service: the
+ * counterpart of the window of an HTTP/2 connection. Owned by the loop of the ends that send.
  */
 final class HandoverWindow {
   private final int bytes;
@@ -18,17 +18,17 @@ final class HandoverWindow {
     this.bytes = bytes;
   }
 
-  /** This end sends within the window from now on. */
+  /** Adds an end that sends within the window. */
   void add(HandoverStream stream) {
     streams.add(stream);
   }
 
-  /** This end sends no more. */
+  /** Removes an end that sends no more. */
   void remove(HandoverStream stream) {
     streams.remove(stream);
   }
 
-  /** The ends that send within it, as they are now. */
+  /** Returns the current ends that send within it. */
   List<HandoverStream> streams() {
     return List.copyOf(streams);
   }
@@ -42,7 +42,7 @@ final class HandoverWindow {
     full |= outstanding >= bytes;
   }
 
-  /** Wakes all its streams when there is room again: any of them may be waiting for it. */
+  /** Notifies all its streams when there is room again: any of them may wait for it. */
   void giveBack(long n) {
     outstanding -= n;
     if (full && outstanding <= bytes / 2) {

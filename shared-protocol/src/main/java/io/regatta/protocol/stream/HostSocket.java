@@ -18,18 +18,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A Unix domain socket beside the port of a service that takes tensor streams. Between processes of one machine it carries
- * the same HTTP/2 for two thirds of the CPU time that TCP takes over loopback. Both ends derive the path of the socket from
- * the port's address, the network namespace and the user, so nobody has to be told; a process in another namespace or
- * container, or of another user, finds none and uses TCP. Only Linux says which namespace a process is in; elsewhere there
- * are none of these sockets. The directory is the user's alone: who can connect could read the key of the process's certificate as
- * well, so there is no TLS here; the token is wanted as everywhere.
+ * A Unix domain socket beside the port of a service that takes tensor streams. Between processes of one machine it
+ * carries the same HTTP/2 for two thirds of the CPU time that TCP takes over loopback. Both ends derive the path of the
+ * socket from the port's address, the network namespace and the user, so it need not be announced. A process in another
+ * namespace or container, or of another user, finds none and uses TCP. Only Linux provides the namespace of a process;
+ * elsewhere there are none of these sockets. The directory is the user's alone. A process that can connect could read
+ * the key of the process's certificate as well, so there is no TLS here; the token is required as everywhere.
  */
 public final class HostSocket {
 
   private static final Logger LOG = LoggerFactory.getLogger(HostSocket.class);
   private static final Pattern NAMESPACE = Pattern.compile("net:\\[(\\d+)]");
-  /** What fits into the kernel's address, with the zero behind it. */
+  /** Longest path in the kernel's address, without the final zero. */
   private static final int LONGEST = 107;
 
   private final HttpServer server;
@@ -65,7 +65,7 @@ public final class HostSocket {
   }
 
   /**
-   * Where a service on this machine that listens at a port has its socket, if it has one.
+   * Returns the address of the socket of a service on this machine that listens at a port, if it has one.
    *
    * @return null if there can be none
    */
@@ -77,7 +77,7 @@ public final class HostSocket {
     return path.getBytes(StandardCharsets.UTF_8).length > LONGEST ? null : SocketAddress.domainSocketAddress(path);
   }
 
-  /** Found out once, when first asked for. */
+  /** The places, determined at first use. */
   private static final class Places {
     private static final String NAMESPACE_ID = namespace();
     /** Null: none of these sockets here. */
@@ -95,8 +95,8 @@ public final class HostSocket {
   }
 
   /**
-   * Where a service that listens at a port has its socket, if it has one that can be trusted: who else could put a socket there
-   * could pass himself off as the service.
+   * Finds the socket of a service that listens at a port, if it has a trusted one: another user who could put a socket
+   * there could pose as the service.
    *
    * @return null: none
    */
@@ -108,9 +108,9 @@ public final class HostSocket {
     }, false).otherwiseEmpty();
   }
 
-  /** Listens no more, and lets requests in progress end, for so long at most. */
+  /** Stops listening, and lets requests in progress end, for this time at most. */
   public Future<Void> shutdown(Vertx vertx, long millis) {
-    // The file first: the port, and with it the name, may be somebody else's before the last request has ended.
+    // The file first: the port, and with it the name, may be another process's before the last request has ended.
     return vertx.<Void>executeBlocking(() -> {
       Files.deleteIfExists(path);
       return null;

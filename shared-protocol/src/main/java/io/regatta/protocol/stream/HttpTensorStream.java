@@ -23,13 +23,13 @@ import java.util.ArrayDeque;
 import java.util.concurrent.Callable;
 
 /**
- * A tensor stream over a Vert.x HTTP/2 request and response; what both ends share. Owned by its loop. Bytes go past
- * Vert.x where the connection has a {@link DataLane}, otherwise through the request and the response. Those that arrive
- * before a receiver is set, or while paused, wait here, and the peer is held back: on a lane by what the stream's window
- * allows, otherwise by pausing the network below, so that they are those of one read at most.
+ * The common part of both ends of a tensor stream over a Vert.x HTTP/2 request and response. Owned by its loop. Bytes
+ * pass Vert.x by if the connection has a {@link DataLane}, and otherwise go through the request and the response. Bytes
+ * that arrive before a receiver is set, or while paused, wait here, and the peer is held back. On a lane they are
+ * limited by the stream's window. Otherwise the network below is paused, so that they are those of one read at most.
  */
 abstract class HttpTensorStream extends StreamEnd {
-  /** Of what is to be sent past Vert.x, so much may wait: some chunks, so that the socket never runs dry. */
+  /** Limit of bytes that wait to be sent past Vert.x: some chunks, so that the socket never runs dry. */
   private static final int MAX_QUEUE_BYTES = 2 << 20;
 
   private final VertxLoop loop;
@@ -39,11 +39,11 @@ abstract class HttpTensorStream extends StreamEnd {
   private final SharedPayloads memory;
   private final PayloadReceiver receiving;
   private final ArrayDeque<ByteBuf> received = new ArrayDeque<>();
-  /** Null where the bytes go through Vert.x. */
+  /** Null if the bytes go through Vert.x. */
   private DataStream lane;
-  /** Null as long as the peer has not answered. */
+  /** Null until the peer has answered. */
   private ReadStream<Buffer> source;
-  /** Ended or broken: it must not be paused or resumed any more. */
+  /** True once it has ended or broken: it must not be paused or resumed any more. */
   private boolean sourceGone;
   private Handler<Void> drain = v -> { };
 
@@ -61,27 +61,30 @@ abstract class HttpTensorStream extends StreamEnd {
     return address != null && address.isDomainSocket();
   }
 
-  /** Runs what blocks on a worker thread; completes on this stream's loop. */
+  /** Runs a blocking call on a worker thread; completes on this stream's loop. */
   final <T> Future<T> blocking(Callable<T> call) {
     return loop.context().executeBlocking(call, false);
   }
 
-  /** Payloads that do not go over the socket. */
+  /** Returns the payloads that do not go over the socket. */
   final SharedPayloads memory() {
     return memory;
   }
 
-  /** Calls this once, when the peer next rings. */
+  /** Calls this once, at the peer's next signal. */
   final void onRing(Runnable rung) {
     lane.onRing(rung);
   }
 
-  /** There is room for more. */
+  /** Notes that there is room for more. */
   final void drained() {
     drain.handle(null);
   }
 
-  /** Tells the peer, who may read nothing of this stream now, that there is room for what it sends, or that what it has lent has been read. */
+  /**
+   * Signals the peer, which may read nothing of this stream now, that there is room for its data, or that its lent
+   * blocks have been read.
+   */
   final void ring() {
     lane.ring();
   }
@@ -97,7 +100,7 @@ abstract class HttpTensorStream extends StreamEnd {
     }
   }
 
-  /** Whether the bytes go past Vert.x. */
+  /** Returns true if the bytes go past Vert.x. */
   final boolean hasLane() {
     return lane != null;
   }
@@ -113,7 +116,7 @@ abstract class HttpTensorStream extends StreamEnd {
       sourceGone = true;
       peerEnded();
     });
-    // With a lane, what comes this way is what nobody reads any more; Vert.x itself gives its bytes back.
+    // With a lane, only bytes arrive this way that are not read any more; Vert.x itself releases them.
     from.handler(buffer -> {
       if (lane == null) {
         piece(NettyParts.bytes(buffer));
@@ -124,14 +127,14 @@ abstract class HttpTensorStream extends StreamEnd {
 
   private void piece(ByteBuf bytes) {
     received.add(bytes);
-    memory.noticeRead(); // most of what is lent is given back by the time that the peer itself sends something
+    memory.noticeRead(); // most lent blocks are released by the time at which the peer itself sends something
     arrived();
   }
 
-  /** The write side. */
+  /** Returns the write side. */
   abstract WriteStream<Buffer> sink();
 
-  /** The transport failed; there is nobody left to write to. Ends in {@link #lost}. */
+  /** Handles a failure of the transport: nothing can be written any more. Ends in {@link #lost}. */
   abstract void broken(Throwable cause);
 
   @Override
@@ -213,11 +216,11 @@ abstract class HttpTensorStream extends StreamEnd {
     try {
       written = write(placed.frame());
     } catch (RuntimeException | Error e) {
-      memory.takeBack(); // the peer counts what it is told of
+      memory.takeBack(); // the peer counts announced blocks
       throw e;
     }
     return (placed.read() == null ? written : written.compose(w -> placed.read())).recover(e -> {
-      memory.takeBack(); // whatever of it the peer has been told
+      memory.takeBack(); // whatever the peer has read of it
       return Future.failedFuture(failure() != null ? failure() : e instanceof RegattaException ? e : broke(e));
     });
   }

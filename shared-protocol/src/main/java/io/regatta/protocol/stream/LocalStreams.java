@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The tensor streams that one service takes from others of its JVM by hand. A service enters itself under the address on
+ * The in-process tensor streams that one service takes from others of its JVM. A service registers under the address on
  * which it serves gRPC as well, and is found by exactly that address: a proxy between has another one. The register is
  * the JVM's and thread-safe; an entry is owned by its service's context.
  */
@@ -35,9 +35,9 @@ public final class LocalStreams {
   }
 
   /**
-   * Enters a service that listens on an address. Called on its context, which must be of an event loop.
+   * Registers a service that listens on an address. Called on its context, which must be of an event loop.
    *
-   * @param streams full method name to the one who takes the stream, as for {@link TensorStreamServer#handler}
+   * @param streams full method name to the handler of the stream, as for {@link TensorStreamServer#handler}
    */
   public static LocalStreams serve(Loop loop, String host, int port, Map<String, Handler<TensorStream>> streams,
       StreamOptions options) {
@@ -48,14 +48,14 @@ public final class LocalStreams {
     return service;
   }
 
-  /** Takes the service out; its streams break. Called on its context. */
+  /** Removes the service; its streams break. Called on its context. */
   public void close() {
     closed = true;
     SERVICES.remove(address, this);
     List.copyOf(streams).forEach(s -> s.breakOff("the service at " + address + " has closed"));
   }
 
-  /** The streams by hand of one client to one service: the windows to it and from it, which its streams share. */
+  /** The in-process streams of one client to one service: the windows to it and from it, which its streams share. */
   record Connection(HandoverWindow to, HandoverWindow from) {
 
     private static Connection between(StreamOptions client, StreamOptions service) {
@@ -65,7 +65,7 @@ public final class LocalStreams {
   }
 
   /**
-   * Opens a stream by hand, if such a service is in this JVM and takes them so.
+   * Opens an in-process stream, if such a service is in this JVM and accepts them.
    *
    * @param opener context that owns the stream
    * @param connections the opener's own: one to each service as long as a stream to it is open
@@ -75,7 +75,7 @@ public final class LocalStreams {
       Map<LocalStreams, Connection> connections) {
     LocalStreams service = options.transport() == Transport.AUTO ? SERVICES.get(host + ":" + port) : null;
     if (service != null && !service.options.security().token().equals(options.security().token())) {
-      return null; // which is refused there
+      return null; // it is refused there
     }
     Handler<TensorStream> taker = service == null ? null : service.paths.get(path);
     if (taker == null) {

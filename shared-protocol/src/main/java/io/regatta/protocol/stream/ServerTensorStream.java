@@ -12,7 +12,10 @@ import io.vertx.core.net.SocketAddress;
 import io.vertx.core.streams.WriteStream;
 import io.vertx.grpc.common.GrpcStatus;
 
-/** The server's end of a tensor stream: reads the request's body, answers in the response's, status in the trailers. */
+/**
+ * The server's end of a tensor stream: reads the request's body, answers in the response's; the status is in the
+ * trailers.
+ */
 final class ServerTensorStream extends HttpTensorStream {
   private final HttpServerResponse response;
   private boolean ended;
@@ -34,7 +37,10 @@ final class ServerTensorStream extends HttpTensorStream {
     read(request);
   }
 
-  /** For messages. On a Unix domain socket the address is the path at which this server listens, and says nothing of the caller. */
+  /**
+   * Returns the caller for messages. On a Unix domain socket the address is the path at which this server listens, and
+   * not the caller's.
+   */
   private static String caller(SocketAddress address) {
     return address != null && address.isDomainSocket() ? "a process of this machine" : String.valueOf(address);
   }
@@ -59,7 +65,7 @@ final class ServerTensorStream extends HttpTensorStream {
 
   @Override
   RegattaException endStatus() {
-    return null; // A client that half-closes has nothing to say about how.
+    return null; // A client that half-closes sends no status.
   }
 
   @Override

@@ -13,11 +13,11 @@ import io.vertx.grpc.common.GrpcStatus;
 import java.nio.channels.ClosedChannelException;
 
 /**
- * One end of a tensor stream whatever carries it: when input that waits is read, and how the stream ends, which is told
- * once and behind the frames that came before. Owned by its loop.
+ * One end of a tensor stream on any transport: it decides when waiting input is read, and how the stream ends. The end
+ * is reported once, after the frames that came before. Owned by its loop.
  */
 abstract class StreamEnd implements TensorStream {
-  /** What is read in one turn, and the frame that passes this; what has waited can be a whole window. */
+  /** Bytes read in one task, up to the end of a frame; waiting input can be a whole window. */
   static final int TURN_BYTES = 2 << 20;
 
   private final Loop loop;
@@ -28,15 +28,15 @@ abstract class StreamEnd implements TensorStream {
   private boolean paused;
   private boolean delivering;
   private boolean goesOn;
-  /** The peer has ended its side: all its input has come. */
+  /** True once the peer has ended its side: all its input has arrived. */
   private boolean peerEnded;
-  /** What came cannot be read, so nothing after it can. */
+  /** True once input could not be read, so nothing after it can. */
   private boolean refused;
-  /** Why nothing more will be read; delivered behind the frames that came before. */
+  /** The reason for which nothing more will be read; delivered after the frames that came before. */
   private RegattaException failure;
-  /** The end or the failure has been delivered, or this side has given up: nothing more is read. */
+  /** True once the end or the failure has been delivered, or this side has given up: nothing more is read. */
   private boolean finished;
-  /** The peer's clean end has been delivered, and this side may still write. */
+  /** True once the peer's clean end has been delivered, while this side may still write. */
   private boolean halfClosed;
 
   StreamEnd(Loop loop, String peer) {
@@ -44,7 +44,7 @@ abstract class StreamEnd implements TensorStream {
     this.peer = peer;
   }
 
-  /** Whether input waits that may be read now. */
+  /** Returns true if input waits that may be read now. */
   abstract boolean inputWaits();
 
   /**
@@ -55,28 +55,28 @@ abstract class StreamEnd implements TensorStream {
    */
   abstract int read(FrameReceiver to);
 
-  /** Forgets the input that waits. */
+  /** Drops the input that waits. */
   abstract void drop();
 
-  /** Nothing more will be read; what waits has been dropped. */
+  /** Notes that nothing more will be read; waiting input has been dropped. */
   void readNoMore() {}
 
-  /** Holds the peer back, or lets it go on. */
+  /** Holds the peer back, or lets it continue. */
   void flow(boolean hold) {}
 
-  /** Whether this side has been ended, so that nothing can be written. */
+  /** Returns true if this side has been ended, so that nothing can be written. */
   abstract boolean sinkEnded();
 
   /** Ends this side with a status; a client resets. Nothing happens if it has ended before. */
   abstract Future<Void> close(GrpcStatus status, String message);
 
-  /** How the peer ended: null for cleanly. Called when all its input has been read. */
+  /** Returns the peer's end status: null for a clean end. Called when all its input has been read. */
   abstract RegattaException endStatus();
 
-  /** The peer's side is over, in whatever way; called once, before the user's handler, unless this side gave up. */
+  /** Notes that the peer's side is over; called once, before the user's handler, unless this side gave up. */
   void over() {}
 
-  /** New input waits. */
+  /** Notes that new input waits. */
   final void arrived() {
     if (failure != null || finished) {
       drop();
@@ -85,23 +85,23 @@ abstract class StreamEnd implements TensorStream {
     }
   }
 
-  /** All of the peer's input has come. */
+  /** Notes that all of the peer's input has arrived. */
   final void peerEnded() {
     peerEnded = true;
     deliver();
   }
 
-  /** Whether all of the peer's input has come, and with it how it ended. */
+  /** Returns true if all of the peer's input has arrived, and with it its end status. */
   final boolean peerHasEnded() {
     return peerEnded;
   }
 
-  /** Why the stream is of no use, or null. */
+  /** Returns the reason for which the stream is not usable, or null. */
   final RegattaException failure() {
     return failure;
   }
 
-  /** Nothing more will come, for this reason. */
+  /** Notes that nothing more will arrive, for this reason. */
   final void lost(Throwable cause) {
     if (failure != null || finished && !halfClosed) {
       return;
@@ -141,7 +141,7 @@ abstract class StreamEnd implements TensorStream {
     flow();
   }
 
-  /** In a turn behind what waits for the loop already. */
+  /** Continues in a later task, after those that wait for the loop already. */
   private void goOnLater() {
     if (!goesOn) {
       goesOn = true;
@@ -199,12 +199,12 @@ abstract class StreamEnd implements TensorStream {
     }
   }
 
-  /** Whether the stream may end here; otherwise a message was cut short. */
+  /** Returns true if the stream may end here; otherwise a message was cut short. */
   boolean atBoundary() {
     return true;
   }
 
-  /** What was cut short, for the error. */
+  /** Returns the incomplete message's progress, for the error. */
   String progress() {
     return "";
   }
@@ -216,7 +216,7 @@ abstract class StreamEnd implements TensorStream {
     }
   }
 
-  /** This side wants no more from the peer; {@link #close} follows. */
+  /** Stops reading from the peer; {@link #close} follows. */
   final void giveUp() {
     halfClosed = false;
     if (!finished) {

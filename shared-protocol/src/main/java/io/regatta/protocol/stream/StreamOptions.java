@@ -18,17 +18,18 @@ import io.vertx.core.http.HttpVersion;
  * @param maxMessageBytes largest message accepted, header included
  * @param maxRequestBytes largest request or answer accepted, all chunks together; at a server, all requests of a stream
  *     that are incomplete at a time
- * @param maxRequests requests of one stream in progress at a time: a client refuses further ones, a server does not read
- *     them until one is answered
- * @param initialWindowBytes HTTP/2 flow-control window of a stream: what a peer may send while this side holds back
+ * @param maxRequests requests of one stream in progress at a time: a client refuses further ones, a server does not
+ *     read them until one is answered
+ * @param initialWindowBytes HTTP/2 flow-control window of a stream: bytes that a peer may send while this side holds
+ *     back
  * @param connectionWindowBytes HTTP/2 flow-control window of a connection; well above a stream's, or one stalled stream
  *     blocks all
  * @param maxFrameBytes largest HTTP/2 frame
- * @param pingIntervalMillis how often each side asks the other for a sign of life; 0: never
- * @param pingTimeoutMillis a peer that does not answer for so long is lost; it is noticed after one interval more at
+ * @param pingIntervalMillis how often each side sends the other a PING; 0: never
+ * @param pingTimeoutMillis a peer that does not answer for this long is lost; it is noticed after one interval more at
  *     most
  * @param connectTimeoutMillis limit for a connection to be there and to speak HTTP/2
- * @param transport which ways may be taken; both ends must allow one for it to be
+ * @param transport ways that may be used; both ends must allow one for it to be used
  * @param security TLS and the token with which peers are called and served
  */
 public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequestBytes, int maxRequests,
@@ -36,7 +37,7 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
     long pingTimeoutMillis, int connectTimeoutMillis, Transport transport, PeerSecurity security) {
 
   private static final int MAX_CONCURRENT_STREAMS = 10_000;
-  /** What every HTTP/2 peer accepts, and many do no more. */
+  /** The size that every HTTP/2 peer accepts, and the limit of many. */
   private static final int MIN_FRAME_BYTES = 16_384;
 
   public StreamOptions {
@@ -54,7 +55,7 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
     check(connectTimeoutMillis >= 1, "connect_timeout_millis", connectTimeoutMillis, "at least 1");
   }
 
-  /** Without TLS and token. */
+  /** Creates options without TLS and token. */
   public StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequestBytes, int maxRequests, int initialWindowBytes,
       int connectionWindowBytes, int maxFrameBytes, long pingIntervalMillis, long pingTimeoutMillis, int connectTimeoutMillis,
       Transport transport) {
@@ -69,71 +70,77 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
   }
 
   /**
-   * The defaults: 1 MiB chunks in messages of at most 8 MiB, requests of at most 2 GiB, 256 at a time; 16 MiB stream
-   * window, 64 MiB connection window, 64 KiB frames; a frozen peer is noticed in 30 s at most.
+   * Returns the defaults. Chunks have 1 MiB in messages of at most 8 MiB, and requests at most 2 GiB, 256 at a time.
+   * The windows are 16 MiB for a stream and 64 MiB for a connection, frames have 64 KiB, and a frozen peer is noticed
+   * in 30 s at most.
    */
   public static StreamOptions defaults() {
     return new StreamOptions(1 << 20, 8 << 20, 2L << 30, 256, 16 << 20, 64 << 20, 64 << 10, 10_000, 20_000, 10_000,
         Transport.AUTO);
   }
 
-  /** The same with another chunk size. */
+  /** Returns a copy with another chunk size. */
   public StreamOptions withChunkBytes(int bytes) {
     return new StreamOptions(bytes, Math.max(maxMessageBytes, bytes + 4096), maxRequestBytes, maxRequests,
         initialWindowBytes, connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis,
         connectTimeoutMillis, transport, security);
   }
 
-  /** The same with other limits per message and per request, and for requests in progress. */
+  /** Returns a copy with other limits per message and per request, and for requests in progress. */
   public StreamOptions withLimits(int messageBytes, long requestBytes, int requests) {
     return new StreamOptions(Math.min(chunkBytes, messageBytes - 4096), messageBytes, requestBytes, requests,
         initialWindowBytes, connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis,
         connectTimeoutMillis, transport, security);
   }
 
-  /** The same with other flow-control windows. */
+  /** Returns a copy with other flow-control windows. */
   public StreamOptions withWindows(int stream, int connection) {
     return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, stream, connection,
         maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, security);
   }
 
-  /** The same with other HTTP/2 frames. */
+  /** Returns a copy with other HTTP/2 frames. */
   public StreamOptions withMaxFrameBytes(int bytes) {
     return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
         connectionWindowBytes, bytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, security);
   }
 
-  /** The same with other times for signs of life. */
+  /** Returns a copy with other ping times. */
   public StreamOptions withPing(long intervalMillis, long timeoutMillis) {
     return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
         connectionWindowBytes, maxFrameBytes, intervalMillis, timeoutMillis, connectTimeoutMillis,
         transport, security);
   }
 
-  /** The same by other ways. */
+  /** Returns a copy with other ways. */
   public StreamOptions withTransport(Transport ways) {
     return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
         connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, ways, security);
   }
 
-  /** The same with this TLS and token. */
+  /** Returns a copy with this TLS and token. */
   public StreamOptions withSecurity(PeerSecurity other) {
     return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
         connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, other);
   }
 
-  /** The same with another limit for a connection to be there. */
+  /** Returns a copy with another limit for connecting. */
   public StreamOptions withConnectTimeout(int millis) {
     return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
         connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, millis, transport, security);
   }
 
-  /** For a socket that nobody but this user can open, see {@link HostSocket}: the token as everywhere, and no TLS. */
+  /**
+   * Returns a copy for a socket that only this user can open, see {@link HostSocket}: the token as everywhere, and no
+   * TLS.
+   */
   public StreamOptions onHostSocket() {
     return withSecurity(security.withoutTls());
   }
 
-  /** Installs what tensor streams need to go past Vert.x, if they may; completes when it is known whether they will. */
+  /**
+   * Installs the way of tensor streams past Vert.x, if it is allowed; completes when it is known whether they use it.
+   */
   Future<Boolean> lane(HttpConnection connection) {
     return transport == Transport.GRPC_PLAIN ? Future.succeededFuture(false)
         : DataLane.install(connection, maxFrameBytes);
@@ -141,7 +148,7 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
 
   HttpServerOptions serverOptions() {
     return new HttpServerOptions().setInitialSettings(settings()).setHttp2ConnectionWindowSize(connectionWindowBytes)
-        // A client of another make answers each frame that comes for a stream given up by a reset: a window full of them.
+        // A foreign client answers each frame for a stream that was given up by a reset: a window full of them.
         .setHttp2RstFloodMaxRstFramePerWindow(HttpServerOptions.DEFAULT_HTTP2_RST_FLOOD_MAX_RST_FRAME_PER_WINDOW
             + connectionWindowBytes / MIN_FRAME_BYTES)
         .setTcpNoDelay(true).setReuseAddress(true);

@@ -9,36 +9,36 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 
 /**
- * One duplex stream of {@link TensorFrame}s, the same for both ends and for every transport. Owned by one
- * loop: all calls are made and all handlers are called on it. It reads nothing until {@link #receiver} is set, so that
- * is set last. After the frames comes either the end handler or the exception handler, once; a server, which may still
- * answer after the end, is told by the exception handler if the client is lost meanwhile. Nothing comes after this side
- * has given the stream up by {@link #fail} (or, as a server, by {@link #end}).
+ * One duplex stream of {@link TensorFrame}s, the same for both ends and for every transport. Owned by one loop: all
+ * calls are made and all handlers are called on it. It reads nothing until {@link #receiver} is set, so that is set
+ * last. After the frames comes either the end handler or the exception handler, once. A server may still answer after
+ * the end; if the client is lost meanwhile, the exception handler is called. Nothing comes after this side has given
+ * the stream up by {@link #fail} (or, as a server, by {@link #end}).
  */
 public interface TensorStream {
 
   /** Returns the loop that owns the stream. */
   Loop loop();
 
-  /** The peer's address, for messages. */
+  /** Returns the peer's address, for messages. */
   String peer();
 
   /** Sends one frame; completes when its payload may be reused, fails when the stream is gone. */
   Future<Void> send(TensorFrame frame);
 
   /**
-   * From now on each frame leaves when it is sent. By default those sent while others are read leave together when that is done,
-   * which saves system calls where many short ones are answered; between peers that wait for each other it has one rest while the
-   * other works.
+   * Sends each later frame at once. By default frames sent while others are read leave together afterwards, which saves
+   * system calls if many short ones are answered. Between peers that wait for each other that would make one idle while
+   * the other works.
    */
   default TensorStream flushEach() {
     return this;
   }
 
-  /** Whether the sender should hold back until the drain handler is called. */
+  /** Returns true if the sender should hold back until the drain handler is called. */
   boolean writeQueueFull();
 
-  /** Called when the write queue has room again. */
+  /** Sets the handler that is called when the write queue has room again. */
   TensorStream drainHandler(Handler<Void> handler);
 
   /** Receives frames as they come. Setting it starts the reading. */
@@ -52,18 +52,18 @@ public interface TensorStream {
   /** Holds the peer back: no more is read from the network than the flow-control window allows. */
   TensorStream pause();
 
-  /** Goes on after {@link #pause}. */
+  /** Continues after {@link #pause}. */
   TensorStream resume();
 
-  /** The peer has ended cleanly: a client has half-closed, a server has answered with status 0. */
+  /** Sets the handler of a clean end: a client has half-closed, a server has answered with status 0. */
   TensorStream endHandler(Handler<Void> handler);
 
-  /** The peer failed, was lost, answered with another status, or sent garbage. */
+  /** Sets the handler of other ends: the peer failed, was lost, answered with another status, or sent garbage. */
   TensorStream exceptionHandler(Handler<RegattaException> handler);
 
   /**
-   * Ends this side: a client half-closes and goes on reading; a server answers with status 0, and that is all. Sends of what lies in
-   * {@code SharedMemory} must have completed before.
+   * Ends this side: a client half-closes and continues to read; a server answers with status 0, and the stream is over.
+   * Sends of payloads in {@code SharedMemory} must have completed before.
    */
   Future<Void> end();
 
@@ -71,8 +71,8 @@ public interface TensorStream {
   Future<Void> fail(RegattaException error);
 
   /**
-   * Cuts the stream off without a word, with its connection if it has one: for a peer that takes nothing more. What had been
-   * lent to sends is the sender's again: they complete in this turn or the next ones, whatever the peer does.
+   * Cuts the stream off at once, with its connection if it has one: for a peer that reads nothing more. Borrowed memory
+   * is the sender's again: its sends complete in this task or the next ones, whatever the peer does.
    */
   void sever();
 }

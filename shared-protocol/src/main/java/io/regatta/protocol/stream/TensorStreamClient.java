@@ -25,9 +25,10 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Opens tensor streams: by hand to a service of the same JVM if both allow it, otherwise over HTTP/2, on a Unix domain
- * socket to a service of the same machine if both allow it. Streams to the same host and port share one connection. Owned by
- * one event loop: all calls are made on it, and the streams belong to the context that opened them.
+ * A client that opens tensor streams. To a service of the same JVM they are in-process if both allow it. To a service
+ * of the same machine they use a Unix domain socket if both allow it, and otherwise TCP. The latter two are HTTP/2, and
+ * streams to the same host and port share one connection. Owned by one event loop: all calls are made on it, and the
+ * streams belong to the context that opened them.
  */
 public final class TensorStreamClient implements TensorStreams {
   private final Vertx vertx;
@@ -35,7 +36,7 @@ public final class TensorStreamClient implements TensorStreams {
   private final HttpClientAgent client;
   private final Map<HttpConnection, Connection> connections = new HashMap<>();
   private final Map<LocalStreams, LocalStreams.Connection> handovers = new HashMap<>();
-  /** Of the certificates that the client shows. */
+  /** Version of the certificates that the client shows. */
   private Object shown;
 
   /**
@@ -84,7 +85,7 @@ public final class TensorStreamClient implements TensorStreams {
     }).recover(e -> Future.failedFuture(lost(peer, path, e)));
   }
 
-  /** Over the one connection that there is to the peer. */
+  /** Greets a peer over the one connection to it. */
   private Future<String> greet(String header, String host, int port) {
     return client.request(new RequestOptions().setMethod(HttpMethod.GET).setHost(host).setPort(port).setURI("/")
         .setConnectTimeout(options.connectTimeoutMillis()).putHeader(Token.HEADER, header))
@@ -99,7 +100,7 @@ public final class TensorStreamClient implements TensorStreams {
         + (e.getMessage() == null ? e.toString() : e.getMessage()) + ConnectFailure.hint(e, options.security()), e);
   }
 
-  /** Over the socket that a service of this machine has beside its port, or else over TCP. */
+  /** Requests over the socket that a service of this machine has beside its port, or else over TCP. */
   private Future<HttpClientRequest> request(RequestOptions request, String host, int port) {
     if (shown != options.security().version()) {
       shown = options.security().version();
@@ -119,8 +120,8 @@ public final class TensorStreamClient implements TensorStreams {
   }
 
   /**
-   * Returns true if nobody listens where a stream was to be opened. A socket whose process was killed refuses; one that is frozen does
-   * not answer, and does not over TCP either.
+   * Returns true if no process listens at the stream's address. A socket whose process was killed refuses; one that is
+   * frozen does not answer, and does not over TCP either.
    */
   public static boolean isNobody(Throwable e) {
     return (e instanceof ConnectException || e instanceof FileNotFoundException) && !(e instanceof ConnectTimeoutException);

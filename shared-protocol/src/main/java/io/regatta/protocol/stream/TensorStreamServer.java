@@ -10,7 +10,7 @@ import io.vertx.core.http.HttpServerRequest;
 import java.util.Map;
 import java.util.Set;
 
-/** Serves tensor streams and ordinary gRPC calls on one HTTP/2 port. */
+/** A factory of servers of tensor streams and ordinary gRPC calls on one HTTP/2 port. */
 public final class TensorStreamServer {
 
   private static final Set<String> HEALTH = Set.of("/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch");
@@ -18,8 +18,9 @@ public final class TensorStreamServer {
   private TensorStreamServer() {}
 
   /**
-   * An HTTP server with the options' windows and frame sizes, which closes connections whose peer gives no sign of life;
-   * it has no request handler yet and does not listen. Its connection handler is taken. With TLS if the options have it.
+   * Creates an HTTP server with the options' windows and frame sizes, which closes connections whose peer does not
+   * answer PINGs. It has no request handler yet and does not listen. Its connection handler is taken. With TLS if the
+   * options have it.
    */
   public static HttpServer create(Vertx vertx, StreamOptions options) {
     return options.security().server(vertx, options.serverOptions()).connectionHandler(connection -> {
@@ -29,10 +30,10 @@ public final class TensorStreamServer {
   }
 
   /**
-   * Sends requests to one of these paths to its stream handler, all others on to the control calls. Those without the options' token
-   * are refused, but for probes, see {@link #withOpenHealth}.
+   * Returns a handler that passes requests to one of these paths to its stream handler, all others to the control
+   * calls. Requests without the options' token are refused, except probes, see {@link #withOpenHealth}.
    *
-   * @param streams full method name, e.g. {@code /regatta.ParameterShard/Exchange}, to the one who takes the stream; it
+   * @param streams full method name, e.g. {@code /regatta.ParameterShard/Exchange}, to the handler of the stream; it
    *     sets the stream's handlers, the one for frames last
    * @param control everything else
    */
@@ -50,11 +51,11 @@ public final class TensorStreamServer {
   }
 
   /**
-   * Lets calls of gRPC's health service past the token: probes of schedulers can show nothing, and learn nothing but whether a
-   * service is ready.
+   * Returns a handler that admits calls of gRPC's health service without the token: schedulers' probes cannot show one,
+   * and learn only whether a service is ready.
    *
    * @param health has the health service
-   * @param others everything else, from those who show the token
+   * @param others everything else, from callers that show the token
    */
   public static Handler<HttpServerRequest> withOpenHealth(GrpcCalls health, Handler<HttpServerRequest> others,
       PeerSecurity security) {

@@ -1,8 +1,8 @@
 package io.regatta.protocol.stream;
 
-/** The ways for tensors between two services. What they mean is the same on each, and so are limits and windows. */
+/** The ways for tensors between two services. Semantics, limits and windows are the same on each. */
 public enum Transport {
-  /** By hand within one JVM, {@link #GRPC_SHARED} otherwise. */
+  /** In-process within one JVM, {@link #GRPC_SHARED} otherwise. */
   AUTO,
   /** gRPC over HTTP/2 on TCP, past the copies of Vert.x and Netty where the connection allows it. */
   GRPC,
@@ -10,15 +10,15 @@ public enum Transport {
   GRPC_UNIX,
   /** As {@link #GRPC_UNIX}, and long payloads in memory that both processes see, see {@link SharedPayloads}. */
   GRPC_SHARED,
-  /** gRPC over HTTP/2 by the public interfaces of Vert.x alone: the fallback, for comparison and for doubt. */
+  /** gRPC over HTTP/2 by the public interfaces of Vert.x alone: the fallback, for comparison and in case of doubt. */
   GRPC_PLAIN;
 
-  /** Whether services of one machine may meet on a Unix domain socket. */
+  /** Returns true if services of one machine may use a Unix domain socket. */
   boolean isUnixAllowed() {
     return this == AUTO || this == GRPC_UNIX || this == GRPC_SHARED;
   }
 
-  /** Whether processes of one machine, on such a socket, may share memory for payloads. */
+  /** Returns true if processes of one machine, on such a socket, may share memory for payloads. */
   public boolean isSharedMemoryAllowed() {
     return this == AUTO || this == GRPC_SHARED;
   }

@@ -19,8 +19,8 @@ public final class LoopFutures {
   }
 
   /**
-   * Returns a future that completes as another one, or fails with {@link TimeoutException}. The other one goes on; its
-   * result is not used any more then.
+   * Returns a future that completes as another one, or fails with {@link TimeoutException}. The other one continues;
+   * its result is not used any more then.
    *
    * @param loop on which both complete
    * @param millis limit, at least 1

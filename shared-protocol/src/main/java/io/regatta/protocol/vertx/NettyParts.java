@@ -10,7 +10,7 @@ import io.vertx.core.net.impl.KeyStoreHelper;
 import java.security.KeyStore;
 import java.util.stream.Stream;
 
-/** What stands behind objects of Vert.x, which its public API does not show. Stateless. */
+/** Access to the Netty objects of Vert.x's objects, which its public API does not give. Stateless. */
 public final class NettyParts {
 
   private NettyParts() {}

@@ -4,8 +4,8 @@ import io.regatta.core.loop.Clock;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The clocks of the machine. Named where a process is put together, and by what belongs to the process as a whole;
- * everything else is given a {@link Clock}.
+ * The clocks of the machine. Named where a process is assembled, and by components of the process as a whole;
+ * everything else gets a {@link Clock}.
  */
 public final class SystemClock implements Clock {
   private static final SystemClock CLOCK = new SystemClock();

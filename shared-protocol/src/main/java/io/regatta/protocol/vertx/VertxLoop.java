@@ -14,9 +14,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The loop of a Vert.x context. Two loops of one context are equal, and so are those of its duplicates, on which
- * requests and timers run. Of tasks of {@link Context#runOnContext} that follow one another Netty runs as many as there
- * are within a second before it looks at the sockets; {@link #defer} goes through Netty's timers, which it looks at
- * after the sockets.
+ * requests and timers run. Netty runs consecutive tasks of {@link Context#runOnContext} for up to a second before it
+ * looks at the sockets. So {@link #defer} goes through Netty's timers, which it looks at after the sockets.
  */
 public final class VertxLoop implements Loop {
   private final ContextInternal context;

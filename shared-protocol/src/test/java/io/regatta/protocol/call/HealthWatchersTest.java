@@ -52,7 +52,7 @@ class HealthWatchersTest {
         .setHttp2ClearTextUpgrade(false).setLocalAddress(address));
   }
 
-  /** The status that a watch is refused with, or empty if it has told something. */
+  /** Returns the status with which a watch is refused, or empty if it has got an answer. */
   private String watch(HttpClient client, List<HttpClientRequest> open) throws Exception {
     HttpClientRequest request = get(client.request(HttpMethod.POST, server.actualPort(), "127.0.0.1", WATCH));
     byte[] message = HealthCheckRequest.getDefaultInstance().toByteArray();

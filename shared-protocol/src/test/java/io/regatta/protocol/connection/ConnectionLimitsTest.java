@@ -48,7 +48,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a connection may do, and for how long, before its peer has shown the token. */
+/** The limits of a connection before its peer has shown the token. */
 @Timeout(60)
 class ConnectionLimitsTest {
   private static final String PATH = "/regatta.Test/Exchange";

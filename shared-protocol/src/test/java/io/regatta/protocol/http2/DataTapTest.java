@@ -23,13 +23,13 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
 
-/** What the tap takes and what it leaves to Netty's handler behind it, whatever the network makes of the bytes. */
+/** The frames that the tap takes and those that it leaves to Netty's handler, at any fragmentation by the network. */
 class DataTapTest {
   private static final long PING = 0x0102030405060708L;
   /** Its DATA is for a sink; that of stream 3 is not. */
   private static final int TAPPED = 1;
 
-  /** A server's connection with a tap in front of its handler, which is fed by hand. */
+  /** A server's connection with a tap in front of its handler, fed by the test. */
   private static final class Connection {
     private final ByteBuf tapped = Unpooled.buffer();
     private final ByteBuf passedOn = Unpooled.buffer();
@@ -46,7 +46,7 @@ class DataTapTest {
     private boolean found;
     private final DataTap tap = new DataTap(http2, 16_384, PING, () -> found = true);
 
-    /** What the handler sees. */
+    /** The frames that the handler sees. */
     private final class Listener extends Http2FrameAdapter {
       @Override
       public int onDataRead(ChannelHandlerContext ctx, int stream, ByteBuf data, int padding, boolean end) {

@@ -14,7 +14,7 @@ import net.jqwik.api.constraints.Size;
 /** The end of the PING's answer against a plain search of all bytes at once. */
 class FrameBoundaryTest {
 
-  /** Of the bytes that the frame itself is made of, so that many places look like it for a while. */
+  /** The bytes are those of the frame itself, so that many places resemble it for a while. */
   @Property(tries = 1000)
   void it_is_found_however_the_bytes_are_cut(@ForAll @Size(max = 60) List<@IntRange(max = 3) Integer> before,
       @ForAll @IntRange(max = 16) int started, @ForAll @Size(max = 20) List<@IntRange(max = 3) Integer> after,

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Where buffers lie, and what they take. */
+/** The alignment and the sizes of buffers. */
 class DirectMemoryTest {
   private static final int PAGE = 4096;
 

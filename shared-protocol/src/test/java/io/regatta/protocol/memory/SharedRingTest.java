@@ -21,7 +21,9 @@ class SharedRingTest {
 
   private record Told(long position, int bytes, byte value) {}
 
-  /** Blocks up to half the capacity, each of one value; the reader takes one when told to, or when there is no room. */
+  /**
+   * Blocks up to half the capacity, each of one value; the reader takes one when notified, or when there is no room.
+   */
   @Property(tries = 200)
   void blocks_are_read_as_they_were_written_and_room_comes_when_they_are_taken_away(
       @ForAll @Size(max = 60) List<@IntRange(min = 1, max = CAPACITY / 2) Integer> sizes, @ForAll @Size(60) List<Boolean> takes)

@@ -131,7 +131,7 @@ class ProofTest {
         .isTrue();
   }
 
-  /** What a forged entry of the directory leads to. */
+  /** The result of a forged entry of the directory. */
   @Test
   void a_server_that_does_not_know_the_token_gets_nothing() throws Exception {
     for (String challenge : new String[] {null, "Bearer", "Regatta-HMAC", "Regatta-HMAC server=x",
@@ -181,7 +181,7 @@ class ProofTest {
     assertThat(seen).hasSize(2);
   }
 
-  /** Behind one connection another process serves from now on, as behind a proxy. */
+  /** Another process serves one connection from now on, as with a proxy. */
   @Test
   void greets_again_and_repeats_a_call_when_its_proof_is_of_an_earlier_process() throws Exception {
     AtomicReference<Handler<HttpServerRequest>> server = new AtomicReference<>();

@@ -51,7 +51,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** Who is not let in, and what its user is told: under which address, why, and what to do. */
+/** Refused peers, and the message for their user: the address, the reason, and what to do. */
 class RefusedTest {
   private static final String PATH = "/regatta.Test/Exchange";
   private static final Token TOKEN = Token.of("the-right-token-of-this-job", "a test");
@@ -99,7 +99,7 @@ class RefusedTest {
         .requestHandler(r -> r.response().end()).listen(0, "127.0.0.1")).actualPort();
   }
 
-  /** What the user of a stream is told; a control call of the same client tells the same. */
+  /** Returns the error of a stream; a control call of the same client gets the same. */
   private RegattaException refused(int port, PeerSecurity client) throws Exception {
     RegattaException stream = stream(port, client);
     RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx, options(client)), "127.0.0.1", port);
@@ -216,7 +216,7 @@ class RefusedTest {
     assertThat(get(request(server, "/grpc.health.v1.Health/Check", null)).statusCode()).isEqualTo(401);
   }
 
-  /** Where the health service is, and for what is a call of it. */
+  /** The health service is open, but only for calls of it. */
   @Test
   void a_health_probe_is_let_through_and_nothing_that_looks_like_it() throws Exception {
     PeerSecurity security = PeerSecurity.of(null, TOKEN);

@@ -15,7 +15,9 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A consumer that stalls holds its producer back, in both directions; when it goes on, everything comes, in order. */
+/**
+ * A consumer that stalls holds its producer back, in both directions; when it continues, everything comes, in order.
+ */
 abstract class BackPressureContract {
   private static final String PATH = "/regatta.Test/Exchange";
   private static final int CHUNK = 64 << 10;
@@ -134,7 +136,7 @@ abstract class BackPressureContract {
     assertHeldBack(get(producer.future()), get(consumer.future()));
   }
 
-  /** What a consumer that never goes on has been lent is the producer's again, at either end. */
+  /** Memory borrowed by a consumer that never continues is the producer's again, at either end. */
   @Test
   void a_stream_that_is_severed_has_done_with_all_that_was_lent_to_it() throws Exception {
     Promise<Producer> server = Promise.promise();

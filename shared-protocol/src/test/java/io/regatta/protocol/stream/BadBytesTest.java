@@ -30,8 +30,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What no client of ours would send, by a plain HTTP/2 client, and what no server of ours would answer: the right status
- * with a readable text, nothing delivered, and the connection's other streams go on.
+ * Bytes that no client of ours would send, by a plain HTTP/2 client, and answers that no server of ours would give. The
+ * status is right and its text readable, nothing is delivered, and the connection's other streams continue.
  */
 class BadBytesTest {
   private static final String PATH = "/regatta.Test/Exchange";

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The way past Vert.x against frames that are written by hand: what HTTP/2 demands of a receiver holds on it, too. */
+/** The way past Vert.x with frames that the test writes: the demands of HTTP/2 on a receiver hold on it, too. */
 class DataLaneTest {
   private static final String PATH = "/regatta.Test/Exchange";
   private static final int WINDOW = 128 << 10;
@@ -45,7 +45,7 @@ class DataLaneTest {
   private final List<RegattaException> failures = new ArrayList<>();
   private final Promise<Void> ended = Promise.promise();
   private final Promise<RegattaException> failed = Promise.promise();
-  /** What the server does with a frame. */
+  /** The server's reaction to a frame. */
   private volatile java.util.function.BiConsumer<TensorStream, TensorFrame> use = (s, f) -> { };
   private volatile boolean pausedAtFirst;
   private int port;

@@ -1,6 +1,6 @@
 package io.regatta.protocol.stream;
 
-/** Back-pressure by hand within one JVM. */
+/** Back-pressure in-process within one JVM. */
 class HandoverBackPressureTest extends BackPressureContract {
 
   HandoverBackPressureTest() {

@@ -9,7 +9,7 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.vertx.core.Promise;
 import org.junit.jupiter.api.Test;
 
-/** Streams by hand within one JVM. */
+/** In-process streams within one JVM. */
 class HandoverStreamTest extends TensorStreamContract {
 
   HandoverStreamTest() {

@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What holds for streams over HTTP/2 connections: many of them, and peers of other kinds. */
+/** The contract of streams over HTTP/2 connections: many of them, and peers of other kinds. */
 abstract class HttpStreamContract extends TensorStreamContract {
 
   HttpStreamContract(Transport transport) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A client's streams past Vert.x against a server that is written by hand. */
+/** A client's streams past Vert.x against a server whose frames the test writes. */
 class LaneClientTest {
   private static final String PATH = "/regatta.Test/Exchange";
   private static final StreamOptions OPTIONS = StreamOptions.defaults().withWindows(128 << 10, 256 << 10)
@@ -34,7 +34,7 @@ class LaneClientTest {
   private final TensorStreamClient client = new TensorStreamClient(loop.vertx, OPTIONS);
   private int port;
 
-  /** A stream and what its end has told. */
+  /** A stream with the reports of its end. */
   private static final class Opened {
     TensorStream stream;
     final List<Integer> sizes = new ArrayList<>();

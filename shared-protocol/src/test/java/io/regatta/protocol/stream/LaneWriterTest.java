@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is written past Vert.x keeps within the peer's windows and frame size, also when they change on the way. */
+/** Writes past Vert.x keep within the peer's windows and frame size, also when they change on the way. */
 class LaneWriterTest {
   private static final String PATH = "/regatta.Test/Exchange";
   /** HTTP/2's own, which the peer does not change at first: of a stream, and of the connection. */

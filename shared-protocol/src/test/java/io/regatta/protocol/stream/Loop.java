@@ -46,7 +46,7 @@ public final class Loop implements AutoCloseable {
     return sockets.size();
   }
 
-  /** Takes the servers out of the JVM's register, and their sockets away; they go on listening at their ports. */
+  /** Removes the servers from the JVM's register, and their sockets; they continue to listen at their ports. */
   public void closeLocal() throws Exception {
     get(on(() -> {
       local.forEach(LocalStreams::close);

@@ -31,7 +31,7 @@ final class RawHttp2 {
   private NetSocket socket;
   /** Null at a server. Held: one that nobody holds may be closed. */
   private NetClient client;
-  /** Of the client's first bytes, which are no frame: so many are still to come. */
+  /** Remaining bytes of the client's preface, which is no frame. */
   private int preface;
   private Buffer unread = Buffer.buffer();
   private long pings;
@@ -117,7 +117,7 @@ final class RawHttp2 {
     get(loop.on(() -> socket.write(bytes)));
   }
 
-  /** Sends in pieces of so many bytes, each by a write of its own. */
+  /** Sends in fragments of this number of bytes, each by a write of its own. */
   void send(Buffer bytes, int cut) throws Exception {
     for (int at = 0; at < bytes.length(); at += cut) {
       send(bytes.getBuffer(at, Math.min(bytes.length(), at + cut)));
@@ -179,7 +179,7 @@ final class RawHttp2 {
     }
   }
 
-  /** What WINDOW_UPDATE frames have given back of a stream's window, or the connection's (0). */
+  /** Returns the bytes that WINDOW_UPDATE frames have returned of a stream's window, or the connection's (0). */
   long givenBack(int stream) throws Exception {
     return frames(Http2FrameTypes.WINDOW_UPDATE, stream).stream().mapToLong(f -> f.payload.getInt(0)).sum();
   }

@@ -1,6 +1,6 @@
 package io.regatta.protocol.stream;
 
-/** By shared memory. */
+/** Back-pressure with shared memory. */
 class SharedBackPressureTest extends BackPressureContract {
 
   SharedBackPressureTest() {

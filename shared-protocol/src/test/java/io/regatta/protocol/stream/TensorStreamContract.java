@@ -21,7 +21,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What holds for streams on every transport: how they end, and who is told. */
+/** The contract of streams on every transport: their ends, and the notices of them. */
 abstract class TensorStreamContract {
   static final String PATH = "/regatta.Test/Exchange";
 

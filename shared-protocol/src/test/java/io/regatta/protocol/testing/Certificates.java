@@ -101,7 +101,7 @@ public final class Certificates {
     this.directory = directory;
   }
 
-  /** One of this JVM's, made once: mutual TLS and a token for whoever wants it as it is. */
+  /** Returns the security of this JVM, made once: mutual TLS and a token. */
   public static PeerSecurity ofThisJvm() {
     return Jvm.SECURITY;
   }

@@ -201,7 +201,7 @@ public final class HostileClient implements Closeable {
     }
   }
 
-  /** Waits until so many bytes have arrived in all. */
+  /** Waits until this number of bytes has arrived in all. */
   public void awaitBytes(int bytes) throws IOException {
     byte[] buffer = new byte[8192];
     while (received.size() < bytes) {

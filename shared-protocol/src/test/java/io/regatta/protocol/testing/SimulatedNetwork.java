@@ -21,8 +21,8 @@ import java.util.concurrent.Executor;
 
 /**
  * A network in virtual time: control calls travel as the bytes of their messages, tensor streams as frames, each
- * connection and each stream in order, with delays that a seed draws anew for everything sent. So what is sent over
- * different ones overtakes each other. Confined to the thread of its time.
+ * connection and each stream in order. A seed draws a new delay for everything that is sent, so messages on different
+ * connections overtake each other. Confined to the thread of its time.
  */
 public final class SimulatedNetwork {
   private static final long NANOS_PER_MICRO = 1_000;

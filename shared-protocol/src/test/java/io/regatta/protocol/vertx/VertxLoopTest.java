@@ -26,7 +26,7 @@ class VertxLoopTest {
     return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
   }
 
-  /** What is written in one turn is there in the loop's own socket before the next turns are over. */
+  /** Data written in one task are in the loop's own socket before the next tasks are over. */
   @Test
   void workThatGoesOnInLaterTurnsDoesNotKeepALoopFromItsSockets() throws Exception {
     Vertx vertx = Vertx.vertx();

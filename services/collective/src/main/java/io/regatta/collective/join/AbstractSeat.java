@@ -11,8 +11,9 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 
 /**
- * What a seat tells of the generation that it is in: of each one once that it is over, that members are gone, and
- * that there are newcomers; and, in the end, why it was given up. Changed on the seat's loop only.
+ * The common part of seats: the news of the current generation, and the reason for giving the seat up. News are that
+ * the generation is over, that members are gone, and that there are newcomers, each once per generation. Changed on the
+ * seat's loop only.
  */
 abstract class AbstractSeat implements Seat {
   private final VertxLoop loop;
@@ -23,7 +24,7 @@ abstract class AbstractSeat implements Seat {
   /** Null as long as the seat is held. */
   private Throwable givenUpFor;
 
-  /** No generation yet. */
+  /** Creates a seat without a generation. */
   AbstractSeat(VertxLoop loop) {
     this.loop = loop;
     ended = loop.promise();
@@ -35,7 +36,7 @@ abstract class AbstractSeat implements Seat {
     return loop;
   }
 
-  /** A generation has formed. */
+  /** Notes that a generation has formed. */
   final void begins(Membership formed) {
     ended = loop.promise();
     gone = loop.promise();
@@ -55,7 +56,7 @@ abstract class AbstractSeat implements Seat {
     newcomers.tryComplete(who);
   }
 
-  /** The seat is given up. */
+  /** Notes that the seat is given up. */
   final void fail(Throwable why) {
     givenUpFor = why;
     ended.tryFail(why);
@@ -63,7 +64,7 @@ abstract class AbstractSeat implements Seat {
     newcomers.tryFail(why);
   }
 
-  /** For who asks for more of a seat that has been given up: as it was given up for. */
+  /** Returns the error for a later call on a seat that has been given up: the reason of that. */
   final RegattaException givenUp(Joining joining) {
     String why = joining.member() + " has given its seat in group " + joining.group() + " up: " + givenUpFor.getMessage();
     return givenUpFor instanceof StaleGeneration ? new StaleGeneration(why) : new Cancelled(why);

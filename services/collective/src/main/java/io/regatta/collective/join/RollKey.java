@@ -10,13 +10,13 @@ import io.vertx.core.json.DecodeException;
 import java.util.List;
 import java.util.Optional;
 
-/** Where the members of a group keep their {@link MembershipRecord}: one key of a store, changed by compare-and-set. Stateless. */
+/** The key of a store that holds a group's {@link MembershipRecord}, changed by compare-and-set. Stateless. */
 record RollKey(Clock clock, Store store, Joining joining) {
 
   static final String KEY = "group";
 
   /**
-   * A look at it.
+   * The result of one look at the key.
    *
    * @param held as the store has it; empty if nobody has been there
    */
@@ -35,15 +35,15 @@ record RollKey(Clock clock, Store store, Joining joining) {
     }
   }
 
-  /** Whether the roll is this one now: nobody has changed it since that look. */
+  /** Writes a record unless another member has changed it since that look. Returns whether it was written. */
   Future<Boolean> change(Held seen, MembershipRecord roll) {
     return store.compareAndSet(KEY, seen.held, roll.encode());
   }
 
   /**
-   * Takes a member out, whoever changes the roll at the same time.
+   * Takes a member out, also while others change the record.
    *
-   * @param when how far what the group is for has come
+   * @param when the progress of the group's work
    */
   Future<Void> withdraw(String id, Seat.Leaving when) {
     return look().compose(seen -> {

@@ -6,8 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The run ids that a {@link MembershipRecord} knows: of the members of the run under way, and of the runs that ended with success. Immutable
- * and bounded: the oldest ended runs are forgotten first, and each after {@value #AGE_MILLIS} ms by the clock of whoever ends one.
+ * The run ids that a {@link MembershipRecord} knows: of the members of the run under way, and of the runs that ended
+ * with success. Immutable and bounded. The oldest ended runs are forgotten first. Each is forgotten after
+ * {@value #AGE_MILLIS} ms by the clock of the member that marks another end.
  *
  * @param current of the members so far, each once
  * @param ended the oldest first
@@ -26,7 +27,7 @@ record Runs(List<String> current, List<Ended> ended) {
     ended = List.copyOf(ended);
   }
 
-  /** A member of this run has been seated. */
+  /** Adds the run of a member that has been seated. */
   Runs with(String id) {
     if (id.isEmpty() || current.contains(id) || current.size() >= LIMIT) {
       return this;
@@ -36,12 +37,12 @@ record Runs(List<String> current, List<Ended> ended) {
     return new Runs(more, ended);
   }
 
-  /** A new run begins. */
+  /** Begins a new run. */
   Runs anew() {
     return new Runs(List.of(), ended);
   }
 
-  /** The run under way has ended with success. */
+  /** Notes that the run under way has ended with success. */
   Runs succeed(long nowMillis) {
     List<Ended> all = new ArrayList<>(ended);
     all.removeIf(run -> nowMillis - run.millis > AGE_MILLIS || current.contains(run.id));

@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Groups at the rendezvous service, which decides who is in them: it alone issues generations and declares members lost, and
- * no member need watch another. Any thread.
+ * Groups at the rendezvous service, which decides on their members: it alone issues generations and declares members
+ * lost, and no member need watch another. Any thread.
  */
 public final class ServiceRendezvous implements Rendezvous {
   private final Node node;
@@ -26,9 +26,9 @@ public final class ServiceRendezvous implements Rendezvous {
   }
 
   /**
-   * The one of the node's cluster.
+   * Finds the rendezvous of the node's cluster.
    *
-   * @param who waits until there is one, for messages
+   * @param who the process that waits until there is one, for messages
    */
   public static Future<ServiceRendezvous> find(Node node, Duration timeout, String who) {
     return node.directory().awaitAny(Directory.RENDEZVOUS, timeout, who)

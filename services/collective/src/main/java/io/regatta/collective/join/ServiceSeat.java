@@ -25,17 +25,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A seat in an elastic group at the rendezvous service, kept by the heartbeats of a
- * {@link GroupMembership}; a watch on the group brings news at once, and where it breaks they come with
- * a heartbeat. Over the watch the rendezvous asks for a sign of life, when another member says that this one is lost; as it cannot
- * ask while the watch is broken, one is given when that breaks. Owned by the loop on which it is made.
+ * A seat in an elastic group at the rendezvous service, kept by the heartbeats of a {@link GroupMembership}. A watch on
+ * the group brings news at once; while it is broken, news come with a heartbeat. If another member reports this one as
+ * lost, the rendezvous asks for a heartbeat through the watch. It cannot ask while the watch is broken, so a heartbeat
+ * is sent when that breaks. Owned by the loop on which it is created.
  */
 final class ServiceSeat extends AbstractSeat {
   private static final Logger LOG = LoggerFactory.getLogger(ServiceSeat.class);
   private static final PeerLog FORMATIONS = PeerLog.ofEvents(LOG);
   /**
-   * A watch that breaks is begun again sooner than a rendezvous gives a member up that it has asked; and where it breaks at once,
-   * ever later, so that nobody storms a rendezvous that is gone.
+   * Pause before a broken watch is begun again: shorter than the time that a rendezvous gives a member that it has
+   * asked. It grows with each watch that breaks at once, so that a rendezvous that is gone is not flooded.
    */
   private static final long WATCH_SOON_MILLIS = 100;
   private static final long WATCH_LATEST_MILLIS = 1000;
@@ -51,7 +51,7 @@ final class ServiceSeat extends AbstractSeat {
   private long watchAgainMillis = WATCH_SOON_MILLIS;
   private boolean closed;
 
-  /** Returns what the rendezvous takes for a proof that a call is this seat's; for nobody else. */
+  /** Returns the secret by which the rendezvous recognizes calls of this seat; to be shown to nobody else. */
   ByteString secret() {
     return seat.secret();
   }

@@ -13,13 +13,13 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
- * Signs of life over a store: a key for each member, in which it counts up, and what this process has seen of the others'.
- * Nobody compares clocks: a member is lost when its count has stood still for a lease by the watcher's own clock, during
- * which the watcher ran. Owned by its {@link StoreSeat}, on that one's context.
+ * Heartbeats over a store: each member counts up in a key of its own and watches the keys of others. Clocks are not
+ * compared: a member is lost when its count has stood still for a lease by the watcher's own clock, during which the
+ * watcher ran. Owned by its {@link StoreSeat}, on its context.
  */
 final class StoreHeartbeats {
   private static final String KEY = "pulse/";
-  /** No count, so that no sign of life follows it. */
+  /** A value that is no count, so that no heartbeat follows it. */
   private static final byte[] ENDED = "ended".getBytes(StandardCharsets.UTF_8);
 
   private record Seen(String count, long sinceNanos, boolean moved) {}
@@ -30,7 +30,7 @@ final class StoreHeartbeats {
   private final LongSupplier nanos;
   private final Map<String, Seen> seen = new HashMap<>();
   private long count;
-  /** What this member's key holds, as far as is known here. */
+  /** Content of this member's key, as far as is known here. */
   private Optional<byte[]> held = Optional.empty();
   private Future<Void> beating = Future.succeededFuture();
   private long beatenNanos;
@@ -45,8 +45,8 @@ final class StoreHeartbeats {
   }
 
   /**
-   * Gives a sign of life, if one is due. By compare-and-set: one that is late, or that the others have taken for the end of,
-   * does not bring the key back.
+   * Writes a heartbeat, if one is due, by compare-and-set: a late one, or one after the others have marked this member
+   * as ended, does not bring the key back.
    */
   Future<Void> beat() {
     long now = nanos.getAsLong();
@@ -61,7 +61,8 @@ final class StoreHeartbeats {
         held = Optional.of(next);
         return Future.succeededFuture();
       }
-      begun = false; // an earlier one was written, though it seemed to fail, or the key is gone: once more with the next look
+      // an earlier one was written, though it seemed to fail, or the key is gone: once more with the next look
+      begun = false;
       return store.get(KEY + id).map(found -> {
         held = found;
         return null;
@@ -70,7 +71,7 @@ final class StoreHeartbeats {
     return beating.onFailure(e -> begun = false);
   }
 
-  /** Looks at these members, if a look is due, and gives those that are lost. */
+  /** Looks at these members, if a look is due, and returns the lost ones. */
   Future<List<Entry>> lost(List<Entry> watched) {
     long now = nanos.getAsLong();
     if (now - lookedNanos < timing.beatNanos() && seen.keySet().containsAll(ids(watched))) {
@@ -109,12 +110,12 @@ final class StoreHeartbeats {
     return now - before.sinceNanos > timing.lease().toNanos();
   }
 
-  /** Whether all of these have given a sign of life since this process began to watch them. */
+  /** Returns true if all of these have written a heartbeat since this process began to watch them. */
   boolean haveMoved(List<Entry> watched) {
     return watched.stream().allMatch(entry -> seen.containsKey(entry.id()) && seen.get(entry.id()).moved);
   }
 
-  /** Takes away what lost members have left, unless one was slow only and has given a sign of life meanwhile. */
+  /** Removes the keys of lost members, unless one was slow only and has written a heartbeat meanwhile. */
   Future<Void> forget(List<Entry> gone) {
     return Future.join(gone.stream().map(entry -> forget(KEY + entry.id(), seen.get(entry.id()))).toList()).mapEmpty();
   }
@@ -125,7 +126,7 @@ final class StoreHeartbeats {
             .compose(ended -> ended ? store.delete(key) : Future.succeededFuture(false));
   }
 
-  /** Takes this member's own key away, behind a sign of life that is on its way. */
+  /** Removes this member's own key, after a heartbeat that is on its way. */
   Future<Boolean> end() {
     return beating.transform(done -> store.delete(KEY + id));
   }

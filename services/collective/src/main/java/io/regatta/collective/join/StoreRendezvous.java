@@ -12,9 +12,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A rendezvous over any store, without a service: the members agree by compare-and-set of one value ({@link MembershipRecord}), and watch
- * each other's signs of life ({@link StoreHeartbeats}), as the nodes of torch's elastic rendezvous do. Any thread. A group needs a scope
- * of the store for itself ({@link Store#under}).
+ * A rendezvous through any store, without a service. The members agree by compare-and-set of one value
+ * ({@link MembershipRecord}), and watch each other's heartbeats ({@link StoreHeartbeats}), as the nodes of torch's
+ * elastic rendezvous do. Any thread. A group needs a scope of the store for itself ({@link Store#under}).
  */
 public final class StoreRendezvous implements Rendezvous {
   private final Vertx vertx;
@@ -23,24 +23,24 @@ public final class StoreRendezvous implements Rendezvous {
   private final Waits waits;
   private final boolean majority;
   private final Set<StoreSeat> seats = ConcurrentHashMap.newKeySet();
-  /** Until then the store is used by seats that are being left. */
+  /** Completes when the seats that are being left no longer use the store. */
   private volatile Future<Void> left = Future.succeededFuture();
 
   /**
-   * Groups that need a majority where the store can be split.
+   * Creates a rendezvous whose groups need a majority if the store can be split.
    *
    * @param store the group's scope of one; stays open when this is closed
-   * @param waits where joins that wait are shown
+   * @param waits registers joins that wait
    */
   public StoreRendezvous(Vertx vertx, Store store, Timing timing, Waits waits) {
     this(vertx, store, timing, waits, store.canBeSplit());
   }
 
   /**
-   * The same with or without that rule.
+   * Creates a rendezvous with or without that rule.
    *
-   * @param majority whether a next generation needs most members of the last one, so that of a split group one part at most
-   *     continues. Without it each part continues that has the minimum world size
+   * @param majority whether a next generation needs most members of the last one, so that at most one part of a split
+   *     group continues. Without it each part continues that has the minimum world size
    */
   public StoreRendezvous(Vertx vertx, Store store, Timing timing, Waits waits, boolean majority) {
     this.majority = majority;
@@ -60,7 +60,7 @@ public final class StoreRendezvous implements Rendezvous {
   @Override
   public Future<Void> leave() {
     Promise<Void> leaving = Promise.promise();
-    left = leaving.future(); // before a join that fails has this closed
+    left = leaving.future(); // before a join that fails closes this
     Future.join(seats.stream().map(StoreSeat::leave).toList()).<Void>mapEmpty().onComplete(leaving);
     return left;
   }

@@ -15,8 +15,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * One wait of a {@link StoreSeat} for a generation: for whom, for how long, and whether it is no use to wait for more. On the seat's
- * loop.
+ * One wait of a {@link StoreSeat} for a generation: the missing members, the time, and whether waiting for more is
+ * useless. On the seat's loop.
  */
 final class StoreWait {
   private final Joining joining;
@@ -30,16 +30,16 @@ final class StoreWait {
   private final Stopwatch waiting;
   private List<String> comeIds = List.of();
   private Stopwatch sinceCome;
-  /** When the store last answered a look with a roll. */
+  /** Time since the store last answered a look with a record. */
   private Stopwatch sinceHeard;
-  /** There are members, who may let this newcomer in. */
+  /** True if there are members, which may let this newcomer in. */
   private boolean goesOn;
-  /** For {@code /why}, on any thread. */
+  /** The peers for {@code /why}, on any thread. */
   private volatile List<Wait.Peer> peers = List.of();
 
   /**
-   * @param what is waited for, for messages, e.g. {@code next generation of group lenet}
-   * @param ending whether a generation of any size will do, to which nobody new is let in
+   * @param what of the wait, for messages, e.g. {@code next generation of group lenet}
+   * @param ending whether a generation of any size will do, which takes no newcomers in
    */
   StoreWait(Clock clock, Waits waits, Joining joining, Store store, String what, Duration timeout, boolean ending, Promise<Membership> formed) {
     this.clock = clock;
@@ -63,18 +63,18 @@ final class StoreWait {
     return what;
   }
 
-  /** How long it has lasted, for messages. */
+  /** Returns how long it has lasted, for messages. */
   String waited() {
     return waiting.toString();
   }
 
-  /** Whether it has been long enough. A newcomer waits as long as there are members who may let it in. */
+  /** Returns true if it has lasted long enough. A newcomer waits as long as there are members that may let it in. */
   boolean isLate() {
     return !goesOn && waiting.nanos() >= timeout.toNanos();
   }
 
   /**
-   * The roll as it is now.
+   * Takes in the current record.
    *
    * @param newcomer whether the seat has not been in a generation
    */
@@ -90,12 +90,12 @@ final class StoreWait {
     }
   }
 
-  /** Whether nobody has come for a while. */
+  /** Returns true if nobody has come for a while. */
   boolean isSettled() {
     return sinceCome.nanos() >= joining.settle().toNanos();
   }
 
-  /** A look has failed; whether that ends the wait. */
+  /** Handles a look that has failed. Returns whether that ends the wait. */
   boolean troubles(Throwable e) {
     peers = List.of(Wait.Peer.named(String.valueOf(e.getMessage())));
     return isLate() || sinceHeard.nanos() >= joining.timeout().toNanos();

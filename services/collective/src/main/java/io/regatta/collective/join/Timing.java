@@ -5,14 +5,14 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * How often the members of a group look at each other over a store. Immutable; alike for all members.
+ * The intervals at which the members of a group look at each other over a store. Immutable; the same for all members.
  *
  * @param poll between two looks at the group
- * @param lease a member that gives no sign of life for this long is lost
+ * @param lease a member without a heartbeat for this long is lost
  */
 public record Timing(Duration poll, Duration lease) {
 
-  /** Signs of life per lease: so many must be lost in a row. */
+  /** Heartbeats per lease, and the number lost in a row after which a member is lost. */
   static final int BEATS_PER_LEASE = 4;
 
   public Timing {
@@ -22,12 +22,12 @@ public record Timing(Duration poll, Duration lease) {
     }
   }
 
-  /** A look every 100 ms, and a lease of 10 s, as at the rendezvous service. */
+  /** Returns the defaults: a look every 100 ms, and a lease of 10 s, as at the rendezvous service. */
   public static Timing defaults() {
     return new Timing(Duration.ofMillis(100), Duration.ofSeconds(10));
   }
 
-  /** The lease, for messages. */
+  /** Returns the lease, for messages. */
   String seconds() {
     return String.format(Locale.ROOT, "%.1f s", lease.toMillis() / 1000.0);
   }

@@ -1,2 +1,5 @@
-/** How the members of a group agree on who is in it: over any store, or at the rendezvous service. */
+/**
+ * Agreement of a group's members on their membership: over any store, or at the rendezvous service. Collective trainers
+ * and applications use it through {@link io.regatta.collective.Rendezvous}.
+ */
 package io.regatta.collective.join;

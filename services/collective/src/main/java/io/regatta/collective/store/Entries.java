@@ -4,7 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** What keys and values may be, and what a counter is. Stateless. */
+/** Checks of keys and values, and the format of counters. Stateless. */
 final class Entries {
 
   private Entries() {}
@@ -39,7 +39,7 @@ final class Entries {
     }
   }
 
-  /** As {@link #sum} makes it. */
+  /** Returns a counter as {@link #sum} reads it. */
   static byte[] counter(long value) {
     return Long.toString(value).getBytes(StandardCharsets.UTF_8);
   }

@@ -44,19 +44,19 @@ public final class FileStore extends PolledStore {
   private static final Duration LOCK_PATIENCE = Duration.ofSeconds(30);
   private static final int FIRST_POLL_MILLIS = 5;
   private static final int POLL_MILLIS = 1000;
-  /** Directories whose lock somebody in this JVM has: a lock file must not be opened, and closed, beside its holder. */
+  /** Directories whose lock is held in this JVM: a lock file must not be opened and closed beside its holder. */
   private static final Set<Path> LOCKED = ConcurrentHashMap.newKeySet();
 
   private final Path directory;
   private final WorkerExecutor files;
 
-  /** As the other, with a pause of at most one second between looks. */
+  /** Creates a store with a pause of at most one second between looks. */
   public FileStore(Vertx vertx, Path directory) {
     this(vertx, directory, Duration.ofMillis(POLL_MILLIS));
   }
 
   /**
-   * A store in a directory, which is made when the first key is set.
+   * Creates a store in a directory, which is made when the first key is set.
    *
    * @param poll longest pause between two looks for a key; PaddlePaddle's takes 10 s
    */
@@ -139,7 +139,7 @@ public final class FileStore extends PolledStore {
     }
   }
 
-  /** Does something while no other process writes. */
+  /** Makes a change while no other process writes. */
   private <T> Future<T> locked(Callable<T> change) {
     return locked(change, Deadline.in(VertxLoop.current(vertx).clock(), LOCK_PATIENCE));
   }
@@ -159,7 +159,7 @@ public final class FileStore extends PolledStore {
 
   private record Done<T>(T value) {}
 
-  /** Empty if somebody else has the lock. */
+  /** Returns empty if another process has the lock. */
   private <T> Optional<Done<T>> tryLocked(Callable<T> change) throws Exception {
     Files.createDirectories(directory);
     if (!LOCKED.add(directory)) {

@@ -25,11 +25,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store in the shared map {@value #MAP}: on a Vertx clustered by Hazelcast the cluster's, so that it outlives any one
- * member; on another Vertx the JVM's. With a token, values are sealed as entries of the directory are
- * ({@link EntrySeal}). A call that needs a value without a seal fails. If no member of the cluster has written such a
- * value, and it stays as it is for {@value #OUTLAST_MILLIS} ms in which it is asked for, it is removed. Any thread;
- * Hazelcast is called on threads {@code regatta-store}.
+ * A store in the shared map {@value #MAP}. On a Vertx clustered by Hazelcast the map is the cluster's, so that it
+ * outlives any one member; on another Vertx it is the JVM's. With a token, values are sealed as entries of the
+ * directory are ({@link EntrySeal}). A call that needs a value without a seal fails. Such a value is removed if no
+ * member of the cluster has written it, and it has not changed for {@value #OUTLAST_MILLIS} ms in which it was asked
+ * for. Any thread; Hazelcast is called on threads {@code regatta-store}.
  */
 public final class HazelcastStore extends PolledStore {
   public static final String MAP = "regatta.store";
@@ -37,23 +37,26 @@ public final class HazelcastStore extends PolledStore {
   private static final PeerLog REMOVED = PeerLog.ofEvents(LOG);
   private static final int FIRST_POLL_MILLIS = 5;
   private static final int POLL_MILLIS = 250;
-  /** Values are read, and sealed anew, much more often than that while anybody waits for them. */
+  /**
+   * Time for which an expired token counts. Values are read, and sealed anew, much more often while anybody waits for
+   * them.
+   */
   private static final long GRACE_MILLIS = 60_000;
-  /** Longer than members take to read a file of tokens again, by default. */
+  /** Longer than the time, by default, in which members read a file of tokens again. */
   static final long OUTLAST_MILLIS = 30_000;
   private static final int UNOPENED_MAX = 1000;
-  /** Values lie there as text of one character for each byte. */
+  /** Encoding of values in the map, as text of one character for each byte. */
   private static final Charset BYTES = StandardCharsets.ISO_8859_1;
 
   private final MemberCalls calls;
   private final EntrySeal seal;
   private final long outlastMillis;
-  /** Values that cannot be opened, by key, and since when they have been seen. */
+  /** Values that cannot be opened, by key, with the time since they were first seen. */
   private final Map<String, Unopened> unopened = new ConcurrentHashMap<>();
 
   private record Unopened(String held, Stopwatch since) {}
 
-  /** A store whose values are not sealed. */
+  /** Creates a store whose values are not sealed. */
   public HazelcastStore(Vertx vertx) {
     this(vertx, PeerSecurity.NONE);
   }
@@ -108,7 +111,10 @@ public final class HazelcastStore extends PolledStore {
     });
   }
 
-  /** Within that time a reader whose token has changed reads its file of tokens, and seals the value anew. */
+  /**
+   * Returns true if a value has stood longer than a reader whose token has changed needs to read its file of tokens and
+   * seal the value anew.
+   */
   private boolean hasOutlasted(String key, String held) {
     if (isMember(seal.claimedMember(held))) {
       unopened.remove(key);

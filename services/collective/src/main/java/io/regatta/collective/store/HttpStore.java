@@ -33,11 +33,11 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A store behind HTTP, in one of PaddlePaddle's two key-value protocols: Regatta's rendezvous serves both
- * ({@code rendezvous.http}), and PaddlePaddle's own servers are understood as far as they go: they know no
- * {@link #compareAndSet} and no {@link #add}, which then fail with {@code InvalidInput}. Any thread.
+ * A store behind HTTP, in one of PaddlePaddle's two key-value protocols. Regatta's rendezvous serves both
+ * ({@code rendezvous.http}). PaddlePaddle's own servers are supported as well, but have no {@link #compareAndSet} and
+ * no {@link #add}, which then fail with {@code InvalidInput}. Any thread.
  *
- * <p>One request, one connection, as the protocol has it. What a path cannot hold of a key is percent-encoded.
+ * <p>The protocol has one request per connection. Characters of a key that a path cannot hold are percent-encoded.
  */
 public final class HttpStore extends PolledStore {
   /** As often as gloo's own client looks for a key, and no less often than launch's. */
@@ -48,7 +48,7 @@ public final class HttpStore extends PolledStore {
   private static final int WAITING_REQUESTS = 4096;
   private static final String UNRESERVED = "-._~";
 
-  /** Which of the two. */
+  /** The two protocols. */
   private enum Protocol { GLOO, LAUNCH }
 
   private final HttpClientAgent http;
@@ -80,17 +80,17 @@ public final class HttpStore extends PolledStore {
   }
 
   /**
-   * In the protocol of gloo's HTTP store: values are bytes at {@code /SCOPE/KEY}. A key that this store deletes is gone; what
-   * {@link #done} says counts for the server's stop rule.
+   * Returns a store in the protocol of gloo's HTTP store: values are bytes at {@code /SCOPE/KEY}. A key that this store
+   * deletes is gone; {@link #done} reports to the server's stop rule.
    *
-   * @param scope PaddlePaddle's workers take {@code JOB_worker}, where the job's id may be empty
+   * @param scope PaddlePaddle's workers use {@code JOB_worker}, where the job's id may be empty
    */
   public static HttpStore gloo(Vertx vertx, HostPort server, String scope) {
     return gloo(vertx, server, scope, PeerSecurity.NONE);
   }
 
   /**
-   * The same at a rendezvous with TLS or a token.
+   * Returns such a store at a rendezvous with TLS or a token.
    *
    * @param security e.g. {@code node.security()}
    */
@@ -99,7 +99,8 @@ public final class HttpStore extends PolledStore {
   }
 
   /**
-   * In the protocol of launch's key-value server: values are UTF-8 text at {@code /SCOPE/KEY}, other values are refused.
+   * Returns a store in the protocol of launch's key-value server: values are UTF-8 text at {@code /SCOPE/KEY}, other
+   * values are refused.
    *
    * @param scope e.g. the job's id
    */
@@ -108,7 +109,7 @@ public final class HttpStore extends PolledStore {
   }
 
   /**
-   * The same at a rendezvous with TLS or a token.
+   * Returns such a store at a rendezvous with TLS or a token.
    *
    * @param security e.g. {@code node.security()}
    */
@@ -134,8 +135,8 @@ public final class HttpStore extends PolledStore {
   }
 
   /**
-   * Tells gloo's server that this rank has found all others: its key stays readable for them, and counts for the rule by
-   * which PaddlePaddle's server stops.
+   * Notifies gloo's server that this rank has found all others: its key stays readable for them, and counts for the
+   * rule by which PaddlePaddle's server stops.
    *
    * @param key the rank's own
    */
@@ -162,7 +163,7 @@ public final class HttpStore extends PolledStore {
     });
   }
 
-  /** The answer holds every key that begins with the path. */
+  /** Returns the value of a path; the answer holds every key that begins with the path. */
   private Optional<byte[]> ofPrefix(Buffer json, String path) {
     try {
       return Optional.ofNullable(new JsonObject(json).getString(path)).map(t -> t.getBytes(StandardCharsets.UTF_8));
@@ -249,7 +250,8 @@ public final class HttpStore extends PolledStore {
         .compose(request -> {
           headers.forEach(request::putHeader);
           Future<HttpClientResponse> sent = value == null ? request.send() : request.send(Buffer.buffer(value));
-          // Here, on the request's context: a caller's own thread may come too late to ask for a body, and would wait for it in vain.
+          // Here, on the request's context: on the caller's own thread the body could be requested too late, and would
+          // never arrive.
           return sent.compose(response -> response.body()
               .map(body -> new Answer(response.statusCode(), response.getHeader("ETag"), body, challenge(response))));
         })

@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A store for ranks of one JVM, who share the object: for tests, and groups of threads. Any thread. */
+/** A store for ranks of one JVM, which share the object: for tests, and groups of threads. Any thread. */
 public final class MemoryStore extends PolledStore {
   private static final long POLL_MILLIS = 8;
 

@@ -20,9 +20,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 
 /**
- * What all stores share that can only be asked: waiting by looking again, and counters by compare-and-set. Any thread:
- * each call has its own state, which belongs to the caller's loop. What is asked of the subclass comes on that loop
- * with a checked key and value.
+ * The common part of stores that can only be asked: waiting by repeated looks, and counters by compare-and-set. Any
+ * thread: each call has its own state, which belongs to the caller's loop. The subclass is called on that loop with a
+ * checked key and value.
  */
 abstract class PolledStore implements Store {
   private static final int COUNTER_RETRY_MILLIS = 20;
@@ -54,7 +54,7 @@ abstract class PolledStore implements Store {
 
   abstract Future<Boolean> remove(String key);
 
-  /** What the store itself has to end, once. */
+  /** Releases the resources of the store itself, once. */
   abstract Future<Void> end();
 
   @Override
@@ -89,7 +89,10 @@ abstract class PolledStore implements Store {
     });
   }
 
-  /** One that loses against another tries again after a pause of random length; of those that meet, one always wins. */
+  /**
+   * Adds to a counter. A call that loses against another tries again after a pause of random length; one of the
+   * contenders always succeeds.
+   */
   @Override
   public final Future<Long> add(String key, long delta) {
     return get(key).compose(counter -> {
@@ -181,7 +184,7 @@ abstract class PolledStore implements Store {
       return Future.succeededFuture();
     }
 
-    /** Which key to look at behind this one: none, if it is missing. */
+    /** Returns the index of the next key to look at; none, if this one is missing. */
     private int next(int at, Optional<byte[]> found, List<String> missing) {
       if (found.isPresent()) {
         return at + 1;

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * The key-value store of a group at the rendezvous service, over gRPC: it is there as long as the group has a member or
- * somebody waits to join it, and every call fails with {@code NotOwner} otherwise. Any thread.
+ * The key-value store of a group at the rendezvous service, over gRPC. It exists as long as the group has a member or a
+ * process waits to join it; otherwise every call fails with {@code NotOwner}. Any thread.
  */
 public final class RendezvousStore implements Store {
   private final RendezvousClient client;

@@ -7,14 +7,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A small key-value store that several processes share: where the ranks of a group leave their addresses and agree on who
- * is in it (as torch's and Gloo's stores do). Any thread; futures complete on the caller's context, where it has one.
+ * A small key-value store that several processes share: the ranks of a group leave their addresses there and agree on
+ * the membership (as in torch's and Gloo's stores). Any thread; futures complete on the caller's context, if it has
+ * one.
  *
- * <p>A key is 1 to {@value #KEY_CHARACTERS} characters, and a value at most {@value #VALUE_BYTES} bytes: a store is no way
- * for tensors. Operations on one key happen one after another, in the same order for everybody. Failures are
- * {@link io.regatta.core.error.RegattaException}s: {@code InvalidInput} for what can never be stored,
- * {@code Overloaded} at a limit of the store, {@code PeerLost} if the store cannot be reached. A failed operation may have
- * happened; nothing is tried again here but the looking of {@link #await}.
+ * <p>A key is 1 to {@value #KEY_CHARACTERS} characters, and a value at most {@value #VALUE_BYTES} bytes: a store is no
+ * way for tensors. Operations on one key happen one after another, in the same order for everybody. Failures are
+ * {@link io.regatta.core.error.RegattaException}s: {@code InvalidInput} for a key or value that can never be stored,
+ * {@code Overloaded} at a limit of the store, {@code PeerLost} if the store cannot be reached. A failed operation may
+ * have happened; only the looks of {@link #await} are repeated.
  */
 public interface Store {
 
@@ -24,7 +25,7 @@ public interface Store {
   /** Sets a key, whatever it held. */
   Future<Void> set(String key, byte[] value);
 
-  /** The key's value, empty if it has none. */
+  /** Returns the key's value, empty if it has none. */
   Future<Optional<byte[]>> get(String key);
 
   /**
@@ -35,7 +36,7 @@ public interface Store {
    */
   Future<Void> await(Collection<String> keys, Duration timeout);
 
-  /** As {@link #await(Collection, Duration)}, for one key, with its value. */
+  /** Waits as {@link #await(Collection, Duration)}, for one key, and returns its value. */
   default Future<byte[]> await(String key, Duration timeout) {
     return await(List.of(key), timeout).compose(v -> get(key)).map(Optional::orElseThrow);
   }
@@ -63,15 +64,18 @@ public interface Store {
    */
   Future<Long> add(String key, long delta);
 
-  /** Takes a key's value away; false if it had none. */
+  /** Removes a key's value; false if it had none. */
   Future<Boolean> delete(String key);
 
-  /** The keys of one scope (a job, a group) as a store of their own: {@code scope/key} here. Closing it does nothing. */
+  /**
+   * Returns the keys of one scope (a job, a group) as a store of their own: {@code scope/key} here. Closing it does
+   * nothing.
+   */
   default Store under(String scope) {
     return new ScopedStore(this, scope);
   }
 
-  /** For messages, e.g. {@code store at http://10.0.0.1:6767}. */
+  /** Returns a name for messages, e.g. {@code store at http://10.0.0.1:6767}. */
   @Override
   String toString();
 

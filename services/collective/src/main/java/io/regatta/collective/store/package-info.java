@@ -1,2 +1,5 @@
-/** Key-value stores at which the ranks of a group meet; they hold addresses and small facts, never tensors. */
+/**
+ * Key-value stores through which the ranks of a group find each other; they hold addresses and small facts, never
+ * tensors. {@link io.regatta.collective.join.StoreRendezvous} uses them, and programs may.
+ */
 package io.regatta.collective.store;

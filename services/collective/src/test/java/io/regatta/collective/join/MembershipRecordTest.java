@@ -176,7 +176,9 @@ class MembershipRecordTest {
     assertThat(runs.anew().with("last").succeed(1001 + 86_400_000).ended()).extracting(Runs.Ended::id).containsExactly("last");
   }
 
-  /** Of a roll that is split in two, of which each part loses the members of the other, in any order, one part at most continues. */
+  /**
+   * If a record is split in two, and each part loses the members of the other in any order, at most one part continues.
+   */
   @Property(tries = 300)
   void noMoreThanOnePartOfASplitHasAMajority(@ForAll @IntRange(min = 1, max = 9) int members, @ForAll Random random) {
     MembershipRecord whole = MembershipRecord.of(joining("g", 1, 9, -1));

@@ -108,8 +108,8 @@ class StoreRendezvousTest {
   }
 
   /**
-   * A group of some members on each side of a network that fails: what those of each side come to. Ranks are dealt so that this side
-   * has the lowest.
+   * Returns the outcomes of a group with members on each side of a network that fails. Ranks are assigned so that this
+   * side has the lowest.
    */
   private List<Future<Membership>> split(int here, int there) {
     SplittingStore near = new SplittingStore(vertx);
@@ -140,7 +140,7 @@ class StoreRendezvousTest {
 
   private enum Over { FILE, GLOO, LAUNCH, HAZELCAST }
 
-  /** What the other tests say of one in memory, in short; each member has a client of its own. */
+  /** Runs a short form of the other tests over every store; each member has a client of its own. */
   @ParameterizedTest
   @EnumSource
   void overEveryStoreAGroupForms_aRankThatIsHeldIsRefused_andWhoIsLeftFormsAgain(Over over, @TempDir Path directory) {

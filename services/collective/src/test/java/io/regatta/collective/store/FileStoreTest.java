@@ -39,7 +39,7 @@ class FileStoreTest extends StoreContract {
     get(store.close());
   }
 
-  /** A process that adds 1 to counter n as often as it is told. */
+  /** A process that adds 1 to counter n this number of times. */
   public static final class Adder {
     public static void main(String[] args) {
       Vertx vertx = Vertx.vertx();

@@ -64,7 +64,7 @@ class HttpStoreTest {
       get(store.close());
     }
 
-    /** PaddlePaddle's clients have neither; what Regatta's are told names the key. */
+    /** PaddlePaddle's clients have neither; the error for Regatta's names the key. */
     @Test
     void whereTheProcessHasTlsAndATokenWhoHasNeitherIsShutOut_unlessTheStoreIsOpen() {
       PeerSecurity security = Certificates.ofThisJvm();

@@ -26,7 +26,7 @@ public final class SplittingStore extends PolledStore {
     return new SplittingStore(vertx, values);
   }
 
-  /** From now on this client has contents of its own, which begin as those of all. */
+  /** Gives this client contents of its own from now on, which begin as those of all. */
   public void split() {
     values = new ConcurrentHashMap<>(values);
   }

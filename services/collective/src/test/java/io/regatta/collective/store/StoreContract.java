@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What every store does alike: two clients of one store. */
+/** The contract of every store: two clients of one store. */
 @ExtendWith(BlockedLoopGuard.class)
 abstract class StoreContract {
   private static final Duration LONG = Duration.ofSeconds(20);

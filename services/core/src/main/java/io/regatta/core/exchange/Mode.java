@@ -27,7 +27,7 @@ public enum Mode {
   /** No servers: the trainers reduce their gradients among themselves, and each updates its own copy. No shard has it. */
   COLLECTIVE(Property.MERGED, Property.AGGREGATED);
 
-  /** What may be true of a mode. */
+  /** The properties of a mode. */
   private enum Property { SERVERS, ROUNDS, DELTAS, BOUND, MERGED, AGGREGATED, OVERLAP }
 
   private final Set<Property> properties;

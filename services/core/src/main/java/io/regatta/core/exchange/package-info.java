@@ -1,5 +1,5 @@
 /**
- * What trainers and shards say to each other, as plain values: jobs, modes, pushes, pulls and their answers. Clients,
+ * The messages between trainers and shards, as plain values: jobs, modes, pushes, pulls and their answers. Clients,
  * shards and the protocol's codec call it.
  */
 package io.regatta.core.exchange;

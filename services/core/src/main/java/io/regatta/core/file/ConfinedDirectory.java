@@ -69,10 +69,10 @@ public final class ConfinedDirectory {
   }
 
   /**
-   * Returns the directory that a peer names: one of the roots, or one below a root; of several, the root with the
-   * longest name, since a root may be a link below another one. A directory is below a root if its name says so, or
-   * else if its real path is below the root's: both sides may know one place by several names. The disk is looked at
-   * for the latter only.
+   * Returns the directory that a peer names: one of the roots, or one below a root. If several roots match, it is below
+   * the root with the longest name, since a root may be a link below another one. A directory is below a root by its
+   * name, or else by the real paths of both: the two sides may know one place by several names. The disk is read for
+   * the latter only.
    *
    * @param roots absolute and normalized, at least one
    * @param directory absolute, or relative to the first root

@@ -87,7 +87,7 @@ final class JobState {
         (scope, keptMax, over) -> new JobSnapshot(this, shard, scope, keptMax, over));
   }
 
-  /** What pulls and snapshots say to a round that is complete. */
+  /** The conditions that pulls and snapshots place on a complete round. */
   private final class Gate implements RoundStrategy.Gate {
 
     @Override

@@ -12,7 +12,7 @@ final class EnvironmentTable {
 
   private EnvironmentTable() {}
 
-  /** Several lines, each indented by four; without a line end behind the last. */
+  /** Returns several lines, each indented by four; without a line end after the last. */
   static String of(Map<String, String> environment) {
     String border = "    +" + "=".repeat(WIDTH) + "+\n";
     StringBuilder table = new StringBuilder(border).append(row("Distributed Envs", "Value"))

@@ -4,12 +4,12 @@ import java.io.File;
 import java.util.Arrays;
 import java.util.List;
 
-/** NVIDIA's GPUs of this machine, as the system lists them: an engine that could tell would have to be started for it. Stateless. */
+/** NVIDIA's GPUs of this machine, as the system lists them: asking an engine would mean to start it. Stateless. */
 public final class Gpus {
 
   private Gpus() {}
 
-  /** Their device names, e.g. {@code nvidia0}. */
+  /** Returns their device names, e.g. {@code nvidia0}. */
   public static List<String> all() {
     String[] devices = new File("/dev").list((directory, name) -> name.matches("nvidia\\d+"));
     return devices == null ? List.of() : Arrays.stream(devices).sorted().toList();

@@ -53,7 +53,7 @@ public final class JobToken implements AutoCloseable {
     return file;
   }
 
-  /** The content of the file. */
+  /** Returns the content of the file. */
   public byte[] content() {
     return (secret + "\n").getBytes(StandardCharsets.US_ASCII);
   }
@@ -63,7 +63,7 @@ public final class JobToken implements AutoCloseable {
     return with(file.toString(), variables);
   }
 
-  /** Returns the variables of a process on another machine, where the file is called so. */
+  /** Returns the variables of a process on another machine, where the file has this name. */
   public static Map<String, String> with(String file, Map<String, String> variables) {
     Map<String, String> all = new HashMap<>(variables);
     all.put(VARIABLE, file);
@@ -84,7 +84,7 @@ public final class JobToken implements AutoCloseable {
           : new FileAttribute<?>[0];
       Set<StandardOpenOption> made = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
       try (SeekableByteChannel out = Files.newByteChannel(file, made, mode)) { // what is made is its owner's alone
-        out.write(ByteBuffer.wrap(content())); // into that file, whatever has its name by now
+        out.write(ByteBuffer.wrap(content())); // into that file, even if it has been renamed
       }
       if (posix) {
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));

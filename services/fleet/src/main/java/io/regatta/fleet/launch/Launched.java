@@ -36,14 +36,17 @@ final class Launched {
     this.echo = echo;
   }
 
-  /** A terminal sends Ctrl-C to all that it shows: it is the launcher that ends the others, in its order. */
+  /**
+   * Prefix of a command that ignores Ctrl-C. A terminal sends it to all processes; the launcher ends them itself, in
+   * its order.
+   */
   private static final List<String> WITHOUT_CTRL_C = List.of("sh", "-c", "trap '' INT; exec \"$@\"", "sh");
 
   /**
-   * Starts it. What it prints goes into its log, and also to {@code echo} unless that is null.
+   * Starts it. Its output goes into its log, and also to {@code echo} unless that is null.
    *
-   * @param logs a directory that is there
-   * @param again whether its log goes on; else it is begun anew
+   * @param logs an existing directory
+   * @param again whether its log is continued; else it begins anew
    */
   static Launched start(LaunchPlan.Planned planned, Call call, Path logs, OutputStream echo, boolean again) {
     Path log = logs.resolve(planned.role().log + "." + planned.local());
@@ -58,7 +61,7 @@ final class Launched {
     builder.environment().put(LauncherLink.VARIABLE, Long.toString(ProcessHandle.current().pid()));
     try {
       OutputStream file = again ? Files.newOutputStream(log, StandardOpenOption.CREATE, StandardOpenOption.APPEND)
-          : Files.newOutputStream(log); // before it starts: what has started must not be forgotten
+          : Files.newOutputStream(log); // before it starts: a started process must not be forgotten
       if (echo == null) {
         file.close();
         builder.redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
@@ -84,7 +87,7 @@ final class Launched {
     return environment;
   }
 
-  /** Proxies, because no data goes through one, and parts in other jobs. */
+  /** Returns true for variables of proxies, which no data uses, and of parts in other jobs. */
   private static boolean isNotForChildren(String variable) {
     return Proxies.isOne(variable) || variable.startsWith("PADDLE_") || variable.equals("TRAINING_ROLE") || variable.equals("POD_IP");
   }
@@ -124,15 +127,15 @@ final class Launched {
   }
 
   /**
-   * Tells, on a thread of its own, when it has ended. {@link Process#onExit} would tell in the common pool, which on two cores may have one
-   * thread (as from Java 25 on), and somebody else on it who waits.
+   * Runs this when it has ended, on a thread of its own. {@link Process#onExit} would run it in the common pool, which
+   * on two cores may have one thread (as from Java 25 on), and another task may block that.
    */
   void onEnd(Runnable told) {
     Thread thread = new Thread(() -> {
       try {
         process.waitFor();
         told.run();
-      } catch (InterruptedException e) { // by nobody: the thread is known here alone
+      } catch (InterruptedException e) { // nobody else knows this thread
         Thread.currentThread().interrupt();
       }
     }, "regatta-end-of-" + name().replace(' ', '-'));
@@ -140,7 +143,7 @@ final class Launched {
     thread.start();
   }
 
-  /** Asks it to end in order without taking its time. */
+  /** Asks it to end in order, and does not wait. */
   void signal() {
     process.destroy();
   }
@@ -167,12 +170,12 @@ final class Launched {
     }
   }
 
-  /** Whether it has ended as what is asked to end does. */
+  /** Returns true if it has ended as a process does that is asked to end. */
   boolean hasEndedInOrder() {
     return !process.isAlive() && (process.exitValue() == 0 || process.exitValue() == TERMINATED);
   }
 
-  /** How it ended, in words. */
+  /** Returns a description of its end. */
   String ending() {
     if (process.isAlive()) {
       return "cannot be ended";
@@ -181,7 +184,7 @@ final class Launched {
     return status > 128 && status < 160 ? "was ended by signal " + (status - 128) : "exited with status " + status;
   }
 
-  /** Waits until all that an ended process has printed is in its log, for a second at most. */
+  /** Waits until all output of an ended process is in its log, for a second at most. */
   void awaitLog() {
     if (echo != null) {
       try {

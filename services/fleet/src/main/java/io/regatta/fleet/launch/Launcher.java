@@ -47,7 +47,7 @@ public final class Launcher {
   /** Log directory; set by the start. */
   private LaunchLogs held;
   private final Map<String, Integer> restarts = new HashMap<>();
-  /** Workers that failed and without which the others train on; owned by the main thread. */
+  /** Workers that failed and without which the others continue to train; owned by the main thread. */
   private final List<Launched> lost = new ArrayList<>();
   private boolean continues;
   private int endedWell;
@@ -72,7 +72,7 @@ public final class Launcher {
   }
 
   /**
-   * Lets workers train on without one that fails, as long as another one trains or has ended well. To be called before
+   * Lets workers continue without one that fails, as long as another one trains or has ended well. To be called before
    * the start.
    */
   void continueWithoutLost(boolean allowed) {
@@ -226,7 +226,7 @@ public final class Launcher {
   }
 
   /**
-   * Starts a trainer that has failed again, as often as the plan says; one that refused its input would refuse it
+   * Starts a trainer that has failed again, as often as the plan allows; one that refused its input would refuse it
    * again.
    */
   private boolean startsAgain(Launched ended) {

@@ -28,10 +28,10 @@ public final class Launches {
   /**
    * Plans the processes, starts them and stays with them.
    *
-   * @param job what is known of the program
+   * @param job known properties of the program
    * @param main class of Regatta's command line, which runs job files
    * @param quiet whether the options are not printed
-   * @param check refuses what a process with the given environment would refuse before it does anything
+   * @param check refuses settings that a process with the given environment would refuse before it does anything
    * @param use of servers that are started here by trainers of other machines
    * @return exit status: 0 done, 1 a process failed, 130 after Ctrl-C, 143 after SIGTERM
    */
@@ -60,7 +60,7 @@ public final class Launches {
     }
   }
 
-  /** A setting that all processes would refuse, each in its own log, is refused here, before anything is started. */
+  /** Refuses a setting here, before anything is started, that all processes would refuse, each in its own log. */
   private static void check(LaunchPlan plan, UnaryOperator<Map<String, String>> common,
       Consumer<Map<String, String>> check) {
     for (LaunchedRole role : List.of(LaunchedRole.SERVER, LaunchedRole.WORKER)) {
@@ -70,7 +70,9 @@ public final class Launches {
   }
 
   /**
-   * @param settings what the rendezvous takes of the program's arguments
+   * Returns the call of a process.
+   *
+   * @param settings arguments of the program that the rendezvous takes as well
    * @param common adds the variables that every process of the job has
    */
   private static Call call(LaunchPlan.Planned process, List<String> command, String main, List<String> settings,
@@ -83,7 +85,7 @@ public final class Launches {
     return new Call(ChildCommand.regatta(main, arguments.toArray(String[]::new)), common.apply(Map.of()), true);
   }
 
-  /** Says what is to be started. */
+  /** Announces what is to be started. */
   public static void announce(LaunchPlan plan, LaunchOptions options, LaunchedJob job, boolean quiet, PrintWriter out) {
     if (!quiet) {
       out.println(options.block());
@@ -94,7 +96,7 @@ public final class Launches {
     out.flush();
   }
 
-  /** Starts the processes and stays until they have ended, for what reason ever. */
+  /** Starts the processes and stays until they have ended, for any reason. */
   public static int stay(Launcher launcher, Signals signals, PrintWriter out) {
     signals.to(launcher::interrupt);
     if (signals.any()) {
@@ -108,7 +110,7 @@ public final class Launches {
     }
   }
 
-  /** Says which signal has ended the launch, and how that left it; gives the exit status. */
+  /** Reports which signal has ended the launch, and with which result; returns the exit status. */
   public static int stopped(Signals signals, String how, PrintWriter out) {
     out.println("regatta: stopped by " + signals.words() + ", " + how);
     out.flush();

@@ -13,7 +13,7 @@ final class LogTail {
 
   private LogTail() {}
 
-  /** The last lines, as far as they are within some kilobytes; a line that says why if it cannot be read. */
+  /** Returns the last lines, within some kilobytes; one line with the reason if the log cannot be read. */
   static List<String> of(Path log, int lines) {
     try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {
       long from = Math.max(0, file.length() - BYTES);

@@ -3,10 +3,10 @@ package io.regatta.fleet.launch;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Tells a launcher when the trainers of other machines have left the servers that it has started. */
+/** A watch that notifies a launcher when the trainers of other machines have left the servers that it has started. */
 public interface ServerUse {
 
-  /** Servers that are asked again and again. */
+  /** Servers that are asked repeatedly. */
   interface Asking extends AutoCloseable {
     /** Ends it. Blocks until that is done. */
     @Override

@@ -8,10 +8,11 @@ import java.net.SocketException;
 import java.net.UnknownHostException;
 
 /**
- * Which of a job's places are on this machine, and its ports. Owned by the launcher's thread; looks names up, so it may block.
+ * This machine, as one of a job's places, and its ports. Owned by the launcher's thread; looks names up, so it may
+ * block.
  *
  * @param host this machine's own name for itself in the job's lists; empty: any of its addresses
- * @param ports what is held for processes to come
+ * @param ports held for later processes
  */
 record ThisMachine(String host, ReservedPorts ports) implements Machines {
 

@@ -29,7 +29,7 @@ class LauncherTest {
   private static final Map<String, String> SERVER = Map.of("POD_IP", "10.9.9.1", "PADDLE_PORT", "6170", "PADDLE_PSERVERS_IP_PORT_LIST",
       "10.9.9.1:6170,10.9.9.2:6170");
 
-  /** For what hangs; it measures nothing. */
+  /** Limit for tests that hang; it measures nothing. */
   private static final int SECONDS = 60;
 
   @TempDir
@@ -250,7 +250,7 @@ class LauncherTest {
     assertThat(dir.resolve("endpoints.log")).hasContent("collective.store: \nfile:/mnt/meeting\n");
   }
 
-  /** Of a launch of more trainers, with servers. */
+  /** A second launch keeps the logs of the one before, which had more trainers and servers. */
   @Test
   void logs_of_the_launch_before_are_kept_apart() throws Exception {
     for (String name : List.of("workerlog.0", "workerlog.1", "workerlog.23", "serverlog.0", "endpoints.log", "notes.txt", "workerlog.old")) {

@@ -31,8 +31,8 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Three trainers on two shards in virtual time, for many seeds: whatever arrives before whatever, sync training gives
- * the bits of a single process, and the other modes apply each push once.
+ * Three trainers on two shards in virtual time, for many seeds. In any order of arrivals, sync training gives the bits
+ * of a single process, and the other modes apply each push once.
  */
 class SimulatedTrainingTest {
   private static final int TRAINERS = 3;

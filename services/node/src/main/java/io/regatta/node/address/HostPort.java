@@ -41,7 +41,7 @@ public record HostPort(String host, int port) {
   }
 
   /**
-   * Refuses what is no port to listen on.
+   * Refuses a number that is no port to listen on.
    *
    * @param key the configuration key, for the message
    * @param port 0 to 65535; 0: any free one

@@ -5,9 +5,9 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 
 /**
- * A small service without a port: another service opens one, and serves both there, on its own event loop. So a job whose
- * configuration knows one address of each server alone has its rendezvous at the first one's. All calls come on the
- * host's event loop, which owns the guest's state from {@link #begin} to {@link #end}.
+ * A small service that shares the port of another service, its host. Both are served there, on the host's event loop.
+ * With it, a job whose configuration holds only one address per server runs its rendezvous at the first server's. All
+ * calls come on the host's event loop, which owns the guest's state from {@link #begin} to {@link #end}.
  */
 public interface PortGuest {
 
@@ -20,13 +20,16 @@ public interface PortGuest {
   void begin(Context context, GrpcCalls calls);
 
   /**
-   * The port is open.
+   * Notifies the guest that the port is open.
    *
    * @return completes when the guest can be found
    */
   Future<Void> listens(int port);
 
-  /** Tells those who wait here; the port closes behind it. Also called after a {@link #begin} without {@link #listens}. */
+  /**
+   * Ends the guest: callers that wait are notified, and the port closes afterwards. Also called after a {@link #begin}
+   * without {@link #listens}.
+   */
   Future<Void> end();
 
   /** Completes when nobody uses the guest any more, for a port that ends with its job. */

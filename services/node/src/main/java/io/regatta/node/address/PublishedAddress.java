@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The address under which this process is reached, and why that one. Blocking (name resolution); used on the starting
- * thread only.
+ * The address under which this process is reached, and the reason for the choice. Blocking (name resolution); used on
+ * the starting thread only.
  *
  * @param address IP address, as text
  * @param reason for the log
@@ -35,12 +35,12 @@ public record PublishedAddress(String address, String reason) {
   private static final String LOOPBACK = "127.0.0.1";
 
   /**
-   * The configured address or interface, or else the one that routes to the first remote seed, or else, where every seed is on
-   * loopback or there is none, loopback.
+   * Chooses the configured address or interface, or else the one that routes to the first remote seed. If every seed is
+   * on loopback, or there is none, the choice is loopback.
    *
    * @param configured address, host name or interface; blank: none
-   * @throws InvalidInput if it is none of this machine, or if a seed is elsewhere, or cannot be resolved yet, and this machine has
-   *     no address but loopback
+   * @throws InvalidInput if it is none of this machine, or if a seed is elsewhere, or cannot be resolved yet, and this
+   *     machine has no address but loopback
    */
   public static PublishedAddress choose(String configured, List<HostPort> seeds) {
     if (!configured.isBlank()) {
@@ -71,14 +71,15 @@ public record PublishedAddress(String address, String reason) {
   }
 
   /**
-   * The address to publish to peers whom this process meets at a rendezvous or a store: the configured address or interface,
-   * or else the one that routes to where they meet. Never loopback, unless they meet on loopback, and so on this machine.
-   * The choice and its reason are logged in one line.
+   * Chooses the address to publish to peers that this process meets at a rendezvous or a store. It is the configured
+   * address or interface, or else the one that routes to the meeting place. It is loopback only if the meeting place
+   * is, and all peers are therefore on this machine. The choice and its reason are logged in one line.
    *
    * @param configured address, host name or interface; blank: none
-   * @param at where they meet; null: nothing with an address (files, memory), where only the configuration can tell
-   * @throws InvalidInput if the configured one is none of this machine, or if there is none that peers could reach. A place that
-   *     cannot be resolved may be a service that has not been started yet: then it is the first address that is not loopback
+   * @param at the meeting place; null: one without an address (files, memory), where only the configuration can tell
+   * @throws InvalidInput if the configured one is none of this machine, or if there is none that peers could reach. A
+   *     meeting place that cannot be resolved may be a service that has not been started yet; then the choice is
+   *     the first address that is not loopback
    */
   public static PublishedAddress toward(String configured, HostPort at) {
     PublishedAddress chosen;
@@ -97,7 +98,7 @@ public record PublishedAddress(String address, String reason) {
   }
 
   /**
-   * The decision alone.
+   * Decides, given all facts.
    *
    * @param place what {@code at} resolves to
    * @param routed the kernel's source address for packets to it; null: there is no route
@@ -117,10 +118,10 @@ public record PublishedAddress(String address, String reason) {
   }
 
   /**
-   * The first address that peers elsewhere may reach, where no route tells which.
+   * Returns the first address that peers elsewhere may reach, used when no route decides.
    *
    * @param own this machine's addresses, of interfaces that are up
-   * @param why no route tells
+   * @param why no route decides
    */
   static PublishedAddress first(List<InetAddress> own, String why) {
     return own.stream().filter(address -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
@@ -130,15 +131,18 @@ public record PublishedAddress(String address, String reason) {
             + "reach: bring an interface up, or configure the host to publish (node.cluster.address; 127.0.0.1 if all are here)"));
   }
 
-  /** Without an interface of this machine behind it ({@code fd00::7%eth0}), which says nothing elsewhere; a link-local one needs it. */
+  /**
+   * Returns the text without the interface of this machine ({@code fd00::7%eth0}), which has no meaning elsewhere; a
+   * link-local address needs it.
+   */
   private static String text(InetAddress address) {
     String text = address.getHostAddress();
     return address.isLinkLocalAddress() ? text : text.replaceFirst("%.*", "");
   }
 
   /**
-   * Whether one of two peers publishes loopback and the other does not: then they cannot be on one machine for all that is
-   * known, and one of them cannot be reached. Names are not resolved.
+   * Returns true if one of two peers publishes loopback and the other does not. As far as is known, they are then on
+   * two machines, and one of them cannot be reached. Names are not resolved.
    *
    * @param one {@code host:port}; empty: it publishes nothing
    */
@@ -150,7 +154,7 @@ public record PublishedAddress(String address, String reason) {
     return isLoopback(endpoint.substring(0, Math.max(0, endpoint.lastIndexOf(':'))).replace("[", "").replace("]", ""));
   }
 
-  /** Whether a host is of this machine alone, for all that its text tells: names are not resolved. */
+  /** Returns true if a host is reachable from this machine alone, judged by its text: names are not resolved. */
   public static boolean isLoopback(String host) {
     return host.equals("localhost") || LOOPBACK_IPV4.matcher(host).matches() || host.equals("::1")
         || host.equals("0:0:0:0:0:0:0:1");
@@ -202,7 +206,7 @@ public record PublishedAddress(String address, String reason) {
   }
 
   /**
-   * A host to bind to, as it is.
+   * Checks a host to bind to, and returns it unchanged.
    *
    * @param key of the configuration, for the message
    * @throws InvalidInput if it cannot be resolved, or nothing can listen on it here
@@ -218,7 +222,10 @@ public record PublishedAddress(String address, String reason) {
     }
   }
 
-  /** The kernel's choice of source address: connecting a datagram socket sends nothing. Null: there is no route now. */
+  /**
+   * Returns the kernel's choice of source address: connecting a datagram socket sends nothing. Null: there is no route
+   * now.
+   */
   private static InetAddress routed(InetAddress place, HostPort at) {
     try (DatagramSocket socket = new DatagramSocket()) {
       socket.connect(new InetSocketAddress(place, at.port()));
@@ -228,7 +235,7 @@ public record PublishedAddress(String address, String reason) {
     }
   }
 
-  /** Whether the seed is this process itself: one of this machine's addresses, and this port. */
+  /** Returns true if the seed is this process itself: one of this machine's addresses, and this port. */
   public static boolean isHere(HostPort seed, int port) {
     if (port == 0 || seed.port() != port) {
       return false;

@@ -9,14 +9,14 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 
-/** Whether something listens at an address, and in words why not. Stateless; any thread. */
+/** A check whether something listens at an address, with the reason if not. Stateless; any thread. */
 public final class SeedProbe {
 
   private static final int CONNECT_MILLIS = 1000;
 
   private SeedProbe() {}
 
-  /** Null if the address accepts a TCP connection, otherwise the reason. Blocks for a second at most. */
+  /** Returns null if the address accepts a TCP connection, otherwise the reason. Blocks for a second at most. */
   public static String refusal(HostPort at) {
     try (Socket socket = new Socket()) {
       socket.connect(new InetSocketAddress(InetAddress.getByName(at.host()), at.port()), CONNECT_MILLIS);
@@ -26,7 +26,7 @@ public final class SeedProbe {
     }
   }
 
-  /** The innermost cause that says why a connection failed, in few words. */
+  /** Returns the innermost cause for which a connection failed, in few words. */
   public static String reason(Throwable failure) {
     for (Throwable e = failure; e != null; e = e.getCause()) {
       if (e instanceof UnknownHostException) {

@@ -13,9 +13,10 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * A port on which one service listens alone. Two servers of one Vertx that listen on the same port share it, and their
- * connections are dealt out in turn: harmless for the stateless, silent corruption for who owns state. So a port of
- * this kind is reserved within its Vertx; between processes the operating system does the same. Thread-safe.
+ * A port on which one service listens alone. If two servers of one Vertx listen on the same port, they share it and
+ * connections are assigned to them in turn. That is harmless for stateless servers and silent corruption for owners of
+ * state. A port of this kind is therefore reserved within its Vertx; between processes the operating system does the
+ * same. Thread-safe.
  */
 public final class ServicePort {
 
@@ -26,7 +27,7 @@ public final class ServicePort {
   private final Vertx vertx;
   private final HttpServer server;
   private final Runnable release;
-  /** Null: none. */
+  /** Null: there is no socket. */
   private final HostSocket socket;
 
   private ServicePort(Vertx vertx, HttpServer server, Runnable release, HostSocket socket) {
@@ -40,9 +41,9 @@ public final class ServicePort {
    * Makes a server listen. A taken port is tried again for a fifth of a second: Vert.x reports a server closed some
    * milliseconds before its port is free.
    *
-   * @param server makes the server, with its handlers set, for each try
+   * @param server makes the server, with its handlers set, for each attempt
    * @param port 0 for any free one
-   * @param service who listens, for the message, e.g. {@code shard 0}
+   * @param service the service that listens, for the message, e.g. {@code shard 0}
    * @param key configuration key of the port, for the message
    * @return fails with {@link InvalidInput} if the port is taken, naming it
    */
@@ -62,10 +63,11 @@ public final class ServicePort {
   }
 
   /**
-   * As {@link #listen}, for a service that takes tensor streams: from this machine on a Unix domain socket as well.
+   * Listens as {@link #listen}, for a service that takes tensor streams: from this machine on a Unix domain socket as
+   * well.
    *
    * @param server makes the server from the options for its port, or for its socket
-   * @param published under which clients know the port; the socket is called after it
+   * @param published host under which clients know the port; the socket is named after it
    */
   public static Future<ServicePort> listenForStreams(Vertx vertx, Function<StreamOptions, HttpServer> server, String host,
       int port, String service, String key, StreamOptions options, String published) {
@@ -79,7 +81,7 @@ public final class ServicePort {
         : Future.failedFuture(e));
   }
 
-  /** With native transport the exception is not a {@link BindException}. */
+  /** Returns true if a port is in use; with native transport the exception is not a {@link BindException}. */
   private static boolean inUse(Throwable e) {
     return e instanceof BindException || String.valueOf(e.getMessage()).contains("in use");
   }
@@ -89,12 +91,12 @@ public final class ServicePort {
         + ", or 0 for any free one", cause);
   }
 
-  /** The port listened on. */
+  /** Returns the port listened on. */
   public int port() {
     return server.actualPort();
   }
 
-  /** Lets requests in progress end, for so long at most, and stops listening. */
+  /** Stops listening after requests in progress have ended, or after this time. */
   public Future<Void> shutdown(long millis) {
     release.run();
     Future<Void> tcp = server.shutdown(millis, TimeUnit.MILLISECONDS);

@@ -1,2 +1,5 @@
-/** Where a process listens and how it is reached: {@code host:port}, the published address, ports held alone. */
+/**
+ * Addresses of a process: {@code host:port}, the published address, and ports that one service holds alone. Services
+ * use them to listen and to announce themselves.
+ */
 package io.regatta.node.address;

@@ -21,14 +21,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
- * One port for people and monitoring: {@code /health}, {@code /ready}, {@code /metrics} (Prometheus text),
- * {@code /why} (JSON, or plain sentences for {@code Accept: text/plain}). Owned by its node's {@link ProcessDiagnostics}; runs on
- * the one event loop of a small Vertx of its own, so that it answers before there is a cluster and when the services'
- * loops are blocked, and renders metrics on a worker thread. Probes of schedulers have neither certificate nor token:
- * {@code /health} and {@code /ready} are open to them, over TLS where the process has it.
+ * The port for people and monitoring: {@code /health}, {@code /ready}, {@code /metrics} (Prometheus text), {@code /why}
+ * (JSON, or plain sentences for {@code Accept: text/plain}). Owned by its node's {@link ProcessDiagnostics}. It runs on
+ * the one event loop of a small Vertx of its own, so it answers before there is a cluster and while the services' loops
+ * are blocked. Metrics are rendered on a worker thread. Schedulers' probes have neither certificate nor token:
+ * {@code /health} and {@code /ready} are open to them, over TLS if the process has it.
  */
 final class AdminServer {
-  /** Limit for a connection without a byte, twice the usual interval of scrapes: strangers cannot hold it open. */
+  /** Limit of a connection without a byte, twice the usual interval of scrapes: strangers cannot hold it open. */
   private static final int IDLE_MILLIS = 120_000;
 
   private final Vertx vertx;
@@ -40,12 +40,12 @@ final class AdminServer {
     this.diagnostics = diagnostics;
   }
 
-  /** Starts listening; fails with {@link InvalidInput} if the port is in use, and leaves nothing behind then. */
+  /** Starts listening. If the port is in use, it fails with {@link InvalidInput} and leaves nothing running. */
   static Future<AdminServer> start(String host, int port, ProcessDiagnostics diagnostics) {
     return start(host, port, diagnostics, IDLE_MILLIS);
   }
 
-  /** The same with another limit for a connection without a byte. */
+  /** Starts listening with another limit for a connection without a byte. */
   static Future<AdminServer> start(String host, int port, ProcessDiagnostics diagnostics, int idleMillis) {
     Vertx own = Vertx.vertx(PlainVertx.options().setEventLoopPoolSize(1)
         .setWorkerPoolSize(1).setInternalBlockingPoolSize(1));
@@ -74,7 +74,7 @@ final class AdminServer {
         : e;
   }
 
-  /** The port it listens on. */
+  /** Returns the port it listens on. */
   int port() {
     return server.actualPort();
   }

@@ -3,9 +3,9 @@ package io.regatta.node.admin;
 /**
  * One line of {@code /health} or {@code /ready}.
  *
- * @param name what was looked at
+ * @param name of the component that was checked
  * @param up whether it is as it should be
- * @param cause if not, why; else empty
+ * @param cause of a failed check; else empty
  */
 record Check(String name, boolean up, String cause) {
 

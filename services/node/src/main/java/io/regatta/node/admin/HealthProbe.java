@@ -12,9 +12,9 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
 
 /**
- * Asks an admin server on this machine that speaks TLS whether its process is fit to go on, for the health check of the image, whose
- * shell speaks none: exit status 0 if {@code /health} says so. It is started every few seconds beside a training, so it is made of
- * the JDK alone, and of little of that.
+ * The health check of the container image, whose shell speaks no TLS. It asks the admin server of this machine over
+ * TLS; its exit status is 0 if {@code /health} reports that the process is healthy. It is started every few seconds
+ * beside a training, so it uses only a small part of the JDK.
  */
 public final class HealthProbe {
   private static final String HOST = "127.0.0.1";
@@ -28,7 +28,7 @@ public final class HealthProbe {
     System.exit(run(args));
   }
 
-  /** The exit status: of those that Docker knows, 0 and 1. */
+  /** Returns the exit status: 0 or 1, the ones that Docker knows. */
   static int run(String... args) {
     if (args.length != 1 || !args[0].matches("\\d{1,5}") || Integer.parseInt(args[0]) > HIGHEST_PORT) {
       System.err.println("the health check takes the admin port (REGATTA_NODE_ADMIN_PORT), a number up to " + HIGHEST_PORT + ", not \""
@@ -43,7 +43,10 @@ public final class HealthProbe {
     }
   }
 
-  /** Blocks until the answer's first line is there, or 5 s have passed without a byte: who sends slowly is waited for longer. */
+  /**
+   * Returns true if the server reports that it is healthy. Blocks until the first line of the answer has arrived, or 5
+   * s have passed without a byte; a slow sender is waited for longer.
+   */
   public static boolean isUp(int port) throws IOException, GeneralSecurityException {
     SSLContext tls = SSLContext.getInstance("TLS");
     tls.init(null, new TrustManager[] {new Anybody()}, null);
@@ -55,7 +58,10 @@ public final class HealthProbe {
     }
   }
 
-  /** Who answers here is this container's own process, as for a kubelet; and nothing is told to it. */
+  /**
+   * Trusts any server: the one that answers here is this container's own process, as for a kubelet, and no secret is
+   * sent to it.
+   */
   private static final class Anybody implements X509TrustManager {
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String type) {

@@ -12,9 +12,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The services that this process hosts, as they say themselves: whether each serves yet, and whether its event loop
- * answers. What {@code /ready} shows, and part of {@code /health}. Thread-safe: services come and go on their own loops,
- * so the set is guarded by a lock that is held for nothing but adding, removing and copying.
+ * The services that this process hosts, by their own account: whether each one serves yet, and whether its event loop
+ * answers. {@code /ready} shows it, and {@code /health} a part of it. Thread-safe: services start and stop on their own
+ * loops, so the set is guarded by a lock that is held only for adding, removing and copying.
  */
 public final class Hosted {
 
@@ -26,9 +26,9 @@ public final class Hosted {
   /** One service from its start to its stop. Any thread. */
   public final class Service {
     private final String name;
-    /** Null: started outside of any context, it has no loop of its own. */
+    /** Null: it was started outside of any context and has no loop of its own. */
     private final Context context = Vertx.currentContext();
-    /** What it still lacks; empty: nothing, it serves. */
+    /** The reason for which it does not serve; empty: it serves. */
     private volatile String lacks = "is starting";
     private volatile boolean failed;
 
@@ -36,17 +36,20 @@ public final class Hosted {
       this.name = name;
     }
 
-    /** It serves from now on. */
+    /** Notes that it serves from now on. */
     public void serves() {
       lacks = "";
     }
 
-    /** It serves no more, or not yet, as it should: for what it lacks. */
+    /** Notes that it does not serve, or not yet, because this is missing. */
     public void lacks(String what) {
       lacks = what;
     }
 
-    /** It could not be started, and nobody should wait for it; shown until a service of this name is started again. */
+    /**
+     * Notes that it could not be started and must not be waited for; shown until a service of this name is started
+     * again.
+     */
     public void failed(Throwable why) {
       failed = true;
       lacks = String.valueOf(why.getMessage());
@@ -57,7 +60,7 @@ public final class Hosted {
       return lacks.isEmpty();
     }
 
-    /** It is being stopped: this process does not host it any more. One that has failed stays as it is. */
+    /** Notes that it is being stopped: this process does not host it any more. A failed service stays as it is. */
     public void stopped() {
       if (!failed) {
         lacks = "is being stopped";
@@ -106,14 +109,14 @@ public final class Hosted {
     }
   }
 
-  /** Whether each service serves. A process that hosts nothing is not ready for anything. */
+  /** Returns whether each service serves. A process that hosts nothing is not ready. */
   List<Check> ready() {
     List<Service> all = all();
     return all.isEmpty() ? List.of(new Check("services", false, "none has been started"))
         : all.stream().map(Service::ready).toList();
   }
 
-  /** Whether each service's event loop answers within the limit, ms. Never fails. */
+  /** Returns whether each service's event loop answers within the limit, ms. Never fails. */
   Future<List<Check>> loops(long limitMillis) {
     List<Future<Check>> answers = new ArrayList<>();
     all().stream().filter(s -> s.context != null).forEach(s -> answers.add(s.answers(limitMillis)));

@@ -7,8 +7,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A counter with one row for each job, rank or the like, whose rows come and go: Micrometer's {@code MultiGauge} for
- * what only rises. Owned by one event loop; the registry is read by others.
+ * A counter with one row for each job, rank or the like, whose rows appear and disappear: Micrometer's
+ * {@code MultiGauge} for values that only rise. Owned by one event loop; other threads read the registry.
  */
 public final class MultiCounter {
 
@@ -25,7 +25,7 @@ public final class MultiCounter {
   private final Map<Tags, Row> rows = new HashMap<>();
 
   /**
-   * No rows yet.
+   * Creates a counter without rows.
    *
    * @param unit base unit, e.g. {@code seconds}; null if it counts things
    * @param common tags of every row
@@ -38,7 +38,7 @@ public final class MultiCounter {
     this.common = common;
   }
 
-  /** Shows these rows from now on, with their counts so far; the others go. */
+  /** Shows these rows from now on, with their counts so far, and removes the others. */
   public void show(Map<Tags, Double> counts) {
     rows.entrySet().removeIf(row -> {
       boolean gone = !counts.containsKey(row.getKey());

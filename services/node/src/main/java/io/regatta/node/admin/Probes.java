@@ -17,14 +17,14 @@ public final class Probes {
     this.diagnostics = diagnostics;
   }
 
-  /** True if a request is for one of them. */
+  /** Returns true if a request is for one of them. */
   public static boolean isProbe(HttpServerRequest request) {
     return "/health".equals(request.path()) || "/ready".equals(request.path());
   }
 
   /**
-   * Answers a probe: 200 or 503, and the status as JSON; to those who may ask {@code /why}, the role of the process and
-   * each check as well, for names and causes tell strangers what runs here.
+   * Answers a probe: 200 or 503, and the status as JSON. Callers that may ask {@code /why} also get the role of the
+   * process and each check; to strangers, names and causes would reveal what runs here.
    */
   public void answer(HttpServerRequest request) {
     if ("/ready".equals(request.path())) {

@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a node shows of itself: metrics, waits, hosted services, health, and the admin server that answers for them. It
- * is there before the node has a Vertx or a cluster, so that a process that waits for its seed can say so. Owned by its
- * {@link io.regatta.node.Node}, or by the start as long as there is none; thread-safe.
+ * A node's view of itself for people and monitoring: metrics, waits, hosted services, health, and the admin server that
+ * shows them. It exists before the node has a Vertx or a cluster, so that a process that waits for its seed can report
+ * that. Owned by its {@link io.regatta.node.Node}, or by the start until there is one; thread-safe.
  */
 public final class ProcessDiagnostics {
 
@@ -40,11 +40,11 @@ public final class ProcessDiagnostics {
   private volatile HostPort endpoint;
 
   /**
-   * Nothing is open yet.
+   * Creates the diagnostics; no port is open yet.
    *
    * @param security TLS and token of the process
    * @param host of the node, as configured; blank: the address chosen for the cluster
-   * @param bind where services listen, as configured; blank: the host
+   * @param bind address on which services listen, as configured; blank: the host
    * @param longWaitSeconds after which a wait is logged, s
    * @param role what this process is, for messages
    */
@@ -60,7 +60,7 @@ public final class ProcessDiagnostics {
     this.health = new ProcessHealth(hosted, config.healthTimeoutMs());
   }
 
-  /** The node's own registry; {@code /metrics} shows it. */
+  /** Returns the node's own registry; {@code /metrics} shows it. */
   public PrometheusMeterRegistry metrics() {
     return metrics;
   }
@@ -74,12 +74,12 @@ public final class ProcessDiagnostics {
     return waits;
   }
 
-  /** The services of this process. */
+  /** Returns the services of this process. */
   public Hosted hosted() {
     return hosted;
   }
 
-  /** TLS and token of the process. */
+  /** Returns TLS and token of the process. */
   public PeerSecurity security() {
     return security;
   }
@@ -88,17 +88,21 @@ public final class ProcessDiagnostics {
     return health;
   }
 
-  /** What schedulers ask, for a service that answers it at its own port. */
+  /** Returns the answers to schedulers' probes, for a service that answers them at its own port. */
   public Probes probes() {
     return new Probes(this);
   }
 
-  /** @param reachable asks the directory, which {@code /health} looks at from now on; fails if it does not answer */
+  /**
+   * Sets the directory that {@code /health} checks from now on.
+   *
+   * @param reachable asks the directory; fails if it does not answer
+   */
   public void directory(Supplier<Future<Void>> reachable) {
     health.directory(reachable);
   }
 
-  /** What this process is, for messages. */
+  /** Returns the role of this process, for messages. */
   public String role() {
     return role;
   }
@@ -129,13 +133,13 @@ public final class ProcessDiagnostics {
     return host;
   }
 
-  /** Port of the admin server, -1 if there is none. */
+  /** Returns the port of the admin server, -1 if there is none. */
   public int port() {
     AdminServer server = admin;
     return server == null ? -1 : server.port();
   }
 
-  /** Where the admin server listens, null if there is none. */
+  /** Returns the address of the admin server, null if there is none. */
   public HostPort endpoint() {
     return endpoint;
   }

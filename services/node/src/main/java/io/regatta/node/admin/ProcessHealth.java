@@ -8,18 +8,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Whether a process is fit to go on: its services' event loops answer, and so does the directory. Owned by its
- * {@link ProcessDiagnostics}; asked by any thread, for a service may answer probes at a port of its own. A process that has no directory
- * yet, because it still joins its cluster, is fit: it only waits.
+ * The health of a process: its services' event loops answer, and so does the directory. Owned by its
+ * {@link ProcessDiagnostics}; any thread asks, because a service may answer probes at a port of its own. A process that
+ * has no directory yet, because it still joins its cluster, is healthy: it only waits.
  */
 final class ProcessHealth {
 
   private final Hosted hosted;
   private final long limitMillis;
   private volatile Supplier<Future<Void>> directory;
-  /** The last look at the directory: a cluster that hangs must not be asked several times at once. Guarded by this. */
+  /** The last check of the directory: a cluster that hangs must not be asked several times at once. Guarded by this. */
   private Future<Void> looking = Future.succeededFuture();
-  /** The outcome of that look within the limit, which all share who ask meanwhile. Guarded by this. */
+  /** The outcome of that check within the limit, shared by all callers meanwhile. Guarded by this. */
   private Future<Void> seen = looking;
 
   ProcessHealth(Hosted hosted, long limitMillis) {
@@ -27,12 +27,16 @@ final class ProcessHealth {
     this.limitMillis = limitMillis;
   }
 
-  /** @param reachable asks the directory, which is looked at as well from now on */
+  /**
+   * Sets the directory that is checked from now on.
+   *
+   * @param reachable asks the directory; fails if it does not answer
+   */
   void directory(Supplier<Future<Void>> reachable) {
     directory = reachable;
   }
 
-  /** Looks at everything, for at most the limit. Never fails. */
+  /** Checks everything, for at most the limit. Never fails. */
   Future<List<Check>> look() {
     Future<List<Check>> loops = hosted.loops(limitMillis);
     Supplier<Future<Void>> joined = directory;
@@ -51,7 +55,7 @@ final class ProcessHealth {
     try {
       return joined.get();
     } catch (RuntimeException e) {
-      return Future.failedFuture(e); // whoever asks for the health is answered, whatever is broken
+      return Future.failedFuture(e); // the caller gets an answer, whatever is broken
     }
   }
 

@@ -13,9 +13,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Metrics of many samples each, e.g. one for each sparse table, whose owners keep the values and show them to each scrape.
- * Micrometer would keep an object for each sample, in maps that it resizes at once: with 140,000 samples that takes longer than a
- * turn of an event loop may. Thread-safe.
+ * Metrics of many samples each, e.g. one for each sparse table. Their owners keep the values and show them to each
+ * scrape. Micrometer would keep an object for each sample, in maps that it resizes at once: with 140,000 samples that
+ * takes longer than one task of an event loop may. Thread-safe.
  */
 public final class SampleFamilies implements MultiCollector {
 
@@ -73,7 +73,7 @@ public final class SampleFamilies implements MultiCollector {
     sources.add(source);
   }
 
-  /** Shows them no longer. */
+  /** Stops showing a source's samples. */
   public void remove(Source source) {
     sources.remove(source);
   }

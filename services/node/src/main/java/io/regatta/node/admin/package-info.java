@@ -1,5 +1,5 @@
 /**
- * What a process shows of itself, to people and to monitoring: {@link io.regatta.node.admin.Waits} behind {@code /why},
- * {@link io.regatta.node.admin.Hosted} behind {@code /ready}, health, metrics.
+ * The view of a process for people and monitoring: {@link io.regatta.node.admin.Waits} for {@code /why},
+ * {@link io.regatta.node.admin.Hosted} for {@code /ready}, health, metrics. Nodes own it; services add their parts.
  */
 package io.regatta.node.admin;

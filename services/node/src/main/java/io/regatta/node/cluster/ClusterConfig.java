@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** How a process finds the others. Validated in the constructor, immutable. */
+/** Settings for finding the other processes. Validated in the constructor, immutable. */
 public record ClusterConfig(
     @Setting(value = "regatta", doc = "Name of the Hazelcast cluster: nodes with different names never meet.")
     String name,
@@ -57,10 +57,10 @@ public record ClusterConfig(
         + "parameter-server: \"10.0.0.1:7164,10.0.0.2:7164\".")
     Map<String, String> endpoints) {
 
-  /** Where instances are looked up. */
+  /** The source of the entries of instances. */
   public enum DirectoryKind { HAZELCAST, FIXED }
 
-  /** What kind of Hazelcast member this process is. */
+  /** The kind of Hazelcast member that this process is. */
   public enum MemberKind { AUTO, DATA, LITE }
 
   public ClusterConfig {
@@ -84,40 +84,43 @@ public record ClusterConfig(
     }
   }
 
-  /** A Hazelcast cluster of this name, everything else by default. */
+  /** Returns the settings of a Hazelcast cluster of this name, everything else by default. */
   public static ClusterConfig of(String name, List<String> seeds, int port) {
     ClusterConfig d = Settings.defaults(ClusterConfig.class);
     return new ClusterConfig(name, d.directory, seeds, port, d.address, d.member, d.memberProof, d.publishedHost,
         d.leaseSeconds, d.heartbeatSeconds, d.silenceSeconds, d.endpoints);
   }
 
-  /** Fixed endpoints, no cluster. */
+  /** Returns the settings of fixed endpoints, without a cluster. */
   public static ClusterConfig fixed(Map<String, String> endpoints) {
     ClusterConfig d = Settings.defaults(ClusterConfig.class);
     return new ClusterConfig(d.name, DirectoryKind.FIXED, d.seeds, d.port, d.address, d.member, d.memberProof,
         d.publishedHost, d.leaseSeconds, d.heartbeatSeconds, d.silenceSeconds, endpoints);
   }
 
-  /** The same for a member that holds directory entries, whatever its role: with these seeds, at this port. */
+  /** Returns a copy for a member that holds directory entries, whatever its role: with these seeds, at this port. */
   public ClusterConfig holding(List<String> otherSeeds, int otherPort) {
     return new ClusterConfig(name, directory, otherSeeds, otherPort, address, MemberKind.DATA, memberProof,
         publishedHost, leaseSeconds, heartbeatSeconds, silenceSeconds, endpoints);
   }
 
   /**
-   * Whether a process with these settings can meet others: through seeds, as a seed itself at a port that they know, or
-   * at fixed endpoints. Otherwise only what runs in the same JVM on the same node finds each other.
+   * Returns true if a process with these settings can find others: through seeds, as a seed itself at a port that they
+   * know, or at fixed endpoints. Otherwise only components of the same JVM on the same node find each other.
    */
   public boolean canMeetOthers() {
     return directory == DirectoryKind.FIXED || !seeds.isEmpty() || port != 0;
   }
 
-  /** The seeds, parsed. */
+  /** Returns the seeds, parsed. */
   public List<HostPort> seedMembers() {
     return seeds.stream().map(seed -> HostPort.parse(seed, "seeds")).toList();
   }
 
-  /** Where processes that know fixed endpoints meet: the rendezvous, or else any service; null: nowhere. */
+  /**
+   * Returns the meeting place of processes that know fixed endpoints: the rendezvous, or else any service; null: there
+   * is none.
+   */
   public HostPort meetingPlace() {
     return Stream.concat(Stream.of(Directory.RENDEZVOUS), endpoints.keySet().stream().sorted()).filter(endpoints::containsKey)
         .flatMap(service -> FixedDirectory.parse(service, endpoints.get(service)).stream()).findFirst()

@@ -29,27 +29,27 @@ import java.util.function.Function;
 import java.util.logging.Level;
 
 /**
- * The Hazelcast member of a process: how it is configured and started. {@link VertxMember} is how it is found and
- * stopped. It holds texts for the directory and for meetings, and serves members alone. Its port answers no clients, no
- * REST and no management calls. It makes no object of a class that another member names ({@link MemberClassLoader},
+ * The configuration and start of a process's Hazelcast member; {@link VertxMember} finds and stops it. The member holds
+ * texts for the directory and for rendezvous stores, and serves members alone. Its port answers no clients, no REST and
+ * no management calls. It creates no object of a class that another member names ({@link MemberClassLoader},
  * {@link MemberSerialization}). Vert.x's event bus does not use it.
  */
 public final class HazelcastMember {
 
-  /** Member attribute with the node id, by which an application's own clustered Vertx tells its nodes apart. */
+  /** Member attribute with the node id, by which an application's own clustered Vertx distinguishes its nodes. */
   private static final String NODE_ID_ATTRIBUTE = "__vertx.nodeId";
   private static final int CONNECT_SECONDS = 2;
 
   private HazelcastMember() {}
 
   /**
-   * Starts a member, which joins or founds its cluster. If it has a required seed that belongs to a cluster of another
-   * name, or refuses the connection, it ends at once. Hazelcast would ask again until its time is up. Blocking.
+   * Starts a member, which joins or founds its cluster. If the required seed belongs to a cluster of another name, or
+   * refuses the connection, the start ends at once; Hazelcast would ask again until its time is up. Blocking.
    *
    * @param agreed as in its configuration
    * @param connections of this member alone: TLS and token before Hazelcast's protocol; they end with it
-   * @param refusal hears what the log says of the join from its beginning; a listener can be added to a member only when
-   *     it has joined
+   * @param refusal receives the log of the join from its beginning; a listener can be added to a member only when it
+   *     has joined
    */
   static HazelcastInstance start(Config config, AgreedSettings agreed, MemberConnections connections,
       JoinRefusal refusal) {
@@ -119,7 +119,7 @@ public final class HazelcastMember {
     };
   }
 
-  /** Hazelcast's version. */
+  /** Returns Hazelcast's version. */
   public static String version() {
     return BuildInfoProvider.getBuildInfo().getVersion();
   }

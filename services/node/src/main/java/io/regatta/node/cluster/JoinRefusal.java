@@ -52,7 +52,10 @@ final class JoinRefusal implements LogListener {
         joiner.find() ? joiner.group(1) : refused.joiner());
   }
 
-  /** Sets what is run when the cluster has another name: once, on a thread of Hazelcast, which it must not block. */
+  /**
+   * Sets an action for the case that the cluster has another name. It runs once, on a thread of Hazelcast, which it
+   * must not block.
+   */
   void onOtherName(Runnable action) {
     onOtherName = action;
   }
@@ -65,9 +68,9 @@ final class JoinRefusal implements LogListener {
   /**
    * Returns the error of a join that no repetition can mend.
    *
-   * @param who joins
+   * @param who the process that joins
    * @param seed the member that was asked; null: this node is a seed itself
-   * @param connection why the seed's connection was refused; null: it was not
+   * @param connection the reason for which the seed's connection was refused; null: it was not
    */
   Optional<InvalidInput> error(String who, ClusterConfig cluster, HostPort seed, String connection) {
     String at = seed == null ? String.join(", ", cluster.seeds()) : seed.toString();
@@ -89,9 +92,9 @@ final class JoinRefusal implements LogListener {
   }
 
   /**
-   * Throws the error of a join through a port where no member of Hazelcast listens that could be joined.
+   * Throws the error of a join through a port where no Hazelcast member listens that could be joined.
    *
-   * @param proves whether this process proves a token, and wants the others to
+   * @param proves whether this process proves a token, and requires it from the others
    */
   static void check(SeedProtocol protocol, String who, ClusterConfig cluster, HostPort seed, boolean proves) {
     String cannot = who + " cannot join cluster " + cluster.name() + " through " + seed;

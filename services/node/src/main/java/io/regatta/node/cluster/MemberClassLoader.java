@@ -23,7 +23,7 @@ final class MemberClassLoader extends ClassLoader {
 
   private static final String HAZELCAST = "com.hazelcast.";
   private static final String LANG = "java.lang.";
-  /** A member that starts looks for this class, to know whether there is an API of caches. It cannot be made. */
+  /** A class that a starting member looks for, to know whether there is an API of caches. It cannot be loaded. */
   private static final String PROBE = "javax.cache.Caching";
   /** Parts of errors, and the errors of {@code java.util} and {@code java.io} that Hazelcast sends. */
   private static final Set<String> OTHERS = Set.of("java.lang.Throwable", "java.lang.StackTraceElement",

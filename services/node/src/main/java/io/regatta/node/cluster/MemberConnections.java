@@ -23,16 +23,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connections of one Hazelcast member: each gets a {@link SecureChannel}, and little time to be admitted. Few
- * may have connected and not be admitted. If they become too many, the oldest one makes room for the new one, so silent
- * strangers keep nobody out. Thread-safe. Has one thread, {@code regatta-member-tls}, for TLS's long
- * computations and for what time limits end; it ends with {@link #close}.
+ * The connections of one Hazelcast member: each gets a {@link SecureChannel}, and little time to be admitted. The
+ * number of connections that are not admitted yet is limited. At the limit the oldest one is closed for the new one, so
+ * silent strangers keep nobody out. Thread-safe. Has one thread, {@code regatta-member-tls}, for TLS's long
+ * computations and for expired time limits; it ends with {@link #close}.
  */
 final class MemberConnections implements AutoCloseable {
 
   /** Time of a connection for TLS's handshake, the proof of the token and the first byte of Hazelcast's protocol. */
   static final int ADMISSION_MILLIS = 5000;
-  /** Connections that have come and are not admitted, in all and from one address, of IPv6 from one /64. */
+  /** Most connections that wait for admission, in all; from one address (of IPv6, one /64) fewer. */
   static final int MOST_WAITING = 256;
   static final int MOST_WAITING_PER_ADDRESS = 128;
   /** TLS's alert of a port that does not speak a member's protocol. */
@@ -40,14 +40,14 @@ final class MemberConnections implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(MemberConnections.class);
 
   private final PeerSecurity security;
-  /** The member that must let this one in; null: any may be missing. */
+  /** The member that must admit this one; null: any may be missing. */
   private final HostPort required;
   private final ScheduledThreadPoolExecutor executor;
   private final PeerLog refusals = new PeerLog(LOG);
   private final PeerLog failures = new PeerLog(LOG);
   private final PeerLog timeouts = new PeerLog(LOG);
   private final PeerLog evictions = new PeerLog(LOG);
-  /** Those that have connected and are not admitted. */
+  /** Connections that have been accepted and are not admitted. */
   private final OpenConnections<SecureChannel> waiting = new OpenConnections<>(MOST_WAITING,
       address -> MOST_WAITING_PER_ADDRESS, MOST_WAITING);
   private volatile ServerContext context;
@@ -58,7 +58,7 @@ final class MemberConnections implements AutoCloseable {
   /**
    * Creates the connections of a member that has not started.
    *
-   * @param security TLS and token that members need; {@link PeerSecurity#NONE} where anybody may be a member
+   * @param security TLS and token that members need; {@link PeerSecurity#NONE} if anybody may be a member
    * @param required the member that this one joins through; null: it may found its cluster
    */
   MemberConnections(PeerSecurity security, HostPort required) {
@@ -74,8 +74,8 @@ final class MemberConnections implements AutoCloseable {
   }
 
   /**
-   * Sets what is run when the required member refuses this one that has not joined yet: once or more, on any thread,
-   * which it must not block.
+   * Sets an action for the case that the required member refuses this one before it has joined. It may run more than
+   * once, on any thread, which it must not block.
    */
   void onRefused(Runnable action) {
     onRefused = action;
@@ -104,7 +104,7 @@ final class MemberConnections implements AutoCloseable {
     };
   }
 
-  /** Host and port that were called, as they were called, or the address that has called. */
+  /** Returns host and port that were called, as they were called, or the address of the caller. */
   private static InetSocketAddress peer(Channel channel) {
     return channel.attributeMap().get(Address.class) instanceof Address called
         ? InetSocketAddress.createUnresolved(called.getHost(), called.getPort())
@@ -144,12 +144,12 @@ final class MemberConnections implements AutoCloseable {
     secure.close("not admitted in time");
   }
 
-  /** Says that a connection is one between members. */
+  /** Notes that a connection is one between members. */
   void admitted(SecureChannel secure) {
     waiting.forget(secure);
   }
 
-  /** Says that a connection is not one between members of this job, and why. */
+  /** Notes that a connection is not one between members of this job, and the reason. */
   void refused(SecureChannel secure, IOException why) {
     if (!secure.channel().isClientMode()) {
       refusals.warn("refused a connection from {} to Hazelcast's port: {}", secure.channel().remoteSocketAddress(),
@@ -175,7 +175,7 @@ final class MemberConnections implements AutoCloseable {
     }
   }
 
-  /** Runs something that takes long, or that closes a connection, after what came before it. */
+  /** Runs a long computation, or closes a connection, after the earlier tasks. */
   void execute(Runnable task) {
     try {
       executor.execute(task);

@@ -10,24 +10,24 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * Proof of the job's token between two members of Hazelcast, one side's part in one connection, before either of them
- * reads a byte of Hazelcast's protocol. Without the token nobody becomes a member, reads the directory or sends an
- * operation. The token itself is not sent: each side shows a code over both sides' random numbers, so that no recorded
- * connection can be used again. With TLS the codes also cover the certificate of the side that was called: a proof that
- * is passed on to another connection is worth nothing there. Without TLS, what follows is neither encrypted nor
+ * One side's part in a proof of the job's token between two Hazelcast members, made in each connection before either
+ * side reads a byte of Hazelcast's protocol. Without the token a process cannot become a member, read the directory or
+ * send an operation. The token itself is not sent: each side shows a code over both sides' random numbers, so no
+ * recorded connection can be used again. With TLS the codes also cover the certificate of the side that was called, so
+ * a proof is worthless on another connection. Without TLS, the data that follows is neither encrypted nor
  * authenticated.
  *
- * <p>The side that connects sends {@code RGP}, the id of its token and a random number; the other one answers {@code
- * RGP}, a random number and the code of {@code server}; the first one ends with the code of {@code client}. Codes are
- * HMAC-SHA256 over role, certificate (its SHA-256; nothing without TLS) and both numbers. A side that does not know the
- * token, or is asked in another protocol, answers {@code RGX} and closes.
+ * <p>The side that connects sends {@code RGP}, the id of its token and a random number. The other side answers
+ * {@code RGP}, a random number and the code of {@code server}. The first side ends with the code of {@code client}.
+ * Codes are HMAC-SHA256 over role, certificate (its SHA-256; nothing without TLS) and both numbers. A side that does
+ * not know the token, or is asked in another protocol, answers {@code RGX} and closes.
  *
- * <p>Does not block and has no thread: its owner gives it what has arrived, and sends what it answers.
+ * <p>Does not block and has no thread: its owner passes received bytes in and sends the answers.
  */
 final class MemberProof {
 
   static final byte[] HELLO = "RGP".getBytes(StandardCharsets.US_ASCII);
-  /** Answer to everybody who does not prove the token. */
+  /** Answer to a peer that does not prove the token. */
   static final byte[] REFUSAL = "RGX".getBytes(StandardCharsets.US_ASCII);
   /** Length of the longest part of the proof that a side receives at once, in bytes. */
   static final int LONGEST_PART = 2 * Macs.BYTES;
@@ -43,7 +43,7 @@ final class MemberProof {
   private final byte[] certificate;
   private final byte[] own = Macs.random(Macs.BYTES);
   private Step step = Step.HELLO;
-  /** Of a server null until the client has named its token. */
+  /** Key of the code; null at the server until the client has named its token. */
   private byte[] key;
   private byte[] other;
 

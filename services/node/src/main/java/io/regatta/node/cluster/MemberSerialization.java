@@ -17,8 +17,8 @@ import java.util.Set;
 import org.slf4j.LoggerFactory;
 
 /**
- * Closes the two ways in which a Hazelcast member would make objects of classes that another member names, and not
- * ask its {@link MemberClassLoader} for them. Stateless, any thread.
+ * Removal of the two ways in which a Hazelcast member would create objects of classes that another member names without
+ * asking its {@link MemberClassLoader}. Stateless, any thread.
  */
 final class MemberSerialization {
 

@@ -20,15 +20,14 @@ import javax.net.ssl.SSLEngineResult.HandshakeStatus;
 import javax.net.ssl.SSLException;
 
 /**
- * One connection of Hazelcast's port, between the network and Hazelcast's own handlers: first TLS's handshake, then the
- * {@link MemberProof} of the token, then Hazelcast's protocol, encrypted if there is TLS. Hazelcast's handlers get no
- * byte before that. No thread is blocked: whatever has arrived is taken as far as it goes, and TLS's long computations
- * run on the thread of {@link MemberConnections}.
+ * One connection of Hazelcast's port, between the network and Hazelcast's own handlers. First comes TLS's handshake,
+ * then the {@link MemberProof} of the token, then Hazelcast's protocol, encrypted if there is TLS. Hazelcast's handlers
+ * get no byte before that. No thread is blocked: received bytes are processed as far as possible, and TLS's long
+ * computations run on the thread of {@link MemberConnections}.
  *
- * <p>A connection is admitted when the bytes arrive in it with which Hazelcast's members begin. Until then it has
- * little time.
- * If it is refused before, the other side gets TLS's alert or the proof's answer, and then the end of the stream; it is
- * closed when the other side closes, or the time is up.
+ * <p>A connection is admitted when the bytes arrive in it with which Hazelcast's members begin. Until then its time is
+ * limited. A connection that is refused gets TLS's alert or the proof's answer, and then the end of the stream. It is
+ * closed when the other side closes it, or the time is up.
  *
  * <p>Hazelcast runs the two pipelines of a connection on different threads, therefore the lock.
  */
@@ -46,30 +45,33 @@ final class SecureChannel {
   private final Channel channel;
   /** Null: no TLS. */
   private final SSLEngine engine;
-  /** What TLS has decrypted and nobody has taken yet, in write mode; null without TLS. */
+  /** Decrypted bytes that have not been taken yet, in write mode; null without TLS. */
   private final ByteBuffer decrypted;
   /** Size of the buffers on the network's side: TLS needs room for one of its records. */
   private final int networkBytes;
 
-  /** Null: not begun, or done, or there is no token. Guarded by this, as what follows. */
+  /** Null: the proof has not begun, or is done, or there is no token. Guarded by this, as the fields below. */
   private MemberProof proof;
-  /** What this connection itself has to send. */
+  /** Bytes that this connection itself has to send. */
   private ByteBuffer reply = NOTHING;
-  /** Hazelcast's bytes may pass. */
+  /** True once Hazelcast's bytes may pass. */
   private boolean open;
   private boolean begun;
   private boolean admitted;
   private boolean refused;
-  /** The other side has ended TLS; what it said before is still taken. */
+  /** True once the other side has ended TLS; bytes received before are still taken. */
   private boolean closed;
-  /** The end of the stream has been sent. */
+  /** True once the end of the stream has been sent. */
   private boolean ended;
   private boolean computing;
-  /** It is about to be closed: nothing is computed for it any more, for others wait for the thread that does. */
+  /**
+   * True once it is about to be closed: nothing is computed for it any more, since others wait for the thread that
+   * does.
+   */
   private volatile boolean abandoned;
 
   /**
-   * Creates the state of a connection that has been made and not been used.
+   * Creates the state of a new connection that has not been used.
    *
    * @param peer host and port of the other side; of one that has connected, its address
    */
@@ -106,24 +108,24 @@ final class SecureChannel {
     return channel;
   }
 
-  /** Returns true once the other side has been let in, and has begun with Hazelcast's protocol. */
+  /** Returns true once the other side has been admitted, and has begun with Hazelcast's protocol. */
   synchronized boolean isAdmitted() {
     return admitted;
   }
 
-  /** Returns true once the other side has been refused, which may not have closed the connection yet. */
+  /** Returns true once the other side has been refused; the connection may not be closed yet. */
   synchronized boolean isRefused() {
     return refused;
   }
 
-  /** Says that the connection will be closed soon. Any thread. */
+  /** Notes that the connection will be closed soon. Any thread. */
   void abandon() {
     abandoned = true;
   }
 
   /**
-   * Closes the connection, not gracefully. Not on a thread of Hazelcast's network; those are woken, since Java keeps the
-   * socket of a closed channel until its selectors have seen that, and they look up every 5 s otherwise.
+   * Closes the connection at once. Must not be called on a thread of Hazelcast's network. Those threads are woken: Java
+   * keeps the socket of a closed channel until its selectors have seen that, and they look up only every 5 s.
    */
   void close(String why) {
     if (channel.attributeMap().get(ServerConnection.class) instanceof ServerConnection connection) {
@@ -133,7 +135,7 @@ final class SecureChannel {
     }
   }
 
-  /** The handler next to the network in what arrives. */
+  /** The handler of received bytes next to the network. */
   private final class Inbound extends InboundHandler<ByteBuffer, ByteBuffer> {
 
     @Override
@@ -152,7 +154,7 @@ final class SecureChannel {
     }
   }
 
-  /** The handler next to the network in what is sent. */
+  /** The handler of sent bytes next to the network. */
   private final class Outbound extends OutboundHandler<ByteBuffer, ByteBuffer> {
 
     @Override
@@ -209,7 +211,7 @@ final class SecureChannel {
   }
 
   /**
-   * Takes the proof's bytes, and gives those of Hazelcast to its handlers.
+   * Takes the proof's bytes, and passes Hazelcast's bytes to its handlers.
    *
    * @return whether there are more than these could take
    */
@@ -282,7 +284,7 @@ final class SecureChannel {
           return HandlerStatus.CLEAN; // a record larger than the buffer is an error of TLS
         }
         default -> {
-          return HandlerStatus.DIRTY; // there is room when what has been decrypted is gone
+          return HandlerStatus.DIRTY; // there is room when the decrypted bytes have been taken
         }
       }
     }
@@ -349,7 +351,7 @@ final class SecureChannel {
     }
   }
 
-  /** Goes on to the proof if that was the last message of TLS's handshake. */
+  /** Continues with the proof if that was the last message of TLS's handshake. */
   private void finish(SSLEngineResult result) throws SSLException, ConnectionRefused {
     if (result.getHandshakeStatus() != HandshakeStatus.FINISHED || open || proof != null) {
       return;
@@ -367,7 +369,7 @@ final class SecureChannel {
     channel.outboundPipeline().wakeup();
   }
 
-  /** Has TLS's long computations run elsewhere; both pipelines go on after them. */
+  /** Runs TLS's long computations on another thread; both pipelines continue after them. */
   private void compute() {
     computing = true;
     connections.execute(() -> {
@@ -385,7 +387,7 @@ final class SecureChannel {
     });
   }
 
-  /** Refuses the other side, with what it gets to read; one that has been admitted is cut off. */
+  /** Refuses the other side, with a reason that it can read; an admitted one is cut off. */
   private void refuse(IOException why) throws ConnectionRefused {
     connections.refused(this, why);
     if (admitted) {

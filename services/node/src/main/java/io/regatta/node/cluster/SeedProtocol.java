@@ -19,13 +19,13 @@ import javax.net.ssl.X509TrustManager;
 enum SeedProtocol {
   /** Answers a member of Hazelcast as a member does. */
   HAZELCAST,
-  /** Answers as a member that lets in those alone who prove a token. */
+  /** Answers as a member that admits only peers that prove a token. */
   PROVES,
   /** Answers a TLS handshake. */
   TLS,
-  /** Answers, and is neither. */
+  /** Answers in another protocol. */
   OTHER,
-  /** Does not answer, or is gone: nothing can be said. */
+  /** Does not answer, or is gone: the protocol is not known. */
   SILENT;
 
   private static final int MILLIS = 1000;
@@ -84,7 +84,9 @@ enum SeedProtocol {
     }
   }
 
-  /** Whether the port sends a certificate: nothing is sent over that connection, so whose it is does not matter. */
+  /**
+   * Returns true if the port sends a certificate. Nothing is sent over that connection, so its owner does not matter.
+   */
   private static boolean speaksTls(HostPort at) {
     SeenCertificate seen = new SeenCertificate();
     try {

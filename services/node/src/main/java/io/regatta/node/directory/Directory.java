@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Where the service instances are: small facts that their owners publish, each with a lease. An entry says where to
- * ask, not that somebody is alive; the rendezvous alone declares losses. Any thread; futures complete on the caller's
- * context where it has one.
+ * The register of service instances: small facts that their owners publish, each with a lease. An entry shows an
+ * address to ask, not that its owner is alive; the rendezvous alone declares losses. Any thread; futures complete on
+ * the caller's context if it has one.
  */
 public interface Directory {
 
@@ -44,14 +44,14 @@ public interface Directory {
       attributes = Map.copyOf(attributes);
     }
 
-    /** The same with one more attribute. */
+    /** Returns a copy with one more attribute. */
     Instance with(String name, String value) {
       Map<String, String> more = new HashMap<>(attributes);
       more.put(name, value);
       return new Instance(service, id, index, host, controlPort, incarnation, more);
     }
 
-    /** {@code host:port} of the control port. */
+    /** Returns {@code host:port} of the control port. */
     public String endpoint() {
       return new HostPort(host, controlPort).toString();
     }
@@ -64,50 +64,56 @@ public interface Directory {
   Future<Registration> register(Instance instance);
 
   /**
-   * As {@link #register}, for an instance that must be the only one of its service with its index. Of several that come
-   * at once one gets the place. The entry of a holder at the same address (a former life of this one), or of one that
-   * does not answer, is replaced. A holder that was frozen and wakes asks the new one: if that answers, it says so in its
-   * log and by {@link Registration#lost}, and leaves it the place. Otherwise the place is its own again. A fixed
+   * Publishes an instance that must be the only one of its service with its index. If several come at once, one gets
+   * the index. The entry of a holder at the same address (a former life of this one), or of one that does not answer,
+   * is replaced. A holder that was frozen and resumes asks its successor. If that one answers, the former holder logs
+   * it, completes {@link Registration#lost}, and leaves it the index; otherwise it takes the index back. A fixed
    * directory publishes nothing and cannot tell.
    *
    * @param answers whether the holder of this entry lives: asks it, and ends within a few seconds; a failure means no
-   * @param remedy what to do about a holder that lives, for the message
-   * @return fails with {@link io.regatta.core.error.RegattaException.Conflict}, naming the holder's address, if one lives
+   * @param remedy the advice about a holder that lives, for the message
+   * @return fails with {@link io.regatta.core.error.RegattaException.Conflict}, naming the holder's address, if one
+   *     lives
    */
   Future<Registration> registerSole(Instance instance, Function<Instance, Future<Boolean>> answers, String remedy);
 
-  /** The instances of a service whose leases are valid, by index, then id. They need not be alive. */
+  /** Returns the instances of a service whose leases are valid, by index, then id. They need not be alive. */
   Future<List<Instance>> list(String service);
 
   /**
    * Waits until an instance of each index from 0 to {@code count - 1} is registered and accepts connections on its
-   * control port. Of several for one index (a dead one's entry lasts for its lease) only the latest started counts.
-   * While it waits it logs, at once and every 3 s, {@code server not ready, wait 3 sec to retry...} and
-   * {@code not ready endpoints:[...]}, then the cause for each; and the wait stands in {@code /why}.
+   * control port. If there are several for one index (a dead one's entry lasts for its lease), only the latest started
+   * counts. The wait is logged at once and every 3 s: the lines {@code server not ready, wait 3 sec to retry...} and
+   * {@code not ready endpoints:[...]}, then the cause for each. {@code /why} shows it as well.
    *
-   * @param who who waits, e.g. {@code trainer 0}
-   * @return one instance for each index, by index; fails with
-   *     {@link io.regatta.core.error.RegattaException.PeerLost} at the timeout and
-   *     {@link io.regatta.core.error.RegattaException.Cancelled} when the directory is closed
+   * @param who the process that waits, e.g. {@code trainer 0}
+   * @return one instance for each index, by index; fails with {@link io.regatta.core.error.RegattaException.PeerLost}
+   *     at the timeout and {@link io.regatta.core.error.RegattaException.Cancelled} when the directory is closed
    */
   Future<List<Instance>> await(String service, int count, Duration timeout, String who);
 
-  /** As {@link #await} for any instance, whatever its index: all that accept connections, the latest started first. */
+  /**
+   * Waits as {@link #await} for any instance, whatever its index. Returns all that accept connections, the latest
+   * started first.
+   */
   Future<List<Instance>> awaitAny(String service, Duration timeout, String who);
 
-  /** The same instances, the latest started first: a dead one may still be listed until its lease ends. */
+  /** Returns the same instances, the latest started first: a dead one may still be listed until its lease ends. */
   static List<Instance> latestFirst(List<Instance> instances) {
     return instances.stream().sorted(Comparator.comparingLong(Instance::incarnation).reversed()).toList();
   }
 
-  /** Whether the directory's store answers now: fails if it does not, or has no member that holds data. No retries. */
+  /**
+   * Checks whether the directory's store answers now. Fails if it does not, or has no member that holds data. No
+   * retries.
+   */
   default Future<Void> reachable() {
     return list(RENDEZVOUS).mapEmpty();
   }
 
   /**
-   * Takes in where the instances of a service are, as somebody has said who knows. A directory that asks a store knows it better,
-   * and passes over it.
+   * Learns the instances of a service from a process that knows them. A directory over a store ignores it, because the
+   * store knows better.
    *
    * @param endpoints comma-separated {@code host:port}, in index order
    */

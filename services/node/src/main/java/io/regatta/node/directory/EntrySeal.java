@@ -12,13 +12,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * Keeps forged entries out of a shared map that others can write to. Each entry of a process with a token ends with a
- * line {@code TOKEN_ID.MEMBER.CODE}, and readers with a token accept no other. The code is HMAC-SHA256 over key, member
- * and text, so that an entry counts under its own key alone; the key may hold any character. The member is the
- * Hazelcast member that wrote the entry:
- * each start of a process has another one, so readers can tell the entry of an ended process from that of a running
- * one. Without a token nothing is added and nothing checked.
- * Any thread.
+ * Seals against forged entries in a shared map that others can write to. Each entry of a process with a token ends with
+ * a line {@code TOKEN_ID.MEMBER.CODE}, and readers with a token accept no other. The code is HMAC-SHA256 over key,
+ * member and text, so that an entry counts under its own key alone; the key may hold any character. The member is the
+ * Hazelcast member that wrote the entry. Each start of a process has another one, so readers can distinguish the entry
+ * of an ended process from that of a running one. Without a token nothing is added and nothing checked. Any thread.
  */
 public final class EntrySeal {
 
@@ -29,7 +27,7 @@ public final class EntrySeal {
   private final PeerSecurity security;
   private final String label;
   private final long graceMillis;
-  /** Tokens with which this process has sealed, by id: entries of its own count under each of them. */
+  /** Tokens with which this process has sealed, by id: its own entries count under each of them. */
   private final Map<String, Token> used = new ConcurrentHashMap<>();
 
   /**
@@ -72,20 +70,22 @@ public final class EntrySeal {
 
   /**
    * Returns the content of an entry; empty if there is a token, and the entry is not sealed with one that this process
-   * takes. An expired token counts for the time of grace: so long a process may need to write its entry anew.
+   * accepts. An expired token counts for the time of grace, which a process may need to write its entry anew.
    */
   public Optional<Opened> open(String key, String entry) {
     return open(key, entry, id -> security.tokens().memberOfId(id, SystemClock.get().epochMillis() - graceMillis));
   }
 
-  /** As {@link #open}, also for entries sealed with a token that this process has shown before and no longer takes. */
+  /**
+   * Opens as {@link #open}, also entries sealed with a token that this process has shown before and no longer accepts.
+   */
   public Optional<Opened> openOwn(String key, String entry) {
     return open(key, entry, id -> Optional.ofNullable(used.get(id)));
   }
 
   /**
-   * Returns the member that an entry names as its writer, whether its seal counts or not; empty if it has no seal. For
-   * the question whether the writer may still be there, since its seal is of no token of this process.
+   * Returns the member that an entry names as its writer, whether its seal counts or not; empty if it has no seal. Used
+   * to decide whether the writer may still be there when the seal is of no token of this process.
    */
   public String claimedMember(String entry) {
     return Sealed.of(entry).map(Sealed::member).orElse("");
@@ -101,7 +101,7 @@ public final class EntrySeal {
         .map(sealed -> new Opened(sealed.text, sealed.member));
   }
 
-  /** The parts of an entry with a seal, which need not be true. */
+  /** The parts of an entry with a seal, not verified. */
   private record Sealed(String text, String token, String member, String code) {
 
     static Optional<Sealed> of(String entry) {
@@ -114,7 +114,7 @@ public final class EntrySeal {
     }
   }
 
-  /** With the key's length before it, no key and text have the code of another key and text. */
+  /** Returns the code. It covers the key's length, so no other key and text have the same code. */
   private String code(Token token, String key, String member, String text) {
     return TEXT.encodeToString(Macs.of(token.derive(label),
         (key.length() + ":" + key + LINE + member + LINE + text).getBytes(StandardCharsets.UTF_8)));

@@ -12,8 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * A directory read from configuration: every endpoint is known beforehand, nothing is published. What
- * it is told later goes before that. Any thread.
+ * A directory read from configuration: every endpoint is known beforehand, nothing is published. Endpoints that it
+ * learns later take precedence. Any thread.
  */
 public final class FixedDirectory extends WaitingDirectory {
 
@@ -45,7 +45,7 @@ public final class FixedDirectory extends WaitingDirectory {
     instances.put(service, parse(service, endpoints));
   }
 
-  /** Checks that the configuration says the same where it says anything; nothing is published. */
+  /** Checks that the configuration agrees where it names the service; nothing is published. */
   @Override
   public Future<Registration> register(Instance instance) {
     List<Instance> configured = instances.get(instance.service());

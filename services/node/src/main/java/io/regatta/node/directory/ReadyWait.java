@@ -27,10 +27,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One wait for instances of a service: polls the directory every 200 ms, probes the control ports of what it finds,
- * says every 3 s what is missing. An entry stays in the directory for a lease after its owner's death, so of several
- * for one index the latest started counts, and all that count are probed once more at the end. Owned by the loop on
- * which {@link #start} was called; all its state lives there.
+ * One wait for instances of a service. It polls the directory every 200 ms, probes the control ports of the instances
+ * found, and logs every 3 s what is missing. An entry stays in the directory for a lease after its owner's death. If
+ * there are several for one index, the latest started counts, and all that count are probed once more at the end. Owned
+ * by the loop on which {@link #start} was called; all its state lives there.
  */
 public final class ReadyWait {
 
@@ -110,7 +110,7 @@ public final class ReadyWait {
     });
   }
 
-  /** What was waited for, or null if it is not complete, which has been said then. */
+  /** Returns the instances waited for; null, after a log line, if they are not complete. */
   private Future<List<Directory.Instance>> ready(List<Directory.Instance> listed, boolean trusting) {
     List<Directory.Instance> candidates = count == ANY ? Directory.latestFirst(listed) : latestByIndex(listed);
     reachable.retainAll(candidates.stream().map(Directory.Instance::id).toList());
@@ -128,7 +128,7 @@ public final class ReadyWait {
     });
   }
 
-  /** Of each index that is wanted the latest instance, by index. */
+  /** Returns the latest instance of each wanted index, by index. */
   private List<Directory.Instance> latestByIndex(List<Directory.Instance> listed) {
     Map<Integer, Directory.Instance> byIndex = new TreeMap<>();
     for (Directory.Instance instance : Directory.latestFirst(listed)) {
@@ -139,7 +139,7 @@ public final class ReadyWait {
     return List.copyOf(byIndex.values());
   }
 
-  /** Those that accept a connection; one that did so is not asked again as long as it is listed. */
+  /** Returns the instances that accept a connection; one that did so is not asked again as long as it is listed. */
   private Future<List<Directory.Instance>> probe(List<Directory.Instance> instances) {
     causes.clear();
     List<Future<Void>> probes = new ArrayList<>();
@@ -183,20 +183,20 @@ public final class ReadyWait {
     }
   }
 
-  /** Time is up. On the owner's loop. */
+  /** Fails the wait: its time is up. On the owner's loop. */
   void giveUp() {
     promise.tryFail(new PeerLost("gave up after " + waited + ": " + cause
         + ". Start what is missing, or wait longer (--ready-timeout SECONDS, which is node.ready_timeout_seconds)"));
   }
 
-  /** The two lines that launchers look for, then why. */
+  /** Logs the two lines that launchers look for, then the cause. */
   public static void say(Logger log, List<String> names, String cause) {
     log.warn(RETRY_LINE);
     log.warn("not ready endpoints:['{}']", PeerText.message(String.join("', '", names)));
     log.warn("{}", PeerText.message(cause));
   }
 
-  /** Names for what nobody has registered: with their indices where there are several. */
+  /** Returns names for the instances that are not registered: with their indices if there are several. */
   private List<String> absent(List<Directory.Instance> candidates) {
     if (count <= 1) {
       return candidates.isEmpty() ? List.of(service) : List.of();

@@ -7,7 +7,7 @@ import io.vertx.core.Promise;
 public interface Registration {
 
   /**
-   * Completes, with what to say about it, if another instance has taken this one's sole place; else never. On the thread
+   * Completes, with a text for the log, if another instance has taken this one's sole place; else never. On the thread
    * that renews the entry.
    */
   default Future<String> lost() {

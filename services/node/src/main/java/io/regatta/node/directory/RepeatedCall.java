@@ -19,15 +19,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A call to a peer that is made again every half second until the peer answers, or has been silent for too long. Says once in the log
- * for whom it waits, and stands in {@code /why}. Owned by the loop on which it is started.
+ * A call to a peer that is repeated every half second until the peer answers, or has been silent for too long. Logs
+ * once that it waits for the peer, and stands in {@code /why}. Owned by the loop on which it is started.
  */
 public final class RepeatedCall<T> {
 
   /**
    * The words for messages and {@code /why}.
    *
-   * @param who who calls, e.g. {@code trainer 1 of job census}
+   * @param who the caller, e.g. {@code trainer 1 of job census}
    * @param operation e.g. {@code join of group census}
    * @param where the peer, e.g. {@code the rendezvous at 10.0.0.7:36000}
    */
@@ -51,12 +51,13 @@ public final class RepeatedCall<T> {
   private boolean said;
 
   /**
-   * A call that is not made yet; its wait begins.
+   * Creates a call that is not made yet; its wait begins.
    *
    * @param loop the owner's
    * @param patience how long the peer may be silent
-   * @param repeatable whether a call that has failed in this way may be made again
-   * @param waitsFor for whom the peer holds its answer back; asked on any thread. If that fails, the peer is waited for
+   * @param repeatable whether a call that has failed in this way may be repeated
+   * @param waitsFor the processes for which the peer delays its answer; called on any thread. If it fails, the peer is
+   *     shown
    */
   public RepeatedCall(Loop loop, Waits waits, Words words, Duration patience, Predicate<Throwable> repeatable,
       Supplier<Future<List<Wait.Peer>>> waitsFor, Supplier<Future<T>> call) {
@@ -70,7 +71,7 @@ public final class RepeatedCall<T> {
         () -> waitsFor.get().timeout(ASK_MILLIS, TimeUnit.MILLISECONDS).otherwise(peer(words)));
   }
 
-  /** As above, for a call that the peer answers at once. */
+  /** Creates a call that the peer answers at once. */
   public RepeatedCall(Loop loop, Waits waits, Words words, Duration patience, Predicate<Throwable> repeatable,
       Supplier<Future<T>> call) {
     this(loop, waits, words, patience, repeatable, () -> Future.succeededFuture(peer(words)), call);
@@ -80,13 +81,15 @@ public final class RepeatedCall<T> {
     return List.of(Wait.Peer.named(words.where));
   }
 
-  /** Calls; once. Fails as the call does, and with {@code PeerLost} when patience is at its end. */
+  /**
+   * Makes the call; to be called once. Fails as the call does, and with {@code PeerLost} when patience is at its end.
+   */
   public Future<T> start() {
     attempt();
     return end.future();
   }
 
-  /** Notes a sign of life of the peer. */
+  /** Notes that the peer is alive. */
   public void heard() {
     heardNanos = loop.clock().nanos();
   }
@@ -136,7 +139,7 @@ public final class RepeatedCall<T> {
     }
   }
 
-  /** Calls no more; an answer that is on its way still comes, so that what nobody needs any longer can be given back. */
+  /** Stops repeating the call. An answer that is on its way still arrives, so that its result can be given back. */
   public void giveUp(RegattaException why) {
     over = why;
     if (again != null) {

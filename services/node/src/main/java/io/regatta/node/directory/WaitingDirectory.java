@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What both directories share: waiting, and ending the waits. Called from any thread. */
+/** The common part of both directories: waiting, and ending the waits. Called from any thread. */
 public abstract class WaitingDirectory implements Directory {
 
   final Vertx vertx;
@@ -62,14 +62,14 @@ public abstract class WaitingDirectory implements Directory {
     return promise.future();
   }
 
-  /** One attempt to list the instances of a service. */
+  /** Lists the instances of a service; one attempt. */
   abstract Future<List<Instance>> poll(String service);
 
   boolean closed() {
     return closed;
   }
 
-  /** Fails all waits, now and later; everything else goes on until the close. */
+  /** Fails all waits, now and later; everything else continues until the close. */
   public void stopWaiting() {
     waitsEnded = true;
     open.forEach(ReadyWait::cancel);

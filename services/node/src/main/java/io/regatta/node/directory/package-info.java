@@ -1,5 +1,5 @@
 /**
- * Where the service instances are: {@link io.regatta.node.directory.Directory}, over Hazelcast or fixed by
- * configuration, and waiting for instances that are not there yet.
+ * The register of service instances, {@link io.regatta.node.directory.Directory}, over Hazelcast or fixed by
+ * configuration, and waits for instances that are not there yet. Services register; their clients look up and wait.
  */
 package io.regatta.node.directory;

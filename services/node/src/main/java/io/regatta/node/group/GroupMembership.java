@@ -29,16 +29,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A service's seat in a group at the rendezvous: taken, kept by heartbeats on a connection of its own, left. Owned by
- * the event loop on which it is made; {@link #missing} may be asked on any thread.
+ * the event loop on which it is created; {@link #missing} may be called on any thread.
  *
- * <p>A heartbeat that gets no answer is complained of once and tried again: a rendezvous that is gone declares nobody
- * lost. One that is refused ends the seat: the rendezvous has declared this life lost, or was started anew and knows
+ * <p>A heartbeat that gets no answer is logged once and repeated: a rendezvous that is gone declares nobody lost. A
+ * heartbeat that is refused ends the seat: the rendezvous has declared this life lost, or was restarted and knows
  * neither the group nor this member.
  */
 public final class GroupMembership {
 
   private static final Logger LOG = LoggerFactory.getLogger(GroupMembership.class);
-  /** How long leaving may take: a frozen rendezvous finds out by the lease. */
+  /** Limit for leaving: a frozen rendezvous declares this member lost when its lease ends. */
   private static final long LEAVE_MILLIS = 1000;
 
   private final MemberContext process;
@@ -54,27 +54,27 @@ public final class GroupMembership {
   private long leaseMillis;
   private List<String> endpoints = List.of();
   private List<String> hosts = List.of();
-  /** Of the members, by rank. */
+  /** Incarnations of the members, by rank. */
   private List<Long> incarnations = List.of();
   /** The start of the job that this member belongs to; empty: none is named. */
   private String runId = "";
-  /** How this member joined an elastic group. */
+  /** The request by which this member joined an elastic group. */
   private JoinRequest elastic;
   /** The join under way. */
   private PatientJoin joining;
-  /** Left, or taken away: a join that is answered after that gives no seat. */
+  /** True once it was left, or taken away: a join that is answered after that gives no seat. */
   private boolean over;
-  /** Giving up of a seat that came too late. */
+  /** Return of a seat that was given too late. */
   private Future<Void> tooLate = Future.succeededFuture();
 
   /**
    * Creates a seat to be taken by {@link #join}, on the loop of its owner.
    *
-   * @param kind what the members are, for messages, e.g. {@code trainer}
-   * @param lastStep the last step that this member has made, told with each heartbeat; -1 if none
-   * @param changed told the group's view after its membership has changed, one heartbeat later at most; several changes
-   *     may come as one view
-   * @param givenUp told once, why, if the rendezvous takes the seat away
+   * @param kind the members' kind, for messages, e.g. {@code trainer}
+   * @param lastStep the last step that this member has made, sent with each heartbeat; -1 if none
+   * @param changed receives the group's view after its membership has changed, one heartbeat later at most; several
+   *     changes may come as one view
+   * @param givenUp notified once, with the reason, if the rendezvous takes the seat away
    */
   public GroupMembership(MemberContext process, Directory.Instance rendezvous, String group, String kind, LongSupplier lastStep,
       Consumer<GroupView> changed, Consumer<RegattaException> givenUp) {
@@ -97,20 +97,23 @@ public final class GroupMembership {
     return this;
   }
 
-  /** Tells with each heartbeat how many examples this member has trained so far, which outlives the member. */
+  /**
+   * Sends with each heartbeat how many examples this member has trained so far; the rendezvous keeps it after the
+   * member's end.
+   */
   public GroupMembership counting(LongSupplier examples) {
     heartbeats.counts(examples);
     return this;
   }
 
   /**
-   * Takes a seat and waits until the group is complete; the wait stands in {@code /why}. A join that does not reach the rendezvous is
-   * repeated until the node's ready timeout.
+   * Takes a seat and waits until the group is complete; the wait stands in {@code /why}. A join that does not reach the
+   * rendezvous is repeated until the node's ready timeout.
    *
-   * @param who who joins, for messages
+   * @param who the process that joins, for messages
    * @param wanted rank, -1 for any
-   * @param member what messages to others call this life, e.g. {@code trainer with pid 4711 on 10.0.0.7}
-   * @param endpoint where the other members reach this one; may be empty
+   * @param member name of this life in messages to others, e.g. {@code trainer with pid 4711 on 10.0.0.7}
+   * @param endpoint at which the other members reach this one; may be empty
    */
   public Future<Void> join(String who, int worldSize, int wanted, String member, String endpoint, Duration timeout) {
     return patiently(who, JoinRequest.newBuilder().setGroup(group).setWorldSize(worldSize).setRank(wanted).setMember(member)
@@ -118,9 +121,9 @@ public final class GroupMembership {
   }
 
   /**
-   * As {@link #join(String, int, int, String, String, Duration)}, in an elastic group.
+   * Takes a seat as {@link #join(String, int, int, String, String, Duration)}, in an elastic group.
    *
-   * @param settle how long nobody else must come before the group begins with fewer than the maximum
+   * @param settle how long no other member must come before the group begins with fewer than the maximum
    */
   public Future<Void> joinElastic(String who, int minWorldSize, int maxWorldSize, int wanted, String member, String endpoint,
       Duration timeout, Duration settle) {
@@ -130,12 +133,12 @@ public final class GroupMembership {
   }
 
   /**
-   * Ends the generation of an elastic group and waits for the next one; rank, generation and endpoints are those of the new
-   * one afterwards. The seat is kept meanwhile, and a connection to the rendezvous that breaks is made again, as long as that is
-   * not silent for the node's ready timeout.
+   * Ends the generation of an elastic group and waits for the next one; rank, generation and endpoints are those of the
+   * new one afterwards. The seat is kept meanwhile. A broken connection to the rendezvous is made again, unless the
+   * rendezvous is silent for the node's ready timeout.
    *
    * @param ending whether the member is at its end, so that fewer than the minimum are enough
-   * @param unreachable ranks of the generation that ends, to whom this member's connections broke or could not be made
+   * @param unreachable ranks of the generation that ends, to which this member's connections broke or could not be made
    * @param inVain whether this member has completed nothing in it
    */
   public Future<Void> reform(String who, Duration timeout, boolean ending, Collection<Integer> unreachable, boolean inVain) {
@@ -168,7 +171,7 @@ public final class GroupMembership {
     return null;
   }
 
-  /** Gives a sign of life out of turn: the rendezvous has asked for one, or may have. */
+  /** Sends an extra heartbeat: the rendezvous has asked for one, or may have. */
   public void answer() {
     if (heartbeats.isAlive()) {
       heartbeats.beat();
@@ -181,57 +184,62 @@ public final class GroupMembership {
     givenUp.accept(why);
   }
 
-  /** This member's rank, once joined. */
+  /** Returns this member's rank, once joined. */
   public int rank() {
     return rank;
   }
 
-  /** This life of the rank, once joined. */
+  /** Returns the incarnation of this life of the rank, once joined. */
   public long incarnation() {
     return incarnation;
   }
 
-  /** Returns what the rendezvous takes for a proof that a call is this member's, once joined; for nobody else. */
+  /**
+   * Returns the secret by which the rendezvous recognizes calls of this member, once joined; to be shown to nobody
+   * else.
+   */
   public ByteString secret() {
     return secret;
   }
 
-  /** The latest generation of the group that a reply has told. */
+  /** Returns the latest generation of the group that a reply has named. */
   public long generation() {
     return heartbeats.generation();
   }
 
-  /** After how many milliseconds without a heartbeat the rendezvous declares a member lost; known once joined. */
+  /**
+   * Returns after how many milliseconds without a heartbeat the rendezvous declares a member lost; known once joined.
+   */
   public long leaseMillis() {
     return leaseMillis;
   }
 
-  /** What the members announced when the group was joined, by rank. */
+  /** Returns the endpoints that the members announced when the group was joined, by rank. */
   public List<String> endpoints() {
     return endpoints;
   }
 
-  /** The host that each member named when the group was joined, by rank. */
+  /** Returns the host that each member named when the group was joined, by rank. */
   public List<String> hosts() {
     return hosts;
   }
 
-  /** All active members' payloads in rank order, when all have given theirs. A key is used once. */
+  /** Gathers all active members' payloads in rank order, when all have given theirs. A key is used once. */
   public Future<List<ByteString>> gather(String key, byte[] payload) {
     return calls.gather(group, rank, incarnation, key, payload, 0).map(reply -> reply.getPayloadsList());
   }
 
   /**
-   * All active members' slices of an array of {@code ofValues}, reduced by the rendezvous to one payload, and who gave
-   * them. A key is used once.
+   * Reduces all active members' slices of an array of {@code ofValues} at the rendezvous. Returns one payload, and the
+   * members that gave a slice. A key is used once.
    */
   public Future<GatherReply> reduce(String key, Elementwise how, double[] slice, long ofValues) {
     return calls.reduce(group, rank, incarnation, key, how, slice, ofValues, 0);
   }
 
   /**
-   * The members for whom the gather of this key (empty: the join of the group) waits, with their last steps; nobody if
-   * it is not open.
+   * Returns the members for which the gather of this key (empty: the join of the group) waits, with their last steps;
+   * empty if it is not open.
    */
   public Future<List<Wait.Peer>> missing(String key) {
     return calls.groups(group).map(reply -> reply.getGathersList().stream()
@@ -240,7 +248,9 @@ public final class GroupMembership {
         .map(m -> new Wait.Peer(kind + " " + m.getRank(), m.getLastStep(), m.getLastSeenMs())).toList());
   }
 
-  /** Asks for the group as the rendezvous sees it now, with members that have left or are lost; empty if it has ended. */
+  /**
+   * Returns the group as the rendezvous sees it now, with members that have left or are lost; empty if it has ended.
+   */
   public Future<Optional<GroupView>> view() {
     return calls.groups(group).map(reply -> reply.getGroupsList().stream().findFirst());
   }
@@ -251,10 +261,12 @@ public final class GroupMembership {
   }
 
   /**
-   * The same.
+   * Gives the seat up, and reports how this member ended.
    *
-   * @param ended of a member of an elastic group: what the group was for is done, so that newcomers are refused from now on
-   * @param succeeded whether this member's run has ended with success, so that nothing is left to do for newcomers of the same run
+   * @param ended of a member of an elastic group: the group's purpose is fulfilled, so that newcomers are refused from
+   *     now on
+   * @param succeeded whether this member's run has ended with success, so that nothing is left to do for newcomers of
+   *     the same run
    */
   public Future<Void> leave(boolean ended, boolean succeeded) {
     Future<Void> left = Future.succeededFuture();
@@ -280,7 +292,10 @@ public final class GroupMembership {
         .onFailure(this::notLeft);
   }
 
-  /** One that is gone, often because everything stops at once, or was started anew holds no seat to give up. */
+  /**
+   * Handles a failure to leave. A rendezvous that is gone, often because everything stops at once, or was restarted,
+   * holds no seat to give up.
+   */
   private void notLeft(Throwable e) {
     if (e instanceof PeerLost || e instanceof NotOwner || e instanceof StaleGeneration) {
       LOG.debug("{} {} need not leave group {}: {}", kind, rank, group, e.getMessage());

@@ -16,10 +16,10 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * A join of a group that waits for the rendezvous, too. A join that has not reached it is made again until the node's ready timeout.
- * One of an elastic group, or of its next generation, outlives broken connections as well: the rendezvous takes it for the same one.
- * Meanwhile the rendezvous is asked now and then whether it is there, for its answer may take as long as it likes. Owned by its
- * {@link GroupMembership}, on that one's loop.
+ * A join of a group that also waits for the rendezvous. A join that has not reached it is repeated until the node's
+ * ready timeout. In an elastic group a join, and a wait for its next generation, outlives broken connections as well:
+ * the rendezvous recognizes it. Meanwhile the rendezvous is asked now and then whether it is there, since its answer
+ * may take any time. Owned by its {@link GroupMembership}, on its loop.
  */
 final class PatientJoin {
   private static final long HEAR_MILLIS = 5_000;
@@ -32,12 +32,12 @@ final class PatientJoin {
   private final RepeatedCall<JoinReply> join;
 
   /**
-   * A join that is not asked for yet; its wait begins.
+   * Creates a join that is not requested yet; its wait begins.
    *
    * @param words for messages
-   * @param timeout told the rendezvous: how long to wait for others
-   * @param elastic whether the rendezvous takes a join that comes again for the same one
-   * @param missing for whom the rendezvous waits
+   * @param timeout sent to the rendezvous: how long to wait for others
+   * @param elastic whether the rendezvous recognizes a join that is repeated
+   * @param missing the members that the rendezvous waits for
    */
   PatientJoin(MemberContext process, RendezvousClient calls, JoinRequest request, RepeatedCall.Words words, Duration timeout, boolean elastic,
       Supplier<Future<List<Wait.Peer>>> missing) {
@@ -50,7 +50,10 @@ final class PatientJoin {
         elastic ? NoResponseException::isCauseOf : NoResponseException::isBeforeSending, missing, this::attempt);
   }
 
-  /** Asks; called once. Fails as {@link RendezvousClient#join(JoinRequest)}, and with {@code PeerLost} when patience is at its end. */
+  /**
+   * Makes the request; to be called once. Fails as {@link RendezvousClient#join(JoinRequest)}, and with
+   * {@code PeerLost} when patience is at its end.
+   */
   Future<JoinReply> ask() {
     if (!elastic) { // an answer that never comes is not asked for again
       return join.start();
@@ -63,7 +66,7 @@ final class PatientJoin {
     return calls.join(request.toBuilder().setTimeoutMs(Math.max(1, deadline.leftMillis())).build());
   }
 
-  /** Asks no more; an answer that is on its way still comes, so that a seat which nobody wants any longer can be given up. */
+  /** Stops asking. An answer that is on its way still arrives, so that an unwanted seat can be given up. */
   void giveUp(RegattaException why) {
     join.giveUp(why);
   }

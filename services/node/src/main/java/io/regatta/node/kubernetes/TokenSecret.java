@@ -28,7 +28,7 @@ import javax.net.ssl.TrustManagerFactory;
  */
 public final class TokenSecret {
 
-  /** Where a pod finds what its service account is known by. */
+  /** Directory of a pod's service account. */
   private static final Path ACCOUNT = Path.of("/var/run/secrets/kubernetes.io/serviceaccount");
   private static final int SILENCE_MILLIS = 10_000;
   private static final int ANSWER_CHARACTERS = 500;
@@ -117,7 +117,9 @@ public final class TokenSecret {
     return Base64.getEncoder().encodeToString(value.getBytes(StandardCharsets.US_ASCII));
   }
 
-  /** Returns name and uid of the service account, which its own token says (RFC 7519); the API server checks the token. */
+  /**
+   * Returns name and uid of the service account, read from its own token (RFC 7519); the API server verifies the token.
+   */
   private static JsonObject claims(String bearer) {
     String[] parts = bearer.split("\\.");
     if (parts.length != 3) {

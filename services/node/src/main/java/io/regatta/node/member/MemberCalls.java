@@ -21,15 +21,15 @@ import org.slf4j.LoggerFactory;
  * Threads for calls into Hazelcast. A call blocks for as long as the cluster needs, up to many seconds while members
  * come and go, and must not hold up other blocking work of the process. Results come on the caller's context. These are
  * no worker threads of Vert.x, since verticles use the cluster while their Vertx is being closed. At most
- * {@value #WAITING_MAX} calls wait for a thread, further ones fail. Threads end when there is nothing to do, or with
- * {@link #close}. Thread-safe.
+ * {@value #WAITING_MAX} calls wait for a thread, further ones fail. Threads end when idle, or with {@link #close}.
+ * Thread-safe.
  */
 public final class MemberCalls {
 
   private static final Logger LOG = LoggerFactory.getLogger(MemberCalls.class);
   private static final int THREADS = 8;
   private static final int IDLE_SECONDS = 10;
-  /** Many seconds of calls of a busy process: a cluster that is further behind does not answer. */
+  /** Limit of waiting calls, many seconds' work of a busy process: a cluster that is further behind does not answer. */
   static final int WAITING_MAX = 1024;
 
   private final VertxInternal vertx;
@@ -64,8 +64,8 @@ public final class MemberCalls {
   }
 
   /**
-   * Returns calls of one owner on the same threads. One of them is carried out at a time, and none that begins after
-   * the owner has ended: it fails. So what an ended owner has removed is not written again by a call that has waited.
+   * Returns calls of one owner on the same threads. They run one at a time, and a call that has not begun fails once
+   * the owner has ended. So an entry that an ended owner has removed is not written again by a waiting call.
    *
    * @param turn the owner's; calls with the same one exclude each other
    * @param ended asked when a call begins
@@ -114,7 +114,7 @@ public final class MemberCalls {
     }
   }
 
-  /** Lets calls that are under way end, and takes no more. */
+  /** Lets calls that are under way end, and accepts no more. */
   public void close() {
     threads.shutdown();
   }

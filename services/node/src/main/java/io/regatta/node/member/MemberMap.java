@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A map of a Hazelcast cluster, called on the threads of {@link MemberCalls}. It holds small texts. Something else that a
- * stranger has put under a key is removed when that key is used; {@link #entries} and {@link #values} fail with
+ * A map of a Hazelcast cluster, called on the threads of {@link MemberCalls}. It holds small texts. A foreign object
+ * under a key is removed when that key is used; {@link #entries} and {@link #values} fail with
  * {@link ClassCastException} if there is any. Any thread.
  */
 final class MemberMap implements AsyncMap<String, String> {
@@ -26,7 +26,7 @@ final class MemberMap implements AsyncMap<String, String> {
   private static final Logger LOG = LoggerFactory.getLogger(MemberMap.class);
 
   private static final PeerLog STRANGE = PeerLog.ofEvents(LOG);
-  /** Times that something strange is removed for one call: whoever puts it there may do so again. */
+  /** Number of foreign objects removed for one call: their writer may write again. */
   private static final int REMOVALS = 3;
 
   private final IMap<String, String> map;
@@ -45,8 +45,8 @@ final class MemberMap implements AsyncMap<String, String> {
   }
 
   /**
-   * Carries out an operation that returns what stands under a key. What is no text is nobody's of ours, and would keep
-   * the key for ever: it is removed, and the operation is repeated.
+   * Carries out an operation that returns the value under a key. A value that is no text was not written by Regatta,
+   * and would block the key for ever: it is removed, and the operation is repeated.
    */
   private String text(String key, Supplier<Object> operation) {
     for (int removals = 0; ; removals++) {
@@ -122,7 +122,7 @@ final class MemberMap implements AsyncMap<String, String> {
 
   /**
    * Returns whether the old value was there, and is replaced. If it is also the new one, its time to live is set and
-   * nothing is written. Another value that stands there gets that time as well, so it may last longer than it would.
+   * nothing is written. Another value under the key gets that time as well, so it may last longer than it would.
    */
   @Override
   public Future<Boolean> replaceIfPresent(String key, String oldValue, String newValue, long ttlMillis) {

@@ -17,7 +17,7 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 
 /**
- * The Hazelcast member under a Vertx: given to one that Regatta makes, or found in the cluster manager of an
+ * The Hazelcast member under a Vertx: given to a Vertx that Regatta creates, or found in the cluster manager of an
  * application's. Stateless, any thread.
  */
 public final class VertxMember {
@@ -34,8 +34,8 @@ public final class VertxMember {
    * Gives a member to a Vertx that has none, and stops it when that is closed: no thread and no port is left then.
    * Verticles are undeployed before the member stops, so that they can still use it while they stop.
    *
-   * @return completes when the member has stopped before its Vertx was closed, as one does that finds its own port or
-   *     thread broken; also if it has stopped before this call
+   * @return completes when the member has stopped before its Vertx was closed, as after a failure of its own port or
+   *     thread; also if it has stopped before this call
    */
   public static Future<Void> attach(Vertx vertx, HazelcastInstance hazelcast) {
     Promise<Void> lost = Promise.promise();
@@ -52,7 +52,7 @@ public final class VertxMember {
     return lost.future();
   }
 
-  /** Completes the promise once the member has stopped. Returns what ends that. */
+  /** Completes the promise once the member has stopped. Returns the action that removes the listener. */
   private static Runnable listen(HazelcastInstance hazelcast, Promise<Void> lost) {
     LifecycleService life = hazelcast.getLifecycleService();
     UUID listener;
@@ -77,7 +77,7 @@ public final class VertxMember {
     return Future.join(vertx.deploymentIDs().stream().map(vertx::undeploy).toList()).<Void>mapEmpty().otherwiseEmpty();
   }
 
-  /** Stops in order, or else at once: whatever goes wrong, the Vertx that is being closed must hear of the end. */
+  /** Stops in order, or else at once: whatever fails, the close of the Vertx must complete. */
   private static Throwable shutDown(HazelcastInstance hazelcast) {
     try {
       hazelcast.getLifecycleService().shutdown();

@@ -1,5 +1,2 @@
-/**
- * The Hazelcast member under a Vertx and the maps that its cluster shares. Below the directory and the cluster, which
- * use it.
- */
+/** The Hazelcast member under a Vertx, and the maps that its cluster shares. The directory and the cluster use it. */
 package io.regatta.node.member;

@@ -7,16 +7,16 @@ import java.util.Optional;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 import picocli.CommandLine;
 
-/** Says what is wrong with a command line, and what was probably meant. Stateless, any thread. */
+/** Messages for a wrong command line: the fault, and the probable intention. Stateless, any thread. */
 public final class BadArguments {
 
   private static final int TYPOS = 2;
-  /** Shorter options are like too many others. */
+  /** Shorter options resemble too many others. */
   private static final int SHORT = 4;
 
   private BadArguments() {}
 
-  /** In a few words, for the one line that is printed. */
+  /** Describes the fault in a few words, for the one line that is printed. */
   public static String words(CommandLine.ParameterException e) {
     if (!(e instanceof CommandLine.UnmatchedArgumentException unmatched) || unmatched.getUnmatched().isEmpty()) {
       return e.getMessage();
@@ -33,7 +33,7 @@ public final class BadArguments {
         .orElse("");
   }
 
-  /** The word that was probably meant, if there is one. */
+  /** Returns the word that was probably meant, if there is one. */
   public static Optional<String> nearest(Collection<String> known, String word) {
     LevenshteinDistance distance = new LevenshteinDistance(TYPOS);
     return word.length() <= TYPOS ? Optional.empty() : known.stream().filter(name -> distance.apply(word, name) >= 0)

@@ -7,12 +7,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Waiting for futures on threads that may: main threads, shutdown hooks, model threads. Never on an event loop. */
+/**
+ * Waiting for futures on threads that may block: main threads, shutdown hooks, model threads. Never on an event loop.
+ */
 public final class Blocking {
 
   private Blocking() {}
 
-  /** The result, or the future's failure as it is. */
+  /** Returns the result, or throws the future's failure as it is. */
   public static <T> T get(Future<T> future) {
     try {
       return future.toCompletionStage().toCompletableFuture().get();
@@ -24,7 +26,7 @@ public final class Blocking {
     }
   }
 
-  /** Whether the future ended in time, well or not. */
+  /** Returns true if the future ended in time, with success or not. */
   public static boolean settles(Future<?> future, Duration limit) {
     try {
       future.toCompletionStage().toCompletableFuture().get(limit.toMillis(), TimeUnit.MILLISECONDS);

@@ -8,20 +8,20 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * What Ctrl-C and SIGTERM do while a command or service runs: an ordered close, given at most four seconds (longer while a model is
- * being saved, see {@link #awaits}), and one line
- * that says so; then the JVM ends with its usual status (130, 143), or with 1 if the close was given up, so that nobody takes it for
- * an orderly one. A model thread inside a native call is not waited for. Owned by the main thread.
+ * The reaction to Ctrl-C and SIGTERM while a command or service runs: an ordered close, and one line that reports it.
+ * The close may take four seconds (longer while a model is being saved, see {@link #awaits}). Then the JVM ends with
+ * its usual status (130, 143). If the close was abandoned, the status is 1, so that the end is not taken for an orderly
+ * one. A model thread inside a native call is not waited for. Owned by the main thread.
  */
 public final class Interrupt implements AutoCloseable {
 
-  /** What a close may take. */
+  /** Limit of a close. */
   public static final Duration LIMIT = Duration.ofSeconds(4);
 
-  /** Whoever does not end in order has failed. */
+  /** Status of a process that did not end in order. */
   private static final int GIVEN_UP = 1;
 
-  /** For work that does not keep its word. */
+  /** Limit for work that does not end within its own bound. */
   private static final Duration WORK_LIMIT = Duration.ofMinutes(10);
   private static final Queue<Future<String>> HOLDING = new ConcurrentLinkedQueue<>();
 
@@ -44,9 +44,10 @@ public final class Interrupt implements AutoCloseable {
   }
 
   /**
-   * Lets a close that has been asked for by a signal take longer for work that must not be cut off.
+   * Lets a close that a signal has requested take longer for work that must not be cut off.
    *
-   * @param work ends by itself in bounded time; its result is added to the line that says how the process has ended, unless it is empty
+   * @param work ends by itself in bounded time; its result is added to the line that reports how the process has ended,
+   *     unless it is empty
    */
   public static void awaits(Future<String> work) {
     if (underway) {
@@ -54,7 +55,7 @@ public final class Interrupt implements AutoCloseable {
     }
   }
 
-  /** Waits for a close as long as one may take. Returns false if it has been given up. */
+  /** Waits for a close within its limit. Returns false if it has been abandoned. */
   public static boolean settles(Future<?> closing) {
     if (Blocking.settles(closing, LIMIT)) {
       return true;
@@ -71,19 +72,26 @@ public final class Interrupt implements AutoCloseable {
         .collect(Collectors.joining());
   }
 
-  /** Whether this process is being stopped so: what fails from now on fails for that, and needs no words of its own. */
+  /**
+   * Returns true if this process is being stopped by a signal: later failures follow from that, and need no message of
+   * their own.
+   */
   public static boolean underway() {
     return underway;
   }
 
-  /** @param close begins the close when the signal comes; its future completes when everything has ended */
+  /**
+   * Registers an ordered close.
+   *
+   * @param close begins the close when the signal comes; its future completes when everything has ended
+   */
   public static Interrupt closes(Supplier<Future<Void>> close) {
     Interrupt interrupt = new Interrupt(close);
     Runtime.getRuntime().addShutdownHook(interrupt.hook);
     return interrupt;
   }
 
-  /** Ordinary end: nothing is left to close. */
+  /** Ends the registration at an ordinary end: nothing is left to close. */
   @Override
   public void close() {
     try {

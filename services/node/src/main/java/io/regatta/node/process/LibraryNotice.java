@@ -10,15 +10,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Receiver of what Vert.x and Netty warn of, in {@code regatta-logback.xml}. Whoever reaches a port can cause such
- * lines, by rubbish on a connection for example, so each of their classes has a {@link PeerLog} of its own. Logback
- * calls it under its lock.
+ * Receiver of warnings of Vert.x and Netty, in {@code regatta-logback.xml}. Any process that reaches a port can cause
+ * such lines, e.g. by sending rubbish, so each of their classes has a {@link PeerLog} of its own. Logback calls it
+ * under its lock.
  */
 public final class LibraryNotice extends AppenderBase<ILoggingEvent> {
 
   private static final Logger LOG = LoggerFactory.getLogger(LibraryNotice.class);
 
-  /** By the name of the library's class: there are only so many. */
+  /** Logs by the name of the library's class: the number of these is limited. */
   private final Map<String, PeerLog> kinds = new HashMap<>();
 
   @Override

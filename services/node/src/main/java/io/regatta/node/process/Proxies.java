@@ -7,7 +7,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Proxies that the environment names: no call and no tensor goes through one, which is said once of those that are set. */
+/**
+ * Proxies that the environment names: no call and no tensor uses one. A note, logged once, lists the variables that are
+ * set.
+ */
 public final class Proxies {
 
   private static final Logger LOG = LoggerFactory.getLogger(Proxies.class);
@@ -16,17 +19,17 @@ public final class Proxies {
 
   private Proxies() {}
 
-  /** Whether a variable of this name gives one. */
+  /** Returns true if a variable of this name gives one. */
   public static boolean isOne(String variable) {
     return NAMES.contains(variable);
   }
 
-  /** The variables that are set. */
+  /** Returns the variables that are set. */
   public static List<String> set(Map<String, String> environment) {
     return NAMES.stream().filter(name -> !environment.getOrDefault(name, "").isBlank()).toList();
   }
 
-  /** What is said of those that are set; empty if none is. */
+  /** Returns the note on the variables that are set; empty if none is. */
   public static Optional<String> note(Map<String, String> environment) {
     List<String> set = set(environment);
     return set.isEmpty() ? Optional.empty()

@@ -17,11 +17,11 @@ public final class ServiceLogging {
   private static final String PROPERTY = "logback.configurationFile";
   private static final String OURS = "regatta-logback.xml";
   private static final String HAZELCAST = "hazelcast.logging.type";
-  /** Where logback looks by itself. */
+  /** Files that logback finds by itself. */
   private static final List<String> OWN = List.of("logback-test.xml", "logback.xml");
 
   private static final String LEVEL = "REGATTA_LOG";
-  /** The level of what libraries say of their own affairs, as regatta-logback.xml knows it. */
+  /** The level of libraries' own log lines, as regatta-logback.xml knows it. */
   private static final String LIBRARIES = "regatta.log.libraries";
   private static final Set<String> DETAILED = Set.of("DEBUG", "TRACE");
   private static final List<String> LEVELS = List.of("ERROR", "WARN", "INFO", "DEBUG", "TRACE");
@@ -29,7 +29,7 @@ public final class ServiceLogging {
   private ServiceLogging() {}
 
   /**
-   * Refuses a level that there is none of, which logback would take for DEBUG.
+   * Refuses an unknown level, which logback would take for DEBUG.
    *
    * @param environment the variables of the process
    * @throws InvalidInput naming the levels
@@ -73,7 +73,7 @@ public final class ServiceLogging {
     return ours ? LogbackLevel.warningsOnly("io.regatta") : () -> { };
   }
 
-  /** For a user's main: ours, unless the class path holds a file of the user's. */
+  /** Chooses the logging of a user's main: Regatta's, unless the class path holds a file of the user's. */
   public static void useUnlessGiven() {
     ClassLoader classes = Thread.currentThread().getContextClassLoader();
     if (OWN.stream().allMatch(name -> classes.getResource(name) == null)) {

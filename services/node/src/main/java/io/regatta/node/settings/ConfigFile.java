@@ -24,16 +24,16 @@ import org.yaml.snakeyaml.error.Mark;
 import org.yaml.snakeyaml.error.MarkedYAMLException;
 import org.yaml.snakeyaml.error.YAMLException;
 
-/** Reads one configuration file with Vert.x Config's parsers. Stateless; nothing blocks the caller. */
+/** Reader of one configuration file, with Vert.x Config's parsers. Stateless; nothing blocks the caller. */
 final class ConfigFile {
 
-  /** Behind these words the parsers repeat a piece of the file, which may be a secret. */
+  /** Words after which the parsers repeat a part of the file, which may be a secret. */
   private static final String REPEATS = "(Unrecognized token|found undefined alias|could not determine a constructor for the tag) \\S+?"
       + "(:?)(?=\\s|$)";
 
   private ConfigFile() {}
 
-  /** The file's values, empty for null; {@link InvalidInput} says file, line and column. */
+  /** Returns the file's values, empty for null; {@link InvalidInput} names file, line and column. */
   static Future<JsonObject> read(Vertx vertx, Path file) {
     if (file == null) {
       return Future.succeededFuture(new JsonObject());
@@ -58,14 +58,14 @@ final class ConfigFile {
         + ": the name must end in .json, .yaml or .yml"));
   }
 
-  /** The format that a file's name says; empty: it is no configuration. */
+  /** Returns the format that a file's name shows; empty: it is no configuration. */
   static Optional<String> format(String name) {
     String lower = name.toLowerCase(Locale.ROOT);
     return lower.endsWith(".json") ? Optional.of("json")
         : lower.endsWith(".yaml") || lower.endsWith(".yml") ? Optional.of("yaml") : Optional.empty();
   }
 
-  /** Of a key given twice the readers would take the last without a word. */
+  /** Refuses a key that is given twice; the readers would silently take the last one. */
   private static Future<Void> distinctKeys(String format, Buffer text) {
     try {
       if (format.equals("yaml")) {
@@ -106,7 +106,7 @@ final class ConfigFile {
     return new InvalidInput("configuration file " + file + " must hold a mapping of keys to values");
   }
 
-  /** Without the parser's failure, which repeats the file's text. */
+  /** Returns an error without the parser's failure, which repeats the file's text. */
   private static InvalidInput at(Path file, int line, int column, String problem) {
     return new InvalidInput("configuration file " + file + ", line " + line + ", column " + column + ": "
         + problem.replaceAll("\\s+", " ").replaceAll(REPEATS, "$1$2"));

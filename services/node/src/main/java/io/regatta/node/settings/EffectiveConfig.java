@@ -9,12 +9,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The configuration that a process runs with: merged values, and for each key where its value came from. Made by
+ * The configuration that a process runs with: merged values, and for each key the source of its value. Made by
  * {@link Settings#load}; immutable, any thread.
  */
 public final class EffectiveConfig {
 
-  /** One key: its value as text (JSON for lists and maps) and its source, {@code default} if nobody gave it. */
+  /** One key: its value as text (JSON for lists and maps) and its source, {@code default} if none gave it. */
   public record Line(String key, String value, String origin) {
     @Override
     public String toString() {
@@ -23,11 +23,11 @@ public final class EffectiveConfig {
   }
 
   /**
-   * A value that something else than a section's own key decides, as the job decides how many shards its servers have.
+   * A value that is decided outside of a section's own key, as the job decides how many shards its servers have.
    *
    * @param key within the section
    * @param value as it would stand in a file; a nested object decides each of its keys
-   * @param by who says so, for messages, e.g. {@code the job}
+   * @param by the source of the decision, for messages, e.g. {@code the job}
    */
   public record Dictated(String key, Object value, String by) {}
 
@@ -44,18 +44,21 @@ public final class EffectiveConfig {
     this.file = file;
   }
 
-  /** The merged values, without defaults. */
+  /** Returns the merged values, without defaults. */
   public JsonObject values() {
     return values.copy();
   }
 
-  /** The value that some source gives to a key, as text; null if none does. */
+  /** Returns the value that some source gives to a key, as text; null if none does. */
   public String text(String key) {
     Object given = at(key);
     return given == null ? null : given.toString();
   }
 
-  /** Where the key's value came from: a file, a variable, a property, {@code --set}, code; {@code default} otherwise. */
+  /**
+   * Returns the source of the key's value: a file, a variable, a property, {@code --set}, code; {@code default}
+   * otherwise.
+   */
   public String origin(String key) {
     for (String at = key; at != null; at = parent(at)) {
       String origin = origins.get(at);
@@ -71,17 +74,17 @@ public final class EffectiveConfig {
     return end < 0 ? null : key.substring(0, end);
   }
 
-  /** The root as a record; the schema must be that record's. */
+  /** Returns the root as a record; the schema must be that record's. */
   public <R extends Record> R bind(Class<R> type) {
     return type.cast(new SettingsBinder(schema, this::origin, file).bind(values));
   }
 
-  /** All sections of the root, constructed and checked. */
+  /** Returns all sections of the root, constructed and checked. */
   public Map<String, Object> bindSections() {
     return new SettingsBinder(schema, this::origin, file).bindSections(values);
   }
 
-  /** Whether any source gives this key, or a key below it. */
+  /** Returns true if any source gives this key, or a key below it. */
   public boolean given(String key) {
     return at(key) != null;
   }
@@ -97,10 +100,10 @@ public final class EffectiveConfig {
   }
 
   /**
-   * One section of the root as a record, with what others decide put in.
+   * Returns one section of the root as a record, with dictated values put in.
    *
    * @throws InvalidInput as {@link Settings#bind}, and for a key that was given another value than the dictated one:
-   *     one line with both and where they come from
+   *     one line with both and their sources
    */
   public <R extends Record> R bindSection(String name, Class<R> type, List<Dictated> dictated) {
     SettingsBinder binder = new SettingsBinder(schema, this::origin, file);
@@ -135,7 +138,7 @@ public final class EffectiveConfig {
     return at;
   }
 
-  /** Every known key with its effective value and source, in the schema's order. */
+  /** Returns every known key with its effective value and source, in the schema's order. */
   public List<Line> lines() {
     List<Line> lines = new ArrayList<>();
     for (Schema.Entry entry : schema.describe()) {

@@ -8,21 +8,21 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * A map of a configuration that still knows where its entries came from, for those who look at them later. Equal to any
- * map of the same entries. Immutable, any thread.
+ * A map of a configuration that keeps the sources of its entries, for later messages. Equal to any map of the same
+ * entries. Immutable, any thread.
  */
 final class MapWithOrigins extends AbstractMap<String, Object> {
 
   private final Map<String, Object> entries;
   private final Function<String, String> origin;
 
-  /** @param origin of a path within the map; gives null where unknown */
+  /** @param origin of a path within the map; gives null if unknown */
   MapWithOrigins(Map<String, Object> entries, Function<String, String> origin) {
     this.entries = Collections.unmodifiableMap(new LinkedHashMap<>(entries));
     this.origin = origin;
   }
 
-  /** Where a key of a map, or one below it, came from; null if nobody knows. */
+  /** Returns the source of a map's key, or of one below it; null if it is not known. */
   static String origin(Map<String, ?> map, String path) {
     return map instanceof MapWithOrigins given ? given.origin.apply(path) : null;
   }

@@ -6,7 +6,8 @@ import java.util.Map;
 
 /**
  * The system properties {@code regatta.*} and environment variables {@code REGATTA_*} that are no keys of the
- * configuration: all others must be, so that a slip is not silently without effect. docs/configuration.md lists them.
+ * configuration. All others must be keys, so that a typo does not silently have no effect. docs/configuration.md lists
+ * them.
  */
 public final class OtherNames {
 
@@ -36,7 +37,7 @@ public final class OtherNames {
 
   private OtherNames() {}
 
-  /** Every such name, or the beginning of names with a star, and what it is for. */
+  /** Returns every such name, or the beginning of names with a star, and its purpose. */
   public static Map<String, String> described() {
     return Collections.unmodifiableMap(NAMES);
   }

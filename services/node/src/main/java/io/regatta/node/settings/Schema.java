@@ -20,7 +20,7 @@ import java.util.Optional;
  */
 public final class Schema {
 
-  /** What a key may hold. */
+  /** The shape of a key's value. */
   sealed interface Shape {}
 
   /** A nested record, or (type null) the root of several sections. */
@@ -64,29 +64,35 @@ public final class Schema {
     this.other = other;
   }
 
-  /** The schema of one record. */
+  /** Returns the schema of one record. */
   public static Schema of(Class<? extends Record> type) {
     return new Schema(section(type), null);
   }
 
-  /** A root whose keys are the given sections, for example {@code node} and {@code parameter_server}. */
+  /**
+   * Returns the schema of a root whose keys are the given sections, for example {@code node} and
+   * {@code parameter_server}.
+   */
   public static Schema sections(Map<String, Class<? extends Record>> sections) {
     Map<String, Key> keys = new LinkedHashMap<>();
     sections.forEach((name, type) -> keys.put(name, new Key(name, null, section(type))));
     return new Schema(new Section(null, keys), null);
   }
 
-  /** The same for a process that also reads another schema: names of its keys are no slips here, but without effect. */
+  /**
+   * Returns the schema of a process that also reads another schema: names of its keys are accepted here, and have no
+   * effect.
+   */
   public Schema beside(Schema another) {
     return new Schema(root, another);
   }
 
-  /** Paths of the keys that this process reads elsewhere. */
+  /** Returns paths of the keys that this process reads elsewhere. */
   List<String> otherPaths() {
     return other == null ? List.of() : other.paths();
   }
 
-  /** Whether the process reads this key elsewhere. */
+  /** Returns true if the process reads this key elsewhere. */
   boolean elsewhere(List<String> path) {
     return other != null && other.find(path).isPresent();
   }
@@ -95,7 +101,7 @@ public final class Schema {
     return root;
   }
 
-  /** The shape under a dotted path, or empty if there is no such key. */
+  /** Returns the shape under a dotted path, or empty if there is no such key. */
   Optional<Shape> find(List<String> path) {
     Shape at = root;
     for (String segment : path) {
@@ -114,7 +120,7 @@ public final class Schema {
     return Optional.of(at);
   }
 
-  /** Whether a value of this shape may hold what nobody should see: messages do not repeat it then. */
+  /** Returns true if a value of this shape may hold a secret: messages do not repeat it then. */
   static boolean mayHoldSecret(Shape shape) {
     if (shape instanceof Section section) {
       return section.keys().values().stream().anyMatch(key -> mayHoldSecret(key.shape()));
@@ -123,7 +129,7 @@ public final class Schema {
         : shape instanceof MapOf map ? mayHoldSecret(map.value()) : ((Leaf) shape).type() == Secret.class;
   }
 
-  /** All paths that can be given from outside, sections and maps included; no list elements, no map keys. */
+  /** Returns all paths that can be given from outside, sections and maps included; no list elements, no map keys. */
   List<String> paths() {
     List<String> out = new ArrayList<>();
     paths(root, "", out);
@@ -139,7 +145,7 @@ public final class Schema {
     }
   }
 
-  /** All leaf keys with their documentation, in declaration order. */
+  /** Returns all leaf keys with their documentation, in declaration order. */
   public List<Entry> describe() {
     List<Entry> out = new ArrayList<>();
     describe(root, "", out);
@@ -188,7 +194,7 @@ public final class Schema {
     return type == Object.class ? "any" : type == Path.class ? "path" : type.getSimpleName().toLowerCase(Locale.ROOT);
   }
 
-  /** An enum constant as it is written in files: lower case, underscores. */
+  /** Returns an enum constant as it is written in files: lower case, underscores. */
   static String enumText(Enum<?> constant) {
     return constant.name().toLowerCase(Locale.ROOT);
   }

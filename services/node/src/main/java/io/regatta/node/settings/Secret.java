@@ -1,8 +1,8 @@
 package io.regatta.node.settings;
 
 /**
- * A text that must not be seen: it is shown nowhere, and a command line, which everybody on the machine can read, does not give
- * it. Immutable.
+ * A text that must not be seen: it is shown nowhere, and is refused from a command line, which everybody on the machine
+ * can read. Immutable.
  */
 public final class Secret {
   public static final Secret NONE = new Secret("");
@@ -19,7 +19,7 @@ public final class Secret {
     return text.isBlank();
   }
 
-  /** What nobody should see. */
+  /** Returns the secret itself; it must not be shown. */
   public String text() {
     return text;
   }
@@ -31,7 +31,7 @@ public final class Secret {
 
   @Override
   public int hashCode() {
-    return 0; // it tells nothing
+    return 0; // it reveals nothing
   }
 
   @Override

@@ -25,6 +25,6 @@ public @interface Setting {
   /** True if the key must be given although its type has an empty default. */
   boolean required() default false;
 
-  /** What the key means, what is allowed, what happens at a limit. */
+  /** The meaning of the key, its range, and the behaviour at a limit. */
   String doc();
 }

@@ -28,37 +28,41 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /**
- * Reads a process's configuration once, through Vert.x Config, from its sources; the later one wins:
- * file &lt; others' environment variables &lt; environment ({@code REGATTA_SECTION_KEY}) &lt; system properties ({@code regatta.section.key}) &lt; command
- * line ({@code --set section.key=value}, or an option that stands for a key) &lt; code. Keys are the snake_case names of configuration records'
- * components. Stateless, any thread; nothing blocks.
+ * Reader of a process's configuration, through Vert.x Config, once. A later source takes precedence:
+ * file &lt; others'
+ * environment variables &lt; environment ({@code REGATTA_SECTION_KEY}) &lt; system properties
+ * ({@code regatta.section.key}) &lt; command line ({@code --set section.key=value}, or an option that stands for a key)
+ * &lt; code. Keys are the snake_case names of configuration records' components. Stateless, any thread; nothing blocks.
  */
 public final class Settings {
 
-  /** The job's run id is one variable, {@code REGATTA_RUN_ID}, where the job is a file of its own and where it is a trainer's section. */
+  /**
+   * The job's run id is one variable, {@code REGATTA_RUN_ID}, whether the job is a file of its own or a trainer's
+   * section.
+   */
   private static final String RUN_ID = "run_id";
   private static final String TRAINERS_RUN_ID = "trainer.job.run_id";
 
   /**
    * An option of a command line that stands for a key.
    *
-   * @param name as it is typed, e.g. {@code --servers}: what messages call it
+   * @param name as it is typed, e.g. {@code --servers}: messages use it
    */
   public record Option(String name, String key, String value) {}
 
   /**
-   * Where configuration comes from.
+   * The sources of a configuration.
    *
    * @param file a .json, .yaml or .yml file, or null
-   * @param variables keys that follow from environment variables of others' making, each under its variable's name; those of
-   *     another schema are passed over
-   * @param environment variables by name; those that do not start with {@code REGATTA_}, and {@link OtherNames},
-   *     are not looked at
+   * @param variables keys that follow from environment variables of other systems, each under its variable's name;
+   *     those of another schema are ignored
+   * @param environment variables by name; those that do not start with {@code REGATTA_}, and {@link OtherNames}, are
+   *     ignored
    * @param properties system properties by name; likewise with {@code regatta.}
    * @param options options of the command line that stand for keys
-   * @param overrides {@code key=value} each, from the command line; they go before the options
+   * @param overrides {@code key=value} each, from the command line; they take precedence over the options
    * @param code values given by the program, nested as in a file
-   * @param ignored top-level sections that belong to other services and are passed over
+   * @param ignored top-level sections that belong to other services and are ignored
    */
   public record Sources(Path file, List<Option> variables, Map<String, String> environment, Map<String, String> properties,
       List<Option> options, List<String> overrides, JsonObject code, List<String> ignored) {
@@ -73,19 +77,19 @@ public final class Settings {
       ignored = List.copyOf(ignored);
     }
 
-    /** Without variables of others' making. */
+    /** Creates sources without variables of other systems. */
     public Sources(Path file, Map<String, String> environment, Map<String, String> properties, List<Option> options,
         List<String> overrides, JsonObject code, List<String> ignored) {
       this(file, List.of(), environment, properties, options, overrides, code, ignored);
     }
 
-    /** Without options. */
+    /** Creates sources without options. */
     public Sources(Path file, Map<String, String> environment, Map<String, String> properties, List<String> overrides,
         JsonObject code, List<String> ignored) {
       this(file, environment, properties, List.of(), overrides, code, ignored);
     }
 
-    /** This process's environment and system properties, and what its command line gave. */
+    /** Returns this process's environment and system properties, with the values of its command line. */
     public static Sources ofProcess(Path file, List<Option> options, List<String> overrides) {
       Map<String, String> properties = new LinkedHashMap<>();
       for (String name : System.getProperties().stringPropertyNames()) {
@@ -100,17 +104,17 @@ public final class Settings {
       return new Sources(file, variables, environment, properties, options, overrides, values, ignored);
     }
 
-    /** The same with what follows from environment variables of others' making. */
+    /** Returns a copy with keys that follow from environment variables of other systems. */
     public Sources withVariables(List<Option> others) {
       return new Sources(file, others, environment, properties, options, overrides, code, ignored);
     }
 
-    /** The same with the environment of another process. */
+    /** Returns a copy with the environment of another process. */
     public Sources withEnvironment(Map<String, String> others) {
       return new Sources(file, variables, others, properties, options, overrides, code, ignored);
     }
 
-    /** The same, passing over sections that other services read. */
+    /** Returns a copy that ignores sections which other services read. */
     public Sources without(List<String> sections) {
       return new Sources(file, variables, environment, properties, options, overrides, code, sections);
     }
@@ -118,7 +122,7 @@ public final class Settings {
 
   private Settings() {}
 
-  /** Whether a file of this name is one that is read here, by how the name ends: a job, or a configuration. */
+  /** Returns true if the ending of a file's name shows that it is read here: a job, or a configuration. */
   public static boolean isFile(String name) {
     return ConfigFile.format(name).isPresent();
   }
@@ -148,7 +152,7 @@ public final class Settings {
     });
   }
 
-  /** {@link #load(Vertx, Schema, Sources)} for one record as the root. */
+  /** Loads as {@link #load(Vertx, Schema, Sources)}, for one record as the root. */
   public static <R extends Record> Future<R> load(Vertx vertx, Class<R> type, Sources sources) {
     return load(vertx, Schema.of(type), sources).map(effective -> effective.bind(type));
   }
@@ -163,19 +167,19 @@ public final class Settings {
     return type.cast(new SettingsBinder(Schema.of(type), key -> null, null).bind(json));
   }
 
-  /** As {@link #bind(JsonObject, Class)} for JSON that stands under a key, which messages name. */
+  /** Binds as {@link #bind(JsonObject, Class)}, for JSON that stands under a key, which messages name. */
   public static <R extends Record> R bind(JsonObject json, Class<R> type, String key) {
     return type.cast(new SettingsBinder(Schema.of(type), path -> null, null).bind(json, key + "."));
   }
 
-  /** The same for a map of another record, whose sources messages name if it was read from a configuration. */
+  /** Binds a map of another record. Messages name the sources if the map was read from a configuration. */
   public static <R extends Record> R bind(Map<String, Object> map, Class<R> type, String key) {
     String prefix = key + ".";
     return type.cast(new SettingsBinder(Schema.of(type), path -> MapWithOrigins.origin(map, path.substring(prefix.length())), null)
         .bind(new JsonObject(new LinkedHashMap<>(map)), prefix));
   }
 
-  /** A record of nothing but defaults. */
+  /** Returns a record of defaults only. */
   public static <R extends Record> R defaults(Class<R> type) {
     return bind(new JsonObject(), type);
   }
@@ -219,12 +223,12 @@ public final class Settings {
         : value;
   }
 
-  /** The error for a key that is not among the known ones; it names the nearest, if one is near. */
+  /** Returns the error for a key that is not among the known ones; it names the nearest, if one is near. */
   public static InvalidInput unknown(List<String> known, String key) {
     return SettingsBinder.unknown(known, key, null);
   }
 
-  /** The keys of a record with type, unit, default and meaning: the material of docs/configuration.md. */
+  /** Returns the keys of a record with type, unit, default and meaning: the material of docs/configuration.md. */
   public static List<Schema.Entry> describe(Class<? extends Record> type) {
     return Schema.of(type).describe();
   }
@@ -248,9 +252,9 @@ public final class Settings {
   }
 
   /**
-   * Values of variables or properties by name: keys of the schema are read, those of another reader passed over.
+   * Reads values of variables or properties by name. Keys of the schema are read, those of another reader ignored.
    *
-   * @throws InvalidInput for a name that is nobody's: with nothing said, a slip would be without effect
+   * @throws InvalidInput for a name that no reader knows: otherwise a typo would have no effect
    */
   private static JsonObject named(Schema schema, Named source, List<String> ignored, Map<String, String> origins) {
     JsonObject layer = new JsonObject();
@@ -273,7 +277,7 @@ public final class Settings {
     return layer;
   }
 
-  /** Variables and properties: how their names begin, and which key the rest of a name means. */
+  /** Variables and properties: the prefix of their names, and the key that the rest of a name means. */
   private record Named(String kind, String prefix, Map<String, String> values, UnaryOperator<String> path) {
     boolean isEnvironment() {
       return prefix.equals(Variables.PREFIX);
@@ -324,7 +328,7 @@ public final class Settings {
     return layer;
   }
 
-  /** A key of this schema with a value that it may have. */
+  /** Returns a key of this schema with a value that it may have. */
   private static String example(Schema schema) {
     return schema.describe().stream().filter(entry -> !entry.defaultValue().isEmpty())
         .min(Comparator.comparing(entry -> !entry.key().endsWith("admin.port")))
@@ -360,9 +364,9 @@ public final class Settings {
   }
 
   /**
-   * Text of a variable, property, {@code --set} or default as a JSON value: lists are JSON or comma-separated, maps
-   * are JSON or {@code name=value,...}, sections are JSON, untyped values are JSON where they parse as such. Numbers,
-   * booleans and enums stay text: the binder reads them by type.
+   * Converts the text of a variable, property, {@code --set} or default to a JSON value. Lists are JSON or
+   * comma-separated, maps are JSON or {@code name=value,...}, sections are JSON. Untyped values are JSON if they parse
+   * as such. Numbers, booleans and enums stay text: the binder reads them by type.
    */
   static Object layerValue(Shape shape, String text, String path) {
     String trimmed = text.strip();
@@ -383,7 +387,7 @@ public final class Settings {
     return shape instanceof Leaf leaf && leaf.type() == Object.class ? untyped(text) : text;
   }
 
-  /** A text for messages, unless it may be, or hold, a secret. */
+  /** Returns a text for messages, unless it may be, or hold, a secret. */
   private static String quoted(Shape shape, String text) {
     return Schema.mayHoldSecret(shape) ? "a text that may hold a secret, and is not shown" : "\"" + text + "\"";
   }

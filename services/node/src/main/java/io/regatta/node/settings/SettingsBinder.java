@@ -29,12 +29,12 @@ import java.util.stream.Collectors;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 
 /**
- * Turns JSON into configuration records and says, in one line, what is wrong with it: the key, the value, where it
- * came from and what was expected. Stateless apart from the lookup of origins; used on one thread.
+ * The converter of JSON into configuration records. It reports a fault in one line: the key, the value, its source and
+ * the expectation. Stateless apart from the lookup of sources; used on one thread.
  */
 final class SettingsBinder {
 
-  /** Names that are shorter are like too many others. */
+  /** Shorter names resemble too many others. */
   private static final int SHORT = 4;
 
   private final Schema schema;
@@ -42,7 +42,7 @@ final class SettingsBinder {
   private final Path file;
 
   /**
-   * @param origin where a key's value came from, for messages; null if unknown
+   * @param origin source of a key's value, for messages; null if unknown
    * @param file that was read, for messages; null if there was none
    */
   SettingsBinder(Schema schema, Function<String, String> origin, Path file) {
@@ -64,12 +64,12 @@ final class SettingsBinder {
     return construct(schema.root(), json, prefix);
   }
 
-  /** One section of the root. */
+  /** Returns one section of the root. */
   Record bindSection(String name, JsonObject json) {
     return construct((Section) schema.root().keys().get(name).shape(), json, name + ".");
   }
 
-  /** Whether two values of a key mean the same, however they are written. */
+  /** Returns true if two values of a key mean the same, however they are written. */
   boolean same(String path, Object one, Object other) {
     Shape shape = shape(path);
     return value(shape, one, path).equals(value(shape, other, path));
@@ -83,7 +83,7 @@ final class SettingsBinder {
     return schema.find(List.of(path.split("\\."))).orElseThrow();
   }
 
-  /** Names of all keys, also in sections that are bound later or elsewhere. */
+  /** Checks the names of all keys, also in sections that are bound later or elsewhere. */
   void checkNames(JsonObject json) {
     checkNames(schema.root(), json, "");
   }
@@ -123,7 +123,7 @@ final class SettingsBinder {
     return prefix.substring(0, prefix.length() - 1);
   }
 
-  /** Where the keys came from that a record's refusal names: as good a hint as that of a mistyped value. */
+  /** Returns the sources of the keys that a record's refusal names: as good a hint as that of a mistyped value. */
   private String sources(Section section, JsonObject json, String prefix, String refusal) {
     Map<String, String> named = new LinkedHashMap<>();
     for (String key : section.keys().keySet()) {
@@ -140,7 +140,7 @@ final class SettingsBinder {
             .collect(Collectors.joining("; ", " (", ")"));
   }
 
-  /** Components declared as JsonObject or JsonArray get one. */
+  /** Converts components that are declared as JsonObject or JsonArray. */
   private static Object[] convertRaw(Object[] values, RecordComponent[] components) {
     for (int i = 0; i < values.length; i++) {
       if (components[i].getType() == JsonObject.class) {
@@ -316,15 +316,15 @@ final class SettingsBinder {
   }
 
   /**
-   * An unknown key, with the known one that is nearest to it, if one is near: by the whole path, or by the last name
-   * anywhere.
+   * Returns the error of an unknown key, with the nearest known one if one is near: by the whole path, or by the last
+   * name anywhere.
    */
   static InvalidInput unknown(List<String> knownPaths, String path, String origin) {
     return new InvalidInput("unknown key '" + path + "'" + from(origin)
         + nearest(knownPaths, path).map(key -> "; the nearest known key is '" + key + "'").orElse(""));
   }
 
-  /** The known key that a user probably meant, if there is one. */
+  /** Returns the known key that a user probably meant, if there is one. */
   static Optional<String> nearest(List<String> knownPaths, String path) {
     LevenshteinDistance distance = LevenshteinDistance.getDefaultInstance();
     String flat = path.replace('.', '_'); // variables have no dots

@@ -51,12 +51,12 @@ public record StreamConfig(
         maxFrameBytes, pingIntervalMs, pingTimeoutMs, connectTimeoutMs, transport);
   }
 
-  /** Everything by default. */
+  /** Returns the defaults. */
   public static StreamConfig defaults() {
     return Settings.defaults(StreamConfig.class);
   }
 
-  /** What streams are made with. */
+  /** Returns the options of streams with these settings. */
   public StreamOptions options() {
     return options(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes, connectionWindowBytes,
         maxFrameBytes, pingIntervalMs, pingTimeoutMs, connectTimeoutMs, transport);

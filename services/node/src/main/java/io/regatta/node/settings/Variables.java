@@ -4,23 +4,25 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
 import java.util.Locale;
 
-/** Environment variables that are called as Regatta's own and are none, and what to do about each. Stateless. */
+/** Environment variables that begin as Regatta's own but are none, and the advice about each. Stateless. */
 final class Variables {
 
   static final String PREFIX = "REGATTA_";
 
-  /** What Kubernetes tells of a service through the environment: where it is, in so many variables of this kind. */
+  /** The form of the variables in which Kubernetes publishes addresses of a service. */
   private static final String LINK_NAME = ".*_SERVICE_(HOST|PORT)(_.*)?|.*_PORT_\\d+_.*";
   private static final String LINK_VALUE = "(tcp|udp|sctp)://.*";
 
   private Variables() {}
 
-  /** The variable of a key. */
+  /** Returns the variable of a key. */
   static String of(String path) {
     return PREFIX + path.replace('.', '_').toUpperCase(Locale.ROOT);
   }
 
   /**
+   * Returns the error of an unknown variable.
+   *
    * @param knownPaths keys that a variable may stand for
    * @param path the key that this one would stand for
    */

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** What the health check's program was given; its answers are tested with a node. */
+/** The arguments of the health check's program; its answers are tested with a node. */
 class HealthProbeTest {
 
   @Test

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** What a blocked event loop does to a process's health. Blocks one for as long as it takes, so nobody guards it here. */
+/** The effect of a blocked event loop on a process's health. Blocks one on purpose, so there is no guard here. */
 class ProcessHealthTest {
 
   @Test

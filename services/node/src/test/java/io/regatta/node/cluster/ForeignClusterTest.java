@@ -46,7 +46,9 @@ class ForeignClusterTest {
     threads.assertNone();
   }
 
-  /** What a stock HazelcastClusterManager starts, but for the name and the address: discovery by multicast. */
+  /**
+   * Starts a member as a stock HazelcastClusterManager does, but for the name and the address: discovery by multicast.
+   */
   private void start(String partitions) {
     Config config = ConfigUtil.loadConfig();
     config.setClusterName(cluster);

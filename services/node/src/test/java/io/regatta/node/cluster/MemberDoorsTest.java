@@ -55,7 +55,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a stranger who reaches the Hazelcast port of a node can do there, over loopback. */
+/** The power of a stranger who reaches the Hazelcast port of a node, over loopback. */
 class MemberDoorsTest {
 
   private static final String TOKEN = "a-token-of-this-test-alone";
@@ -141,7 +141,7 @@ class MemberDoorsTest {
     return node;
   }
 
-  /** A stock member that has been told everything but the token. */
+  /** A stock member that has all settings but the token. */
   private HazelcastInstance rogue() {
     Config config = new Config(STRANGER).setClusterName(cluster);
     config.getNetworkConfig().setPort(FreePorts.one()).getInterfaces().setEnabled(true).addInterface("127.0.0.1");
@@ -191,7 +191,7 @@ class MemberDoorsTest {
     awaitStatus(node, "/health", 200);
   }
 
-  /** What was recorded of a proof is of no use for another connection: the other side's number is new each time. */
+  /** A recorded proof is of no use for another connection: the other side's number is new each time. */
   @Test
   void aCodeOfAnotherConnectionIsRefused() throws IOException {
     start(port, TOKEN);

@@ -49,7 +49,10 @@ class MemberProofTest {
             refused -> assertThat(refused.answer()).isEqualTo(MemberProof.REFUSAL));
   }
 
-  /** Who has a certificate of the job and no token ends TLS on both sides, and passes on what the members say. */
+  /**
+   * A man in the middle with a certificate of the job and no token, who ends TLS on both sides and forwards the
+   * members' bytes.
+   */
   @Test
   void aProofThatIsPassedOnToAnotherTlsConnectionIsRefused() {
     assertThatThrownBy(() -> talk(new MemberProof(JOB, true, ONE), new MemberProof(JOB, false, OTHER)))

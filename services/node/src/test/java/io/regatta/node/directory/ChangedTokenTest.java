@@ -49,7 +49,7 @@ class ChangedTokenTest {
   private static final String LONG_EXPIRED = DECEMBER + " expires=2020-01-01\n" + JANUARY;
   private static final String PLACE = "parameter-server/0";
   private static final int LEASE_SECONDS = 3;
-  /** For entries that nobody renews, and that do not run out, during a test. */
+  /** Lease of entries that are not renewed and must not expire during a test. */
   private static final int LONG_SECONDS = 600;
   private static final Function<Instance, Future<Boolean>> LIVES = holder -> Future.succeededFuture(true);
 

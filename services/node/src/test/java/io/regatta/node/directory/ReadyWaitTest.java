@@ -136,7 +136,7 @@ class ReadyWaitTest {
     assertThat(lines()).contains("not ready endpoints:['127.0.0.1:" + port + "']");
   }
 
-  /** What becomes of a wait whose time is up when it has said, however late, what is missing. */
+  /** Checks how a wait ends whose time is up, once it has logged what is missing. */
   private void givenUp(int count) {
     Promise<List<Instance>> given = Promise.promise();
     Context owner = vertx.getOrCreateContext();

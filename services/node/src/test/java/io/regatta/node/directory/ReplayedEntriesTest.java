@@ -98,7 +98,7 @@ class ReplayedEntriesTest {
     get(node.close());
   }
 
-  /** What a member of ours cannot read: a number, and an object of a class that it does not make. */
+  /** The values that a member cannot read: a number, and an object of a class that it does not create. */
   @Test
   void aPlaceIsTakenAndKept_whenAStrangerHasPutWhatIsNoTextThere() throws Exception {
     IMap<String, Object> any = stranger.getMap(HazelcastDirectory.MAP);

@@ -30,9 +30,9 @@ import org.junit.jupiter.api.Test;
 /** A place in the directory that one instance may have. */
 class SolePlaceTest {
 
-  /** For entries that must not run out, however long the machine stands still. */
+  /** Lease of entries that must not expire, however long the machine stands still. */
   private static final int LEASE_SECONDS = 600;
-  /** Of those who renew, or ask a silent one, while a test waits for that. */
+  /** Lease of holders that renew, or ask a silent one, while a test waits for that. */
   private static final int SHORT_SECONDS = 1;
   private static final Function<Instance, Future<Boolean>> LIVES = holder -> Future.succeededFuture(true);
   private static final Function<Instance, Future<Boolean>> ANOTHER = holder -> Future.succeededFuture(false);

@@ -8,7 +8,7 @@ import ch.qos.logback.core.read.ListAppender;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** What strangers make Vert.x and Netty warn of does not fill the log, and forges no line of it. */
+/** Warnings of Vert.x and Netty that strangers cause do not fill the log, and forge no line of it. */
 class LibraryNoticeTest {
 
   @Test

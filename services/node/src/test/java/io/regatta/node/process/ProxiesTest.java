@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What is said of proxies. */
+/** The note on proxies. */
 class ProxiesTest {
 
   @Test

@@ -217,7 +217,7 @@ class SettingsTest {
     refused(override("nonsense"), "--set nonsense", "key=value");
   }
 
-  /** A slip of the pen shows no token, in the message or behind it. */
+  /** A typo shows no token, neither in the message nor in its cause. */
   @Test
   void whatMayHoldASecretIsNotRepeated() throws IOException {
     Schema schema = Schema.sections(Map.of("node", NodeConfig.class));

@@ -28,13 +28,13 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fails a test during which Vert.x's BlockedThreadChecker warned about an event loop. Use with
+ * An extension that fails a test during which Vert.x's BlockedThreadChecker warned about an event loop. Use with
  * {@code @ExtendWith(BlockedLoopGuard.class)}.
  *
- * <p>On a crowded machine a loop can stand still without having done anything wrong: a warning is passed over if the
- * loop was running Java code or loading a class (not waiting, not in another native call) and got less than half of the
- * time in question on a core; or if it goes on by now and has not been seen to wait. CPU times and what the loops do are sampled
- * every 200 ms on a thread of the guard.
+ * <p>On a crowded machine a loop can stand still without a fault of its own. A warning is ignored in two cases. First,
+ * if the loop was running Java code or loading a class (no wait, no other native call) and got less than half
+ * of the time in question on a core. Second, if it continues by now and has not been seen to wait. CPU times and the
+ * loops' states are sampled every 200 ms on a thread of the guard.
  */
 public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCallback {
 
@@ -44,7 +44,7 @@ public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCall
   /** Their native methods compute (those that wait are not RUNNABLE): many run when a class or lambda is first used. */
   private static final List<String> COMPUTE = Stream.of(Class.class, ClassLoader.class, Object.class, System.class, Thread.class,
       Throwable.class, StackTraceElement.class, Inflater.class).map(Class::getName).toList();
-  /** What runs below does not wait: it reads the bytes of a class, or asks of a socket what that can do at once. */
+  /** Native frames that never wait: they read the bytes of a class, or ask of a socket what that can do at once. */
   private static final List<String> NEVER_WAIT = List.of("java.lang.invoke.", "jdk.internal.misc.Unsafe",
       "io.netty.channel.unix.", "io.netty.channel.epoll.", "sun.nio.ch.SocketChannelImpl");
   private static final String LOADER = "jdk.internal.loader.";
@@ -72,7 +72,7 @@ public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCall
   /** @param waits the loop did not idle, nor compute */
   private record Sample(long nanos, long cpuNanos, boolean waits) {}
 
-  /** What goes on during one test. */
+  /** The record of one test. */
   static final class Watch extends AppenderBase<ILoggingEvent> {
     final List<String> violations = new CopyOnWriteArrayList<>();
     private final Map<Long, Deque<Sample>> samples = new HashMap<>();
@@ -138,7 +138,10 @@ public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCall
           .anyMatch(frame -> frame.getMethodName().toLowerCase(Locale.ROOT).matches(".*(epollwait|select).*"));
     }
 
-    /** By what calls the native method: the loop's own frames below are those of its transport as well. */
+    /**
+     * Returns true if the caller of the native method never waits: the loop's own frames below are those of its
+     * transport as well.
+     */
     private static boolean neverWaits(StackTraceElement[] stack) {
       return !stack[0].getMethodName().equals("connect0") && Arrays.stream(stack).limit(CALLERS).map(StackTraceElement::getClassName)
           .anyMatch(name -> NEVER_WAIT.stream().anyMatch(name::startsWith))

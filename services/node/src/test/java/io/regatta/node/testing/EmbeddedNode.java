@@ -14,7 +14,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  */
 public final class EmbeddedNode implements AfterEachCallback {
 
-  /** For what hangs; it measures nothing. */
+  /** Limit for tests that hang; it measures nothing. */
   public static final int SECONDS = 120;
 
   private final Vertx vertx = Vertx.vertx();

@@ -30,7 +30,7 @@ public final class FreePorts {
     return first(1);
   }
 
-  /** The first of so many loopback ports in a row that were free a moment ago. Any thread. */
+  /** Returns the first of this number of loopback ports in a row that were free a moment ago. Any thread. */
   public static synchronized int first(int ports) {
     for (int i = 0; i < TRIES; i++) {
       int port = ThreadLocalRandom.current().nextInt(LOWEST, HIGHEST);

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** What tests of nodes and directories ask of them, blocking. Stateless, any thread but an event loop. */
+/** Blocking helpers for tests of nodes and directories. Stateless, any thread but an event loop. */
 public final class Nodes {
 
   private static final HttpClient HTTP = HttpClient.newHttpClient();
@@ -36,7 +36,7 @@ public final class Nodes {
     return new Instance(service, id, index, "127.0.0.1", port, 1, Map.of("zone", "a"));
   }
 
-  /** Waits until the node's directory lists so many instances of the service, for 60 s at most. */
+  /** Waits until the node's directory lists this number of instances of the service, for 60 s at most. */
   public static void poll(Node node, String service, int size) {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (get(node.directory().list(service)).size() != size) {

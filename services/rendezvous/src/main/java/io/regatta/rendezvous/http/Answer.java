@@ -3,7 +3,7 @@ package io.regatta.rendezvous.http;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What a key-value server answers.
+ * The answer of a key-value server.
  *
  * @param status 0: nothing, the connection is closed
  * @param tag the value's entity tag, for a request that named one; otherwise null
@@ -24,7 +24,7 @@ record Answer(int status, byte[] body, String tag) {
     return new Answer(200, value, null);
   }
 
-  /** Where PaddlePaddle's protocol says nothing: with a reason for people. */
+  /** Returns an answer that PaddlePaddle's protocol does not define, with a reason for people. */
   static Answer refusal(int status, String reason) {
     return new Answer(status, (reason + "\n").getBytes(StandardCharsets.UTF_8), null);
   }

@@ -1,8 +1,8 @@
 package io.regatta.rendezvous.http;
 
-/** What one key-value server holds at most. Owned by its {@link KeyValues}. */
+/** The limits of one key-value server, and its use of them. Owned by its {@link KeyValues}. */
 final class Budget {
-  /** Statuses of refusals: of a value, of one more that comes now, and of one more as long as others are kept. */
+  /** Statuses of refusals: the value is too large; too much is arriving now; the store is full. */
   static final int TOO_LARGE = 413;
   static final int BUSY = 503;
   static final int FULL = 507;
@@ -16,10 +16,10 @@ final class Budget {
   }
 
   /**
-   * Takes what a key is about to need more.
+   * Takes room for a key.
    *
    * @param more bytes more than before; less than 0 if fewer
-   * @return null, or why not
+   * @return null, or the refusal
    */
   Answer take(int newKeys, int valueBytes, long more) {
     if (valueBytes > config.valueBytes()) {

@@ -5,14 +5,14 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * What a key must hold for a request to be done (RFC 9110, 13.1): nothing ({@code If-None-Match: *}), anything
- * ({@code If-Match: *}), or the value of this tag ({@code If-Match: "..."}), which is the SHA-256 of its bytes in
- * hexadecimal, so that clients can make it. PaddlePaddle's own clients name none. Immutable.
+ * The condition that a request places on its key (RFC 9110, 13.1): no value ({@code If-None-Match: *}), any value
+ * ({@code If-Match: *}), or the value of this tag ({@code If-Match: "..."}). The tag is the SHA-256 of the value's
+ * bytes in hexadecimal, so that clients can compute it. PaddlePaddle's own clients set no condition. Immutable.
  */
 record Condition(String ifMatch, String ifNoneMatch) {
   static final int FAILED = 412;
 
-  /** Whether the request has one; PaddlePaddle's own server would pass over it. */
+  /** Returns true if the request has one; PaddlePaddle's own server would ignore it. */
   boolean named() {
     return ifMatch != null || ifNoneMatch != null;
   }
@@ -23,7 +23,7 @@ record Condition(String ifMatch, String ifNoneMatch) {
         && (ifMatch == null || held != null && (ifMatch.equals("*") || ifMatch.equals(tag(held))));
   }
 
-  /** The answer to a request whose condition was looked at, which shows in the tag. */
+  /** Returns the answer to a request whose condition was evaluated, which the tag shows. */
   Answer tagged(Answer answer, byte[] held) {
     return named() ? new Answer(answer.status(), answer.body(), held == null ? "\"\"" : tag(held)) : answer;
   }

@@ -13,22 +13,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the HTTP store of PaddlePaddle's gloo finds at {@code /SCOPE/KEY} (paddle 2.0's
- * {@code distributed/fleet/utils/http_server.py}). A key that is deleted stays readable and counts once towards the rule by
- * which that server stops: of every scope with a size so many keys have been deleted, no fewer and no more.
+ * The content of the HTTP store of PaddlePaddle's gloo at {@code /SCOPE/KEY} (paddle 2.0's
+ * {@code distributed/fleet/utils/http_server.py}). A deleted key stays readable and counts once towards that server's
+ * stop rule: in every scope with a size, exactly that number of keys has been deleted.
  *
- * <p>This one serves on, as many jobs after each other as like, often under the same scope. So when the rule is met, the
- * next PUT into such a scope finds all of them empty; and a scope that nobody asks for is forgotten in time. Without a size the
- * values of gloo's ranks tell when a run is over ({@link #beginsAnotherRun}), so that a job may run again. A DELETE with a
- * condition takes the value away. Owned by its {@link KeyValueServer}, on that one's loop.
+ * <p>This server continues, for any number of jobs one after the other, often under the same scope. When the rule is
+ * met, the next PUT into such a scope finds all of them empty; a scope that is not used is forgotten in time. Without a
+ * size the values of gloo's ranks show the end of a run ({@link #beginsAnotherRun}), so that a job may run again. A
+ * DELETE with a condition removes the value. Owned by its {@link KeyValueServer}, on its loop.
  */
 final class GlooKeyValues implements KeyValues {
   private static final Logger LOG = LoggerFactory.getLogger(GlooKeyValues.class);
   private static final PeerLog RUNS = PeerLog.ofEvents(LOG);
   private static final int SEGMENTS = 3;
-  /** What a rank stores for each other rank. */
+  /** Bytes that a rank stores for each other rank. */
   private static final int ADDRESS_BYTES = 136;
-  /** A rank that waits for another asks every 10 ms. */
+  /** Time after which a rank counts as gone; a rank that waits for another asks every 10 ms. */
   private static final long ABANDONED_MILLIS = 10_000;
   private static final Pattern RANK = Pattern.compile("\\d{1,9}");
 
@@ -115,10 +115,11 @@ final class GlooKeyValues implements KeyValues {
   }
 
   /**
-   * Whether the values in a scope are those of an earlier run than this rank's. A rank stores its addresses once, {@value #ADDRESS_BYTES}
-   * bytes for each other rank, which tells the number of ranks; then it asks for the others' until all are there; at its end it
-   * deletes its own. So it is another run if all ranks have deleted theirs, if this rank has stored others or has deleted them, if there
-   * was another number of ranks, or if a rank comes and nobody waits for it.
+   * Returns true if the values in a scope are those of an earlier run than this rank's. A rank stores its addresses
+   * once, {@value #ADDRESS_BYTES} bytes for each other rank, which shows the number of ranks. Then it asks for the
+   * others' until all are there; at its end it deletes its own. Another run begins if all ranks have deleted theirs, or
+   * if this rank has stored others or has deleted them. It also begins if the number of ranks was another, or if a rank
+   * comes and no other waits for it.
    */
   private boolean beginsAnotherRun(String name, String key, byte[] value) {
     Scope scope = scopes.get(name);
@@ -157,7 +158,7 @@ final class GlooKeyValues implements KeyValues {
     return refusal == null ? Answer.OK : refusal;
   }
 
-  /** PaddlePaddle's rule; met from the beginning where no scope has a size. */
+  /** Returns true if PaddlePaddle's rule is met; it is from the beginning if no scope has a size. */
   boolean shouldStop() {
     return sizes.entrySet().stream().allMatch(size -> {
       Scope scope = scopes.get(size.getKey());

@@ -5,7 +5,7 @@ import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
 import java.util.Map;
 
-/** The key-value servers of a rendezvous that processes of PaddlePaddle meet by: section {@code rendezvous.http}. Immutable. */
+/** Key-value servers of a rendezvous for processes of PaddlePaddle: section {@code rendezvous.http}. Immutable. */
 public record HttpStoreConfig(
     @Setting(value = "-1", doc = "Port of the server for PaddlePaddle's gloo (PADDLE_GLOO_HTTP_ENDPOINT), on the node's "
         + "host; 0: any free one; -1: none.")
@@ -37,7 +37,7 @@ public record HttpStoreConfig(
         + "PaddlePaddle's clients cannot give: for a private network.")
     boolean open) {
 
-  /** No server is started on this port. */
+  /** The port number of a server that is not started. */
   public static final int OFF = -1;
 
   public HttpStoreConfig {
@@ -51,13 +51,13 @@ public record HttpStoreConfig(
     positive("http.idle_seconds", idleSeconds);
   }
 
-  /** With TLS and token where the process has them. */
+  /** Creates servers that require TLS and token if the process has them. */
   public HttpStoreConfig(int glooPort, int launchPort, Map<String, Integer> glooSizes, int keys, int valueBytes, long storeBytes,
       int idleSeconds) {
     this(glooPort, launchPort, glooSizes, keys, valueBytes, storeBytes, idleSeconds, false);
   }
 
-  /** Everything by default: no server. */
+  /** Returns the defaults: no server. */
   public static HttpStoreConfig defaults() {
     return Settings.defaults(HttpStoreConfig.class);
   }

@@ -25,19 +25,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One of PaddlePaddle's two key-value servers: a port, and the {@link KeyValues} behind it, which it owns. On the event
- * loop of the verticle that starts it. As the servers that it stands for it speaks HTTP/1.0: one request, one answer with
- * {@code Content-Length}, and the connection is closed. PaddlePaddle's clients speak no TLS and know no token: where the process
- * has one of these they are shut out, unless {@code rendezvous.http.open} says otherwise.
+ * One of PaddlePaddle's two key-value servers: a port, and the {@link KeyValues} that it serves and owns. On the event
+ * loop of the verticle that starts it. Like the original servers it speaks HTTP/1.0: one request, one answer with
+ * {@code Content-Length}, and the connection is closed. PaddlePaddle's clients support neither TLS nor a token: if the
+ * process has one of these, they are refused, unless {@code rendezvous.http.open} allows them.
  */
 public final class KeyValueServer {
   private static final Logger LOG = LoggerFactory.getLogger(KeyValueServer.class);
   private static final PeerLog DROPPED = new PeerLog(LOG);
-  /** A connection without a byte is closed: none needs this long for one request. */
+  /** Idle limit of a connection: no client needs this long for one request. */
   private static final int IDLE_SECONDS = 30;
   static final int MAX_PATH_BYTES = 8192;
   private static final long SHUTDOWN_MILLIS = 200;
-  /** Of what the store may hold, so much may be on its way to it at once, beside that; but one value always may. */
+  /** Part of the store's limit that may be arriving at once, beside the stored values; one value always may. */
   private static final int BODIES_OF_STORE = 4;
 
   private final KeyValues values;
@@ -45,7 +45,7 @@ public final class KeyValueServer {
   private final long maxBytesUnderWay;
   private final PeerSecurity security;
   private ServicePort port;
-  /** Announced by requests whose bodies are not here whole. */
+  /** Bytes announced by requests whose bodies have not arrived completely. */
   private long bytesUnderWay;
 
   private KeyValueServer(KeyValues values, HttpStoreConfig config, PeerSecurity security) {
@@ -55,14 +55,14 @@ public final class KeyValueServer {
     this.maxBytesUnderWay = Math.max(config.valueBytes(), config.storeBytes() / BODIES_OF_STORE);
   }
 
-  /** For gloo's clients, on {@code gloo_port}. Completes when it listens. */
+  /** Starts a server for gloo's clients, on {@code gloo_port}. Completes when it listens. */
   public static Future<KeyValueServer> gloo(Vertx vertx, String host, HttpStoreConfig config, LongSupplier clock,
       PeerSecurity security) {
     return new KeyValueServer(new GlooKeyValues(config, clock), config, security)
         .listen(vertx, host, config.glooPort(), "rendezvous.http.gloo_port");
   }
 
-  /** For launch's clients, on {@code launch_port}. Completes when it listens. */
+  /** Starts a server for launch's clients, on {@code launch_port}. Completes when it listens. */
   public static Future<KeyValueServer> launch(Vertx vertx, String host, HttpStoreConfig config, LongSupplier clock,
       PeerSecurity security) {
     return new KeyValueServer(new LaunchKeyValues(config, clock), config, security)
@@ -84,7 +84,7 @@ public final class KeyValueServer {
         .requestHandler(security.guard(this::serve));
   }
 
-  /** Answers have the version of the protocol, not that of the request. */
+  /** Makes answers have the version of the protocol, not that of the request. */
   private static void speakOldHttp(HttpConnection connection) {
     ChannelPipeline pipeline = NettyParts.channel(connection).pipeline();
     pipeline.addBefore(pipeline.lastContext().name(), "http-1.0", new ChannelOutboundHandlerAdapter() {
@@ -98,7 +98,7 @@ public final class KeyValueServer {
     });
   }
 
-  /** The port that it listens on. */
+  /** Returns the port that it listens on. */
   public int port() {
     return port.port();
   }
@@ -126,7 +126,7 @@ public final class KeyValueServer {
     }
   }
 
-  /** -1 if there is none that could be. */
+  /** Returns the announced length, -1 if there is no valid one. */
   private static long length(String header) {
     try {
       return header == null ? -1 : Long.parseLong(header.strip());

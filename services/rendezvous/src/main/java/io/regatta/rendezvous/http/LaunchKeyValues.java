@@ -10,28 +10,30 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What PaddlePaddle's launch (2.3 and later, {@code distributed/launch/utils/kv_server.py}) finds: the whole path is the
- * key, POST and PUT set it, GET answers all keys that begin with the path as a JSON object, in the order in which they were
- * first set, and DELETE takes a key away. From the start there is {@code /healthy}. Values are UTF-8 text.
+ * The content of the key-value server of PaddlePaddle's launch (2.3 and later,
+ * {@code distributed/launch/utils/kv_server.py}). The whole path is the key. POST and PUT set it, and DELETE removes
+ * it. GET answers all keys that begin with the path as a JSON object, in the order in which they were first set. From
+ * the start there is {@code /healthy}. Values are UTF-8 text.
  *
- * <p>A key that nobody has set or found for long is forgotten. PaddlePaddle's own server ends with the launcher that has started it, and
- * with it the keys of a run. This one serves on: a launcher that comes to those of its job ({@link #PEER}) finds those alone that
- * set their keys again, as whoever still waits does every half second. So keys of an earlier run are not taken for launchers that wait. Owned by its {@link KeyValueServer}, on that one's loop.
+ * <p>A key that has not been set or found for long is forgotten. PaddlePaddle's own server ends with the launcher that
+ * has started it, and with it the keys of a run. This one continues. A launcher that registers beside those of its job
+ * ({@link #PEER}) finds only the ones that set their keys again, as a waiting launcher does every half second. So keys
+ * of an earlier run are not taken for launchers that wait. Owned by its {@link KeyValueServer}, on its loop.
  */
 final class LaunchKeyValues implements KeyValues {
   private static final String HEALTHY = "/healthy";
   private static final String HEX = "0123456789abcdef";
-  /** An answer is made at once, on the loop: so long it may be, or as long as one largest value and its key make it. */
+  /** Limit of an answer, which is made at once, on the loop; or the length of one largest value and its key. */
   private static final long ANSWER_CHARACTERS = 8 << 20;
   private static final int CHARACTERS_PER_BYTE = 6;
-  /** {@code /JOB/info/POD/RANK}: where the launchers of a job meet. */
+  /** {@code /JOB/info/POD/RANK}: keys by which the launchers of a job find each other. */
   private static final Pattern PEER = Pattern.compile("(/.+/info)/[^/]+/-?\\d+");
   private static final long UNCONFIRMED_MILLIS = 10_000;
 
   private static final class Value {
     final byte[] bytes;
     long askedMillis;
-    /** When a newcomer came that does not find it until it is set again; -1: everybody finds it. */
+    /** Arrival time of a newcomer that does not find it until it is set again; -1: everybody finds it. */
     long hiddenMillis = -1;
 
     Value(byte[] bytes, long nowMillis) {
@@ -89,7 +91,9 @@ final class LaunchKeyValues implements KeyValues {
         : Answer.value(json.append('}').toString().getBytes(StandardCharsets.US_ASCII));
   }
 
-  /** As Python's {@code json.dumps} writes a string: in ASCII, everything else as UTF-16 code units in hexadecimal. */
+  /**
+   * Writes a string as Python's {@code json.dumps} does: in ASCII, everything else as UTF-16 code units in hexadecimal.
+   */
   private static void text(StringBuilder json, String text) {
     json.append('"');
     for (int i = 0; i < text.length(); i++) {

@@ -1,2 +1,5 @@
-/** The two key-value protocols over HTTP that PaddlePaddle's processes meet by. */
+/**
+ * The two key-value protocols over HTTP by which PaddlePaddle's processes find each other. The rendezvous service
+ * starts their servers.
+ */
 package io.regatta.rendezvous.http;

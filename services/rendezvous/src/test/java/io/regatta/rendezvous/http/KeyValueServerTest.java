@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What PaddlePaddle's clients send and expect, as bytes on a socket. */
+/** The requests and answers of PaddlePaddle's clients, as bytes on a socket. */
 @ExtendWith(BlockedLoopGuard.class)
 class KeyValueServerTest {
   private static final String OK = "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -151,7 +151,7 @@ class KeyValueServerTest {
     assertThat(gloo("GET", "/sized_worker/0")).isEqualTo(NOT_FOUND);
   }
 
-  /** What a rank of gloo's stores: 136 bytes for each other rank. */
+  /** Returns the value of one of gloo's ranks: 136 bytes for each other rank. */
   private static String addresses(int worldSize, char life) {
     return String.valueOf(life).repeat(136 * (worldSize - 1));
   }
@@ -267,7 +267,7 @@ class KeyValueServerTest {
       key = "/default/info/" + pod + "/" + rank;
     }
 
-    /** One turn of its loop; returns whether there are so many. */
+    /** Runs one round of its loop; returns whether this number of machines is there. */
     boolean meets(int machines) throws IOException {
       assertThat(launch("POST", key, key)).isEqualTo(JSON_OK);
       found = launch("GET", "/default/info").replaceFirst("(?s).*\r\n\r\n", "");
@@ -374,7 +374,7 @@ class KeyValueServerTest {
     assertThat(new String(both.body(), StandardCharsets.UTF_8)).contains("/job/").contains("longer path");
   }
 
-  /** What Regatta's own client asks beyond PaddlePaddle's protocol. */
+  /** A condition, which only Regatta's own client sets, is evaluated and answered with a tag. */
   @Test
   void aConditionIsLookedAtAndAnsweredWithATag() throws IOException {
     String tag = Condition.tag("1".getBytes(StandardCharsets.UTF_8));

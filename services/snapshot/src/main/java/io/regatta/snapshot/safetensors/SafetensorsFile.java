@@ -20,15 +20,15 @@ import java.util.Map;
 import java.util.zip.CRC32C;
 
 /**
- * Reads one safetensors file, tensor by tensor, each a piece at a time. The header is checked as a whole when the file is
+ * A reader of one safetensors file, tensor by tensor, each in slices. The header is checked as a whole when the file is
  * opened: offsets without gaps or overlaps that end where the file does. Owned by one thread.
  */
 public final class SafetensorsFile implements AutoCloseable {
 
-  /** How names of such files end. */
+  /** Suffix of such files' names. */
   public static final String SUFFIX = ".safetensors";
 
-  /** As the reference implementation: a longer header is none. */
+  /** Longest header, as in the reference implementation. */
   private static final long HEADER_BYTES_MAX = 100_000_000;
   private static final int BUFFER_BYTES = 1 << 16;
 
@@ -64,7 +64,7 @@ public final class SafetensorsFile implements AutoCloseable {
   }
 
   /**
-   * Opens it.
+   * Opens a file.
    *
    * @throws InvalidInput if its header is damaged, or the file is cut
    * @throws IOException if it cannot be read
@@ -73,12 +73,12 @@ public final class SafetensorsFile implements AutoCloseable {
     return of(path, FileChannel.open(path));
   }
 
-  /** Opens one that a manifest names. Fails as {@link ConfinedDirectory#open} does, too. */
+  /** Opens a file that a manifest names. Fails as {@link ConfinedDirectory#open} does, too. */
   public static SafetensorsFile open(ConfinedDirectory dir, String name) throws IOException {
     return of(dir.pathOf(name), dir.open(name));
   }
 
-  /** Takes a file that has been opened, and closes it, also if it is refused. */
+  /** Takes over a file that has been opened, and closes it, also if it is refused. */
   public static SafetensorsFile of(Path path, FileChannel file) throws IOException {
     try {
       return new SafetensorsFile(path, file);
@@ -128,7 +128,7 @@ public final class SafetensorsFile implements AutoCloseable {
     return metadata;
   }
 
-  /** In the order in which they lie. */
+  /** Returns the tensors in the order of their data. */
   public Collection<TensorInfo> tensors() {
     return tensors.values();
   }
@@ -151,14 +151,14 @@ public final class SafetensorsFile implements AutoCloseable {
     return new Cursor(tensor(name, dtype));
   }
 
-  /** All elements of a float32 tensor. */
+  /** Returns all elements of a float32 tensor. */
   public float[] floats(String name) throws IOException {
     float[] all = new float[Math.toIntExact(tensor(name, TensorInfo.F32).elements())];
     read(name, TensorInfo.F32).floats(all, 0, all.length);
     return all;
   }
 
-  /** Where somebody is who reads a tensor piece by piece. */
+  /** The position of a reader within a tensor. */
   public final class Cursor {
 
     private final TensorInfo tensor;
@@ -212,7 +212,10 @@ public final class SafetensorsFile implements AutoCloseable {
     }
   }
 
-  /** Names of the tensors whose bytes have another checksum than the metadata say; those without one are not looked at. */
+  /**
+   * Returns the names of the tensors whose bytes have another checksum than the metadata; those without one are not
+   * read.
+   */
   public List<String> damagedTensors() throws IOException {
     List<String> damaged = new ArrayList<>();
     ByteBuffer piece = ByteBuffer.allocate(1 << 20);

@@ -16,11 +16,11 @@ import java.util.Map;
 import java.util.zip.CRC32C;
 
 /**
- * Writes one safetensors file: 8 bytes of header length, a JSON header (name → dtype, shape, offsets), then the data,
- * little-endian. Tensors whose shape is known beforehand lie one after the other and may be written side by side, each from its
- * beginning to its end; behind them one may be open-ended at a time. Room for the header is kept in front, and what it does
- * not need is filled with spaces, as the format allows. The header's metadata hold the CRC-32C of every tensor's bytes, under
- * {@code "crc32c " + name}: with them a reader can say which tensor is damaged. Memory is one buffer of
+ * A writer of one safetensors file: 8 bytes of header length, a JSON header (name → dtype, shape, offsets), then the
+ * data, little-endian. Tensors whose shape is known beforehand lie one after the other and may be written side by side,
+ * each from its beginning to its end. After them one at a time may be open-ended. Room for the header is kept in front;
+ * unused room is filled with spaces, as the format allows. The header's metadata hold the CRC-32C of every tensor's
+ * bytes, under {@code "crc32c " + name}, so that a reader can name a damaged tensor. Memory is one buffer of
  * {@value #BUFFER_BYTES} bytes per tensor that is being written. Owned by one thread, which does the I/O.
  */
 public final class SafetensorsWriter implements AutoCloseable {
@@ -35,7 +35,7 @@ public final class SafetensorsWriter implements AutoCloseable {
   private final int headerBytes;
   private final JsonObject metadata = new JsonObject();
   private final List<Tensor> tensors = new ArrayList<>();
-  /** Where the next tensor begins, behind the header. */
+  /** Offset of the next tensor, after the header. */
   private long next;
 
   /** @param headerBytes see {@link #headerBytes} */
@@ -44,14 +44,14 @@ public final class SafetensorsWriter implements AutoCloseable {
         StandardOpenOption.WRITE), headerBytes, metadata);
   }
 
-  /** The same of an empty file, which this closes. */
+  /** Begins an empty file that is open already, which this closes. */
   public SafetensorsWriter(FileChannel file, int headerBytes, Map<String, String> metadata) {
     this.file = file;
     this.headerBytes = (headerBytes + 7) / 8 * 8;
     metadata.forEach(this.metadata::put);
   }
 
-  /** Room that a header with tensors of these names needs at most. */
+  /** Returns the most bytes that a header with tensors of these names needs. */
   public static int headerBytes(Collection<String> names, Map<String, String> metadata) {
     int bytes = HEADER_BYTES_PER_TENSOR;
     for (String name : names) {
@@ -67,7 +67,7 @@ public final class SafetensorsWriter implements AutoCloseable {
     return new JsonArray().add(text).encode().getBytes(StandardCharsets.UTF_8).length;
   }
 
-  /** A tensor of a known shape, behind those before it. */
+  /** Begins a tensor of a known shape, after those before it. */
   public Tensor tensor(String name, String dtype, List<? extends Number> shape) {
     Tensor t = new Tensor(name, dtype, next);
     t.shape = List.copyOf(shape);
@@ -76,7 +76,7 @@ public final class SafetensorsWriter implements AutoCloseable {
     return t;
   }
 
-  /** A tensor whose shape {@link Tensor#end} tells; there is no other before that. */
+  /** Begins a tensor whose shape {@link Tensor#end} gives; no other may begin before that. */
   public Tensor openEnded(String name, String dtype) {
     Tensor t = new Tensor(name, dtype, next);
     t.limit = Long.MAX_VALUE;
@@ -94,9 +94,9 @@ public final class SafetensorsWriter implements AutoCloseable {
     private ByteBuffer buffer;
     private List<Number> shape;
     private long limit;
-    /** One behind the last byte that has been given. */
+    /** Offset after the last byte that has been given. */
     private long given;
-    /** The same of those that have been written. */
+    /** Offset after the last byte that has been written. */
     private long written;
 
     private Tensor(String name, String dtype, long begin) {
@@ -164,7 +164,7 @@ public final class SafetensorsWriter implements AutoCloseable {
       written += buffer.limit();
       buffer.clear();
       if (given == limit && written == limit) {
-        buffer = null; // whole: its memory is free
+        buffer = null; // complete: its memory is free
       }
     }
 
@@ -183,7 +183,7 @@ public final class SafetensorsWriter implements AutoCloseable {
     }
   }
 
-  /** Writes what is left and the header, and has the disk take it. */
+  /** Writes the remaining data and the header, and syncs the file to disk. */
   public void finish() throws IOException {
     JsonObject header = new JsonObject().put(METADATA, metadata);
     for (Tensor t : tensors) {

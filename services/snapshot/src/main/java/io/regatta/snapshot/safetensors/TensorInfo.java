@@ -3,12 +3,12 @@ package io.regatta.snapshot.safetensors;
 import java.util.List;
 
 /**
- * One tensor of a safetensors file, as its header says.
+ * One tensor of a safetensors file, from its header.
  *
  * @param name unique in the file
  * @param dtype {@code F32}, {@code I64}, ...
  * @param begin first byte, counted from the end of the header
- * @param end one behind the last byte
+ * @param end one after the last byte
  */
 public record TensorInfo(String name, String dtype, List<Long> shape, long begin, long end) {
 
@@ -19,7 +19,7 @@ public record TensorInfo(String name, String dtype, List<Long> shape, long begin
     return end - begin;
   }
 
-  /** Product of the shape. */
+  /** Returns the product of the shape. */
   public long elements() {
     return elements(shape);
   }
@@ -32,7 +32,7 @@ public record TensorInfo(String name, String dtype, List<Long> shape, long begin
     return n;
   }
 
-  /** Bytes of an element of the types that are written here. */
+  /** Returns the bytes of an element of the types that are written here. */
   static int width(String dtype) {
     return dtype.equals(I64) ? Long.BYTES : Float.BYTES;
   }

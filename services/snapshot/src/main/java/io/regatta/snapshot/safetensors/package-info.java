@@ -1,4 +1,5 @@
 /**
- * Files of tensors in the safetensors format. Snapshots and models are made of them.
+ * Files of tensors in the safetensors format. Snapshots and models consist of them; their readers and writers are the
+ * callers.
  */
 package io.regatta.snapshot.safetensors;

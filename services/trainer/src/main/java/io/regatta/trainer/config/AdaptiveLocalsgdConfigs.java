@@ -3,7 +3,7 @@ package io.regatta.trainer.config;
 import io.regatta.core.collective.compress.LocalSteps;
 import io.regatta.node.settings.Setting;
 
-/** The {@code collective.adaptive_localsgd_configs} section of a job, in PaddlePaddle's words. */
+/** The {@code collective.adaptive_localsgd_configs} section of a job, with PaddlePaddle's key names. */
 public record AdaptiveLocalsgdConfigs(
     @Setting(value = "1", unit = "steps", doc = "Steps between two averagings that the rule starts from: it makes them "
         + "more where the learning rate falls, and fewer where the loss does, from 1 to 16.")
@@ -13,6 +13,6 @@ public record AdaptiveLocalsgdConfigs(
     long beginStep) implements Communication {
 
   public AdaptiveLocalsgdConfigs {
-    LocalSteps.adaptive(initKSteps, beginStep); // refuses what it would refuse later
+    LocalSteps.adaptive(initKSteps, beginStep); // throws for values that would fail later
   }
 }

@@ -3,14 +3,14 @@ package io.regatta.trainer.config;
 import io.regatta.core.collective.WireType;
 import io.regatta.core.error.RegattaException.InvalidInput;
 
-/** What the ranks of a collective job tell each other, and when: the same on all. */
+/** The content and the rhythm of the exchange among the ranks of a collective job; the same on all ranks. Immutable. */
 public sealed interface Communication
     permits Communication.AllReduce, DgcConfigs, LocalsgdConfigs, AdaptiveLocalsgdConfigs {
 
   /**
-   * The sum of all gradients in every step.
+   * An exchange of the sum of all gradients in every step.
    *
-   * @param wire type of float in which they travel
+   * @param wire float type of the gradients on the wire
    */
   record AllReduce(WireType wire) implements Communication {
 
@@ -21,6 +21,6 @@ public sealed interface Communication
     }
   }
 
-  /** Nothing is left out. */
+  /** All-reduce in float32, without any compression. */
   Communication PLAIN = new AllReduce(WireType.FLOAT32);
 }

@@ -60,9 +60,9 @@ public record DataConfig(
     @Setting(value = "true", doc = "Batches come in the (shuffled) order of the files however many threads read.")
     boolean ordered) {
 
-  /** How an example is written as a line. */
+  /** The text format of an example. */
   public enum Format {
-    /** As the program has it. */
+    /** The program's own format. */
     AUTO,
     /** Criteo's columns: {@link io.regatta.trainer.data.format.CriteoFormat}. */
     CRITEO,
@@ -77,23 +77,25 @@ public record DataConfig(
     /** PaddleRec's {@code name:value}: {@link io.regatta.trainer.data.format.SlotTextFormat}. */
     SLOTS;
 
-    /** As it is written in a job. */
+    /** Returns the name as it is written in a job. */
     public String label() {
       return name().toLowerCase(Locale.ROOT);
     }
   }
 
-  /** How training data are dealt out to the replicas. */
+  /** The assignment of training data to the replicas. */
   public enum ShardBy {
-    /** Every replica reads all records and takes its part of each global batch: the same batches as one worker's. */
+    /**
+     * Every replica reads all records and keeps its share of each global batch: the same batches as with one worker.
+     */
     POSITION,
     /** Whole files in contiguous runs, each read by one replica only: PaddlePaddle's {@code get_file_shard}. */
     FILE,
-    /** Whole files, those whose number is the replica's modulo the number of replicas. */
+    /** Whole files: those whose number modulo the number of replicas is the replica's number. */
     FILE_MODULO
   }
 
-  /** How training files are read. */
+  /** The way in which training files are read. */
   public enum Reading {
     /** One after another, in order. */
     STREAM,

@@ -4,7 +4,7 @@ import io.regatta.core.collective.compress.Sparsity;
 import io.regatta.node.settings.Setting;
 import java.util.List;
 
-/** The {@code collective.dgc_configs} section of a job: deep gradient compression, in PaddlePaddle's words. */
+/** The {@code collective.dgc_configs} section of a job: deep gradient compression, with PaddlePaddle's key names. */
 public record DgcConfigs(
     @Setting(value = "0", unit = "steps", doc = "Before, gradients are exchanged whole.")
     long rampupBeginStep,
@@ -19,10 +19,10 @@ public record DgcConfigs(
 
   public DgcConfigs {
     sparsity = List.copyOf(sparsity);
-    new Sparsity(rampupBeginStep, rampupStep, sparsity); // refuses what it would refuse later
+    new Sparsity(rampupBeginStep, rampupStep, sparsity); // throws for values that would fail later
   }
 
-  /** The same as core's value. */
+  /** Returns the same as core's value. */
   public Sparsity toSpec() {
     return new Sparsity(rampupBeginStep, rampupStep, sparsity);
   }

@@ -9,17 +9,19 @@ import java.util.OptionalInt;
 import java.util.stream.Collectors;
 
 /**
- * Which GPU of a machine is whose: the trainer of local rank r has the one at place r mod their number. A trainer has one, which it
- * calls {@code gpu:0}; servers have none. In collective mode a trainer that has one trains on it, unless the job says {@code device: cpu};
- * with servers the job's {@code device} decides, and the assignment says only which GPU is meant. Immutable.
+ * An assignment of a machine's GPUs to its trainers. The trainer of local rank r has the GPU at index r modulo their
+ * number, and calls it {@code gpu:0}; servers have none. In collective mode a trainer with a GPU trains on it, unless
+ * the job says {@code device: cpu}. With servers the job's {@code device} decides, and the assignment only says which
+ * GPU is meant. Immutable.
  *
- * @param gpus numbers as the process (or, for {@link #environment}, the machine) counts them; none: nothing is assigned
+ * @param gpus numbers as the process (or, for {@link #environment}, the machine) counts them; empty: nothing is
+ *     assigned
  */
 public record GpuAssignment(List<Integer> gpus) {
 
-  /** Nobody has a GPU of its own. */
+  /** No GPU is assigned. */
   public static final GpuAssignment NONE = new GpuAssignment(List.of());
-  /** What CUDA reads in the environment: all that a process sees, which it counts from 0. */
+  /** CUDA's environment variable: the GPUs that a process sees, which it counts from 0. */
   private static final String VISIBLE = "CUDA_VISIBLE_DEVICES";
 
   public GpuAssignment {
@@ -33,14 +35,14 @@ public record GpuAssignment(List<Integer> gpus) {
     return gpus.stream().map(String::valueOf).collect(Collectors.joining(","));
   }
 
-  /** As on a command line: {@code 0,1}. */
+  /** Returns the numbers as on a command line: {@code 0,1}. */
   @Override
   public String toString() {
     return text(gpus);
   }
 
   /**
-   * How many trainers of lower ranks are on a trainer's host.
+   * Returns the number of trainers of lower ranks on the same host.
    *
    * @param hosts by rank, as each trainer names its own
    */
@@ -48,18 +50,18 @@ public record GpuAssignment(List<Integer> gpus) {
     return (int) hosts.subList(0, rank).stream().filter(hosts.get(rank)::equals).count();
   }
 
-  /** Whose the trainer is; empty if nothing is assigned. */
+  /** Returns the GPU of a trainer; empty if nothing is assigned. */
   public OptionalInt of(int localRank) {
     return gpus.isEmpty() ? OptionalInt.empty() : OptionalInt.of(gpus.get(localRank % gpus.size()));
   }
 
   /**
-   * The device of a trainer's models among several trainers of one process, all of whose GPUs are visible.
+   * Returns the device of a trainer's models, for several trainers in one process that sees all their GPUs.
    *
    * @param device the job's: {@code auto}, {@code cpu} or {@code gpu:N}
-   * @return {@code cpu}; {@code gpu:N}, which must be there; {@code auto}, the engine's own choice; {@code auto:N}: that one if the
-   *     engine sees any GPU, else the CPU
-   * @throws InvalidInput if the job wants another one than a trainer has
+   * @return {@code cpu}; {@code gpu:N}, which must exist; {@code auto}, the engine's own choice; {@code auto:N}: that
+   *     one if the engine sees any GPU, else the CPU
+   * @throws InvalidInput if the job names another GPU than {@code gpu:0}
    */
   public String device(String device, Mode mode, int localRank) {
     OptionalInt own = of(localRank);
@@ -76,7 +78,7 @@ public record GpuAssignment(List<Integer> gpus) {
     return "gpu:" + own.getAsInt();
   }
 
-  /** What a trainer's process of its own has in its environment: then it sees its GPU only. */
+  /** Returns the environment of a trainer's own process, in which it sees its GPU only. */
   public Map<String, String> environment(int localRank) {
     OptionalInt own = of(localRank);
     return own.isEmpty() ? Map.of() : Map.of(VISIBLE, Integer.toString(own.getAsInt()));

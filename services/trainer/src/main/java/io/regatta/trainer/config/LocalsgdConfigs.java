@@ -3,7 +3,7 @@ package io.regatta.trainer.config;
 import io.regatta.core.collective.compress.LocalSteps;
 import io.regatta.node.settings.Setting;
 
-/** The {@code collective.localsgd_configs} section of a job, in PaddlePaddle's words. */
+/** The {@code collective.localsgd_configs} section of a job, with PaddlePaddle's key names. */
 public record LocalsgdConfigs(
     @Setting(value = "1", unit = "steps", doc = "Steps that a trainer makes alone between two averagings of the "
         + "parameters.")
@@ -13,6 +13,6 @@ public record LocalsgdConfigs(
     long beginStep) implements Communication {
 
   public LocalsgdConfigs {
-    LocalSteps.fixed(kSteps, beginStep); // refuses what it would refuse later
+    LocalSteps.fixed(kSteps, beginStep); // throws for values that would fail later
   }
 }

@@ -6,7 +6,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
 /**
- * Where the trainers of a collective job meet: what {@code collective.store} says. Immutable.
+ * The place where the trainers of a collective job find each other: the parsed key {@code collective.store}. Immutable.
  *
  * @param directory of files; otherwise null
  * @param server of an HTTP store; otherwise null
@@ -16,13 +16,22 @@ public record MeetingStore(Kind kind, Path directory, HostPort server) {
   private static final String HTTP = "http://";
 
   /**
-   * How. SERVICE: the rendezvous service decides who is in the job. FILE: files in a directory that all see. HTTP: a server that speaks
-   * gloo's key-value protocol with conditions, as a rendezvous does at {@code rendezvous.http.gloo_port}. HAZELCAST: the shared map of
-   * the cluster that the trainers form.
+   * The kind of place:
+   * <ul>
+   *   <li>SERVICE: the rendezvous service decides who is in the job.
+   *   <li>FILE: files in a directory that all trainers see.
+   *   <li>HTTP: a server that speaks gloo's key-value protocol with conditions, such as a rendezvous at
+   *       {@code rendezvous.http.gloo_port}.
+   *   <li>HAZELCAST: the shared map of the cluster that the trainers form.
+   * </ul>
    */
   public enum Kind { SERVICE, FILE, HTTP, HAZELCAST }
 
-  /** @throws InvalidInput if it is none of them */
+  /**
+   * Parses the key's text.
+   *
+   * @throws InvalidInput if it is none of the kinds
+   */
   static MeetingStore parse(String text) {
     if (text.equals("service") || text.equals("hazelcast")) {
       return new MeetingStore(text.equals("service") ? Kind.SERVICE : Kind.HAZELCAST, null, null);

@@ -1,9 +1,9 @@
 package io.regatta.trainer.config;
 
-/** The end of a run that has lost trainers whose part of the data nobody else trains. */
+/** The outcome of a run that has lost trainers whose partition of the data is not trained by others. */
 public enum OnTrainerLost {
   /** The others train and save, and the run ends with a non-zero status. */
   FAIL,
-  /** The others train and save, and that is success. */
+  /** The others train and save, and the run ends with status 0. */
   CONTINUE
 }

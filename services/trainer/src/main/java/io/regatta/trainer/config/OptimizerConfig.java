@@ -61,7 +61,7 @@ public record OptimizerConfig(
         + "call l2.")
     double l2) {
 
-  /** Update rules, and the one that says that nothing was chosen. */
+  /** Update rules, and AUTO for no choice. */
   public enum Kind { AUTO, SGD, NAIVE, MOMENTUM, ADAGRAD, ADAM, FTRL }
 
   public OptimizerConfig {
@@ -90,7 +90,7 @@ public record OptimizerConfig(
     }
   }
 
-  /** Of a job file's two sections the one for sparse tables: its own, or the other if no kind was chosen. */
+  /** Returns the section for sparse tables: their own, or the dense one if no kind was chosen. */
   static OptimizerConfig sparse(OptimizerConfig own, OptimizerConfig dense) {
     if (own.kind() != Kind.AUTO) {
       return own;
@@ -102,13 +102,13 @@ public record OptimizerConfig(
     return dense;
   }
 
-  /** As {@link #toSpec(int)}, for one replica. */
+  /** Returns {@link #toSpec(int)} for one replica. */
   public OptimizerSpec toSpec() {
     return toSpec(1);
   }
 
   /**
-   * The optimizer as core's value, the one that travels to the servers.
+   * Returns the optimizer as core's value, which is sent to the servers.
    *
    * @param replicas of all trainers, for linear scaling
    */

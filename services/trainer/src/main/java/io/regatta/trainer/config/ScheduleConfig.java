@@ -58,12 +58,12 @@ public record ScheduleConfig(
     }
   }
 
-  /** No schedule. */
+  /** Returns the constant schedule. */
   public static ScheduleConfig constant() {
     return Settings.defaults(ScheduleConfig.class);
   }
 
-  /** The schedule as core's value. */
+  /** Returns the schedule as core's value. */
   public LearningRate toSpec(double base) {
     return new LearningRate(kind, base, decaySteps, decayRate, staircase, boundaries, values, modelDim, minimum,
         warmupSteps, warmupStart);

@@ -3,7 +3,7 @@ package io.regatta.trainer.config;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
 
-/** The {@code snapshots} section of a job: when the servers write everything that the job has there to disk. */
+/** The {@code snapshots} section of a job: when the servers write all state of the job to disk. */
 public record SnapshotConfig(
     @Setting(doc = "Directory for snapshots, which all servers and trainers see under this path; empty: the job's output.")
     String dir,
@@ -45,23 +45,28 @@ public record SnapshotConfig(
     }
   }
 
-  /** Whether any is taken without being asked for by the program. */
+  /** Returns true if any snapshot is taken without a call of the program. */
   public boolean isOn() {
     return everySteps > 0 || everyPass || batchEverySteps > 0;
   }
 
-  /** Whether one is taken after this step. */
+  /** Returns true if a snapshot is taken after this step. */
   public boolean isDue(long steps) {
     return everySteps > 0 && steps % everySteps == 0 || isBatchDue(steps);
   }
 
-  /** The last step of those behind {@code from} up to {@code to} after which one is due; 0 if there is none. */
+  /**
+   * Returns the last step after {@code from} and up to {@code to} after which a snapshot is due; 0 if there is none.
+   */
   public long lastDue(long from, long to) {
     long last = Math.max(everySteps > 0 ? to - to % everySteps : 0, batchEverySteps > 0 ? to - to % batchEverySteps : 0);
     return last > from ? last : 0;
   }
 
-  /** Whether the one taken after this step is of kind batch: it has all that one of {@code every_steps} would have. */
+  /**
+   * Returns true if the snapshot after this step is of kind batch. It then takes the place of the one of
+   * {@code every_steps}.
+   */
   public boolean isBatchDue(long steps) {
     return batchEverySteps > 0 && steps % batchEverySteps == 0;
   }

@@ -4,12 +4,12 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 
 /**
- * How this program's trainers exchange parameters. Immutable.
+ * The way in which this program's trainers exchange parameters. Immutable.
  *
  * @param mode exchange mode
  * @param kSteps steps between two exchanges ({@code GEO} only, ≥ 1)
  * @param stalenessBound steps that a trainer may be ahead of the slowest ({@code SSP} only, ≥ 0)
- * @param communication what the ranks tell each other ({@code COLLECTIVE} only)
+ * @param communication what the ranks exchange ({@code COLLECTIVE} only)
  */
 public record Strategy(Mode mode, int kSteps, int stalenessBound, Communication communication) {
 
@@ -28,58 +28,60 @@ public record Strategy(Mode mode, int kSteps, int stalenessBound, Communication 
     }
   }
 
-  /** With servers, or by plain all-reduce. */
+  /** Creates a strategy with servers, or by plain all-reduce. */
   public Strategy(Mode mode, int kSteps, int stalenessBound) {
     this(mode, kSteps, stalenessBound, Communication.PLAIN);
   }
 
-  /** One round per step over all ranks; deterministic. */
+  /** Returns sync: one round per step over all ranks; deterministic. */
   public static Strategy sync() {
     return new Strategy(Mode.SYNC, 0, 0);
   }
 
-  /** The replicas of a trainer are merged, trainers do not wait for each other. */
+  /** Returns half-async: the replicas of a trainer are merged, and trainers do not wait for each other. */
   public static Strategy halfAsync() {
     return new Strategy(Mode.HALF_ASYNC, 0, 0);
   }
 
-  /** Every push is applied as it comes. */
+  /** Returns async: every push is applied when it arrives. */
   public static Strategy async() {
     return new Strategy(Mode.ASYNC, 0, 0);
   }
 
-  /** Local SGD, deltas exchanged every {@code kSteps} steps. */
+  /** Returns geo: local SGD, with deltas exchanged every {@code kSteps} steps. */
   public static Strategy geo(int kSteps) {
     return new Strategy(Mode.GEO, kSteps, 0);
   }
 
-  /** Asynchronous, but nobody runs more than {@code bound} steps ahead of the slowest. */
+  /** Returns ssp: asynchronous, but no trainer is more than {@code bound} steps ahead of the slowest. */
   public static Strategy ssp(int bound) {
     return new Strategy(Mode.SSP, 0, bound);
   }
 
-  /** Without servers: the trainers reduce their gradients among themselves, in every step. */
+  /** Returns collective: the trainers reduce their gradients among themselves in every step, without servers. */
   public static Strategy collective() {
     return collective(Communication.PLAIN);
   }
 
   /**
-   * Without servers and with fewer bytes, e.g. {@code Strategy.collective(new DgcConfigs(1000, 500, List.of(0.75, 0.999)))}, or
+   * Returns collective with fewer bytes, for example
+   * {@code Strategy.collective(new DgcConfigs(1000, 500, List.of(0.75, 0.999)))}, or
    * {@code Strategy.collective(new LocalsgdConfigs(4, 100))}.
    */
   public static Strategy collective(Communication communication) {
     return new Strategy(Mode.COLLECTIVE, 0, 0, communication);
   }
 
-  /** What the job file says. */
+  /** Returns the job file's strategy. */
   public static Strategy fromJob(JobConfig job) {
     return new Strategy(job.mode(), job.kSteps(), job.stalenessBound(), job.collective().communication());
   }
 
   /**
-   * Whether a job that has been started as its file says can be trained so: the file decides what processes there are.
+   * Checks that a job started from its file can be trained by this strategy: the file decides which processes run.
    *
-   * @throws InvalidInput if this needs servers and the job has none, or this has no use for those of the job
+   * @throws InvalidInput if this strategy needs servers and the job has none, or the job has servers and this needs
+   *     none
    */
   public void check(JobConfig job) {
     if (!mode.needsServers() && job.mode().needsServers()) {

@@ -43,17 +43,17 @@ public record TrainerConfig(
     }
   }
 
-  /** A trainer inside another program, which does its own reporting. */
+  /** Creates the configuration of a trainer inside another program, which does its own reporting. */
   public TrainerConfig(JobConfig job, int rank, String endpoint) {
     this(job, rank, endpoint, "", 0, List.of(), StreamConfig.defaults());
   }
 
-  /** The same for a rank of another job: for clusters within one JVM. */
+  /** Returns the same for a rank of another job, for clusters within one JVM. */
   public TrainerConfig as(JobConfig otherJob, int otherRank) {
     return new TrainerConfig(otherJob, otherRank, endpoint, result, stepDelayMs, gpus, stream);
   }
 
-  /** The same with so many milliseconds added to every step. */
+  /** Returns the same with the given milliseconds added to every step. */
   public TrainerConfig slowedBy(long delayMs) {
     return new TrainerConfig(job, rank, endpoint, result, delayMs, gpus, stream);
   }

@@ -1,2 +1,2 @@
-/** What a job and a trainer are told: the records behind a job file and the section {@code trainer}. */
+/** The configuration of a job and of a trainer: the records of a job file and of the section {@code trainer}. */
 package io.regatta.trainer.config;

@@ -8,8 +8,8 @@ import ai.djl.translate.Batchifier;
 import io.regatta.core.reduce.DistinctIds;
 
 /**
- * A batch of a {@link SlotDataset} that knows the distinct ids in its array of ids, and where reading goes on behind it.
- * Belongs to the model thread.
+ * A batch of a {@link SlotDataset} with the distinct ids of its array of ids and the cursor after it. Belongs to the
+ * model thread.
  */
 public final class BatchWithIds extends Batch {
 
@@ -29,27 +29,30 @@ public final class BatchWithIds extends Batch {
     this.after = after;
   }
 
-  /** One whose lines were all left out as bad: nothing to train on, but a place in the data. */
+  /** Returns a batch whose lines were all skipped as bad: no examples, but a position in the data. */
   static BatchWithIds empty(NDManager manager, long done, long all, DataCursor after) {
     return new BatchWithIds(manager, new NDList(), new NDList(), 0, done, all, null, null, after);
   }
 
-  /** What {@link SlotDataset#resume} takes, for a run that has trained on this batch and on those before it. */
+  /** Returns the cursor from which {@link SlotDataset#resume} continues after this batch and all before it. */
   public DataCursor after() {
     return after;
   }
 
-  /** For each place for an id, row by row, the number of the distinct id there, negative if there is none; empty without slots. */
+  /**
+   * Returns the index of the distinct id at each id position, row by row; negative where there is none; empty without
+   * slots.
+   */
   public int[] positions() {
     return distinct == null ? new int[0] : distinct.position();
   }
 
-  /** The distinct ids that {@link #positions} number. */
+  /** Returns the distinct ids to which {@link #positions} refer. */
   public long[] ids() {
     return distinct == null ? new long[0] : distinct.ids();
   }
 
-  /** The distinct ids of an array of this batch; null if they are not known. */
+  /** Returns the distinct ids of an array of this batch; null if they are not known. */
   public DistinctIds distinct(NDArray array) {
     return array == ids ? distinct : null;
   }

@@ -2,22 +2,23 @@ package io.regatta.trainer.data;
 
 import java.util.List;
 
-/** How the workers of a job give each other examples. One per worker, used on its model thread. */
+/** An all-to-all exchange of examples among the workers of a job. There is one per worker, used on its model thread. */
 public interface ExampleExchange {
 
-  /** This worker's number. */
+  /** Returns this worker's number. */
   int worker();
 
-  /** Number of workers. */
+  /** Returns the number of workers. */
   int workers();
 
   /**
-   * Gives every worker its examples and waits for those of all others; all workers must call it.
+   * Sends every worker its examples and waits for those of all others. All workers must call it.
    *
-   * @param layout of all examples, the same everywhere
-   * @param outgoing parts by worker, this one's own too; they belong to the exchange afterwards
-   * @return parts by the worker that they came from, in the order in which it gave them
-   * @throws io.regatta.core.error.RegattaException.PeerLost if a worker is lost on the way: nobody has the examples then
+   * @param layout of all examples, the same on all workers
+   * @param outgoing batches by receiving worker, this one included; the exchange owns them afterwards
+   * @return batches by sending worker, in the order in which it sent them
+   * @throws io.regatta.core.error.RegattaException.PeerLost if a worker is lost during the exchange: then no worker has
+   *     the examples
    */
   List<List<SlotBatch>> exchange(Layout layout, List<List<SlotBatch>> outgoing);
 }

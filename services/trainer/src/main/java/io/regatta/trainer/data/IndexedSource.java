@@ -1,16 +1,16 @@
 package io.regatta.trainer.data;
 
 /**
- * A source whose examples have numbers from 0: nothing but numbers is shuffled and dealt out, and any example can be read
- * without those before it. An example also knows its pass, so that what is drawn for it (augmentation) can be a function of
- * seed, pass and number.
+ * A source whose examples have numbers from 0. Only numbers are shuffled and assigned, and any example can be read
+ * without those before it. An example also knows its pass, so that random choices for it (augmentation) can be a
+ * function of seed, pass and number.
  */
 public abstract class IndexedSource implements SlotSource<IndexedSource.Example> {
 
-  /** Number of an example, and of the pass that reads it, both from 0. */
+  /** The number of an example and of the pass that reads it, both from 0. */
   public record Example(int index, int pass) {}
 
-  /** Number of examples. */
+  /** Returns the number of examples. */
   @Override
   public abstract long size();
 

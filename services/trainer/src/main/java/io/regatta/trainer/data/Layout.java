@@ -5,12 +5,12 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Widths of an example: {@code dense} float features, sparse features (slots) of 64-bit ids, and one label.
+ * The widths of an example: {@code dense} float features, sparse features (slots) of 64-bit ids, and one label.
+ * Immutable.
  *
- * @param widths for each slot, how many ids it may hold: that many places ({@code columns}), of which those without an id
- *     hold {@link io.regatta.core.reduce.DistinctIds#PADDING}
- * @param valued whether every id comes with a float value
- * @param emptyIds for each slot, the id that an empty value has; none at all where such a value has no id
+ * @param widths most ids of each slot; positions without an id hold {@link io.regatta.core.reduce.DistinctIds#PADDING}
+ * @param valued true if every id has a float value
+ * @param emptyIds for each slot, the id that stands for an empty value; an empty list if empty values have no id
  */
 public record Layout(int dense, List<Integer> widths, boolean valued, List<Long> emptyIds) {
 
@@ -25,12 +25,12 @@ public record Layout(int dense, List<Integer> widths, boolean valued, List<Long>
     }
   }
 
-  /** Where empty values have no ids. */
+  /** Creates a layout whose empty values have no ids. */
   public Layout(int dense, List<Integer> widths, boolean valued) {
     this(dense, widths, valued, List.of());
   }
 
-  /** Slots of one id each, without values. */
+  /** Creates a layout with slots of one id each, without values. */
   public Layout(int dense, int slots) {
     this(dense, Collections.nCopies(Math.max(0, slots), 1), false);
   }
@@ -43,7 +43,7 @@ public record Layout(int dense, List<Integer> widths, boolean valued, List<Long>
     return widths.size();
   }
 
-  /** Places for ids in an example; as many as slots where each holds one. */
+  /** Returns the number of id positions of an example; equal to the slots if each holds one id. */
   public int columns() {
     int columns = 0;
     for (int width : widths) {
@@ -52,7 +52,7 @@ public record Layout(int dense, List<Integer> widths, boolean valued, List<Long>
     return columns;
   }
 
-  /** Whether each slot is the sum over its ids: some may hold several, or ids have values. */
+  /** Returns true if each slot is the sum over its ids, because a slot may hold several or ids have values. */
   public boolean pooled() {
     return valued || columns() > slots();
   }

@@ -3,23 +3,23 @@ package io.regatta.trainer.data;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A line of text not yet parsed: a part of a block of bytes that it shares with its neighbours and that is not changed any
- * more. Immutable, any thread.
+ * A line of text not yet parsed: a range of a block of bytes that it shares with its neighbours and that does not
+ * change any more. Immutable; any thread may use it.
  *
- * @param file where it is from, as messages call it
+ * @param file name of its file in messages
  * @param number from 1
  * @param bytes the block
  * @param from the line's first byte in the block
- * @param to one behind its last, without the line end
+ * @param to index after its last byte, without the line end
  */
 public record Line(String file, long number, byte[] bytes, int from, int to) {
 
-  /** The line as UTF-8. */
+  /** Returns the line as UTF-8. */
   public String text() {
     return text(from, to);
   }
 
-  /** A part of the block as UTF-8. */
+  /** Returns a range of the block as UTF-8. */
   public String text(int first, int end) {
     return new String(bytes, first, end - first, StandardCharsets.UTF_8);
   }

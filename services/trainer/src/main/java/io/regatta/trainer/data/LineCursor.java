@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The lines of files, one file after another, as {@link LineBlocks} cuts them; empty ones are passed over (but numbered). One
- * thread at a time, but for {@link #cancel}.
+ * A cursor over the lines of files, one file after another, as {@link LineBlocks} splits them. Empty lines are skipped
+ * but numbered. One thread at a time uses it, except for {@link #cancel}.
  */
 public final class LineCursor implements SlotSource.Cursor<Line> {
 
@@ -25,7 +25,7 @@ public final class LineCursor implements SlotSource.Cursor<Line> {
   private String name;
   private LineBlocks blocks;
   private long lines;
-  /** Of files before the one that is open. */
+  /** Bytes of the files before the open one. */
   private volatile long bytesBefore;
 
   public LineCursor(List<Path> files) {
@@ -33,8 +33,10 @@ public final class LineCursor implements SlotSource.Cursor<Line> {
   }
 
   /**
-   * @param command that files go through; null: none
-   * @param start where to begin, in the queue's first file; null, or of no file: at its beginning
+   * Creates a cursor over a queue of files.
+   *
+   * @param command through which files are piped; null: none
+   * @param start where to begin, in the queue's first file; null, or without a file: at its beginning
    */
   public LineCursor(FileQueue queue, PipeCommand command, DataCursor start) {
     this.queue = queue;
@@ -82,7 +84,7 @@ public final class LineCursor implements SlotSource.Cursor<Line> {
     return openNext(0);
   }
 
-  /** @param offset where reading is to begin, if it can begin there */
+  /** @param offset where reading should begin, if the file is seekable */
   private boolean openNext(long offset) throws IOException {
     int next = queue.take();
     if (next < 0) {
@@ -91,7 +93,7 @@ public final class LineCursor implements SlotSource.Cursor<Line> {
     number = next;
     path = queue.file(next);
     name = command == null ? DataFiles.name(path) : DataFiles.name(path) + " (through '" + command.line() + "')";
-    if (cancelled) { // a command that is killed while it starts may leave what it starts behind
+    if (cancelled) { // a command that is killed while it starts may leave its child processes running
       throw new Cancelled("reading of " + name + " was cancelled");
     }
     long begin = FileBytes.isSeekable(path, command) ? offset : 0;
@@ -134,7 +136,7 @@ public final class LineCursor implements SlotSource.Cursor<Line> {
     }
   }
 
-  /** Lines that a cursor over these files yields: reads them all, without parsing. */
+  /** Returns the number of lines of a cursor over these files; reads them all, without parsing. */
   public static long count(List<Path> files) {
     long counted = 0;
     try (LineCursor cursor = new LineCursor(files)) {

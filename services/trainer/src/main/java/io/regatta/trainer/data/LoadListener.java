@@ -1,10 +1,15 @@
 package io.regatta.trainer.data;
 
-/** Is told how far a load of files into memory is; on the thread that waits for it, a few times a second and at the end. */
+/**
+ * A listener for the progress of loading files into memory. Called on the thread that waits for the load, a few times a
+ * second and at the end.
+ */
 @FunctionalInterface
 public interface LoadListener {
 
   /**
+   * Called with the progress so far.
+   *
    * @param bytes of the files that have been read
    * @param all their size
    */

@@ -6,7 +6,7 @@ import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Logs the rate of a load and the time left, every few seconds. Used by the thread that waits for the load. */
+/** A log of the rate of a load and the time left, every few seconds. Used by the thread that waits for the load. */
 public final class LoadLog implements LoadListener {
 
   private static final Logger LOG = LoggerFactory.getLogger(LoadLog.class);

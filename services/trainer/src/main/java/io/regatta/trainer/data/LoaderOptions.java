@@ -3,19 +3,20 @@ package io.regatta.trainer.data;
 import io.regatta.core.error.RegattaException.InvalidInput;
 
 /**
- * How a {@link SlotLoader} turns a source into batches.
+ * The options by which a {@link SlotLoader} turns a source into batches. Immutable.
  *
  * @param batchSize examples per batch of one worker
- * @param dropLast whether a last group that does not fill every worker's batch is left out
- * @param shuffleBuffer records shuffled together: that many are read, shuffled, handed on; 0: file order
+ * @param dropLast true to leave out a last group that does not fill every worker's batch
+ * @param shuffleBuffer records shuffled together; 0: file order
  * @param seed of the shuffle; the order is a function of (seed, epoch, shuffleBuffer) alone
- * @param prefetchDepth batches ready or in work ahead of the consumer
+ * @param prefetchDepth batches ready or being parsed ahead of the consumer
  * @param readerThreads threads that read and parse
- * @param ordered whether batches come in the source's (shuffled) order however many threads read; otherwise each comes
- *     as soon as it is parsed
+ * @param ordered true to keep the source's (shuffled) order with any number of threads; otherwise each batch is
+ *     delivered as soon as it is parsed
  * @param shard this worker's position
  * @param shards number of positions; see {@link #shard(int, int)}
- * @param sameSteps whether a last window of fewer examples than positions is left out, so that all get the same number of batches
+ * @param sameSteps true to leave out a last window of fewer examples than positions, so that all get the same number of
+ *     batches
  */
 public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, long seed, int prefetchDepth,
     int readerThreads, boolean ordered, int shard, int shards, boolean sameSteps) {
@@ -30,13 +31,13 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
     require(shards >= 1 && shard >= 0 && shard < shards, "shard", shard, "0 to " + (shards - 1));
   }
 
-  /** Of which no example is left out for want of others. */
+  /** Creates options without {@link #sameSteps}. */
   public LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, long seed, int prefetchDepth, int readerThreads,
       boolean ordered, int shard, int shards) {
     this(batchSize, dropLast, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered, shard, shards, false);
   }
 
-  /** The limits of {@code prefetchDepth} and {@code readerThreads}, which a job file's keys have too. */
+  /** Checks the limits of {@code prefetchDepth} and {@code readerThreads}, which also hold for a job file's keys. */
   public static void checkReading(int prefetchDepth, int readerThreads) {
     require(prefetchDepth >= 1 && prefetchDepth <= PREFETCH_MAX, "prefetch_depth", prefetchDepth, "1 to " + PREFETCH_MAX);
     require(readerThreads >= 1 && readerThreads <= READER_THREADS_MAX, "reader_threads", readerThreads,
@@ -49,7 +50,7 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
     }
   }
 
-  /** Everything in file order in batches of {@code batchSize}, on one reader thread. */
+  /** Returns options for one reader thread that reads everything in file order, in batches of {@code batchSize}. */
   public static LoaderOptions inOrder(int batchSize) {
     return new LoaderOptions(batchSize, false, 0, 0, 8, 1, true, 0, 1);
   }
@@ -69,29 +70,33 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
   }
 
   /**
-   * Position {@code index} of {@code count} equal workers. The (shuffled) records are cut into windows of
-   * {@code count × batchSize}; of each window, worker k gets the k-th part. So the workers' batches of step t, put one
-   * after the other, are the batch t of a single worker with {@code count} times the batch size. The last window, if
-   * short, is cut into equal parts too (they differ by at most one example), so that no worker runs out of steps
-   * early; with fewer examples left than workers, some get none, or, with {@link #sameSteps}, all get none.
+   * Returns the options of position {@code index} of {@code count} equal workers. The (shuffled) records are cut into
+   * windows of {@code count × batchSize}; worker k gets the k-th share of each window. So the workers' batches of step
+   * t, concatenated, are batch t of a single worker with {@code count} times the batch size.
+   *
+   * <p>A short last window is cut into equal shares too (they differ by at most one example), so that no worker runs
+   * out of steps early. With fewer examples left than workers, some get none, or, with {@link #sameSteps}, all get
+   * none.
    */
   public LoaderOptions shard(int index, int count) {
     return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered,
         index, count, sameSteps);
   }
 
-  /** The same, of which all positions get the same number of batches: for workers whose steps wait for each other. */
+  /**
+   * Returns the same with an equal number of batches for all positions, for workers whose steps wait for each other.
+   */
   LoaderOptions withSameSteps() {
     return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered,
         shard, shards, true);
   }
 
-  /** Records per window of all workers. */
+  /** Returns the records per window of all workers. */
   long window() {
     return (long) batchSize * shards;
   }
 
-  /** Fewest records that the last window may have; with fewer it is left out. */
+  /** Returns the fewest records of a last window; a smaller one is left out. */
   long leastWindow() {
     return dropLast ? window() : sameSteps ? shards : 1;
   }
@@ -101,24 +106,26 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
     return last < leastWindow() ? 0 : last;
   }
 
-  /** Batches that this position gets from {@code records} records, or -1 if that number is unknown (-1). */
+  /** Returns the batches that this position gets from {@code records} records, or -1 if that number is unknown (-1). */
   long batches(long records) {
     long last = records < 0 ? 0 : lastWindow(records);
     return records < 0 ? -1 : records / window() + (partEnd(last) > partStart(last) ? 1 : 0);
   }
 
-  /** Examples that this position gets from {@code records} records, or -1 if that number is unknown (-1). */
+  /**
+   * Returns the examples that this position gets from {@code records} records, or -1 if that number is unknown (-1).
+   */
   long examples(long records) {
     long last = records < 0 ? 0 : lastWindow(records);
     return records < 0 ? -1 : records / window() * batchSize + partEnd(last) - partStart(last);
   }
 
-  /** First record of this position in a window of {@code records}. */
+  /** Returns the index of this position's first record in a window of {@code records}. */
   long partStart(long records) {
     return records * shard / shards;
   }
 
-  /** One behind the last record of this position in a window of {@code records}. */
+  /** Returns the index after this position's last record in a window of {@code records}. */
   long partEnd(long records) {
     return records * (shard + 1) / shards;
   }

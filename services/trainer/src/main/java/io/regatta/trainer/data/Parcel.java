@@ -1,7 +1,7 @@
 package io.regatta.trainer.data;
 
 /**
- * Some examples on their way from one trainer to another. Immutable once handed on.
+ * A batch of examples sent from one replica to another. Immutable once it has been sent.
  *
  * @param from the sender's replica
  * @param to the receiver's replica

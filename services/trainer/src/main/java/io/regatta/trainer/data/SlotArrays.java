@@ -11,15 +11,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Copies batches into engine arrays, through a direct buffer that it uses again. A batch becomes dense float32
- * {@code [rows, dense]}, ids int64 {@code [rows, columns]} and, if they have any, values float32 {@code [rows, columns]}; a
- * part of width 0 is left out. Owned by one model thread.
+ * A copier of batches into engine arrays, through a direct buffer that it reuses. A batch becomes dense float32
+ * {@code [rows, dense]}, ids int64 {@code [rows, columns]} and, if they have any, values float32
+ * {@code [rows, columns]}; an array of width 0 is left out. Owned by one model thread.
  */
 public final class SlotArrays {
 
   private ByteBuffer staging = ByteBuffer.allocateDirect(0);
 
-  /** Shapes of the arrays of a batch. */
+  /** Returns the shapes of a batch's arrays. */
   public static Shape[] shapes(Layout layout, int rows) {
     List<Shape> shapes = new ArrayList<>();
     if (layout.dense() > 0) {
@@ -34,7 +34,7 @@ public final class SlotArrays {
     return shapes.toArray(Shape[]::new);
   }
 
-  /** What the model takes. */
+  /** Returns the model's inputs. */
   public NDList data(NDManager scope, SlotBatch batch) {
     Layout layout = batch.layout();
     NDList data = new NDList(3);
@@ -50,12 +50,12 @@ public final class SlotArrays {
     return data;
   }
 
-  /** The ids among {@link #data}; null if there are none. */
+  /** Returns the array of ids of {@link #data}; null if there is none. */
   NDArray ids(NDList data, Layout layout) {
     return layout.slots() == 0 ? null : data.get(layout.dense() > 0 ? 1 : 0);
   }
 
-  /** Labels float32 {@code [rows, 1]}. */
+  /** Returns the labels, float32 {@code [rows, 1]}. */
   NDList labels(NDManager scope, SlotBatch batch) {
     return new NDList(floats(scope, batch.labels(), batch.rows(), 1));
   }
@@ -77,8 +77,8 @@ public final class SlotArrays {
   }
 
   /**
-   * The reused direct buffer, cut to a size. Engines copy out of a view of it before {@code set} returns; PyTorch
-   * would go on using a plain byte buffer.
+   * Returns the reused direct buffer, cut to a size. Engines copy out of a view of it before {@code set} returns.
+   * PyTorch would continue to use a plain byte buffer afterwards.
    */
   private ByteBuffer staging(long bytes) {
     if (staging.capacity() < bytes) {

@@ -3,8 +3,8 @@ package io.regatta.trainer.data;
 import io.regatta.core.reduce.DistinctIds;
 
 /**
- * A batch of examples in primitive arrays, row-major, filled by one reader thread and then handed to the model thread.
- * The arrays may be longer than {@code rows} needs; what lies behind is undefined.
+ * A batch of examples in primitive arrays, row-major. One reader thread fills it and then passes it to the model
+ * thread. The arrays may be longer than {@code rows} needs; what follows is undefined.
  *
  * @param layout widths of an example
  * @param rows examples in the batch
@@ -12,37 +12,37 @@ import io.regatta.core.reduce.DistinctIds;
  * @param ids sparse ids, {@code [rows × layout.columns()]}; {@link DistinctIds#PADDING} where a slot holds fewer
  * @param values of the ids; null if they have none
  * @param labels {@code [rows]}
- * @param distinct the distinct ids of all rows, row by row; null where nobody has looked for them
- * @param after where reading goes on behind this batch; null where nobody keeps count
+ * @param distinct the distinct ids of all rows, row by row; null if they were not computed
+ * @param after the cursor after this batch; null if it is not tracked
  */
 public record SlotBatch(Layout layout, int rows, float[] dense, long[] ids, float[] values, float[] labels,
     DistinctIds distinct, DataCursor after) {
 
-  /** An empty batch with room for {@code rows} examples, which a {@link SlotSource} fills. */
+  /** Returns an empty batch with room for {@code rows} examples, which a {@link SlotSource} fills. */
   public static SlotBatch allocate(Layout layout, int rows) {
     int places = Math.multiplyExact(rows, layout.columns());
     return new SlotBatch(layout, rows, new float[Math.multiplyExact(rows, layout.dense())], new long[places],
         layout.valued() ? new float[places] : null, new float[rows], null, null);
   }
 
-  /** Memory that an example takes in a batch. */
+  /** Returns the bytes of an example in a batch. */
   public static long bytes(Layout layout) {
     long each = (layout.valued() ? Float.BYTES : 0) + Long.BYTES;
     return each * layout.columns() + (long) Float.BYTES * (layout.dense() + 1);
   }
 
-  /** The first {@code n} examples, in the same arrays. */
+  /** Returns the first {@code n} examples, in the same arrays. */
   public SlotBatch first(int n) {
     return new SlotBatch(layout, n, dense, ids, values, labels, null, null);
   }
 
-  /** The first {@code n} examples, in the same arrays, with their distinct ids and what follows them. */
+  /** Returns the first {@code n} examples, in the same arrays, with their distinct ids and the cursor after them. */
   SlotBatch first(int n, DataCursor next) {
     return new SlotBatch(layout, n, dense, ids, values, labels,
         layout.slots() == 0 ? null : DistinctIds.of(ids, n * layout.columns()), next);
   }
 
-  /** Copies example {@code row} to place {@code at} of {@code into}, which has the same layout. */
+  /** Copies example {@code row} to row {@code at} of {@code into}, which has the same layout. */
   public void copy(int row, SlotBatch into, int at) {
     int columns = layout.columns();
     System.arraycopy(dense, row * layout.dense(), into.dense, at * layout.dense(), layout.dense());
@@ -53,7 +53,7 @@ public record SlotBatch(Layout layout, int rows, float[] dense, long[] ids, floa
     into.labels[at] = labels[row];
   }
 
-  /** Copies one slot of example {@code row} to place {@code at} of {@code into}, which has the same layout. */
+  /** Copies one slot of example {@code row} to row {@code at} of {@code into}, which has the same layout. */
   public void copySlot(int slot, int row, SlotBatch into, int at) {
     int columns = layout.columns();
     int from = 0;

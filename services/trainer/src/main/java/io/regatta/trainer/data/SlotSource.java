@@ -1,27 +1,27 @@
 package io.regatta.trainer.data;
 
 /**
- * A data set that can be read from the beginning any number of times, split into finding the next record (cheap, in
- * file order, one thread at a time) and parsing it (any number of threads).
+ * A data set that can be read from the beginning any number of times. Reading has two stages: finding the next record
+ * (cheap, in file order, one thread at a time) and parsing it (any number of threads).
  *
  * @param <R> a record not yet parsed, such as a line or a row number; immutable
  */
 public interface SlotSource<R> {
 
-  /** Name for threads and messages, such as a file name. */
+  /** Returns the name for threads and messages, such as a file name. */
   String name();
 
   Layout layout();
 
-  /** Number of records, or -1 if finding out would mean reading much. */
+  /** Returns the number of records, or -1 if finding it would mean reading much. */
   long size();
 
-  /** Starts reading at the first record; used by one thread at a time. */
+  /** Starts reading at the first record. One thread at a time uses the cursor. */
   Cursor<R> open();
 
   /**
-   * Starts reading at a place that a cursor of this source was at. A source whose cursors know more than their number of
-   * records goes there directly.
+   * Starts reading at the position of an earlier cursor of this source. A source whose cursors know more than their
+   * number of records seeks directly.
    *
    * @param place its file, offset and records count
    */
@@ -29,17 +29,17 @@ public interface SlotSource<R> {
     return passOver(open(), place.records());
   }
 
-  /** The cursor behind so many more of its records; it is closed if that fails. */
+  /** Skips the given number of records and returns the cursor; closes it if that fails. */
   static <R> Cursor<R> passOver(Cursor<R> cursor, long records) {
     moveOrClose(cursor, () -> {
       for (long passed = 0; passed < records && cursor.next() != null; passed++) {
-        // What was read before.
+        // skips a record that was read before
       }
     });
     return cursor;
   }
 
-  /** Moves a cursor that nobody has yet: if that fails nobody gets it, and so nobody else closes it. */
+  /** Moves a cursor that has no owner yet, and closes it if that fails. */
   static void moveOrClose(Cursor<?> cursor, Runnable move) {
     try {
       move.run();
@@ -54,34 +54,39 @@ public interface SlotSource<R> {
   }
 
   /**
-   * Parses a record into row {@code row} of {@code into}; called by several threads at a time. Every place of the row is
-   * set, whatever it held before.
+   * Parses a record into row {@code row} of {@code into}. Several threads may call it at a time. It sets every position
+   * of the row, whatever the row held before.
    *
    * @return false if the record is bad and the policy is to skip it: the row is then undefined
    * @throws io.regatta.core.error.RegattaException.InvalidInput if it is bad and the policy is to fail
    */
   boolean parse(R record, SlotBatch into, int row);
 
-  /** A position in a source. */
+  /** A reader's position in a source. */
   interface Cursor<R> extends AutoCloseable {
 
-    /** The next record, or null at the end. */
+    /** Returns the next record, or null at the end. */
     R next();
 
-    /** Where the next record begins: file, offset and records count; null if only the records can be counted. */
+    /**
+     * Returns the position of the next record: file, offset and records count; null if only the records can be counted.
+     */
     default DataCursor place() {
       return null;
     }
 
     /**
-     * Bytes that are behind in the files that this cursor has opened, as they lie on disk, what was before the beginning in
-     * the first one as well; 0 where nobody counts. For progress, not exact. Any thread.
+     * Returns the bytes already read of the files that this cursor has opened, as stored on disk, including those
+     * before the position where it began in the first one; 0 if they are not counted. For progress, not exact. Any
+     * thread.
      */
     default long bytesBehind() {
       return 0;
     }
 
-    /** From any thread: makes a {@link #next} that waits for somebody else (a command) end soon, with an exception. */
+    /**
+     * Cancels a {@link #next} that waits for another process (a command): it soon ends with an exception. Any thread.
+     */
     default void cancel() {}
 
     @Override

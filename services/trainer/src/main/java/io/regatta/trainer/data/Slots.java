@@ -7,17 +7,19 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The named parts of an example, in the order of the data: what PaddlePaddle's {@code use_var} lists. Parts of floats
- * become the dense features one behind the other, those of ids the slots. Immutable, any thread.
+ * The named fields of an example, in the order of the data: PaddlePaddle's {@code use_var}. Float fields become the
+ * dense features, concatenated; id fields become the slots. Immutable; any thread may use it.
  */
 public final class Slots {
 
-  /** What a slot holds. */
+  /** The content of a slot. */
   public enum Kind { DENSE, IDS, LABEL }
 
   /**
-   * @param width exact number of values; of ids, the most that there may be
-   * @param offset place of its first value in a row of the batch's array
+   * A named field.
+   *
+   * @param width exact number of values; of ids, the largest number
+   * @param offset index of its first value in a row of the batch's array
    */
   public record Slot(String name, Kind kind, int width, int offset) {}
 
@@ -41,7 +43,7 @@ public final class Slots {
     return layout;
   }
 
-  /** The number of a slot of ids among those, from 0. */
+  /** Returns the number of an id slot among the id slots, from 0. */
   public int number(String name) {
     List<String> ofIds = slots.stream().filter(slot -> slot.kind() == Kind.IDS).map(Slot::name).toList();
     if (!ofIds.contains(name)) {
@@ -54,7 +56,7 @@ public final class Slots {
     return slots.size();
   }
 
-  /** Whether a number may be the label; if not, {@value #BINARY} is expected. */
+  /** Returns true if a number may be the label; if not, {@value #BINARY} is expected. */
   public boolean takesLabel(float value) {
     return !binary || value == 0 || value == 1;
   }
@@ -63,7 +65,7 @@ public final class Slots {
     return slots.get(number);
   }
 
-  /** Adds slots in the order of the data; exactly one label. */
+  /** A builder that takes slots in the order of the data; exactly one is the label. */
   public static final class Builder {
 
     private final List<Slot> slots = new ArrayList<>();
@@ -76,19 +78,19 @@ public final class Slots {
 
     private Builder() {}
 
-    /** {@code width} floats. */
+    /** Adds {@code width} floats. */
     public Builder dense(String name, int width) {
       add(name, Kind.DENSE, width, dense);
       dense += width;
       return this;
     }
 
-    /** One id. */
+    /** Adds one id. */
     public Builder id(String name) {
       return ids(name, 1);
     }
 
-    /** Up to {@code most} ids. */
+    /** Adds up to {@code most} ids. */
     public Builder ids(String name, int most) {
       add(name, Kind.IDS, most, columns);
       columns += most;
@@ -96,14 +98,14 @@ public final class Slots {
       return this;
     }
 
-    /** The label, one float: what a regression is to predict. */
+    /** Adds the label, one float, such as the target of a regression. */
     public Builder label(String name) {
       add(name, Kind.LABEL, 1, 0);
       labels++;
       return this;
     }
 
-    /** The label of a classifier of two classes: a line with another one than 0 or 1 is a bad line. */
+    /** Adds the label of a binary classifier: a line with another label than 0 or 1 is a bad line. */
     public Builder binaryLabel(String name) {
       binary = true;
       return label(name);

@@ -1,7 +1,7 @@
 package io.regatta.trainer.data;
 
 /**
- * Examples held in memory; the record is the row number. Immutable, any thread.
+ * A source of examples held in memory; a record is the row number. Immutable; any thread may use it.
  *
  * @param name for threads and messages
  * @param table all examples
@@ -39,7 +39,7 @@ public record TableSource(String name, SlotBatch table) implements SlotSource<In
     return true;
   }
 
-  /** Rows {@code from} (inclusive) to {@code to} (exclusive) as a source of their own. */
+  /** Returns rows {@code from} (inclusive) to {@code to} (exclusive) as a source of their own. */
   public TableSource slice(String name, int from, int to) {
     SlotBatch part = SlotBatch.allocate(layout(), to - from);
     for (int row = from; row < to; row++) {

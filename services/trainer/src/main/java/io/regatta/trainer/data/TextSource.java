@@ -8,12 +8,12 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Text files of one example per line, in any {@link LineFormat}; files whose names end in {@code .gz} are unpacked, and all
- * may go through a command. Immutable, any thread.
+ * A source of text files with one example per line, in any {@link LineFormat}. Files whose names end in {@code .gz} are
+ * decompressed, and all may be piped through a command. Immutable; any thread may use it.
  */
 public final class TextSource implements FileSource<Line> {
 
-  /** Files up to this many bytes in total are counted beforehand, so that progress can be shown. */
+  /** Files up to this many bytes in total are counted first, so that progress can be shown. */
   private static final long COUNTED_BYTES_MAX = 1L << 30;
   private static final long NOT_COUNTED = -2;
 
@@ -28,9 +28,11 @@ public final class TextSource implements FileSource<Line> {
   }
 
   /**
+   * Creates a source.
+   *
    * @param files read in this order; must exist
-   * @param command that each file goes through before it is lines of the format; null: none
-   * @param badLines what to do with lines that do not fit
+   * @param command through which each file is piped before it is lines of the format; null: none
+   * @param badLines policy for lines that do not match
    */
   public TextSource(LineFormat format, List<Path> files, PipeCommand command, BadLines badLines) {
     this.format = format;

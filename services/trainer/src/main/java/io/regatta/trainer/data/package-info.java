@@ -1,8 +1,9 @@
 /**
- * Data sets as fixed-width examples: sources and the layouts of their examples, loaders, places to go on from, what becomes of bad lines,
- * and the data set that DJL takes. Text is read and parsed into primitive arrays on reader threads; engine arrays are made on the
- * model thread only, by {@link io.regatta.trainer.data.SlotDataset}. The packages within are files ({@code file}, which this one is
- * built on) and, built on it, formats ({@code format}), data sets over files ({@code dataset}), text in words, images, the UCI
- * repository's and generated data.
+ * Data sets of fixed-width examples: sources and their layouts, loaders, cursors to resume from, the policy for bad
+ * lines, and the data set that DJL takes. Reader threads read and parse text into primitive arrays; only
+ * {@link io.regatta.trainer.data.SlotDataset} makes engine arrays, on the model thread.
+ *
+ * <p>{@code file} below is the base of this package; {@code format}, {@code dataset}, {@code text}, {@code image},
+ * {@code uci} and {@code generate} build on it.
  */
 package io.regatta.trainer.data;

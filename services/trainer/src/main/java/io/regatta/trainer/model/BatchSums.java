@@ -1,12 +1,12 @@
 package io.regatta.trainer.model;
 
 /**
- * Sums over the batches of all ranks, for layers that need them in the middle of a pass. Forward passes call it in the order of
- * layers on the model thread, backward passes on threads of the engine.
+ * An exchange of sums over the batches of all ranks, for layers that need them in the middle of a pass. Forward passes
+ * call it in the order of layers on the model thread, backward passes on threads of the engine.
  */
 public interface BatchSums {
 
-  /** Of one rank alone. */
+  /** The sums of one rank alone. */
   BatchSums ALONE = new BatchSums() {
     @Override
     public int forward(float[] sums) {
@@ -18,12 +18,14 @@ public interface BatchSums {
   };
 
   /**
-   * Replaces a layer's sums by those over all ranks, the same bits at each.
+   * Replaces a layer's sums by those over all ranks, the same bits on each.
    *
-   * @return which layer of this pass it is, for {@link #backward}
+   * @return the number of the layer in this pass, for {@link #backward}
    */
   int forward(float[] sums);
 
-  /** The same on the way back: layers come in the reverse of their order; one that comes early waits here. */
+  /**
+   * Replaces a layer's sums in the backward pass. Layers are exchanged in reverse order; a call that comes early waits.
+   */
   void backward(int layer, float[] sums);
 }

@@ -21,19 +21,21 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /**
- * An operation of one array whose gradient is computed here instead of by the engine: MXNet's {@code autograd.Function}. Made on a
- * model thread within a gradient collector; the backward pass calls back on threads of the engine, which may wait there.
+ * An operation of one array whose gradient is computed here instead of by the engine: MXNet's
+ * {@code autograd.Function}. Created on a model thread within a gradient collector. The backward pass calls back on
+ * threads of the engine, which may wait there.
  */
 final class CustomFunction {
 
-  /** Computes a gradient. */
+  /** A function that computes a gradient. */
   interface Backward {
 
     /**
-     * On a thread of the engine, of which it may keep one waiting.
+     * Computes the gradient, on a thread of the engine, which may wait.
      *
-     * @param gradient of the loss by the function's output
-     * @return that by its input, of the same shape; made by {@code gradient}'s manager, with which it ends
+     * @param gradient of the loss with respect to the function's output
+     * @return the gradient with respect to its input, of the same shape; made by {@code gradient}'s manager, with which
+     *     it is closed
      */
     NDArray of(NDArray gradient);
   }
@@ -53,7 +55,7 @@ final class CustomFunction {
   private static final int REQUEST_NOTHING = 0;
   private static final int REQUEST_ADD = 3;
 
-  /** What the engine has pointers to: kept until it says that it has not. */
+  /** The objects to which the engine has pointers; kept until it deletes the function. */
   private record Recorded(Backward backward, Memory callbacks, Memory functions, Memory contexts) {}
 
   private static final Map<Long, Recorded> RECORDED = new ConcurrentHashMap<>();
@@ -66,14 +68,14 @@ final class CustomFunction {
     private static final Function RECORD = ((Library.Handler) Proxy.getInvocationHandler(LIBRARY)).getNativeLibrary()
         .getFunction("MXCustomFunctionRecord");
 
-    static { // or the engine's threads for functions like these end the process with SIGABRT when it exits
+    static { // otherwise the engine's threads for such functions end the process with SIGABRT at exit
       Runtime.getRuntime().addShutdownHook(new Thread(LIBRARY::MXNotifyShutdown, "regatta-mxnet-shutdown"));
     }
   }
 
   private CustomFunction() {}
 
-  /** Does something of which the engine's tape shall know nothing. */
+  /** Runs an operation that the engine's tape does not record. */
   static <T> T unrecorded(Supplier<T> what) {
     boolean recording = MxGradientCollector.setRecording(false);
     try {
@@ -83,7 +85,7 @@ final class CustomFunction {
     }
   }
 
-  /** Tells the tape that {@code output}, computed {@link #unrecorded}, came of {@code input}. */
+  /** Records on the tape that {@code output}, computed {@link #unrecorded}, depends on {@code input}. */
   static void record(NDArray input, NDArray output, Backward backward) {
     long id = LAST.incrementAndGet();
     Memory functions = new Memory(2L * Native.POINTER_SIZE);
@@ -111,7 +113,7 @@ final class CustomFunction {
     return memory;
   }
 
-  /** The handles are ours to free: the gradient's first, then the result's. */
+  /** Calls back for a gradient. This side must free the handles: the gradient's first, then the result's. */
   private static int backward(int gradients, int results, Pointer arrays, Pointer requests, int training, Pointer state) {
     Recorded recorded = RECORDED.get(Pointer.nativeValue(state));
     try (NDManager scope = NDManager.newBaseManager()) {
@@ -128,7 +130,7 @@ final class CustomFunction {
         computed.copyTo(result);
       }
       return DONE;
-    } catch (RuntimeException | Error e) { // told by whoever computes; the engine only hears that it failed
+    } catch (RuntimeException | Error e) { // the computing side logs it; the engine only learns that it failed
       return FAILED;
     }
   }

@@ -28,9 +28,9 @@ import java.util.Set;
 import java.util.function.IntFunction;
 
 /**
- * The trainable dense parameters of a model as one flat vector, in the order of its {@code ParameterList}; its keys
- * are the names on the wire, since a parameter's own id is generated anew in every process. Belongs to the model
- * thread. Arrays of parameters and gradients live as long as the model.
+ * The trainable dense parameters of a model as one flat vector, in the order of its {@code ParameterList}. The list's
+ * keys are the names on the wire, because a parameter's own id differs between processes. Belongs to the model thread.
+ * Arrays of parameters and gradients live as long as the model.
  */
 public final class DenseParameters implements AutoCloseable {
 
@@ -38,21 +38,21 @@ public final class DenseParameters implements AutoCloseable {
 
   private final List<DenseVariable> variables = new ArrayList<>();
   private final List<NDArray> values = new ArrayList<>();
-  /** Handles of the gradients where the engine keeps their arrays (MXNet); empty where it makes new ones. */
+  /** Handles of the gradients if the engine keeps their arrays (MXNet); empty if it makes new ones. */
   private final List<NDArray> gradients = new ArrayList<>();
   private final FreshGradients fresh;
   private final Map<String, NDArray> frozen = new LinkedHashMap<>();
   private final HostCopy host;
   private final int numel;
-  /** Where gradients come to lie, one after another: some may still be lent while the next is read. */
+  /** Buffers for gradients, used in turn: some may still be borrowed while the next one is read. */
   private FlatGradient[] memories = new FlatGradient[1];
   private int next;
   private int floatsBehind;
   private IntFunction<TensorMemory> memory = TensorMemory::direct;
-  /** Since the last training forward pass the model has been evaluated. */
+  /** True if the model has been evaluated since the last training forward pass. */
   private boolean evaluated;
 
-  /** Direct memory for a gradient, as it is lent and as the engine writes there. */
+  /** Direct memory of a gradient, as it is borrowed and as the engine writes it. */
   private record FlatGradient(DenseMemory lent, TensorMemory memory, FloatBuffer floats, Pointer pointer) {
 
     static FlatGradient of(int numel, TensorMemory memory) {
@@ -97,17 +97,17 @@ public final class DenseParameters implements AutoCloseable {
     fresh = new FreshGradients(values);
   }
 
-  /** Names and shapes in flat order. */
+  /** Returns names and shapes in flat order. */
   public List<DenseVariable> variables() {
     return List.copyOf(variables);
   }
 
-  /** Elements of the flat vector. */
+  /** Returns the elements of the flat vector. */
   public int numel() {
     return numel;
   }
 
-  /** A copy of the current values. */
+  /** Returns a copy of the current values. */
   public float[] read() {
     float[] flat = new float[numel];
     int off = 0;
@@ -117,7 +117,7 @@ public final class DenseParameters implements AutoCloseable {
     return flat;
   }
 
-  /** Values of the float32 parameters that are not trained, by name; they are this replica's own. */
+  /** Returns the values of the float32 parameters that are not trained, by name; they are this replica's own. */
   public Map<String, float[]> frozenValues() {
     Map<String, float[]> out = new LinkedHashMap<>();
     frozen.forEach((name, array) -> {
@@ -135,22 +135,24 @@ public final class DenseParameters implements AutoCloseable {
     given.forEach((name, value) -> host.write(value, 0, frozen.get(name)));
   }
 
-  /** An evaluation is about to begin: MXNet's MKL kernels then keep weights of convolutions in a layout of their own. */
+  /**
+   * Notes that an evaluation begins: MXNet's MKL kernels then keep weights of convolutions in a layout of their own.
+   */
   public void evaluated() {
     evaluated = true;
   }
 
-  /** A training pass is about to begin, which takes such layouts back. */
+  /** Notes that a training pass begins, which restores the plain layout. */
   public void trained() {
     evaluated = false;
   }
 
-  /** Sets all values; direct memory is read where it lies. */
+  /** Sets all values; direct memory is read in place. */
   public void write(DenseMemory flat) {
     int off = 0;
     for (NDArray value : values) {
       boolean reordered = evaluated && value.getShape().dimension() > 2 && Engines.isMxnet(value.getManager().getEngine());
-      if (reordered) { // nothing can be written there from outside, but copied
+      if (reordered) { // such a layout can only be set by a copy inside the engine
         try (NDArray plain = value.getManager().create(value.getShape())) {
           off += write(flat, off, plain);
           plain.copyTo(value);
@@ -167,11 +169,11 @@ public final class DenseParameters implements AutoCloseable {
   }
 
   /**
-   * Before the first gradients are read.
+   * Configures the buffers, before the first gradients are read.
    *
-   * @param gradientsAtATime how many may be lent at a time
-   * @param behind floats wanted behind each
-   * @param memory gives so many bytes for them
+   * @param gradientsAtATime gradients that may be borrowed at a time
+   * @param behind floats to reserve after each
+   * @param memory returns memory of the given number of bytes
    */
   public void lends(int gradientsAtATime, int behind, IntFunction<TensorMemory> memory) {
     memories = new FlatGradient[gradientsAtATime];
@@ -180,17 +182,17 @@ public final class DenseParameters implements AutoCloseable {
   }
 
   /**
-   * The gradients of the last backward pass, in direct memory that is used again after as many calls as gradients may be
-   * lent. Waits for the engine, from the last layer to the first: the order in which backward produces them. An engine
-   * that adds to gradients finds them at zero afterwards.
+   * Returns the gradients of the last backward pass, in direct memory that is reused after {@code gradientsAtATime}
+   * calls. Waits for the engine, from the last layer to the first, which is the order in which backward produces them.
+   * An engine that accumulates gradients finds them at zero afterwards.
    *
-   * @param reader gets them as they come
+   * @param reader called for each gradient once it is in memory
    */
   public DenseMemory readGradients(StepTimes times, Exchange.GradientReader reader) {
     return gradients(times, reader, reader == Exchange.GradientReader.NONE ? null : fresh.take());
   }
 
-  /** Zeros in their place, for a step without a backward pass. */
+  /** Returns zeros instead of gradients, for a step without a backward pass. */
   public DenseMemory noGradients(StepTimes times, Exchange.GradientReader reader) {
     return gradients(times, reader, new BitSet());
   }
@@ -226,7 +228,7 @@ public final class DenseParameters implements AutoCloseable {
     }
     try (NDArray array = values.get(variable).getGradient()) {
       HostCopy.read(array, to.floats(), to.pointer(), off);
-      array.set(ALL, 0f); // in place; NDArray.set(Buffer) would leave PyTorch with memory that is ours to free
+      array.set(ALL, 0f); // in place; NDArray.set(Buffer) would leave PyTorch with memory that this side must free
     }
   }
 
@@ -237,7 +239,7 @@ public final class DenseParameters implements AutoCloseable {
     }
   }
 
-  /** Gives back the handles of the gradients; the parameters are the model's. */
+  /** Releases the handles of the gradients; the parameters belong to the model. */
   @Override
   public void close() {
     gradients.forEach(NDArray::close);

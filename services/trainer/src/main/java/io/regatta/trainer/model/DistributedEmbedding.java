@@ -27,26 +27,29 @@ import java.util.Objects;
 
 /**
  * A DJL block over a sparse table of the servers: forward pulls the rows of the ids, {@link FleetTrainer#step} pushes
- * their gradients, summed over repeated ids. Input: one array {@code [batch, slots]} (or {@code [batch]}) of int64 or
- * int32 ids, any value but -1 ({@link DistinctIds#PADDING}), which stands for no id: zeros, and no gradient. Output:
- * {@code [batch, slots, dim]} float32. With {@link Builder#optSlots} a slot holds several ids and is the sum of their rows:
- * the input is {@code [batch, columns]}, if need be with a second array of that shape, float32, the factor of each row.
- * With {@link Builder#optColumns} the block looks at some columns of the input only.
- * Has no DJL parameters: the rows live on the servers. Used on its trainer's model thread; it must be reachable from the
- * model's block through {@code getChildren()}, which is how the trainer finds it.
+ * their gradients, summed over repeated ids. Used on its trainer's model thread. It has no DJL parameters: the rows are
+ * on the servers. It must be reachable from the model's block through {@code getChildren()}, where the trainer finds
+ * it.
+ *
+ * <p>Input: one array {@code [batch, slots]} (or {@code [batch]}) of int64 or int32 ids. The id -1
+ * ({@link DistinctIds#PADDING}) means no id: zeros, and no gradient. Output: {@code [batch, slots, dim]} float32.
+ *
+ * <p>With {@link Builder#optSlots} a slot holds several ids and is the sum of their rows: the input is
+ * {@code [batch, columns]}, optionally with a second float32 array of that shape, the factor of each row. With
+ * {@link Builder#optColumns} the block uses only some columns of the input.
  */
 public final class DistributedEmbedding extends AbstractBlock {
 
-  /** What a trainer lends the block. */
+  /** The services of a trainer to the block during a step. */
   interface Step {
 
-    /** The distinct ids of some columns of an array, or of all (null), perhaps known from the prefetch. */
+    /** Returns the distinct ids of some columns of an array, or of all (null); they may be known from the prefetch. */
     DistinctIds distinct(NDArray ids, int[] columns);
 
-    /** The manager of the current step, which the trainer closes when the next one begins. */
+    /** Returns the manager of the current step; the trainer closes it when the next step begins. */
     NDManager scope();
 
-    /** Clicks of the batch that is in forward, one of each example. */
+    /** Returns the clicks of the batch in forward, one per example. */
     float[] clicks(String table);
   }
 
@@ -56,16 +59,16 @@ public final class DistributedEmbedding extends AbstractBlock {
   private final OptimizerSpec optimizer;
   private final TableLife life;
   private final int inputIndex;
-  /** Which columns of the ids; null for all. */
+  /** Columns of the ids that are used; null for all. */
   private final int[] columns;
-  /** Null: each place of the input is a slot. */
+  /** Null if each position of the input is a slot. */
   private final SlotPooling pooling;
   private final HostCopy host = new HostCopy();
   private final RowGradients gradients;
   private RowSource source;
   /** Null without a trainer. */
   private Step step;
-  /** Counts behind the gradient of a pushed row. */
+  /** Number of counts after the gradient of a pushed row. */
   private int counts;
 
   private DistributedEmbedding(Builder b) {
@@ -92,48 +95,48 @@ public final class DistributedEmbedding extends AbstractBlock {
     return new Builder();
   }
 
-  /** Name of the sparse table. */
+  /** Returns the name of the sparse table. */
   public String table() {
     return table;
   }
 
-  /** Values per row. */
+  /** Returns the values per row. */
   public int dim() {
     return dim;
   }
 
-  /** Which array of a batch's data holds the ids; -1: not known, rows are pulled in forward only. */
+  /** Returns the index of the array of ids in a batch's data; -1 if unknown: rows are then pulled in forward only. */
   public int inputIndex() {
     return inputIndex;
   }
 
-  /** Rows that an example's output has, as far as the block was told; 0 if it takes whatever columns come. */
+  /** Returns the rows of an example's output, as far as configured; 0 if the block takes any number of columns. */
   public int slots() {
     return pooling != null ? pooling.slots() : columns == null ? 0 : columns.length;
   }
 
-  /** Which columns of the ids; null for all. */
+  /** Returns the columns of the ids that are used; null for all. */
   int[] columns() {
     return columns;
   }
 
-  /** The table as the program says. */
+  /** Returns the table as the program declares it. */
   public SparseTableSpec spec(OptimizerSpec jobDefault) {
     return new SparseTableSpec(table, dim, initializer, optimizer == null ? jobDefault : optimizer, life);
   }
 
-  /** Where rows come from when no trainer is attached, for inference. A trainer attaches itself. */
+  /** Sets the source of rows without a trainer, for inference. A trainer attaches itself. */
   public void attach(RowSource rows) {
     attach(rows, null);
   }
 
-  /** A trainer takes the block over. */
+  /** Attaches the block to a trainer. */
   void attach(RowSource rows, Step trainers) {
     source = rows;
     step = trainers;
   }
 
-  /** The table as the servers are told: from now on a pushed row has so many counts. */
+  /** Sets the number of counts of a pushed row, from the servers' declaration of the table. */
   void counts(int perRow) {
     counts = perRow;
   }
@@ -167,7 +170,7 @@ public final class DistributedEmbedding extends AbstractBlock {
     return new NDList(rows);
   }
 
-  /** The factors of the rows, one for each id; null where the input has none. */
+  /** Returns the factors of the rows, one per id; null if the input has none. */
   private float[] factors(NDList inputs) {
     if (inputs.size() > (pooling == null ? 1 : 2)) {
       throw new InvalidInput("DistributedEmbedding of table " + table + " takes ids" + (pooling == null ? "" : " and values")
@@ -206,12 +209,12 @@ public final class DistributedEmbedding extends AbstractBlock {
     return new Shape(ids.get(0), pooling.slots(), dim);
   }
 
-  /** Hands the gradients of this step's forward passes to the collector, and forgets them. */
+  /** Adds the gradients of this step's forward passes to the collector, and clears them. */
   void takeGradients(SparseGradients out) {
     gradients.take(counts, out);
   }
 
-  /** Forgets forward passes that no step followed. */
+  /** Drops forward passes without a step. */
   void forget() {
     gradients.forget();
   }
@@ -221,7 +224,7 @@ public final class DistributedEmbedding extends AbstractBlock {
     return new Shape[] {outputShape(inputShapes[0])};
   }
 
-  /** Builder of a {@link DistributedEmbedding}; {@code table} and {@code dim} are needed. */
+  /** Builder of a {@link DistributedEmbedding}; {@code table} and {@code dim} are required. */
   public static final class Builder {
 
     private String table;
@@ -236,43 +239,43 @@ public final class DistributedEmbedding extends AbstractBlock {
 
     private Builder() {}
 
-    /** Name of the table, unique within the job; blocks of the same name share their rows. */
+    /** Sets the name of the table, unique within the job; blocks of the same name share their rows. */
     public Builder setTable(String name) {
       this.table = name;
       return this;
     }
 
-    /** Values per row. */
+    /** Sets the values per row. */
     public Builder setDim(int values) {
       this.dim = values;
       return this;
     }
 
-    /** Birth of a row; default: uniform in ±1/sqrt(dim). */
+    /** Sets the initial values of a row; default: uniform in ±1/sqrt(dim). */
     public Builder optInitializer(InitializerSpec spec) {
       this.initializer = Objects.requireNonNull(spec);
       return this;
     }
 
-    /** Update rule of the rows; default: the job's {@code sparse_optimizer}, or else the TrainingConfig's. */
+    /** Sets the update rule of the rows; default: the job's {@code sparse_optimizer}, or else the TrainingConfig's. */
     public Builder optOptimizer(OptimizerSpec spec) {
       this.optimizer = Objects.requireNonNull(spec);
       return this;
     }
 
-    /** How rows come and go; default: they are born and stay. */
+    /** Sets the admission and expiry of rows; default: rows are created at their first pull and stay. */
     public Builder optLife(TableLife spec) {
       this.life = Objects.requireNonNull(spec);
       return this;
     }
 
-    /** The job, whose section for this table may give {@code dim}: where it does, that is the block's. */
+    /** Sets the job. If its section for this table gives {@code dim}, that is the block's. */
     public Builder optJob(JobConfig config) {
       this.job = config;
       return this;
     }
 
-    /** Which columns of the ids the block looks at, counted from 0; default: all. See {@link SlotEmbeddings}. */
+    /** Sets the columns of the ids that the block uses, counted from 0; default: all. See {@link SlotEmbeddings}. */
     public Builder optColumns(int... ofIds) {
       if (ofIds.length == 0 || Arrays.stream(ofIds).anyMatch(c -> c < 0)) {
         throw new InvalidInput("DistributedEmbedding: columns " + Arrays.toString(ofIds) + " must be at least one, counted "
@@ -283,8 +286,8 @@ public final class DistributedEmbedding extends AbstractBlock {
     }
 
     /**
-     * Which array of a batch's data holds this block's ids, so that the next batch's rows can be asked for ahead of
-     * time. Without it rows are pulled in forward only.
+     * Sets the index of the array with this block's ids in a batch's data, so that the next batch's rows can be pulled
+     * in advance. Without it rows are pulled in forward only.
      */
     public Builder optInputIndex(int index) {
       this.inputIndex = index;
@@ -292,9 +295,9 @@ public final class DistributedEmbedding extends AbstractBlock {
     }
 
     /**
-     * Slots of several ids, each of which becomes the sum over its ids.
+     * Sets slots of several ids, each of which becomes the sum over its ids.
      *
-     * @param widths places for ids in each slot, side by side in the input; {@code Layout.widths()} of a data set
+     * @param widths id positions of each slot, side by side in the input; {@code Layout.widths()} of a data set
      */
     public Builder optSlots(List<Integer> widths) {
       this.slots = List.copyOf(widths);

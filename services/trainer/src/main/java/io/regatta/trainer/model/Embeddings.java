@@ -24,15 +24,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 
-/** All {@link DistributedEmbedding}s of a model, in the order in which its block tree holds them. Model thread only. */
+/** All {@link DistributedEmbedding}s of a model, in the order of its block tree. Used on the model thread only. */
 public final class Embeddings implements AutoCloseable {
 
-  /** An array of ids of the next batch, with the distinct ones of some or all of its columns. */
+  /** An array of ids of the next batch, with the distinct ids of some or all of its columns. */
   private record Known(NDArray ids, int[] columns, DistinctIds distinct) {}
 
   private final List<DistributedEmbedding> blocks = new ArrayList<>();
   private final List<Known> known = new ArrayList<>();
-  /** Of the rows of the step under way; null: it has none yet. */
+  /** Manager of the current step's rows; null until it has any. */
   private NDManager scope;
 
   public Embeddings(Block root) {
@@ -55,7 +55,7 @@ public final class Embeddings implements AutoCloseable {
     return blocks.isEmpty();
   }
 
-  /** The tables as the program says, each once; blocks that share one must agree on it. */
+  /** Returns the tables as the program declares them, each once; blocks that share a table must agree on it. */
   public List<SparseTableSpec> tables(OptimizerSpec jobDefault) {
     Map<String, SparseTableSpec> tables = new LinkedHashMap<>();
     for (DistributedEmbedding block : blocks) {
@@ -69,7 +69,7 @@ public final class Embeddings implements AutoCloseable {
     return List.copyOf(tables.values());
   }
 
-  /** Makes known what the servers are told. */
+  /** Tells the blocks what the servers were told: the declared tables, which determine the counts of pushed rows. */
   public void told(List<SparseTableSpec> tables) {
     for (DistributedEmbedding block : blocks) {
       tables.stream().filter(t -> t.name().equals(block.table())).forEach(t -> block.counts(t.counts()));
@@ -77,10 +77,10 @@ public final class Embeddings implements AutoCloseable {
   }
 
   /**
-   * Makes the rows' source known to all blocks.
+   * Attaches all blocks to a trainer.
    *
    * @param manager under which the arrays of each step's rows are made
-   * @param clicks by table's name, for messages: those of the examples in forward
+   * @param clicks returns the clicks of the examples in forward, given a table's name for messages
    */
   public void attach(RowSource rows, NDManager manager, Function<String, float[]> clicks) {
     DistributedEmbedding.Step step = new DistributedEmbedding.Step() {
@@ -103,7 +103,7 @@ public final class Embeddings implements AutoCloseable {
     blocks.forEach(b -> b.attach(rows, step));
   }
 
-  /** The distinct ids of an array; remembered from {@link #wish} if it is the same one. */
+  /** Returns the distinct ids of an array; those of {@link #wish} if it is the same array. */
   private DistinctIds distinct(NDArray ids, int[] columns) {
     DistinctIds same = remembered(ids, columns);
     return same != null ? same : IdColumns.distinct(ids, columns);
@@ -118,7 +118,7 @@ public final class Embeddings implements AutoCloseable {
     return null;
   }
 
-  /** The rows that a batch will need, as far as the blocks know where its ids are. */
+  /** Returns the rows that a batch will need, as far as the blocks know the array of its ids. */
   public List<SparseIds> wish(Batch batch) {
     known.clear();
     Map<String, LongLinkedOpenHashSet> more = new LinkedHashMap<>();
@@ -158,7 +158,7 @@ public final class Embeddings implements AutoCloseable {
     return distinct;
   }
 
-  /** The gradients of the step that ends. */
+  /** Returns the gradients of the step that ends. */
   public List<SparseRows> takeGradients() {
     SparseGradients sums = new SparseGradients();
     blocks.forEach(b -> b.takeGradients(sums));
@@ -166,15 +166,15 @@ public final class Embeddings implements AutoCloseable {
   }
 
   /**
-   * The next step begins: drops forward passes that no step followed, and the arrays of the last step's rows. Not at that step's end:
-   * outputs and loss that come of rows are theirs who read them after it.
+   * Begins the next step: drops forward passes without a step, and the arrays of the last step's rows. This cannot
+   * happen at the end of that step, because its outputs and loss may be read after it.
    */
   public void begins() {
     blocks.forEach(DistributedEmbedding::forget);
     close();
   }
 
-  /** Gives back the arrays of the last step's rows. */
+  /** Releases the arrays of the last step's rows. */
   @Override
   public void close() {
     if (scope != null) {

@@ -9,9 +9,9 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * Which parameters have a gradient of the last backward pass. MXNet leaves the array of one that took no part as it was, and keeps a
- * mark. PyTorch keeps none that DJL shows: there it is those whose gradient has been anything but zeros in some step. Belongs to the
- * model thread.
+ * The set of parameters that have a gradient of the last backward pass. MXNet leaves the array of a parameter that took
+ * no part unchanged, and keeps a mark. PyTorch keeps no mark that DJL shows: there the set holds those whose gradient
+ * was nonzero in some step. Belongs to the model thread.
  */
 final class FreshGradients {
 
@@ -20,14 +20,17 @@ final class FreshGradients {
   }
 
   private final List<NDArray> parameters;
-  /** Without a mark: those that had one in some step. */
+  /** Parameters without a mark that had a gradient in some step. */
   private final BitSet reached = new BitSet();
 
   FreshGradients(List<NDArray> parameters) {
     this.parameters = parameters;
   }
 
-  /** By their places; those with a mark count as old afterwards. Without marks, before the gradients are set to zero. */
+  /**
+   * Returns the indices of the parameters with a gradient, and clears their marks. Without marks, call it before the
+   * gradients are set to zero.
+   */
   BitSet take() {
     BitSet fresh = new BitSet();
     for (int i = 0; i < parameters.size(); i++) {

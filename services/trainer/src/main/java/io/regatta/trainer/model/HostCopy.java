@@ -10,15 +10,16 @@ import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 
 /**
- * Copies float32 arrays between the engine and the Java heap, or direct memory. One per model thread: on the way to the
- * heap it reuses one direct buffer, which grows to the largest array seen. A read waits until the engine has computed that array, and only that one.
+ * A copier of float32 arrays between the engine and the Java heap, or direct memory. One per model thread: for copies
+ * to the heap it reuses one direct buffer, which grows to the largest array seen. A read waits until the engine has
+ * computed that array, and only that one.
  */
 public final class HostCopy {
 
   private ByteBuffer staging = ByteBuffer.allocateDirect(0);
   private Pointer pointer;
 
-  /** All elements of {@code array}, in a buffer that the next call of this object may use again. */
+  /** Returns all elements of {@code array}, in a buffer that the next call of this object may reuse. */
   FloatBuffer read(NDArray array) {
     int n = Math.toIntExact(array.size());
     if (!(array instanceof MxNDArray mx) || n == 0) {
@@ -30,7 +31,7 @@ public final class HostCopy {
   }
 
   /**
-   * Copies all elements of {@code array} to direct memory, from element {@code off} on; an engine that can writes there.
+   * Copies all elements of {@code array} to direct memory, from element {@code off} on; MXNet writes there itself.
    *
    * @param out the memory's floats
    * @param memory the same memory
@@ -44,7 +45,7 @@ public final class HostCopy {
     }
   }
 
-  /** Copies all elements of {@code array} to {@code out[off ..)}; returns how many. */
+  /** Copies all elements of {@code array} to {@code out[off ..)}; returns their number. */
   int read(NDArray array, float[] out, int off) {
     FloatBuffer floats = read(array);
     int n = floats.remaining();
@@ -52,7 +53,7 @@ public final class HostCopy {
     return n;
   }
 
-  /** Sets all elements of {@code array} from {@code in[off ..)}; returns how many. */
+  /** Sets all elements of {@code array} from {@code in[off ..)}; returns their number. */
   int write(float[] in, int off, NDArray array) {
     int n = Math.toIntExact(array.size());
     if (n > 0) {
@@ -62,7 +63,7 @@ public final class HostCopy {
     return n;
   }
 
-  /** Sets all elements of {@code array} from direct memory; returns how many. */
+  /** Sets all elements of {@code array} from direct memory; returns their number. */
   int write(ByteBuffer direct, NDArray array) {
     int n = Math.toIntExact(array.size());
     if (n > 0) {
@@ -71,7 +72,7 @@ public final class HostCopy {
     return n;
   }
 
-  /** The staging buffer's first {@code n} floats, to fill before {@link #slice} hands them to the engine. */
+  /** Returns the staging buffer's first {@code n} floats, to fill before {@link #slice} passes them to the engine. */
   FloatBuffer staging(int n) {
     int bytes = Math.multiplyExact(n, Float.BYTES);
     if (staging.capacity() < bytes) {
@@ -81,7 +82,7 @@ public final class HostCopy {
     return slice(n);
   }
 
-  /** What was put into {@link #staging}; engines copy out of it before {@code NDArray.set} returns. */
+  /** Returns the content of {@link #staging}; engines copy out of it before {@code NDArray.set} returns. */
   FloatBuffer slice(int n) {
     return staging.duplicate().order(ByteOrder.nativeOrder()).clear().limit(n * Float.BYTES)
         .order(ByteOrder.nativeOrder()).asFloatBuffer();

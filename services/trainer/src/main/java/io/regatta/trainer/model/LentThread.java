@@ -7,10 +7,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * A daemon thread that serves one task after another. One whose task is over waits a while for the next, because MXNet
- * never gives back the 4 to 6 MB that it keeps for each thread that has called it. One whose task says that the thread is
- * spoilt ends at once. There are never more than tasks at a time; the one that has waited for the shortest time is lent
- * first, so that the others can end.
+ * A pooled daemon thread that runs one task after another. After a task it waits a while for the next, because MXNet
+ * never releases the 4 to 6 MB that it keeps for each thread that has called it. A thread ends at once if its task
+ * reports that the thread cannot be reused. There are never more threads than tasks at a time. The thread that has
+ * waited for the shortest time is used first, so that the others can end.
  */
 final class LentThread extends Thread {
 
@@ -18,7 +18,7 @@ final class LentThread extends Thread {
 
   private record Task(BooleanSupplier work, long idleMillis) {}
 
-  /** Those that wait, the last to have come first; all access under its monitor. */
+  /** Waiting threads, the most recent first; all access under its monitor. */
   private static final ArrayDeque<LentThread> IDLE = new ArrayDeque<>();
 
   private final BlockingQueue<Task> next = new ArrayBlockingQueue<>(1);
@@ -30,9 +30,9 @@ final class LentThread extends Thread {
   }
 
   /**
-   * Runs work on a thread that waits, or on a new one.
+   * Runs work on a waiting thread, or on a new one.
    *
-   * @param work does not throw; true if its thread may serve others
+   * @param work does not throw; returns true if its thread may be reused
    * @param idleMillis how long the thread waits after it
    */
   static void run(BooleanSupplier work, long idleMillis) {
@@ -61,7 +61,7 @@ final class LentThread extends Thread {
     }
   }
 
-  /** The next task, or null when none has come in time. */
+  /** Returns the next task, or null if none has come in time. */
   private Task await(long idleMillis) throws InterruptedException {
     synchronized (IDLE) {
       IDLE.push(this);

@@ -6,10 +6,10 @@ import java.lang.reflect.Field;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Gradient collectors of the PyTorch engine for several threads at a time. PyTorch's gradient mode is a thread's own,
- * but DJL allows one collector per process by a static flag; a collector made here takes the flag only while it is
- * made. A lock alone would not do: a forward pass may wait for the step of another thread, which needs a collector of
- * its own for it. Any thread.
+ * The gradient collectors of the PyTorch engine for several threads at a time. PyTorch's gradient mode belongs to a
+ * thread, but DJL allows one collector per process by a static flag. A collector made here takes the flag only while it
+ * is created. A lock alone would not do: a forward pass may wait for the step of another thread, which needs a
+ * collector of its own. Any thread may use it.
  */
 final class PyTorchCollectors {
 
@@ -17,7 +17,7 @@ final class PyTorchCollectors {
 
   private PyTorchCollectors() {}
 
-  /** A collector for the calling thread; of any other engine than PyTorch, the engine's own. */
+  /** Returns a collector for the calling thread; for engines other than PyTorch, the engine's own. */
   static synchronized GradientCollector open(Engine engine) {
     GradientCollector collector = engine.newGradientCollector();
     AtomicBoolean collecting = flag(collector);
@@ -27,7 +27,7 @@ final class PyTorchCollectors {
     return collector;
   }
 
-  /** DJL's flag, or null if this engine has none. */
+  /** Returns DJL's flag, or null if this engine has none. */
   private static AtomicBoolean flag(GradientCollector collector) {
     try {
       Field field = collector.getClass().getDeclaredField(FLAG);

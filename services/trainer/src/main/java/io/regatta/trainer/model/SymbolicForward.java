@@ -26,14 +26,14 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Training forward passes of one block as a graph, MXNet's {@code CachedOp}, as Gluon's {@code hybridize} makes one: the first
- * pass of each shape of input runs operator by operator, and what the engine's tape has recorded of it is the graph of those
- * that follow. Operators, their order and so the bits are the same; only the calls from here are saved. Passes that are not
- * recorded (evaluation) are left as they are. Belongs to a model thread; the graphs live until it is closed.
+ * The training forward passes of one block as a graph, MXNet's {@code CachedOp}, as Gluon's {@code hybridize} makes
+ * one. The first pass of each input shape runs operator by operator; the record of the engine's tape is the graph of
+ * later passes. Operators, their order and so the bits are the same; only the calls from here are saved. Passes that
+ * are not recorded (evaluation) are not changed. Belongs to a model thread; the graphs live until it is closed.
  */
 final class SymbolicForward implements TrainingForward {
 
-  /** Shapes of input beyond these run operator by operator: a graph has memory of its own. */
+  /** Most input shapes with a graph; others run operator by operator, because a graph has memory of its own. */
   private static final int GRAPHS_MAX = 16;
 
   private static final class Mxnet {
@@ -46,7 +46,9 @@ final class SymbolicForward implements TrainingForward {
     }
   }
 
-  /** One graph. {@code inputs}: for each of the graph's, the place of the array in the forward's inputs, or a parameter. */
+  /**
+   * One graph. {@code inputs} gives, for each input of the graph, the index in the forward's inputs, or a parameter.
+   */
   private record Graph(Pointer op, List<Source> inputs) {}
 
   private record Source(int place, NDArray parameter) {
@@ -64,9 +66,9 @@ final class SymbolicForward implements TrainingForward {
   }
 
   /**
-   * As {@link TrainingForward#forward}.
+   * Computes the block's outputs; see {@link TrainingForward#forward}.
    *
-   * @throws InvalidInput if the block takes arrays from elsewhere than its inputs and parameters
+   * @throws InvalidInput if the block uses arrays other than its inputs and parameters
    */
   @Override
   public NDList forward(NDList inputs, Function<NDList, NDList> imperative) {
@@ -82,7 +84,7 @@ final class SymbolicForward implements TrainingForward {
       return imperative.apply(inputs);
     }
     inputs.stream().filter(input -> input.getDataType().isFloating() && !input.hasGradient())
-        .forEach(input -> input.setRequiresGradient(true)); // or the tape leaves out what comes before the first parameter
+        .forEach(input -> input.setRequiresGradient(true)); // else the tape omits what precedes the first parameter
     NDList outputs = imperative.apply(inputs);
     graphs.put(shapes, record(inputs, outputs));
     return outputs;
@@ -120,7 +122,7 @@ final class SymbolicForward implements TrainingForward {
     }
   }
 
-  /** What the tape has of these arrays, as one symbol. */
+  /** Returns the tape's record of these arrays as one symbol. */
   private static Pointer symbol(NDList outputs) {
     List<Pointer> each = outputs.stream().map(JnaUtils::autogradGetSymbol).toList();
     try (Memory pointers = new Memory((long) each.size() * Native.POINTER_SIZE)) {
@@ -137,7 +139,7 @@ final class SymbolicForward implements TrainingForward {
     }
   }
 
-  /** By the names that the tape has given them. */
+  /** Returns the sources by their names on the tape. */
   private Map<String, Source> sources(NDList inputs) {
     Map<String, Source> sources = new HashMap<>();
     Map<Parameter, Boolean> seen = new IdentityHashMap<>();
@@ -155,7 +157,7 @@ final class SymbolicForward implements TrainingForward {
     return sources;
   }
 
-  /** One name, or none if the array took no part. */
+  /** Returns one name, or none if the array took no part. */
   private static Stream<String> names(NDArray array) {
     Pointer symbol;
     try {

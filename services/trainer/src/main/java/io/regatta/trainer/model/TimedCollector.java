@@ -5,14 +5,17 @@ import ai.djl.training.GradientCollector;
 import io.regatta.trainer.replica.StepTimes;
 import java.util.function.DoubleConsumer;
 
-/** The engine's gradient collector, with the time that backward takes. Belongs to the model thread. */
+/** A gradient collector of the engine that also measures the time of backward. Belongs to the model thread. */
 public final class TimedCollector implements GradientCollector {
 
   private final GradientCollector engine;
   private final StepTimes times;
   private final DoubleConsumer losses;
 
-  /** @param losses told the mean of each target of a backward pass; null if nobody asks, for that waits for the engine */
+  /**
+   * @param losses gets the mean of each target of a backward pass; null if not needed, as reading it waits for the
+   *     engine
+   */
   public TimedCollector(GradientCollector engine, StepTimes times, DoubleConsumer losses) {
     this.engine = engine;
     this.times = times;

@@ -3,14 +3,14 @@ package io.regatta.trainer.model;
 import ai.djl.ndarray.NDList;
 import java.util.function.Function;
 
-/** How the forward passes of training are carried out; both ways give the same bits. Belongs to a model thread. */
+/** The way in which forward passes of training are executed; all give the same bits. Belongs to a model thread. */
 public interface TrainingForward extends AutoCloseable {
 
   /** Operator by operator. */
   TrainingForward IMPERATIVE = (inputs, imperative) -> imperative.apply(inputs);
 
   /**
-   * Computes the block's outputs for these inputs (data, and labels where the block takes them).
+   * Computes the block's outputs for these inputs (data, and labels if the block takes them).
    *
    * @param imperative the same pass, operator by operator
    */

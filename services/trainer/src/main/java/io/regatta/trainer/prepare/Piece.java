@@ -10,18 +10,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The lines of a text file whose first bytes are in {@code [from, to)}. Immutable, any thread.
+ * A range of a text file: the lines whose first bytes are in {@code [from, to)}. Immutable; any thread may use it.
  *
  * @param from offset in bytes
  * @param to offset in bytes
- * @param name what messages call the file
+ * @param name name of the file in messages
  */
 record Piece(Path file, long from, long to, String name) {
 
   private static final int BLOCK_BYTES = 1 << 18;
 
   /**
-   * Cuts files, one behind the other, into parts of about as many bytes; a part may be empty if there are few lines.
+   * Cuts files, concatenated, into parts of about equal bytes; a part may be empty if there are few lines.
    *
    * @return for each part its pieces, in order
    */
@@ -51,15 +51,16 @@ record Piece(Path file, long from, long to, String name) {
   }
 
   /**
-   * Lines of the file before the first of this piece. Reads all that is before it, a few gigabytes in a second: for messages.
+   * Returns the number of lines of the file before the first of this piece. Reads all bytes before it, a few gigabytes
+   * per second; for messages.
    *
-   * @param cancel is asked now and then whether to go on, of no more bytes
+   * @param cancel called now and then with 0 bytes; may throw to cancel
    */
   long linesBefore(Preparation.ReadBytes cancel) throws IOException {
     if (from == 0) {
       return 0;
     }
-    long lines = 1; // which holds the byte before the piece, and ends in it or in another piece
+    long lines = 1; // the line with the byte before the piece, which ends in this or another piece
     byte[] block = new byte[BLOCK_BYTES];
     try (InputStream in = Files.newInputStream(file)) {
       int n;

@@ -7,7 +7,7 @@ import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
 
-/** The lines of a {@link Piece}, in order; the last one may reach behind it. Used by one thread. */
+/** A reader of the lines of a {@link Piece}, in order; the last one may extend beyond it. Used by one thread. */
 final class PieceReader implements AutoCloseable {
 
   private final Piece piece;
@@ -22,7 +22,7 @@ final class PieceReader implements AutoCloseable {
       channel.position(begin);
       lines = new LineBlocks(piece.name(),
           (into, offset, length) -> channel.read(ByteBuffer.wrap(into, offset, length)), begin);
-      if (piece.from() > 0) { // the line that holds the byte before belongs to whoever has its beginning
+      if (piece.from() > 0) { // the line with the byte before belongs to the piece with its beginning
         lines.next();
       }
     } catch (IOException | RuntimeException e) {
@@ -31,7 +31,7 @@ final class PieceReader implements AutoCloseable {
     }
   }
 
-  /** Goes to the next line, which {@link #lines} then has; false at the end. */
+  /** Moves to the next line, which {@link #lines} then has; returns false at the end. */
   boolean next() throws IOException {
     return lines.offset() < piece.to() && lines.next();
   }

@@ -1,2 +1,5 @@
-/** What is done to data before training: cutting into parts, dictionaries, normalising and hashing. Blocks; no engine. */
+/**
+ * Preparation of data before training: splitting, dictionaries, normalizing and hashing. {@code regatta prepare} calls
+ * it; it blocks and uses no engine.
+ */
 package io.regatta.trainer.prepare;

@@ -24,12 +24,13 @@ import io.regatta.trainer.result.Figures;
 import java.util.Map;
 
 /**
- * Trains a block that maps a data set's arrays to the outputs that a {@link BinaryHead} takes, then measures AUC,
- * accuracy, log loss, errors and calibration on the test data over all workers. One per replica, on its model thread.
+ * The training and test of a block that maps a data set's arrays to the outputs of a {@link BinaryHead}. It measures
+ * AUC, accuracy, log loss, errors and calibration on the test data over all workers. One per replica, on its model
+ * thread.
  */
 final class BinaryClassification {
 
-  /** Batches between two looks at loss and AUC while training, and of the AUC of the last ones. */
+  /** Batches between two outputs of loss and AUC while training, and batches of {@code batch_auc}. */
   private static final int SHOWN_BATCHES = 20;
   private static final int SHOWN_BUCKETS = 1 << 12;
   private static final int TEST_BATCH = 1024;
@@ -47,9 +48,9 @@ final class BinaryClassification {
   }
 
   /**
-   * The whole run: train, test, report, save.
+   * Runs the whole program: train, test, report, save.
    *
-   * @param train this replica's part of the training data; closed at the end
+   * @param train this replica's partition of the training data; closed at the end
    * @param testSource all of the test data
    */
   void run(Block block, SlotDataset train, SlotSource<?> testSource) throws Exception {
@@ -62,7 +63,7 @@ final class BinaryClassification {
     worker.report("train_auc", worker.global(last.metrics).auc());
     worker.report("batch_auc", worker.global(last.lastBatches.together()).auc());
     coverage(last.coverage);
-    worker.settle(trainer); // the test sees what all have learned, in every mode
+    worker.settle(trainer); // the test uses what all have learned, in every mode
     BinaryMetrics metrics = test(trainer, test);
     worker.report("auc", metrics.auc());
     worker.report("accuracy", metrics.accuracy());
@@ -72,7 +73,7 @@ final class BinaryClassification {
     worker.report("calibration", metrics.calibration());
   }
 
-  /** Trains; returns what was seen in the last pass. */
+  /** Trains; returns the metrics of the last pass. */
   private Pass train(FleetTrainer trainer, SlotDataset train, Layout layout) {
     Loading.beginTraining(worker, trainer, train);
     long began = trainer.steps();
@@ -89,7 +90,10 @@ final class BinaryClassification {
     return last;
   }
 
-  /** Reports, for slots in which some examples of the last pass have no value, the share that has, over all replicas. */
+  /**
+   * Reports the coverage of slots over all replicas: for each slot in which some examples of the last pass have no
+   * value, the share that has one.
+   */
   private void coverage(SlotCoverage mine) {
     mine.take(worker.allReduce(mine.sums(), ReduceOp.SUM));
     for (int slot = 0; slot < mine.slots(); slot++) {
@@ -99,7 +103,7 @@ final class BinaryClassification {
     }
   }
 
-  /** What this replica sees in one pass of training: its loss and AUC so far, and the AUC of the last batches. */
+  /** The metrics of this replica in one pass of training: its loss and AUC so far, and the AUC of the last batches. */
   private final class Pass implements FetchHandler {
     private final BinaryMetrics metrics = new BinaryMetrics(SHOWN_BUCKETS);
     private final LastBatches lastBatches = new LastBatches(SHOWN_BATCHES, SHOWN_BUCKETS);
@@ -128,7 +132,9 @@ final class BinaryClassification {
     }
   }
 
-  /** Metrics over the whole test data: every replica takes its part, everybody gets the same. */
+  /**
+   * Returns the metrics over the whole test data: every replica evaluates its partition, and all get the same result.
+   */
   private BinaryMetrics test(FleetTrainer trainer, SlotDataset test) throws Exception {
     BinaryMetrics mine = new BinaryMetrics(BinaryMetrics.BUCKETS);
     frame.test(trainer, test, (outputs, batch) -> add(mine, outputs, batch));

@@ -18,9 +18,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Wide and deep on the Census Income data: is the income above 50K? Wide: one weight per category and cross, and a
- * linear function of the six numeric columns; deep: embeddings and numeric columns through relu layers. Runs on a model
- * thread.
+ * Wide and deep on the Census Income data, for the question: is the income above 50K? Wide: one weight per category and
+ * cross, and a linear function of the six numeric columns. Deep: embeddings and numeric columns through relu layers.
+ * Runs on a model thread.
  */
 public final class CensusWideAndDeep implements TrainingProgram, Servable {
 

@@ -6,8 +6,8 @@ import io.regatta.trainer.program.block.BinaryHead;
 import io.regatta.trainer.program.block.DeepFmBlock;
 
 /**
- * DeepFM on Criteo-format files: a factorization machine and relu layers over the same embeddings, dense features embedded
- * as well, mean log loss. If the data directory has no data, some are made there first. Runs on a model thread.
+ * DeepFM on Criteo-format files: a factorization machine and relu layers over the same embeddings, dense features
+ * embedded too, mean log loss. If the data directory is empty, data are generated there first. Runs on a model thread.
  */
 public final class DeepFm extends CriteoProgram {
 

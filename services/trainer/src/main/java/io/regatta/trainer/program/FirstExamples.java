@@ -12,21 +12,21 @@ import java.util.List;
 import java.util.function.BiFunction;
 
 /**
- * Looks into data files before anything starts: in one that is written in another format than the job says, the first line is bad
- * already; of test data one would learn it behind the training. Stateless; blocks on files.
+ * A check of data files before anything starts. If a file is not in the job's format, its first line is already bad;
+ * without this check, a bad test file would be found only after the training. Stateless; blocks on files.
  */
 final class FirstExamples {
 
-  /** Bad lines that are skipped, and comments, before it is given up. */
+  /** Skipped bad lines and comments after which the check gives up. */
   private static final int LINES_MAX = 100;
 
   private FirstExamples() {}
 
   /**
-   * Parses the first example of the first training file, and of the first test file. What a command makes of files is not looked at,
-   * for it would have to be run, nor are files of other file systems.
+   * Parses the first example of the first training file, and of the first test file. It does not check files that go
+   * through a command, which would have to be run, nor files of other file systems.
    *
-   * @param reader from files to examples, as the run makes them
+   * @param reader from files to examples, as the run uses it
    * @throws io.regatta.core.error.RegattaException.InvalidInput as the run would, naming the line
    */
   static void check(JobConfig job, Inputs files, BiFunction<List<Path>, BadLines, FileSource<?>> reader) {

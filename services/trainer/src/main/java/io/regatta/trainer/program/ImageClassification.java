@@ -20,9 +20,10 @@ import java.util.Map;
 import java.util.OptionalDouble;
 
 /**
- * Trains a block from pixels to a score for each class by softmax cross entropy, and after each pass measures top-1 and
- * top-5 accuracy on the test images over all workers. Prints lines as PaddlePaddle's quick start does. Reports {@code loss}
- * (training, of the last pass), {@code accuracy} (top-1) and {@code top5}. One per replica, on its model thread.
+ * The training of a block from pixels to a score per class by softmax cross entropy, with a test after each pass. The
+ * test measures top-1 and top-5 accuracy on the test images over all workers. It prints lines as PaddlePaddle's quick
+ * start does, and reports {@code loss} (training, of the last pass), {@code accuracy} (top-1) and {@code top5}. One per
+ * replica, on its model thread.
  */
 final class ImageClassification {
 
@@ -42,9 +43,9 @@ final class ImageClassification {
   }
 
   /**
-   * The whole run: train, test, report, save.
+   * Runs the whole program: train, test, report, save.
    *
-   * @param train this replica's part of the training images; closed at the end
+   * @param train this replica's partition of the training images; closed at the end
    * @param testImages all of the test images
    */
   void run(Block block, SlotDataset train, SlotSource<?> testImages) throws Exception {
@@ -60,10 +61,10 @@ final class ImageClassification {
       whole = whole.plus(worker.trainFromDataset(trainer, train, pass, shownBatches, false));
       worker.progress().end();
       OptionalDouble loss = pass.losses.mean(worker);
-      if (loss.isEmpty()) { // behind a run that goes on, or behind max_steps
+      if (loss.isEmpty()) { // already trained by a resumed run, or after max_steps
         continue;
       }
-      worker.settle(trainer); // the test sees what all have learned, in every mode
+      worker.settle(trainer); // the test uses what all have learned, in every mode
       TopAccuracy all = test(trainer, test);
       worker.progress().line(String.format(Locale.ROOT, "pass %d: loss %.5f, test acc1 %.5f, acc5 %.5f", epoch,
           loss.getAsDouble(), all.top1(), all.top5()));
@@ -75,7 +76,7 @@ final class ImageClassification {
     frame.timeLines(whole, train);
   }
 
-  /** What this replica sees in one pass of training; its lines are of the last batch, as in the quick start. */
+  /** The metrics of this replica in one pass of training; its lines show the last batch, as in the quick start. */
   private final class Pass implements FetchHandler {
     private final int epoch;
     private TopAccuracy batch = new TopAccuracy();
@@ -102,7 +103,7 @@ final class ImageClassification {
     }
   }
 
-  /** Over all test images: every replica takes its part, everybody gets the same. */
+  /** Returns the accuracy over all test images: every replica evaluates its partition, and all get the same result. */
   private TopAccuracy test(FleetTrainer trainer, SlotDataset test) throws Exception {
     TopAccuracy mine = new TopAccuracy();
     frame.test(trainer, test, (scores, batch) -> add(mine, scores, batch));

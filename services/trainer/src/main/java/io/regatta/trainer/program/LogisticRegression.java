@@ -18,8 +18,9 @@ import io.regatta.trainer.program.block.LogisticRegressionBlock;
 import java.nio.file.Path;
 
 /**
- * Logistic regression on LibSVM files, for any number of features: their weights are rows of a table that are born when an
- * index is first seen. The optimizer for it is FTRL, which keeps the weights of rare features at 0. Runs on a model thread.
+ * Logistic regression on LibSVM files, for any number of features: their weights are rows of a table, created when an
+ * index is first seen. The optimizer for it is FTRL, which keeps the weights of rare features at 0. Runs on a model
+ * thread.
  */
 public final class LogisticRegression implements TrainingProgram, Servable {
 

@@ -25,22 +25,23 @@ import io.vertx.core.json.JsonObject;
 import java.util.Random;
 
 /**
- * A small dense net trained twice by plain SGD from the same values on the same batches: by a {@link FleetTrainer}, and
- * by DJL's own trainer and optimizer. Reports how far the two end apart. For one trainer with one replica.
+ * A comparison of a {@link FleetTrainer} with DJL's own trainer and optimizer: a small dense network is trained twice
+ * by plain SGD from the same values on the same batches. It reports the distance of the two results. For one trainer
+ * with one replica.
  */
 public final class StockComparison implements TrainingProgram {
 
-  /** ‖ours - stock‖₂ / ‖stock‖₂, as the program reports it. */
+  /** Name of the reported ‖ours - stock‖₂ / ‖stock‖₂. */
   public static final String DISTANCE = "distance_to_stock_djl";
 
-  /** The same between the start and the end of the stock run. */
+  /** Name of the reported distance between the start and the end of the stock run. */
   public static final String MOVED = "distance_trained";
 
   private static final int ROWS = 250;
   private static final int INPUTS = 5;
   private static final double RATE = 0.05;
 
-  /** 200 steps on two shards. */
+  /** Returns the job: 200 steps on two shards. */
   public static JobConfig job() {
     return JobConfig.of(new JsonObject().put("job", "stock-comparison").put("shards", 2).put("min_block", 16)
         .put("epochs", 20).put("batch_size", 25).put("compute_threads", 1)
@@ -86,7 +87,7 @@ public final class StockComparison implements TrainingProgram {
     }
   }
 
-  /** A fixed regression problem with products of inputs, in order. */
+  /** Returns a fixed regression problem with products of inputs, in order. */
   private static ArrayDataset data(NDManager manager, int batchSize) {
     Random random = new Random(5);
     float[] x = new float[ROWS * INPUTS];

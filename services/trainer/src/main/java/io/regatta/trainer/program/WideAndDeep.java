@@ -7,8 +7,8 @@ import io.regatta.trainer.program.block.WideAndDeepBlock;
 
 /**
  * Wide and deep on Criteo-format files, as in PaddlePaddle's FleetX: wide {@code Linear(13 → 1)}, deep embeddings of 26
- * hashed ids with the dense features through relu layers, mean log loss. If the data directory has no data, some are made
- * there first. Runs on a model thread.
+ * hashed ids with the dense features through relu layers, mean log loss. If the data directory is empty, data are
+ * generated there first. Runs on a model thread.
  */
 public final class WideAndDeep extends CriteoProgram {
 

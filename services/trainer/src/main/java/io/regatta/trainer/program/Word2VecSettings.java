@@ -20,11 +20,11 @@ public record Word2VecSettings(
     @Setting(value = "2000", doc = "Lines of test text to generate if there are no data.") int testLines,
     @Setting(value = "3", doc = "Training files to generate if there are no data.") int trainFiles) {
 
-  /** What is learnt from the text. */
+  /** The task that is learned from the text. */
   public enum Kind {
-    /** The next word from those before it. */
+    /** Predict the next word from those before it. */
     NGRAM,
-    /** Which words are near each other. */
+    /** Predict which words are near each other. */
     SKIPGRAM
   }
 }

@@ -3,13 +3,13 @@ package io.regatta.trainer.rank;
 import io.regatta.core.exchange.TrainerProgress.Part;
 import java.util.List;
 
-/** Parts of a pass that an iteration over training data takes its batches from. Belongs to the model thread. */
+/** The parts of a pass from which an iteration over training data takes its batches. Belongs to the model thread. */
 interface DataParts {
 
   /**
-   * Returns what is left once so many batches have come out of the iteration; empty if that is not known.
+   * Returns what is left after the given number of batches has been taken; empty if that is not known.
    *
-   * @param batches at most as many as the iteration has been asked for
+   * @param batches at most as many as have been requested from the iteration
    */
   List<Part> after(long batches);
 }

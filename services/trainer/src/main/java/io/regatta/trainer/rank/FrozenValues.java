@@ -7,13 +7,13 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * The values of a replica's parameters that are not trained (running means), by name: its own, known also when its trainer has been
- * closed, for a model that is saved after that. Belongs to its model thread.
+ * The values of a replica's parameters that are not trained (running means), by name. They stay readable after the
+ * trainer is closed, for a model that is saved then. Belongs to its model thread.
  */
 final class FrozenValues implements RankState.Frozen {
 
   private final DenseParameters dense;
-  /** Of a trainer that has been closed; null before. */
+  /** Values of a closed trainer; null before. */
   private Map<String, float[]> last;
 
   FrozenValues(DenseParameters dense) {
@@ -43,11 +43,15 @@ final class FrozenValues implements RankState.Frozen {
     }
   }
 
-  /** @param mean makes values, one behind the other, their mean over the ranks */
+  /**
+   * Averages the values over the ranks.
+   *
+   * @param mean replaces values, concatenated, by their mean over the ranks
+   */
   void average(Consumer<float[]> mean) {
     Map<String, float[]> own = new LinkedHashMap<>(values());
     if (own.isEmpty()) {
-      return; // on no rank: nobody waits, and a rank that is lost by now is not missed
+      return; // on no rank: no rank waits, and one that is lost by now is not missed
     }
     float[] flat = new float[own.values().stream().mapToInt(v -> v.length).sum()];
     int off = 0;
@@ -66,7 +70,7 @@ final class FrozenValues implements RankState.Frozen {
     set(own);
   }
 
-  /** The trainer is being closed: its parameters go. */
+  /** Keeps the values of a trainer that is being closed. */
   void close() {
     last = dense.frozenValues();
   }

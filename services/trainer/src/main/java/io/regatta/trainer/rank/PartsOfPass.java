@@ -9,19 +9,20 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * The rest of a pass that another number of replicas had begun, as far as this replica takes it. Belongs to the model thread.
+ * The rest of a pass that another number of replicas had begun, as far as this replica reads it. Belongs to the model
+ * thread.
  *
  * @param now parts of the pass, read one after another
  * @param later parts of the passes after it
  */
 record PartsOfPass(SlotDataset dataset, List<Part> now, List<Part> later) {
 
-  /** Begins the pass. */
+  /** Begins the pass and returns its batches. */
   Batches batches(NDManager manager) {
     return new Batches(this, dataset.parts(manager, now));
   }
 
-  /** Batches of all parts, one part after another. */
+  /** The batches of all parts, one part after another. */
   static final class Batches implements Iterable<Batch>, DataParts {
 
     private final PartsOfPass of;

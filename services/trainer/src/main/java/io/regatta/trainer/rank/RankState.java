@@ -9,7 +9,10 @@ import java.nio.FloatBuffer;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What a rank of an elastic job has that a newcomer needs: its shard's values and optimizer, its running means, its steps. */
+/**
+ * The state of a rank of an elastic job that a newcomer needs: its shard's values and optimizer, its running means, its
+ * steps. Belongs to the model thread.
+ */
 final class RankState implements ElasticState {
 
   private static final int STEPS = 0;
@@ -53,7 +56,7 @@ final class RankState implements ElasticState {
         steps.millisBefore() + millis(), inside.updates(), before.trained(), before.repeated()};
   }
 
-  /** This rank's own training so far. */
+  /** Returns the time of this rank's own training so far, ms. */
   private long millis() {
     return Math.round(times.seconds() * 1000);
   }

@@ -7,34 +7,36 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Tests of {@code EasyTrain.fit} that could only say again what the last one said: once {@code max_steps} are reached,
- * fit's remaining passes train nothing, and each of them would read its whole validation set. Belongs to the model
- * thread.
+ * A filter of repeated tests of {@code EasyTrain.fit}. Once {@code max_steps} are reached, fit's remaining passes train
+ * nothing, but each would read its whole validation set for the same result. Belongs to the model thread.
  */
 final class RepeatedTests {
 
   /**
-   * Data sets that have been iterated over since the last step, other than to train; compared by identity. A program
-   * that only evaluates makes no step, and this alone must not keep its data in memory.
+   * Data sets that have been iterated over since the last step, other than for training; compared by identity. A
+   * program that only evaluates makes no step, and this list must not keep its data in memory.
    */
   private final List<WeakReference<Dataset>> tested = new ArrayList<>();
   private boolean passTrainsNothing;
 
-  /** A step has been made: tests say something new. */
+  /** Notes a step: tests have new results. */
   void stepped() {
     tested.clear();
   }
 
   /**
-   * A pass over training data begins.
+   * Notes that a pass over training data begins.
    *
-   * @param enough whether all steps have been made
+   * @param enough true if all steps have been made
    */
   void passBegins(boolean enough) {
     passTrainsNothing = enough;
   }
 
-  /** Returns true if nothing of this data set needs to be read. A program that asks by itself gets its data. */
+  /**
+   * Returns true if this data set need not be read again. Only {@code EasyTrain.fit} is skipped; a program's own loop
+   * gets its data.
+   */
   boolean isRepetition(Dataset dataset) {
     boolean again = tested.stream().anyMatch(each -> each.refersTo(dataset));
     if (!again) {

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A replica's parameters in its engine, and the exchange through which they come to be those of all: what it gives is written there.
- * When the replica's trainer has been closed, and perhaps its model, nothing is written any more, but the exchange is still used, and
- * what is not trained is kept here. Belongs to the model thread.
+ * A replica's parameters in its engine, and the exchange that updates them. After the trainer, and perhaps its model,
+ * has been closed, nothing is written any more. The exchange is then still used, and the values that are not trained
+ * are kept here. Belongs to the model thread.
  */
 final class ReplicaValues implements AutoCloseable {
 
@@ -31,7 +31,7 @@ final class ReplicaValues implements AutoCloseable {
     dense.lends(exchange.underWay() + 1, exchange.floatsBehind(), exchange::memory);
   }
 
-  /** Takes over the values that all begin with. */
+  /** Takes over the values with which all begin. */
   void start() {
     dense.write(exchange.start());
   }
@@ -44,17 +44,17 @@ final class ReplicaValues implements AutoCloseable {
     return frozen;
   }
 
-  /** A forward pass of training begins. */
+  /** Notes that a forward pass of training begins. */
   void trained() {
     dense.trained();
   }
 
-  /** An evaluation begins. */
+  /** Notes that an evaluation begins. */
   void evaluated() {
     dense.evaluated();
   }
 
-  /** Values of rows as {@link RowSource#rows}. */
+  /** Returns values of rows; see {@link RowSource#rows}. */
   float[] rows(String table, int dim, long[] ids, boolean training) {
     if (!training) {
       return exchange.evaluationRows(table, dim, ids);
@@ -65,17 +65,20 @@ final class ReplicaValues implements AutoCloseable {
     return rows;
   }
 
-  /** The gradients of the last backward pass, which the exchange gets as they come; good until that has traded them. */
+  /**
+   * Returns the gradients of the last backward pass, which the exchange gets one by one; valid until they have been
+   * exchanged.
+   */
   DenseMemory gradients(double weight) {
     return dense.readGradients(times, exchange.reader(weight));
   }
 
-  /** Zeros in their place, with no weight. */
+  /** Returns zeros instead of gradients, with weight 0. */
   DenseMemory noGradients() {
     return dense.noGradients(times, exchange.reader(0));
   }
 
-  /** Trades gradients for the next step's values. */
+  /** Exchanges gradients for the next step's values. */
   void step(Gradients gradients, List<SparseIds> next) {
     DenseMemory values = exchange.step(gradients, next);
     long writing = times.clock().nanos();
@@ -83,7 +86,7 @@ final class ReplicaValues implements AutoCloseable {
     times.span("values in", writing, Map.of("bytes", 4L * dense.numel()));
   }
 
-  /** After replicas have met outside of steps: goes on with the values of the step that they have agreed on. */
+  /** Continues, after replicas have met outside of steps, with the values of the step that they have agreed on. */
   void resumed() {
     DenseMemory values = closed ? null : exchange.resumed();
     if (values != null) {
@@ -99,14 +102,16 @@ final class ReplicaValues implements AutoCloseable {
     }
   }
 
-  /** Where ranks have copies of their own: makes the parameters that are not trained their mean over the ranks, who all call it. */
+  /**
+   * Averages the parameters that are not trained over the ranks, if ranks have copies of their own; all ranks call it.
+   */
   void averageFrozen() {
     if (exchange.averages()) {
       frozen.average(exchange::average);
     }
   }
 
-  /** The trainer is being closed; once. */
+  /** Closes the trainer's values; called once. */
   @Override
   public void close() {
     closed = true;

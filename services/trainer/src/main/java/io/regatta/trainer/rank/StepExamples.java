@@ -6,28 +6,28 @@ import ai.djl.ndarray.types.DataType;
 import io.regatta.core.error.RegattaException.InvalidInput;
 
 /**
- * What a step knows of its examples: how many they are, and their clicks, as its batch says or the program; and how many have been
- * trained before. Belongs to the model thread.
+ * The examples of a step: their number and their clicks, from the batch or from the program, and the number trained
+ * before. Belongs to the model thread.
  */
 final class StepExamples {
 
   private static final int NOT_GIVEN = -1;
 
   private boolean forwarded;
-  /** Of the last forward pass's batch, and what the program says instead. */
+  /** Examples of the last forward pass's batch, and the program's number instead. */
   private long seen;
   private long given = NOT_GIVEN;
-  /** Of the batch in forward, or null; and what they say of clicks, once somebody asks. */
+  /** Labels of the batch in forward, or null; and their clicks, once needed. */
   private NDList labels;
   private float[] clicks;
   private float[] clicksGiven;
   private long trained;
 
   /**
-   * A forward pass begins.
+   * Notes the data of a forward pass.
    *
-   * @param itsLabels null: perhaps known to the iteration
-   * @param iteration that the data may come out of; null: none
+   * @param itsLabels null: the iteration may have them
+   * @param iteration from which the data may come; null: none
    */
   void forward(NDList data, NDList itsLabels, LookAhead iteration) {
     forwarded = true;
@@ -37,12 +37,12 @@ final class StepExamples {
     seen = inBatch >= 0 ? inBatch : data.get(0).getShape().get(0);
   }
 
-  /** Whether there has been a forward pass since the last step. */
+  /** Returns true if there has been a forward pass since the last step. */
   boolean isForwarded() {
     return forwarded;
   }
 
-  /** The program says how many examples the next step has. */
+  /** Sets the number of examples of the next step. */
   void give(long count) {
     if (count < 0) {
       throw new InvalidInput("the number of examples must not be negative: " + count);
@@ -50,18 +50,18 @@ final class StepExamples {
     given = count;
   }
 
-  /** The program says the clicks of the next step's examples. */
+  /** Sets the clicks of the next step's examples. */
   void giveClicks(float[] ofExamples) {
     clicksGiven = ofExamples.clone();
   }
 
-  /** The step's weight in the mean over replicas and ranks. */
+  /** Returns the step's weight in the mean over replicas and ranks. */
   long weight() {
     return given >= 0 ? given : seen;
   }
 
   /**
-   * Clicks of the examples in forward, one of each.
+   * Returns the clicks of the examples in forward, one per example.
    *
    * @param table that counts them, for messages
    */
@@ -86,7 +86,7 @@ final class StepExamples {
     return clicks;
   }
 
-  /** The step has been made; what the program has said was of this one. */
+  /** Counts a step; the program's numbers applied to this one only. */
   void stepped() {
     trained += weight();
     given = NOT_GIVEN;
@@ -94,7 +94,7 @@ final class StepExamples {
     forwarded = false;
   }
 
-  /** Examples of all steps so far. */
+  /** Returns the examples of all steps so far. */
   long trained() {
     return trained;
   }

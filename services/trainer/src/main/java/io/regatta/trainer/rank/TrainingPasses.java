@@ -8,21 +8,21 @@ import io.regatta.trainer.snapshot.StartingPoint;
 import java.io.IOException;
 
 /**
- * Passes of a replica over data sets: {@link OwnPasses} over its own part of the training data, or {@link DealtPasses} over
- * what the ledger of an elastic job assigns to it. Belongs to the model thread.
+ * The passes of a replica over data sets: {@link OwnPasses} over its own partition of the training data, or
+ * {@link DealtPasses} over what the ledger of an elastic job assigns to it. Belongs to the model thread.
  */
 interface TrainingPasses {
 
-  /** The way of DJL to the batches of a data set. */
+  /** DJL's access to the batches of a data set. */
   interface Reading {
     Iterable<Batch> batches(Dataset dataset) throws IOException, TranslateException;
   }
 
   /**
-   * Resumes where the run was.
+   * Resumes at the position of the run.
    *
    * @param made steps that have been made
-   * @return batches that were trained before, which are passed over
+   * @return batches that were trained before, which are skipped
    */
   long resume(StartingPoint start, long made);
 
@@ -30,13 +30,13 @@ interface TrainingPasses {
   Iterable<Batch> batches(Dataset dataset, NDManager manager, Reading reading) throws IOException, TranslateException;
 
   /**
-   * Returns true if each rank counts steps and batches of its own: they are made equal where the ranks meet, and a batch without
-   * examples counts.
+   * Returns true if each rank counts steps and batches of its own. They are made equal when the ranks meet, and a batch
+   * without examples counts.
    */
   boolean areOwn();
 
   /**
-   * Checks that this replica is to train what it has forwarded.
+   * Checks that the batch that this replica has forwarded is assigned to it.
    *
    * @throws io.regatta.core.error.RegattaException.InvalidInput if it is not
    */

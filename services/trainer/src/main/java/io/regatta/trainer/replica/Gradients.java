@@ -9,15 +9,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one replica's backward pass produced, or several replicas' merged.
+ * The gradients of one replica's backward pass, or those of several replicas merged.
  *
  * @param examples weight in the mean over replicas and ranks
- * @param dense gradient of the flat dense vector, lent to the exchange until its push has been acknowledged
+ * @param dense gradient of the flat dense vector, borrowed by the exchange until its push has been acknowledged
  * @param sparse gradients by table, ids distinct
  */
 public record Gradients(double examples, DenseMemory dense, List<SparseRows> sparse) {
 
-  /** The weighted mean of replicas' gradients, in the order given; a single one stays as it is. */
+  /** Returns the weighted mean of replicas' gradients, in the order given; a single one is returned unchanged. */
   public static Gradients merge(List<Gradients> all) {
     if (all.size() == 1) {
       return all.get(0);

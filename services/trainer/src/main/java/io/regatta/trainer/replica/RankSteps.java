@@ -7,77 +7,78 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Progress of one rank over all its replicas, and what the shards say about its pushes. Shared by the replicas' model
- * threads; its lock is held only while a push is handed over, which keeps the numbers in the order in which the links
- * send them.
+ * The progress of one rank over all its replicas, and the shards' answers to its pushes. Shared by the replicas' model
+ * threads. Its lock is held only while a push is sent, which keeps the numbers in the order in which the links send
+ * them.
  *
- * <p>Three counts that differ: the clock, which the shards keep alike and which jumps to that of the others after a barrier; the
- * exchanges, which are pushes; and the step of the learning rate's schedule, which follows the clock, except in geo mode.
+ * <p>It has three different counts: the clock, which the shards keep too and which jumps to that of the others after a
+ * barrier; the exchanges, which are pushes; and the step of the learning rate's schedule, which follows the clock,
+ * except in geo mode.
  */
 public final class RankSteps {
 
-  /** Hands over one push. */
+  /** A function that sends one push. */
   @FunctionalInterface
   public interface Push<T> {
 
     /**
-     * Makes the push.
+     * Sends the push.
      *
-     * @param learningRateStep step of the schedule that the push is of
+     * @param learningRateStep step of the schedule that belongs to the push
      * @param after progress of the rank once it is applied
      */
     T make(long learningRateStep, TrainerProgress after);
   }
 
-  /** Step that a replica is about to make. */
+  /** The step that a replica is about to make. */
   private record Coming(TrainerProgress.Replica progress, long examples) {}
 
   private long clock;
   private int pushesPerStep = 1;
   private long exchanges;
-  /** The schedule is at this step where the clock is at that one. */
+  /** The schedule's step at the clock {@code scheduleClock}. */
   private long scheduleStep;
   private long scheduleClock;
   private boolean resumed;
-  /** By replica: what the steps that are pushed next contain. */
+  /** Content of the steps that are pushed next, by replica. */
   private final Map<Integer, Coming> coming = new TreeMap<>();
-  /** By replica: what has been pushed, or in geo mode added to the local values. */
+  /** Progress that has been pushed, or in geo mode added to the local values, by replica. */
   private final Map<Integer, TrainerProgress.Replica> made = new TreeMap<>();
   private long stalenessMax;
   private long skippedPushes;
   private long clockLeadMax;
-  /** Examples of all steps of this rank, over all lives of the run; unknown if the snapshot did not say. */
+  /** Examples of all steps of this rank, over all incarnations of the run; unknown if the snapshot did not say. */
   private long examples;
-  /** Examples that lives before this one have trained. */
+  /** Examples that earlier incarnations have trained. */
   private ExampleCounts before = ExampleCounts.NONE;
-  /** Where ranks make steps together: examples of all completed steps of all lives of the run, whoever made them. */
+  /** Examples of all completed steps of all incarnations of the run, of any rank, if ranks make steps together. */
   private long examplesOfAll;
-  /** How long others of an elastic job trained before this rank came, ms. */
+  /** Time for which others of an elastic job trained before this rank joined, ms. */
   private long millisBefore;
 
-  /** One replica. */
+  /** Creates the steps of a rank with one replica. */
   public RankSteps() {
     this(1);
   }
 
-  /** A rank of so many replicas. */
+  /** Creates the steps of a rank with the given replicas. */
   RankSteps(int replicas) {
     for (int replica = 0; replica < replicas; replica++) {
       made.put(replica, new TrainerProgress.Replica(0, List.of()));
     }
   }
 
-  /** Returns the clock that the shards keep of this rank, as far as it has pushed: empty pushes count. */
+  /** Returns the clock that the shards keep for this rank, as far as it has pushed; empty pushes count. */
   public synchronized long made() {
     return clock;
   }
 
-  /** Where each replica pushes for itself, a step is one push of each. */
+  /** Sets the number of pushes of a step: if each replica pushes for itself, one per replica. */
   public synchronized void pushesPerStep(int pushes) {
     pushesPerStep = pushes;
   }
 
-  /** Returns the step that the schedule of the learning rate is at: in sync mode the round that comes next. */
+  /** Returns the step of the learning rate's schedule: in sync mode the next round. */
   public synchronized long steps() {
     return learningRateStep(clock);
   }
@@ -96,17 +97,17 @@ public final class RankSteps {
     return made.values().stream().mapToLong(TrainerProgress.Replica::localSteps).sum();
   }
 
-  /** Highest staleness that a shard has reported for a push of this rank. */
+  /** Returns the highest staleness that a shard has reported for a push of this rank. */
   public synchronized long stalenessMax() {
     return stalenessMax;
   }
 
-  /** Most clocks that this rank was ahead of the slowest one at a pull; at most the bound in SSP. */
+  /** Returns the most clocks that this rank was ahead of the slowest one at a pull; at most the bound in SSP. */
   public synchronized long clockLeadMax() {
     return clockLeadMax;
   }
 
-  /** Pushes dropped by the NaN policy. */
+  /** Returns the number of pushes dropped by the NaN policy. */
   public synchronized long skippedPushes() {
     return skippedPushes;
   }
@@ -121,7 +122,7 @@ public final class RankSteps {
     coming.put(replica, new Coming(progress, inStep));
   }
 
-  /** These replicas have made their step, which is part of the next push. */
+  /** Counts the steps of these replicas, which are part of the next push. */
   public synchronized void stepped(List<Integer> replicas) {
     for (int replica : replicas) {
       Coming step = coming.remove(replica);
@@ -138,17 +139,17 @@ public final class RankSteps {
   }
 
   /**
-   * Returns the examples that lives of the run before this one have trained. Those that this life trains again are
-   * counted as repeated.
+   * Returns the examples that earlier incarnations of the run have trained. Those that this incarnation trains again
+   * are counted as repeated.
    */
   public synchronized ExampleCounts before() {
     return before;
   }
 
   /**
-   * Returns the examples that the run has trained so far, where ranks make steps together.
+   * Returns the examples that the run has trained so far, if ranks make steps together.
    *
-   * @param repeated examples that have been trained more than once in this life
+   * @param repeated examples that have been trained more than once in this incarnation
    */
   public synchronized ExampleCounts trained(long repeated) {
     long soFar = before.isKnown() ? examplesOfAll : TrainerProgress.UNKNOWN;
@@ -156,23 +157,26 @@ public final class RankSteps {
   }
 
   /**
-   * Returns the examples of all completed steps of all lives of the run, also those of ranks that are gone; 0 where
-   * ranks do not make steps together.
+   * Returns the examples of all completed steps of all incarnations of the run, including those of ranks that are gone;
+   * 0 if ranks do not make steps together.
    */
   public synchronized long examplesOfAll() {
     return examplesOfAll;
   }
 
-  /** Time for which the run had been training before this rank took it over, ms; 0 if it has been there from the beginning. */
+  /**
+   * Returns the time for which the run had been training before this rank joined it, ms; 0 if it has been there from
+   * the beginning.
+   */
   public synchronized long millisBefore() {
     return millisBefore;
   }
 
   /**
-   * Takes over what another rank of an elastic job knows of the whole run.
+   * Takes over another rank's knowledge of the whole run, in an elastic job.
    *
    * @param examplesSoFar of all completed steps
-   * @param earlier examples that lives before this one have trained
+   * @param earlier examples that earlier incarnations have trained
    * @param millis for which it had been training
    * @param ownMillis for which this rank has been training
    */
@@ -183,7 +187,7 @@ public final class RankSteps {
   }
 
   /**
-   * Hands over one push under the next number.
+   * Sends one push under the next number.
    *
    * @param replicas whose steps it contains
    */
@@ -195,18 +199,18 @@ public final class RankSteps {
         examples, List.copyOf(made.values())));
   }
 
-  /** Continues at a later clock, agreed upon by all ranks. */
+  /** Continues at a later clock, on which all ranks have agreed. */
   public synchronized void resumeAt(long later) {
     clock = Math.max(clock, later);
   }
 
   /**
-   * Resumes the run of a snapshot, each count from its own; the first of the replicas does it for all. A newcomer to an elastic job
-   * that has been given more keeps that.
+   * Resumes the run of a snapshot, each count from its own value; the first of the replicas does it for all. A newcomer
+   * to an elastic job that has received later values keeps these.
    *
-   * @param clockOfShards that the shards begin with
+   * @param clockOfShards with which the shards begin
    * @param own progress of this rank
-   * @param ofRun examples that all ranks have trained; those that the snapshot contains in part are trained again
+   * @param ofRun examples that all ranks have trained; those that the snapshot contains only in part are trained again
    */
   public synchronized void resume(long clockOfShards, TrainerProgress own, ExampleCounts ofRun) {
     if (resumed) {
@@ -227,7 +231,7 @@ public final class RankSteps {
     }
   }
 
-  /** Pushes that a step of this rank is. */
+  /** Returns the pushes of a step of this rank. */
   public synchronized int pushesPerStep() {
     return pushesPerStep;
   }
@@ -237,7 +241,7 @@ public final class RankSteps {
     clockLeadMax = Math.max(clockLeadMax, clockLead);
   }
 
-  /** Notes what the shards answered to a push. */
+  /** Notes the shards' answer to a push. */
   public synchronized void acknowledged(long staleness, boolean skippedPush) {
     stalenessMax = Math.max(stalenessMax, staleness);
     skippedPushes += skippedPush ? 1 : 0;

@@ -4,20 +4,20 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.trainer.session.TrainerSession;
 
 /**
- * One replica's place within its rank, given to its {@code FleetTrainer}.
+ * The position of one replica within its rank, given to its {@code FleetTrainer}. Immutable.
  *
  * @param session of the rank, shared by its replicas
- * @param group meeting point of the rank's replicas
+ * @param group of the rank's replicas
  * @param replica number in [0, group.size())
  */
 public record ReplicaContext(TrainerSession session, ReplicaGroup group, int replica) {
 
-  /** The only replica of a rank. */
+  /** Returns the context of the only replica of a rank. */
   public static ReplicaContext single(TrainerSession session) {
     return new ReplicaContext(session, new ReplicaGroup(1), 0);
   }
 
-  /** Replicas that are merged push once in a step, others each for itself. */
+  /** Returns the pushes of a step: replicas that are merged push once, others each for itself. */
   public int pushesPerStep(Mode mode) {
     return mode.mergesReplicas() ? 1 : group.size();
   }

@@ -13,17 +13,19 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 
 /**
- * Where the model threads of one rank meet: for a step (gradients are merged, one of them exchanges for all) and for a
- * collective operation. A meeting of a step waits for all replicas that are training: one that sits in a collective
- * operation, or has ended, is not waited for; a collective operation waits for all that have not ended. The replica
- * with the lowest number among those that came leads, so who came last changes nothing. Shared by the model threads;
- * its lock is never held while a thread waits.
+ * The meeting point of the model threads of one rank: for a step, in which gradients are merged and one thread
+ * exchanges for all, and for a collective operation. Shared by the model threads; its lock is never held while a thread
+ * waits.
+ *
+ * <p>A step waits for all replicas that are training, but not for those that are in a collective operation or have
+ * ended. A collective operation waits for all that have not ended. The replica with the lowest number among those
+ * present leads, so the order of arrival changes nothing.
  */
 public final class ReplicaGroup {
 
   private enum State { RUNNING, STEPPING, MEETING, ENDED }
 
-  /** {@code all} is null for those who follow. */
+  /** A turn of a meeting; {@code all} is null for followers. */
   private record Turn<C, R>(List<C> all, CompletableFuture<R> outcome) {}
 
   private record Arrival<C, R>(C given, CompletableFuture<Turn<C, R>> turn) {}
@@ -46,56 +48,59 @@ public final class ReplicaGroup {
     Arrays.fill(states, State.RUNNING);
   }
 
-  /** Number of replicas, ended ones included. */
+  /** Returns the number of replicas, including ended ones. */
   public int size() {
     return states.length;
   }
 
-  /** How this rank, outside of steps of its own, takes part in those of the others until nobody makes any (collective mode). */
+  /**
+   * Sets how this rank, outside of its own steps, takes part in those of the others until none makes any (collective
+   * mode).
+   */
   public void joinsBy(OthersSteps joining) {
     others = joining;
   }
 
-  /** What is to be done before that. */
+  /** Sets the action before that participation. */
   public void beforeJoining(Runnable action) {
     beforeJoining = action;
   }
 
-  /** Before the rank meets the others outside of steps; on the leader's thread. */
+  /** Takes part in the others' steps, before the rank meets them outside of steps; on the leader's thread. */
   public void joinOthersSteps() {
     beforeJoining.run();
     others.join();
   }
 
-  /** Takes part in one step of the others: {@link OthersSteps#joinOne}. */
+  /** Takes part in one step of the others; see {@link OthersSteps#joinOne}. */
   public void joinOneStep(boolean emptyBatch) {
     others.joinOne(emptyBatch);
   }
 
-  /** The rank's count of pushes. */
+  /** Returns the rank's progress. */
   public RankSteps steps() {
     return steps;
   }
 
-  /** The rank's snapshots. */
+  /** Returns the rank's snapshot counts. */
   public SnapshotCounts snapshots() {
     return snapshots;
   }
 
-  /** Counts with the rank's what this one will leave out. */
+  /** Registers a policy for bad lines, so that the lines it skips count for the rank. */
   public BadLines counted(BadLines lines) {
     badLines.add(lines);
     return lines;
   }
 
-  /** Lines that this rank's replicas have left out so far, over all passes. Any thread. */
+  /** Returns the lines that this rank's replicas have skipped so far, over all passes. Any thread. */
   public long badLines() {
     return badLines.stream().mapToLong(BadLines::skipped).sum();
   }
 
   /**
-   * Meets the other training replicas; the leader applies {@code lead} to what all have brought, in replica order, and
-   * everybody gets its result, or its failure.
+   * Meets the other training replicas. The leader applies {@code lead} to the values of all, in replica order, and all
+   * get its result, or its failure.
    */
   public <C, R> R step(TrainerSession session, int replica, String operation, C given, Function<List<C>, R> lead) {
     return meet(State.STEPPING, session, replica, operation, given, lead);
@@ -107,17 +112,17 @@ public final class ReplicaGroup {
     return meet(State.MEETING, session, replica, operation, given, lead);
   }
 
-  /** Records that a replica has trained all that it has to. Repeating it changes nothing. */
+  /** Notes that a replica has trained all of its data. Repeating it changes nothing. */
   public synchronized void trained(int replica) {
     trained.add(replica);
   }
 
-  /** Returns true once all replicas have trained all that they have to. */
+  /** Returns true once all replicas have trained all of their data. */
   public synchronized boolean haveAllTrained() {
     return trained.size() == states.length;
   }
 
-  /** The replica has ended its run: nobody waits for it any more. Repeating it changes nothing. */
+  /** Ends the run of a replica: the others no longer wait for it. Repeating it changes nothing. */
   public void end(int replica) {
     release(enter(State.ENDED, replica, null));
   }
@@ -140,7 +145,7 @@ public final class ReplicaGroup {
     }
   }
 
-  /** Notes an arrival; returns those who have thereby become complete, in replica order. */
+  /** Notes an arrival; returns the arrivals that are complete now, in replica order. */
   private synchronized List<Arrival<?, ?>> enter(State state, int replica, Arrival<?, ?> arrival) {
     if (states[replica] == State.ENDED && state != State.ENDED) {
       throw new IllegalStateException("replica " + replica + " has ended its run");
@@ -163,7 +168,7 @@ public final class ReplicaGroup {
     return released;
   }
 
-  /** All arrivals of one meeting are of one operation, and so of one type. */
+  /** Releases the arrivals of one meeting, which are all of one operation, and so of one type. */
   @SuppressWarnings("unchecked")
   private static <C, R> void release(List<Arrival<?, ?>> arrivals) {
     CompletableFuture<R> outcome = new CompletableFuture<>();

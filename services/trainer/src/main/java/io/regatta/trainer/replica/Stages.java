@@ -2,12 +2,15 @@ package io.regatta.trainer.replica;
 
 import java.util.concurrent.CompletableFuture;
 
-/** Combinations of results that a model thread waits for. */
+/** Combinations of results for which a model thread waits. Stateless. */
 public final class Stages {
 
   private Stages() {}
 
-  /** Completes with the first when both have, and fails as soon as one does: the other may then never end. */
+  /**
+   * Returns a future that completes with the first when both have completed, and fails as soon as one does, because the
+   * other may then never complete.
+   */
   public static <A, B> CompletableFuture<A> both(CompletableFuture<A> first, CompletableFuture<B> second) {
     CompletableFuture<A> out = first.thenCombine(second, (a, b) -> a);
     first.whenComplete((v, e) -> failed(out, e));

@@ -6,22 +6,22 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Where a replica's model thread spent its time: in nanoseconds, added up over steps, and as spans of the rank's timeline
- * where the job wants one. Belongs to that thread.
+ * The times of a replica's model thread: in nanoseconds, added up over steps, and as spans of the rank's timeline if
+ * the job requests one. Belongs to that thread.
  */
 public final class StepTimes {
 
   /** Parts of a step. */
   public enum Part {
-    /** Waiting for the reader, and making arrays of what it gives. */
+    /** Waiting for the reader, and making arrays of its batches. */
     READ,
-    /** Waiting for values of the servers. */
+    /** Waiting for values from the servers. */
     PULL,
-    /** Forward pass, pulls inside it excluded. */
+    /** Forward pass, without the pulls inside it. */
     FORWARD,
     /** Backward pass. */
     BACKWARD,
-    /** Reading gradients (the engine may still be computing them) and handing them over. */
+    /** Reading gradients (the engine may still be computing them) and sending them. */
     PUSH
   }
 
@@ -30,7 +30,7 @@ public final class StepTimes {
   private final StepTrace trace;
   private final int replica;
   private long step;
-  /** When the first step began, the last one to begin, and the last one to end; 0: there is none. */
+  /** Times when the first step began, when the last one began, and when the last one ended; 0: none. */
   private long firstBegan;
   private long began;
   private long ended;
@@ -41,7 +41,7 @@ public final class StepTimes {
     this.replica = replica;
   }
 
-  /** The replica begins its step of this number, from 0. */
+  /** Begins the step of this number, from 0. */
   public void begins(long number) {
     step = number;
     began = clock.nanos();
@@ -51,13 +51,13 @@ public final class StepTimes {
     }
   }
 
-  /** The step has been made. */
+  /** Ends the step. */
   public void ends() {
     span("step", began);
     ended = clock.nanos();
   }
 
-  /** Wall clock from the first step's begin to the last one's end, s; 0 before. */
+  /** Returns the wall clock from the first step's begin to the last one's end, s; 0 before. */
   public double seconds() {
     return ended == 0 ? 0 : (ended - firstBegan) / 1e9;
   }
@@ -67,17 +67,17 @@ public final class StepTimes {
     return clock;
   }
 
-  /** Whether spans are kept now, so that it is worth finding out more about them. */
+  /** Returns true if spans are recorded now, so that collecting details is worthwhile. */
   public boolean traced() {
     return trace.on();
   }
 
-  /** Something that ends now, for the timeline. */
+  /** Records a span that ends now, for the timeline. */
   public void span(String name, long beginNanos) {
     span(name, beginNanos, Map.of());
   }
 
-  /** The same with details, by name. */
+  /** Records a span that ends now, with details by name. */
   public void span(String name, long beginNanos, Map<String, Object> details) {
     if (trace.on()) {
       Map<String, Object> all = new LinkedHashMap<>(details);
@@ -91,22 +91,25 @@ public final class StepTimes {
     nanos[part.ordinal()] += n;
   }
 
-  /** The time outside of {@link Part#READ} and {@link Part#PULL}, which lie within other parts: for {@link #addSince}, ns. */
+  /**
+   * Returns the time outside of {@link Part#READ} and {@link Part#PULL}, which lie within other parts: for
+   * {@link #addSince}, ns.
+   */
   public long outsideOfWaits() {
     return clock.nanos() - nanos(Part.READ) - nanos(Part.PULL);
   }
 
-  /** Adds to a part the time since then, without what has been read and pulled meanwhile. */
+  /** Adds to a part the time since then, without the time spent reading and pulling meanwhile. */
   public void addSince(Part part, long outsideOfWaits) {
     add(part, outsideOfWaits() - outsideOfWaits);
   }
 
-  /** Time so far, ns. */
+  /** Returns the time of a part so far, ns. */
   public long nanos(Part part) {
     return nanos[part.ordinal()];
   }
 
-  /** All parts, to take differences of. */
+  /** Returns the times of all parts, to compute differences. */
   public long[] snapshot() {
     return nanos.clone();
   }

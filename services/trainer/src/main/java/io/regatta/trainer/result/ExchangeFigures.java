@@ -1,7 +1,7 @@
 package io.regatta.trainer.result;
 
 /**
- * What the shards said about a run's pushes and pulls.
+ * The shards' statistics of a run's pushes and pulls.
  *
  * @param stalenessMax highest staleness that a shard reported for a push
  * @param clockLeadMax most clocks that a trainer was ahead of the slowest one at a pull; at most the bound in SSP
@@ -9,10 +9,10 @@ package io.regatta.trainer.result;
  */
 public record ExchangeFigures(long stalenessMax, long clockLeadMax, long skippedPushes) {
 
-  /** Of a trainer that has exchanged nothing. */
+  /** Statistics of a trainer that has exchanged nothing. */
   static final ExchangeFigures NONE = new ExchangeFigures(0, 0, 0);
 
-  /** Of one trainer and another together. */
+  /** Returns the statistics of this trainer and another together. */
   public ExchangeFigures and(ExchangeFigures other) {
     return new ExchangeFigures(Math.max(stalenessMax, other.stalenessMax), Math.max(clockLeadMax, other.clockLeadMax),
         skippedPushes + other.skippedPushes);

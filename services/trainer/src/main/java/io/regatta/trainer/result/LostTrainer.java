@@ -5,14 +5,14 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /**
- * A trainer that did not reach the end of a run, and what of its data was not trained. Immutable.
+ * A trainer that did not reach the end of a run, and the data of its partition that were not trained. Immutable.
  *
  * @param left true: it failed or was stopped; false: it was lost
  * @param step of its last heartbeat, -1 if it had made none
- * @param examples that it had trained by its last heartbeat, -1 if that is not known
- * @param untrained examples of its part that were not trained, -1 if that is not known
- * @param files that it alone read; empty: a part of all data
- * @param part of the data, in words
+ * @param examples that it had trained by its last heartbeat, -1 if unknown
+ * @param untrained examples of its partition that were not trained, -1 if unknown
+ * @param files that it alone read; empty: a share of all data
+ * @param part its partition of the data, in words
  */
 public record LostTrainer(int rank, boolean left, long step, long examples, long untrained, List<String> files, String part) {
 
@@ -31,7 +31,10 @@ public record LostTrainer(int rank, boolean left, long step, long examples, long
         .put("untrained_files", hasUntrained() ? new JsonArray(files) : new JsonArray()).put("untrained_part", hasUntrained() ? part : "");
   }
 
-  /** In words, for example {@code trainer 1 (lost after step 204, 6528 examples trained): 9472 examples not trained, of ...}. */
+  /**
+   * Returns it in words, for example
+   * {@code trainer 1 (was lost after step 204, 6528 examples trained): 9472 examples not trained, of ...}.
+   */
   @Override
   public String toString() {
     return "trainer " + rank + " (" + (left ? "left" : "was lost") + (step < 0 ? " before its first step" : " after step " + step)

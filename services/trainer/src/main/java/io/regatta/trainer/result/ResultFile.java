@@ -8,8 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The file that {@code --result FILE} or {@code trainer.result} names. Used by one thread at a time; blocks, so not on an
- * event loop.
+ * The file that {@code --result FILE} or {@code trainer.result} names. Used by one thread at a time; it blocks, so it
+ * must not be used on an event loop.
  */
 public final class ResultFile {
 
@@ -36,7 +36,7 @@ public final class ResultFile {
     }
   }
 
-  /** Writes the result whole or not at all. */
+  /** Writes the result, completely or not at all. */
   public void write(RunResult run) {
     try {
       WholeFile.write(file, part -> Files.writeString(part, run.toJson().encodePrettily() + "\n"));

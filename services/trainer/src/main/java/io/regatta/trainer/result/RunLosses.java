@@ -6,9 +6,9 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Trainers that a run has lost, whose data nobody else trains. Immutable.
+ * The trainers that a run has lost, and whose data no other trainer trains. Immutable.
  *
- * @param accepted whether the job said beforehand that it goes on without them ({@code on_trainer_lost: continue})
+ * @param accepted true if the job said beforehand that it continues without them ({@code on_trainer_lost: continue})
  */
 public record RunLosses(List<LostTrainer> trainers, boolean accepted) {
 
@@ -24,17 +24,17 @@ public record RunLosses(List<LostTrainer> trainers, boolean accepted) {
     return trainers.stream().anyMatch(LostTrainer::hasUntrained);
   }
 
-  /** Examples that these trainers had trained by their last heartbeats. */
+  /** Returns the examples that these trainers had trained by their last heartbeats. */
   public long examples() {
     return trainers.stream().mapToLong(lost -> Math.max(0, lost.examples())).sum();
   }
 
-  /** The data that were not trained, in words; empty if all were. */
+  /** Returns the data that were not trained, in words; empty if all were. */
   public String untrained() {
     return trainers.stream().filter(LostTrainer::hasUntrained).map(LostTrainer::toString).collect(Collectors.joining("; "));
   }
 
-  /** Returns the failure with which the run ends for want of these trainers; empty if it ends with success. */
+  /** Returns the failure with which the run ends because of these trainers; empty if it ends with success. */
   public Optional<PeerLost> failure(String job) {
     return accepted || !hasUntrained() ? Optional.empty()
         : Optional.of(new PeerLost("job " + job + " has ended without some of its data: " + untrained()

@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file {@value #NAME} of an output directory: which run has written the model there, ended with success. It outlives the
- * rendezvous, so that a trainer of that run which starts late finds that nothing is left to do. Immutable; reading and writing
- * block, so not on an event loop.
+ * The file {@value #NAME} of an output directory: which run has written the model there, ended with success. It
+ * outlives the rendezvous, so that a trainer of that run that starts late learns that nothing is left to do. Immutable;
+ * reading and writing block, so they must not run on an event loop.
  *
  * @param job its name
  * @param runId names the start of the job; empty: none was named
@@ -26,7 +26,7 @@ public record RunRecord(String job, String runId, Instant ended) {
   private static final Logger LOG = LoggerFactory.getLogger(RunRecord.class);
   static final String NAME = "run.json";
 
-  /** Returns the record in an output directory; empty if there is none that can be read. */
+  /** Returns the record in an output directory; empty if there is no readable one. */
   public static Optional<RunRecord> in(String output) {
     if (output.isBlank()) {
       return Optional.empty();
@@ -44,7 +44,7 @@ public record RunRecord(String job, String runId, Instant ended) {
   }
 
   /**
-   * Refuses a run that has ended with success already.
+   * Refuses a run that has already ended with success.
    *
    * @throws RunEnded if the model in this directory is that of the same run
    */
@@ -58,13 +58,13 @@ public record RunRecord(String job, String runId, Instant ended) {
     });
   }
 
-  /** Returns what a new run says before it replaces this one's model. */
+  /** Returns the message of a new run before it replaces this one's model. */
   public String replacedBy(String output) {
     return "the model in " + output + ", of the run" + (runId.isEmpty() ? "" : " " + runId) + (job.isEmpty() ? "" : " of job " + job)
         + " that ended at " + ended + ", will be replaced by this run's";
   }
 
-  /** Writes the record beside the model. A failure is logged: the model is there without it. */
+  /** Writes the record beside the model. A failure is logged: the model is complete without it. */
   public void write(String output) {
     Path file = Path.of(output).resolve(NAME);
     try {

@@ -6,25 +6,25 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The line of truth of a run: what {@code --result FILE} writes. Figures that the program did not
- * report are NaN (null in JSON).
+ * The result of a run, the content of {@code --result FILE}. Metrics that the program did not report are NaN (null in
+ * JSON). Immutable.
  *
  * @param steps of this trainer's replica 0
- * @param examples trained by all replicas of all trainers in all lives of the run, each once for each pass; by those
- *     that were lost on the way, up to their last heartbeats. If {@code examplesResumed} is not known, those of this
- *     life alone
- * @param seconds of training in this life, first step to last
- * @param figures what rank 0's first replica reported
- * @param exchange of the pushes and pulls of all trainers
+ * @param examples trained by all replicas of all trainers in all incarnations of the run, each once for each pass;
+ *     those of lost trainers up to their last heartbeats. If {@code examplesResumed} is not known, those of this
+ *     incarnation alone
+ * @param seconds of training in this incarnation, first step to last
+ * @param figures reported by rank 0's first replica
+ * @param exchange statistics of the pushes and pulls of all trainers
  * @param processIds process ids by role, e.g. {@code trainer-0}
  * @param model where it was saved, empty if it was not
  * @param parametersHash hash of all parameters at the end, hex; independent of the number of shards
- * @param metrics other figures that the program reported
- * @param losses trainers that did not reach the end, and what of their data was not trained
+ * @param metrics other metrics that the program reported
+ * @param losses trainers that did not reach the end, and their data that were not trained
  * @param examplesResumed of the examples, those in the snapshot from which the run was resumed; 0 if it was not
  *     resumed, negative if the snapshot does not say
  * @param examplesRepeated examples that were trained more than once, at most; they count once in {@code examples}
- * @param nothingLeft why this process had nothing to do: its run had ended with success before it came; empty: it
+ * @param nothingLeft why this process had nothing to do: its run had ended with success before it started; empty if it
  *     has taken part
  */
 public record RunResult(String job, String mode, int servers, int trainers, int threads, int shards, long seed,
@@ -34,7 +34,7 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
     String nothingLeft) {
 
   /**
-   * Returns the result of a process that came after its run had ended with success: of no steps, without figures, and a
+   * Returns the result of a process that started after its run had ended with success: no steps, no metrics, and a
    * success.
    *
    * @param why in words for the user
@@ -44,12 +44,12 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
         "", "", Map.of(), List.of(), RunLosses.NONE, 0, 0, why);
   }
 
-  /** Returns true if this process came after its run had ended with success, so that nothing was left to do. */
+  /** Returns true if this process started after its run had ended with success, so that nothing was left to do. */
   public boolean isLate() {
     return !nothingLeft.isEmpty();
   }
 
-  /** Returns the rate of all trainers together in this life. */
+  /** Returns the rate of all trainers together in this incarnation. */
   public double examplesPerSecond() {
     return seconds > 0 ? (examples - Math.max(0, examplesResumed)) / seconds : 0;
   }
@@ -82,12 +82,15 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
     return exchange.skippedPushes();
   }
 
-  /** Trainers that reached the end; fewer than {@link #trainers} if some were lost on the way. */
+  /** Returns the trainers that reached the end; fewer than {@link #trainers} if some were lost on the way. */
   public int trainersAtEnd() {
     return examplesPerSecondByRank.size();
   }
 
-  /** Returns true if all data of the job were trained, or what was lost was accepted beforehand ({@code on_trainer_lost: continue}). */
+  /**
+   * Returns true if all data of the job were trained, or losses were accepted beforehand
+   * ({@code on_trainer_lost: continue}).
+   */
   public boolean isSuccess() {
     return losses.failure(job).isEmpty();
   }
@@ -104,13 +107,13 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
     return this;
   }
 
-  /** The same in words, a few lines. */
+  /** Returns the result in words, a few lines. */
   @Override
   public String toString() {
     return RunSummary.of(this);
   }
 
-  /** The result as JSON, in the order of docs/configuration.md; figures that nobody reported are null. */
+  /** Returns the result as JSON, in the order of docs/configuration.md; metrics that were not reported are null. */
   public JsonObject toJson() {
     JsonObject processIdsByName = new JsonObject();
     processIds.forEach(processIdsByName::put);

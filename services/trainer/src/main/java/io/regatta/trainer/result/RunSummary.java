@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.StringJoiner;
 import java.util.TreeMap;
 
-/** What {@link ResultFile} says, in words. */
+/** The text form of a {@link RunResult}, for people. Stateless. */
 final class RunSummary {
 
   private RunSummary() {}
@@ -44,7 +44,7 @@ final class RunSummary {
     figure(figures, "loss", run.loss());
     List<String> partly = new ArrayList<>();
     new TreeMap<>(run.metrics()).forEach((name, value) -> {
-      if (name.startsWith(Figures.COVERAGE)) { // of each slot there is one: too many for a line
+      if (name.startsWith(Figures.COVERAGE)) { // one per slot: too many for a line
         partly.add(name.substring(Figures.COVERAGE.length()));
       } else {
         figure(figures, name.replace('_', ' '), value);
@@ -83,7 +83,7 @@ final class RunSummary {
     return examples + (examples == 1 ? " example" : " examples");
   }
 
-  /** One number where all services are in one process. */
+  /** Returns the process ids; a single number if all services are in one process. */
   private static String processes(Map<String, Long> ids) {
     if (Set.copyOf(ids.values()).size() == 1) {
       return "\n  process " + ids.values().iterator().next();

@@ -8,13 +8,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The file that {@code collective.algorithms} names: by which algorithms the ranks of a job all-reduce. Stateless, any thread. */
+/**
+ * The reader of the file named by {@code collective.algorithms}: the table of algorithms by which the ranks of a job
+ * all-reduce. Stateless; any thread may use it.
+ */
 public final class AlgorithmTable {
 
   private AlgorithmTable() {}
 
   /**
-   * Its rows, and behind them those that are shipped; these alone if the job names none. Blocks.
+   * Returns the file's rows, followed by the built-in ones; only these if the job names no file. Blocks.
    *
    * @throws InvalidInput if it cannot be read, naming the line if it is one of them
    */

@@ -19,16 +19,17 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 
 /**
- * A {@link Progress} for people, owned by one model thread: a bar with rate, metrics and time left on a terminal; plain
- * lines, at most one per interval, where output goes to a file or a pipe. Examples and rates are those of the reporting
- * replica; if there are others, each line says whose they are, and a line before the first bar, which has no room for it.
+ * A {@link Progress} display for people, owned by one model thread. On a terminal it is a bar with rate, metrics and
+ * time left; if output goes to a file or a pipe, plain lines, at most one per interval. Examples and rates are those of
+ * the reporting replica. If there are other replicas, each line names the reporting one; a bar has no room for that, so
+ * one line before the first bar names it.
  */
 public final class ConsoleProgress implements Progress {
 
   /** Time between two plain lines. */
   public static final Duration LINE_INTERVAL = Duration.ofSeconds(2);
 
-  /** A bar counts in thousands from here on. */
+  /** Number of examples from which a bar counts in thousands. */
   private static final long THOUSANDS_FROM = 10_000;
   private static final int BAR_INTERVAL_MS = 200;
 
@@ -43,33 +44,33 @@ public final class ConsoleProgress implements Progress {
   private String unit;
   private long total;
   private long done;
-  /** Of that, what was done before the phase began. */
+  /** Part of {@code done} that was done before the phase began. */
   private long behind;
   private long beganAt;
   private long lastLineAt;
-  /** Null: only the total says how far the phase is. */
+  /** Null if only the total shows the progress of the phase. */
   private DoubleSupplier share;
-  /** The first one that was known, and when; NaN: none yet. */
+  /** The first known share, and when it was known; NaN: none yet. */
   private double shareBegan;
   private long shareBeganAt;
   private boolean introduced;
   private ProgressBar bar;
 
   /**
-   * Progress of {@code name} (the job) on standard output, as a bar if that is a terminal.
+   * Creates the progress of {@code name} (the job) on standard output, as a bar if that is a terminal.
    *
-   * @param part whose progress it is among several, e.g. {@code trainer 0 of 2}; empty if it is the whole job's
+   * @param part name of the reporting replica among several, e.g. {@code trainer 0 of 2}; empty if it is the only one
    */
   public static ConsoleProgress create(String name, String part) {
     return create(name, () -> part);
   }
 
-  /** The same where that changes, as trainers come and go. */
+  /** Creates a progress whose {@code part} changes as trainers join and leave. */
   static ConsoleProgress create(String name, Supplier<String> part) {
     return new ConsoleProgress(name, part, System.out, onTerminal(), LINE_INTERVAL, SystemClock.get()::nanos);
   }
 
-  /** As {@link #create}, with output, form, line interval and clock given. */
+  /** Creates a progress with the given output, form, line interval and clock. */
   ConsoleProgress(String name, Supplier<String> part, PrintStream out, boolean terminal, Duration lineInterval, LongSupplier nanoTime) {
     this.name = name;
     this.part = part;
@@ -79,13 +80,13 @@ public final class ConsoleProgress implements Progress {
     this.nanoTime = nanoTime;
   }
 
-  /** Whether standard output is a terminal that can redraw a line. */
+  /** Returns true if standard output is a terminal that can redraw a line. */
   static boolean onTerminal() {
     Console console = System.console();
     if (console == null || "dumb".equals(System.getenv("TERM"))) {
       return false;
     }
-    try { // Since Java 22 there is a console object without a terminal too.
+    try { // since Java 22 a console object may exist without a terminal
       return (boolean) Console.class.getMethod("isTerminal").invoke(console);
     } catch (ReflectiveOperationException beforeJava22) {
       return true;
@@ -115,7 +116,7 @@ public final class ConsoleProgress implements Progress {
         introduced = true;
         out.println(name + ": the progress of " + part.get() + "; the result counts all");
       }
-      // The figures are ours, as short as 80 columns want them, and the same as in the lines.
+      // The metrics text is our own, short enough for 80 columns, and the same as in the lines.
       bar = new ProgressBarBuilder().setTaskName(phase).setInitialMax(examples).setStyle(ProgressBarStyle.ASCII)
           .setUpdateIntervalMillis(BAR_INTERVAL_MS).hideEta().setConsumer(new ConsoleProgressBarConsumer(out))
           .setUnit(examples < THOUSANDS_FROM ? "" : "k", examples < THOUSANDS_FROM ? 1 : 1000).build();
@@ -148,7 +149,7 @@ public final class ConsoleProgress implements Progress {
   public void advance(long examples) {
     done += examples;
     long now = nanoTime.getAsLong();
-    if (share != null && Double.isNaN(shareBegan)) { // what an earlier life of the run has done took no time of this one
+    if (share != null && Double.isNaN(shareBegan)) { // work of an earlier incarnation took no time of this one
       shareBegan = share.getAsDouble();
       shareBeganAt = now;
     }
@@ -179,7 +180,7 @@ public final class ConsoleProgress implements Progress {
 
   @Override
   public void end() {
-    total = Math.min(total, done); // a phase that has ended is whole: its last batches may have been smaller, or left out
+    total = Math.min(total, done); // the last batches of a complete phase may be smaller, or omitted
     if (bar != null && total >= 0) {
       bar.maxHint(total);
     }
@@ -206,7 +207,8 @@ public final class ConsoleProgress implements Progress {
   }
 
   /**
-   * For example {@code census train, trainer 0 of 2: 12800/32561 examples, 9800/s, loss 0.3312, auc 0.9071, 2 s left}.
+   * Returns a line, for example
+   * {@code census train, trainer 0 of 2: 12800/32561 examples, 9800/s, loss 0.3312, auc 0.9071, 2 s left}.
    */
   private String summary(long now, String over) {
     String whose = part.get();
@@ -214,7 +216,7 @@ public final class ConsoleProgress implements Progress {
         + ", " + figures(now, over);
   }
 
-  /** Rate, metrics, and the time left or taken. */
+  /** Returns rate, metrics, and the time left or taken. */
   private String figures(long now, String over) {
     double seconds = Math.max(1e-9, (now - beganAt) / 1e9);
     double rate = (done - behind) / seconds;
@@ -232,7 +234,10 @@ public final class ConsoleProgress implements Progress {
     return text.toString();
   }
 
-  /** s; infinite if nothing is known, or all is read but not yet done. */
+  /**
+   * Returns the time left by the share that is done, s; infinite if nothing is known, or all is read but not yet
+   * trained.
+   */
   private double leftByShare(long now) {
     double part = share == null ? Double.NaN : share.getAsDouble();
     double gained = part - shareBegan;

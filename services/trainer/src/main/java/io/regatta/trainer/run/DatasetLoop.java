@@ -73,7 +73,7 @@ final class DatasetLoop {
       throw new InvalidInput("trainer " + worker.rank() + ", step " + trainer.steps() + ": the data set could not be "
           + "read: " + e.getMessage(), e);
     }
-    if (steps > 0 && shownSteps == 0) { // a pass too short to be fetched from shows its loss at its end
+    if (steps > 0 && shownSteps == 0) { // a pass too short for a fetch shows its loss at its end
       worker.progress().metric("loss", lossSum / examples);
     }
     TrainingReport report = report(clock.nanos() - begin, before, trainer.times().snapshot());

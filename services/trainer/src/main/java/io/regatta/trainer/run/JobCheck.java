@@ -16,19 +16,19 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * What can be known of a job before anything starts, so that nobody learns it after hours of training or from the midst
- * of a start. Stateless, any thread; blocks, so not on an event loop.
+ * The check of a job before anything starts, so that errors show before hours of training and outside of a start.
+ * Stateless; any thread may use it. It blocks, so it must not be used on an event loop.
  */
 public final class JobCheck {
 
   private JobCheck() {}
 
   /**
-   * For a job whose tables are in process: its engine and its GPU, its output directory and timeline, its table of algorithms, and
-   * what its program makes of it.
+   * Checks a job with tables in this process: its engine and GPU, its output directory and timeline, its table of
+   * algorithms, and its program's own check.
    *
    * @param program null: the one that the job names
-   * @throws InvalidInput for the first thing that is wrong
+   * @throws InvalidInput for the first error
    */
   public static void alone(JobConfig job, TrainingProgram program) {
     Engines.check(job.engine());
@@ -40,9 +40,9 @@ public final class JobCheck {
     ProgramLoader.check(job, program);
   }
 
-  /** For a job on servers: the same, and that its mode has its optimizer. */
+  /** Checks a job on servers: all of {@link #alone}, and that its mode supports its optimizer. */
   public static void distributed(JobConfig job, TrainingProgram program) {
-    RunRecord.refuseEnded(job.job(), job.runId(), job.output()); // first: what the run has left may look like another job's
+    RunRecord.refuseEnded(job.job(), job.runId(), job.output()); // first: its files may look like another job's
     if (job.mode().pushesDeltas()) {
       requireSgd("optimizer", job.optimizer());
       requireSgd("sparse_optimizer", job.sparseOptimizer());
@@ -51,10 +51,10 @@ public final class JobCheck {
   }
 
   /**
-   * Starts the job's engine if a GPU is asked for, and looks whether the first trainer's is there.
+   * Starts the job's engine if a GPU is requested, and checks that the first trainer's GPU exists.
    *
    * @param gpus of the trainers of this machine
-   * @throws InvalidInput if it is not
+   * @throws InvalidInput if it does not
    */
   public static void device(JobConfig job, GpuAssignment gpus) {
     device(job, gpus.device(job.device(), job.mode(), 0));
@@ -67,7 +67,7 @@ public final class JobCheck {
     }
   }
 
-  /** Whether a GPU is there only its engine can say; one that is wanted is worth the engine's start here. */
+  /** Checks a GPU. Only its engine knows whether it exists, which is worth starting the engine here. */
   private static void device(JobConfig job, String device) {
     if (device.startsWith("gpu:")) {
       Engines.check(job.engine());
@@ -90,14 +90,14 @@ public final class JobCheck {
   }
 
   private static void snapshots(JobConfig job) {
-    StartingPoint start = StartingPoint.of(job); // what it is to go on from is there
+    StartingPoint start = StartingPoint.of(job); // checks that there is a snapshot to resume from
     if (!job.snapshots().isOn()) {
       return;
     }
     Path dir = StartingPoint.root(job);
     try {
       WritablePlace.check(dir);
-      if (!job.isElastic()) { // to one that is under way a trainer may come
+      if (!job.isElastic()) { // a trainer may join an elastic job that is running
         start.refuseOthersIn(dir);
       }
     } catch (IOException e) {

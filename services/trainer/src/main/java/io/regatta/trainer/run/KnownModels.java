@@ -7,17 +7,17 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The models in the directories of a job as one rank knows them: those that were there when it began, and those that it
- * has saved since, or was told of. A model that another trainer has saved in their place has another manifest. Steps of
- * different trainers are not compared: outside of sync mode each makes as many as its data have. Thread-safe.
+ * The models in the directories of a job as one rank knows them: those that existed when it began, and those that it
+ * has saved since, or was notified of. A model that another trainer has saved in their place has another manifest.
+ * Steps of different trainers are not compared: outside of sync mode each makes as many as its data have. Thread-safe.
  */
 final class KnownModels {
 
-  /** Steps with which a model is noted that is from before this life of the run. */
+  /** Step number of a model that was saved before this incarnation of the run. */
   private static final long BEFORE = -1;
 
   /**
-   * A model.
+   * A known model.
    *
    * @param manifest its checksum; empty: there was none
    * @param steps that this rank had made when it was saved
@@ -34,7 +34,7 @@ final class KnownModels {
   }
 
   /**
-   * Notes the model that has just been saved in a directory, by whichever trainer.
+   * Notes the model that has just been saved in a directory, by any trainer.
    *
    * @param steps that this rank has made
    */
@@ -43,8 +43,8 @@ final class KnownModels {
   }
 
   /**
-   * Returns true if the model of the run is in a directory as it is now: it was saved when this rank had made these
-   * steps, or another trainer has saved it since, as the last thing that it did.
+   * Returns true if a directory holds the present model of the run: it was saved when this rank had made these steps,
+   * or another trainer has saved it since, as its last act.
    *
    * @param steps that this rank has made
    */
@@ -61,7 +61,7 @@ final class KnownModels {
     }
   }
 
-  /** Returns the checksum of a manifest; empty if nobody can read it. */
+  /** Returns the checksum of a manifest; empty if it cannot be read. */
   private static String manifest(Path dir) {
     try {
       return ManifestFile.checksum(dir);

@@ -12,8 +12,8 @@ import io.regatta.trainer.session.LocalSession;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Runs a program in this process without any service ({@code --local}): same core, tables in process, one rank with
- * {@code threads} replicas, each on its own model thread. Whatever the job's mode, it runs as sync; see
+ * A run of a program in this process without any service ({@code --local}): same core, tables in process, one rank with
+ * {@code threads} replicas, each on its own model thread. It runs as sync, whatever the job's mode; see
  * {@link LocalSession}.
  */
 public final class LocalRun {
@@ -30,12 +30,12 @@ public final class LocalRun {
     return run(job, program, progress, null);
   }
 
-  /** The same, with the result written to a file; null: none. */
+  /** Runs, and writes the result to a file; null: none. */
   public static RunResult run(JobConfig job, TrainingProgram program, Progress progress, ResultFile resultFile) {
     return run(job, program, progress, resultFile, GpuAssignment.NONE);
   }
 
-  /** The same on the first of these GPUs. */
+  /** Runs on the first of these GPUs. */
   public static RunResult run(JobConfig job, TrainingProgram program, Progress progress, ResultFile resultFile,
       GpuAssignment gpus) {
     JobCheck.alone(job, program);

@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Report on the trainers that did not reach the end of a run, and on their data. Stateless. */
+/** The report on trainers that did not reach the end of a run, and on their data. Stateless. */
 final class LossReport {
 
   private static final Logger LOG = LoggerFactory.getLogger(LossReport.class);
@@ -31,10 +31,11 @@ final class LossReport {
   private LossReport() {}
 
   /**
-   * Reports who is missing. The data of a trainer of an elastic job are trained by the others, so that nobody is missed there.
+   * Reports the missing trainers. In an elastic job none is missing, because the others train the data of a lost
+   * trainer.
    *
    * @param there ranks that have reached the end
-   * @param trainer null: this rank has trained nothing, and nobody knows what the others were to train
+   * @param trainer null if this rank has trained nothing: the data of the others are then unknown
    */
   static RunLosses of(TrainerSession session, Set<Integer> there, FleetTrainer trainer) {
     List<Integer> missing = session.isElastic() ? List.of()
@@ -43,10 +44,10 @@ final class LossReport {
   }
 
   /**
-   * Reports who has gone before the end of a run that has failed, as far as it is known. The data of a trainer that is
-   * still there are not missed.
+   * Reports the trainers that were lost or left before the end of a run that has failed, as far as it is known. A
+   * trainer that is still running is not missing.
    *
-   * @param there ranks that have reached the end; empty: they have not met there
+   * @param there ranks that have reached the end; empty if they have not met there
    */
   static RunLosses soFar(TrainerSession session, Optional<Set<Integer>> there, FleetTrainer trainer) {
     if (there.isPresent() || session.isElastic()) {
@@ -80,9 +81,9 @@ final class LossReport {
   /**
    * Reports one trainer.
    *
-   * @param departed null: it is not known how far it was
+   * @param departed null if its progress is not known
    * @param shares of the data, by position
-   * @param start progress with which the trainer began this life of the run
+   * @param start progress with which the trainer began this incarnation of the run
    */
   static LostTrainer lost(JobConfig job, int rank, DepartedTrainer departed, IntFunction<List<DataShare>> shares,
       TrainerProgress start) {
@@ -93,7 +94,7 @@ final class LossReport {
       List<DataShare> some = shares.apply(position);
       own.addAll(some);
       long its = start.replicas().isEmpty() ? owed(job, some)
-          : replica >= start.replicas().size() ? UNKNOWN // the life before had fewer threads
+          : replica >= start.replicas().size() ? UNKNOWN // the previous incarnation had fewer threads
           : owed(job, some, position, start.replicas().get(replica));
       owed = owed < 0 || its < 0 ? UNKNOWN : owed + its;
     }
@@ -109,14 +110,14 @@ final class LossReport {
         : shares.stream().mapToLong(DataShare::examples).sum();
   }
 
-  /** Returns the examples that a position has to train in a run that begins. */
+  /** Returns the examples that a position must train in a new run. */
   private static long owed(JobConfig job, List<DataShare> shares) {
     long pass = ofPass(shares);
     return pass < 0 ? UNKNOWN : Math.min(pass * job.epochs(), most(job, 0));
   }
 
   /**
-   * Returns the examples that a position has to train in a run that is resumed. They are not known if its place in the data is not,
+   * Returns the examples that a position must train in a resumed run. They are unknown if its position in the data is,
    * or if it reads parts of a pass that another number of positions had begun.
    */
   private static long owed(JobConfig job, List<DataShare> shares, int position, TrainerProgress.Replica start) {
@@ -137,7 +138,7 @@ final class LossReport {
     return job.maxSteps() > 0 ? Math.max(0, job.maxSteps() - localSteps) * job.batchSize() : Long.MAX_VALUE;
   }
 
-  /** For example {@code part 2 of 2 of train.txt}, or {@code files part-2, part-3}. */
+  /** Returns a description, for example {@code part 2 of 2 of train.txt}, or {@code files part-2, part-3}. */
   private static String words(List<DataShare> shares) {
     List<String> files = shares.stream().flatMap(of -> of.files().stream()).distinct().toList();
     if (!files.isEmpty()) {

@@ -3,7 +3,8 @@ package io.regatta.trainer.run;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Model of a run that is being saved, or is trained and will be: the time in which a stop of the trainer would lose it. Thread-safe.
+ * The saves of a run's model: the time in which a stop of the trainer would lose a model that is being saved, or is
+ * trained and about to be saved. Thread-safe.
  */
 final class ModelSaves {
 
@@ -33,7 +34,10 @@ final class ModelSaves {
     }
   }
 
-  /** Records that this rank's training is over: until {@link #over} its model is about to be saved. Repeating it changes nothing. */
+  /**
+   * Notes that this rank's training is over: until {@link #over} its model is about to be saved. Repeating it changes
+   * nothing.
+   */
   synchronized void trained() {
     if (!trained) {
       trained = true;
@@ -41,7 +45,7 @@ final class ModelSaves {
     }
   }
 
-  /** Records that the run has ended on this rank. */
+  /** Notes that the run has ended on this rank. */
   void over() {
     boolean was;
     synchronized (this) {
@@ -58,17 +62,20 @@ final class ModelSaves {
     return known;
   }
 
-  /** Records the directory in which a model is whole. */
+  /** Notes the directory of a complete model. */
   synchronized void saved(String dir) {
     saved = dir;
   }
 
-  /** Returns the directory of the last whole model; empty if there is none. */
+  /** Returns the directory of the last complete model; empty if there is none. */
   synchronized String saved() {
     return saved;
   }
 
-  /** Returns a future that completes when nothing is being saved, or is to be; it is complete while this rank trains. */
+  /**
+   * Returns a future that completes when no model is being saved or about to be saved; it is complete while this rank
+   * trains.
+   */
   synchronized CompletableFuture<Void> underWay() {
     return done;
   }

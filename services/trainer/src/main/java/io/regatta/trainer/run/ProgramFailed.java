@@ -1,8 +1,8 @@
 package io.regatta.trainer.run;
 
 /**
- * The user's program threw what is none of Regatta's own errors; that is the cause, with its stack trace. The message
- * says which program, on which trainer, after how many steps. Ends the run with status 1.
+ * The failure of the user's program by an error that is not Regatta's own; that error is the cause, with its stack
+ * trace. The message names the program, the trainer and the number of steps. Ends the run with status 1.
  */
 public final class ProgramFailed extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -11,7 +11,7 @@ public final class ProgramFailed extends RuntimeException {
     super(message, cause);
   }
 
-  /** The message alone: it is for people. */
+  /** Returns the message alone, which is written for people. */
   @Override
   public String toString() {
     return getMessage();

@@ -26,8 +26,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The program on one rank: a model thread per replica, and at the end what the ranks tell each other about the run.
- * Made by whoever owns the session; {@link #result} completes on a model thread.
+ * The run of the program on one rank: a model thread per replica, and at the end the ranks' exchange about the run.
+ * Created by the owner of the session; {@link #result} completes on a model thread.
  */
 public final class RankRun {
 
@@ -44,20 +44,20 @@ public final class RankRun {
   private final List<ModelExecutor> executors = new ArrayList<>();
   private final CompletableFuture<RunResult> result = new CompletableFuture<>();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
-  /** Replicas whose model threads are not at their end; counted down by each. */
+  /** Replicas whose model threads have not ended; each decrements it. */
   private final AtomicInteger running;
 
-  /** Without a result file or GPUs; the parameters are those of the other constructor. */
+  /** Creates a run without a result file or GPUs; for the parameters see the other constructor. */
   public RankRun(TrainerSession session, TrainingProgram program, Progress progress) {
     this(session, program, progress, null, GpuAssignment.NONE);
   }
 
   /**
-   * Nothing runs yet.
+   * Creates a run; nothing runs yet.
    *
    * @param program null: the job's class, one instance per replica
    * @param progress of the first worker; null: on the console
-   * @param resultFile where the result goes if this is the lowest rank at the end that has such a file; null: none
+   * @param resultFile where the result is written if this is the lowest rank at the end with such a file; null: none
    * @param gpus of the trainers of this machine, see {@link io.regatta.trainer.session.JobGroup#localRank}
    */
   public RankRun(TrainerSession session, TrainingProgram program, Progress progress, ResultFile resultFile,
@@ -73,7 +73,7 @@ public final class RankRun {
     salvage = new ModelSalvage(session, saves, end::reached);
   }
 
-  /** Starts the model threads; called once. The future is {@link #result}. */
+  /** Starts the model threads; called once. Returns {@link #result}. */
   public CompletableFuture<RunResult> start() {
     JobConfig job = session.job();
     List<CompletableFuture<RunResult>> ends = new ArrayList<>();
@@ -82,7 +82,7 @@ public final class RankRun {
       CompletableFuture<RunResult> end = new CompletableFuture<>();
       ends.add(end);
       end.whenComplete((v, e) -> {
-        if (e instanceof PeerLost) { // of which replica 0 fails, too, and then saves what is left
+        if (e instanceof PeerLost) { // replica 0 fails because of it too, and then saves what is left
           ends.get(0).whenComplete((first, its) -> result.completeExceptionally(explained(its == null ? e : its)));
         } else if (e != null) {
           result.completeExceptionally(explained(e));
@@ -100,40 +100,40 @@ public final class RankRun {
     return result;
   }
 
-  /** Completes when all replicas have ended, and fails with the first failure of one. */
+  /** Returns a future that completes when all replicas have ended, and fails with the first failure of one. */
   public CompletableFuture<RunResult> result() {
     return result;
   }
 
-  /** This rank's pushes and what the shards said about them. */
+  /** Returns this rank's pushes and the shards' answers to them. */
   public RankSteps steps() {
     return group.steps();
   }
 
-  /** Lines that this rank has left out so far, as {@code data.on_bad_line} says. */
+  /** Returns the lines that this rank has skipped so far, by {@code data.on_bad_line}. */
   public long badLines() {
     return group.badLines();
   }
 
-  /** The snapshots that this rank has taken. */
+  /** Returns the snapshots that this rank has taken. */
   public SnapshotCounts snapshots() {
     return group.snapshots();
   }
 
   /**
-   * Returns a future that completes when no model would be lost by a stop: none is being saved, nor trained to its end and still to be
-   * saved. It is complete while this rank trains.
+   * Returns a future that completes when a stop would lose no model: none is being saved, or trained to its end and
+   * still to be saved. It is complete while this rank trains.
    */
   public CompletableFuture<Void> modelSaved() {
     return saves.underWay();
   }
 
-  /** Returns the directory of the last model that is whole; empty if this rank knows of none. */
+  /** Returns the directory of the last complete model; empty if this rank knows of none. */
   public String model() {
     return saves.saved();
   }
 
-  /** Completes when all model threads are at their end, in any outcome. */
+  /** Returns a future that completes when all model threads have ended, in any outcome. */
   public CompletableFuture<Void> ended() {
     return ended;
   }
@@ -173,7 +173,10 @@ public final class RankRun {
     }
   }
 
-  /** No replica that has lost a peer is at its end before it has said so: it is not missed here. */
+  /**
+   * Runs the end of the run, unless a replica has lost a peer: it reports that before its end, so that this check sees
+   * it.
+   */
   private RunResult together(List<ReplicaWorker> workers) {
     stop.check();
     return end.together(workers);
@@ -191,8 +194,8 @@ public final class RankRun {
     TrainingProgram own = program != null ? program : ProgramLoader.load(session.job());
     try {
       own.run(worker);
-      worker.checkSettings(); // a program without a trainer, too
-      group.joinOthersSteps(); // this rank may be the one that takes snapshots of them
+      worker.checkSettings(); // also for a program without a trainer
+      group.joinOthersSteps(); // this rank may be the one that takes their snapshots
       worker.endSnapshots();
     } finally {
       worker.closeDatasets();
@@ -215,7 +218,7 @@ public final class RankRun {
     return progress != null ? progress : ConsoleProgress.create(session.job().job(), this::reporting);
   }
 
-  /** Whose progress the first worker's is; empty if it is alone. */
+  /** Returns the name of the first worker's progress; empty if it is alone. */
   private String reporting() {
     StringJoiner part = new StringJoiner(", ");
     if (group.size() > 1) {
@@ -227,7 +230,10 @@ public final class RankRun {
     return part.toString();
   }
 
-  /** What ended the program, in one line that says where. Ours say that themselves. */
+  /**
+   * Returns the error that ended the program, in one line that names the program and the trainer. Regatta's own errors
+   * do so already.
+   */
   private RuntimeException explained(Throwable e) {
     if (e instanceof RegattaException ours) {
       return ours;

@@ -5,13 +5,13 @@ import io.regatta.trainer.result.ExchangeFigures;
 import io.regatta.trainer.result.Figures;
 
 /**
- * What one rank did in a run, as the ranks tell each other at its end: a fixed row of doubles.
+ * The summary of one rank in a run, which the ranks exchange at its end; a fixed row of doubles. Immutable.
  *
  * @param examples of all its replicas
  * @param seconds of the replica that took longest, first step to last
  * @param steps of replica 0
- * @param figures what replica 0 reported
- * @param before examples that lives of the run before this one have trained; none if this rank has not trained
+ * @param figures reported by replica 0
+ * @param before examples that earlier incarnations of the run have trained; none if this rank has not trained
  */
 record RankStats(int rank, long processId, long steps, long examples, double seconds, ExchangeFigures exchange,
     Figures figures, ExampleCounts before) {
@@ -24,7 +24,7 @@ record RankStats(int rank, long processId, long steps, long examples, double sec
         before.trained(), before.repeated()};
   }
 
-  /** Reads a row; ranks that are not Regatta's may leave the last two numbers out. */
+  /** Reads a row; ranks of other implementations may omit the last two numbers. */
   static RankStats ofRow(double[] r) {
     return new RankStats((int) r[0], (long) r[1], (long) r[2], (long) r[3], r[4],
         new ExchangeFigures((long) r[5], (long) r[6], (long) r[7]), new Figures(r[8], r[9], r[10], r[11]),

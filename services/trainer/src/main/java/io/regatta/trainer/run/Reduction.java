@@ -7,14 +7,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The arithmetic of an all-reduce: first the replicas of a rank, then the ranks, each in order, so that everybody gets
- * the same bits. A mean travels as a sum with its count behind it.
+ * The arithmetic of an all-reduce: first the replicas of a rank, then the ranks, each in order, so that all get the
+ * same bits. A mean is sent as a sum followed by its count. Stateless.
  */
 final class Reduction {
 
   private Reduction() {}
 
-  /** A rank's replicas combined; what the rank sends. */
+  /** Returns a rank's replicas combined, which is what the rank sends. */
   static double[] replicas(ReduceOp op, List<double[]> values) {
     double[] sum = elementwise(op).reduce(values.stream().map(DoubleBuffer::wrap).toList());
     if (op != ReduceOp.MEAN) {
@@ -25,7 +25,7 @@ final class Reduction {
     return counted;
   }
 
-  /** How ranks' arrays, and a rank's replicas', become one. */
+  /** Returns the elementwise operation that combines ranks, and a rank's replicas. */
   static Elementwise elementwise(ReduceOp op) {
     return switch (op) {
       case SUM, MEAN -> Elementwise.SUM;
@@ -34,7 +34,7 @@ final class Reduction {
     };
   }
 
-  /** The result that everybody gets. */
+  /** Returns the result that all get. */
   static double[] finish(ReduceOp op, double[] combined) {
     if (op != ReduceOp.MEAN) {
       return combined;

@@ -9,7 +9,10 @@ import io.regatta.trainer.replica.ReplicaContext;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One replica's end of an exchange of examples: the replicas of a rank meet, and one exchanges for all. Model thread. */
+/**
+ * One replica's side of an exchange of examples: the replicas of a rank meet, and one exchanges for all. Used on the
+ * model thread.
+ */
 final class ReplicaExchange implements ExampleExchange {
 
   private static final String OPERATION = "exchange of examples";
@@ -54,7 +57,7 @@ final class ReplicaExchange implements ExampleExchange {
     return byWorker;
   }
 
-  /** @param replicas by replica of this rank, what it gives by worker */
+  /** @param replicas the batches of each replica of this rank, by receiving worker */
   private List<List<Parcel>> byRank(List<List<List<SlotBatch>>> replicas) {
     int each = worker.replicas();
     if (replicas.size() < each) {

@@ -3,17 +3,18 @@ package io.regatta.trainer.run;
 import io.regatta.core.error.RegattaException.PeerLost;
 
 /**
- * The stop of a rank's replica 0 when another replica has lost a peer: replica 0 need not meet that loss itself, and
- * the remaining model is saved after its failure. Shared by the model threads; its lock is held for nothing that waits.
+ * The stop of a rank's replica 0 when another replica has lost a peer: replica 0 need not encounter that loss itself,
+ * and the remaining model is saved after its failure. Shared by the model threads; its lock is never held during a
+ * wait.
  */
 final class ReplicaStop {
 
   /** Model thread of replica 0 while its run may be stopped; null before and after. */
   private Thread first;
-  /** The first loss that another replica has met, or null. */
+  /** The first loss of another replica, or null. */
   private PeerLost loss;
 
-  /** Replica 0 begins its run, on the calling thread. */
+  /** Begins the run of replica 0, on the calling thread. */
   synchronized void begin() {
     first = Thread.currentThread();
     if (loss != null) {
@@ -21,7 +22,7 @@ final class ReplicaStop {
     }
   }
 
-  /** Interrupts replica 0 in what it waits for, now or next. Called by a replica that has lost a peer. */
+  /** Interrupts the present or next wait of replica 0. Called by a replica that has lost a peer. */
   synchronized void stop(PeerLost why) {
     if (loss == null) {
       loss = why;
@@ -32,7 +33,7 @@ final class ReplicaStop {
   }
 
   /**
-   * Checks that no replica has lost a peer, before what the rank does once at its end.
+   * Checks that no replica has lost a peer, before the rank's acts at its end.
    *
    * @throws PeerLost the loss
    */
@@ -50,7 +51,7 @@ final class ReplicaStop {
   /**
    * Ends the run of replica 0 with a failure.
    *
-   * @return the loss because of which it was stopped; the given failure if it was not, or has met a loss itself
+   * @return the loss that stopped it; the given failure if it was not stopped, or has encountered a loss itself
    */
   synchronized Exception failed(Exception why) {
     end();

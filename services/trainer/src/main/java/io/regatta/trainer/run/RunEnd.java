@@ -27,9 +27,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the ranks of a run do together when their programs have ended: they tell each other what they have done, save what the job wants
- * saved, see that all have the same parameters, write the result, and leave. The last act of the leader of a rank's replicas, on
- * its model thread.
+ * The end of a run, after the ranks' programs have ended: they exchange their summaries, save what the job requests,
+ * check that all have the same parameters, write the result, and leave. The last act of the leader of a rank's
+ * replicas, on its model thread.
  */
 final class RunEnd {
 
@@ -43,7 +43,7 @@ final class RunEnd {
   /** Ranks that have reached the end; null before they have met there. */
   private Set<Integer> reached;
 
-  /** @param resultFile where the result goes if this is the lowest rank that has such a file; null: none */
+  /** @param resultFile where the result is written if this is the lowest rank with such a file; null: none */
   RunEnd(TrainerSession session, ReplicaGroup group, RankCollectives collectives, ModelSaves saves, ResultFile resultFile) {
     this.saves = saves;
     this.session = session;
@@ -53,8 +53,8 @@ final class RunEnd {
   }
 
   /**
-   * All ranks' figures, the parameters' hash, and the rank's leave. Ranks may differ in whether
-   * they train and in what they write; every one comes to every meeting, or the others wait for it there.
+   * Combines all ranks' summaries, hashes the parameters, and leaves. Ranks may differ in whether they train and in
+   * what they write; every rank takes part in every meeting, or the others would wait for it there.
    */
   RunResult together(List<ReplicaWorker> workers) {
     saves.trained();
@@ -69,7 +69,7 @@ final class RunEnd {
     Set<Integer> there = ranks.stream().map(RankStats::rank).collect(Collectors.toSet());
     reached = there;
     session.group().reachedTheEnd(there);
-    first.saveAtTheEnd(); // before all that only describes it
+    first.saveAtTheEnd(); // before everything that only describes it
     String parametersHash = hash();
     RunResult end = result(stats, ranks, first, parametersHash, LossReport.of(session, there, first.trainer()));
     write(end);
@@ -82,17 +82,20 @@ final class RunEnd {
     return Optional.ofNullable(reached);
   }
 
-  /** The run has done all that it had to: a shard that is lost now does not undo it, and the rendezvous tells the others. */
+  /**
+   * Leaves. The run has done all its work: a shard that is lost now does not undo it, and the rendezvous notifies the
+   * others.
+   */
   private void leave(boolean succeeded) {
     try {
       session.await("leave", session.leave(succeeded));
-    } catch (PeerLost e) { // the session has warned of it
+    } catch (PeerLost e) { // the session has logged a warning
       LOG.debug("trainer {} of job {} has reached its end, but could not leave every shard: {}", session.trainer().rank(),
           session.job().job(), e.getMessage());
     }
   }
 
-  /** By the lowest rank that is there and has a file; if that is lost meanwhile, by the next one. */
+  /** Writes the result on the lowest active rank that has a file; if it is lost meanwhile, on the next one. */
   private void write(RunResult end) {
     collectives.byTheLowest("result file", resultFile != null, () -> {
       resultFile.write(end);
@@ -101,7 +104,7 @@ final class RunEnd {
     });
   }
 
-  /** Empty if no rank trains. */
+  /** Returns the hash of all parameters; empty if no rank trains. */
   private String hash() {
     Optional<ParameterClient> client = session.client();
     double[] halves = collectives.byTheLowest("hash of all parameters", client.isPresent(), () -> {
@@ -114,7 +117,7 @@ final class RunEnd {
     return halves.length == 0 ? "" : String.format(Locale.ROOT, "%08x%08x", (long) halves[0], (long) halves[1]);
   }
 
-  /** In collective mode each rank has a copy, which no step may have made another one. */
+  /** Checks, in collective mode, that each rank's copy of the parameters is the same. */
   private void requireSame(double[] halves, ParameterClient client) {
     long own = session.await("hash of this rank's parameters", client.digest());
     if (own >>> 32 != (long) halves[0] || (own & 0xffff_ffffL) != (long) halves[1]) {
@@ -140,7 +143,7 @@ final class RunEnd {
         Figures.of(first.reported()), steps.before());
   }
 
-  /** Returns the examples of earlier lives, which all ranks that have trained know. */
+  /** Returns the examples of earlier incarnations, which all ranks that have trained know. */
   private static ExampleCounts before(List<RankStats> ranks) {
     return ranks.stream().map(RankStats::before).filter(before -> !before.equals(ExampleCounts.NONE)).findFirst()
         .orElse(ExampleCounts.NONE);
@@ -169,7 +172,7 @@ final class RunEnd {
     ExampleCounts before = before(ranks);
     long repeated = before.repeated() + session.ranks().map(rank -> rank.passes().repeated()).orElse(0L);
     examples += Math.max(0, before.trained());
-    if (session.isElastic()) { // trainers come and go: what counts is what the completed steps have trained
+    if (session.isElastic()) { // trainers join and leave: the completed steps count
       examples = Math.max(examples, group.steps().examplesOfAll());
       seconds = Math.max(seconds, group.steps().millisBefore() / 1000.0 + stats.seconds());
     }

@@ -6,10 +6,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What can be had of a model when shards are lost: all dense parameters, and the rows of the living shards.
+ * The rest of a model when shards are lost: all dense parameters, and the rows of the remaining shards. Immutable.
  *
- * @param lost the lost shards; none: the model is whole
- * @param dense all dense values: those of living shards as they are now, those of lost ones as a trainer pulled them
+ * @param lost the lost shards; none: the model is complete
+ * @param dense all dense values: those of remaining shards as they are now, those of lost ones as a trainer pulled them
  *     last
  */
 public record RemainingModel(List<LostShard> lost, float[] dense) {

@@ -35,12 +35,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A model on disk, readable by any safetensors tool: {@code dense.safetensors} (parameters by name, those that are not
- * trained included), {@code table-NAME.safetensors} per sparse table ({@code ids} int64 {@code [n]}, {@code values}
- * float32 {@code [n, dim]}, in the order in which the shards gave them; NAME is the table's, see {@link ModelFiles}), {@code model-0000.params} (the dense parameters as DJL writes them), and
- * {@code manifest.json} with their SHA-256, the program and its settings.
- * All are written beside their names and moved there when all are whole, the manifest last: a save that fails leaves an
- * older model in the directory as it was. Written by the first worker, on its model thread.
+ * A model on disk, readable by any safetensors tool. Written by the first worker, on its model thread. Its files:
+ * <ul>
+ *   <li>{@code dense.safetensors}: parameters by name, including those that are not trained;
+ *   <li>{@code table-NAME.safetensors} per sparse table: {@code ids} int64 {@code [n]}, {@code values} float32
+ *       {@code [n, dim]}, in the order in which the shards sent them; for NAME see {@link ModelFiles};
+ *   <li>{@code model-0000.params}: the dense parameters in DJL's format;
+ *   <li>{@code manifest.json}: their SHA-256, the program and its settings.
+ * </ul>
+ *
+ * All files are written under temporary names and renamed when all are complete, the manifest last: a save that fails
+ * leaves an older model in the directory unchanged.
  */
 public final class SavedModel {
 
@@ -54,12 +59,12 @@ public final class SavedModel {
   private final TrainerSession session;
   private final FleetTrainer trainer;
   private final Progress progress;
-  /** Null: all shards are there. */
+  /** Null if no shard is lost. */
   private final RemainingModel left;
   private final JsonArray files = new JsonArray();
-  /** Of all files begun, in order. */
+  /** Names of all files begun, in order. */
   private final List<String> names = new ArrayList<>();
-  /** Hash of the parameters in the files that have been begun, where no digest of all shards is to be had. */
+  /** Hash of the parameters in the files begun so far, used if no digest of all shards is available. */
   private long hash;
 
   private SavedModel(Path dir, TrainerSession session, FleetTrainer trainer, Progress progress, RemainingModel left) {
@@ -71,18 +76,18 @@ public final class SavedModel {
   }
 
   /**
-   * Saves the servers' parameters; the caller has seen to it that nobody trains meanwhile. Blocks the calling model
-   * thread until all files are in place.
+   * Saves the servers' parameters; the caller ensures that no rank trains meanwhile. Blocks the calling model thread
+   * until all files are in place.
    *
-   * @param dir made if it is not there
-   * @param progress told of each file before it is written
+   * @param dir created if it does not exist
+   * @param progress called for each file before it is written
    */
   public static void write(Path dir, TrainerSession session, FleetTrainer trainer, Progress progress) {
     write(dir, session, trainer, progress, null);
   }
 
   /**
-   * Saves what is left of the parameters when shards are lost; the manifest says what is missing.
+   * Saves the rest of the parameters when shards are lost; the manifest lists what is missing.
    *
    * @param left null: everything
    */
@@ -156,7 +161,10 @@ public final class SavedModel {
     });
   }
 
-  /** The dense parameters in DJL's own form, which {@code Model.load} reads; not of a model that its program has closed. */
+  /**
+   * Writes the dense parameters in DJL's own format, which {@code Model.load} reads; not of a model that its program
+   * has closed.
+   */
   private void djl() throws IOException {
     if (trainer.isClosed()) {
       return;
@@ -174,7 +182,7 @@ public final class SavedModel {
     });
   }
 
-  /** Writes the values of all rows as they come, and gives their ids, slice by slice. */
+  /** Writes the values of all rows as they arrive, and returns their ids, slice by slice. */
   private List<long[]> values(SparseTableSpec table, SafetensorsWriter.Tensor out) throws IOException {
     RowHandover rows = new RowHandover();
     long key = ParameterHash.tableKey(table.name());
@@ -196,12 +204,12 @@ public final class SavedModel {
     }
   }
 
-  /** Writes a file at the path that it is given, and leaves it closed, however it ends. */
+  /** A writer of a file at a given path; it leaves the file closed, however it ends. */
   private interface Content {
     void writeTo(Path part) throws IOException;
   }
 
-  /** Writes a file of the model and notes its hash. */
+  /** Writes a file of the model and records its hash. */
   private void add(String name, Content content) throws IOException {
     Path part = part(name);
     content.writeTo(part);
@@ -214,12 +222,15 @@ public final class SavedModel {
     return partOf(name);
   }
 
-  /** With the rank in it: one that has been taken for dead may still be writing, or cleaning up, beside its successor. */
+  /**
+   * Returns the temporary path of a file. It contains the rank, because a rank declared lost may still be writing, or
+   * cleaning up, beside its successor.
+   */
   private Path partOf(String name) {
     return dir.resolve(name + ".rank" + session.trainer().rank() + PART);
   }
 
-  /** Everything is whole: moves it to its name, in the order in which it was written. */
+  /** Publishes the model: renames all files to their names, in the order in which they were written. */
   private void publish() throws IOException {
     for (String name : names) {
       Files.move(partOf(name), dir.resolve(name), StandardCopyOption.REPLACE_EXISTING,
@@ -228,7 +239,7 @@ public final class SavedModel {
     SnapshotDirectory.sync(dir);
   }
 
-  /** Whatever has not been moved. */
+  /** Removes the files that have not been renamed. */
   private void removeParts() {
     for (String name : names) {
       try {
@@ -245,7 +256,7 @@ public final class SavedModel {
     }
     JsonArray tables = new JsonArray();
     for (SparseTableSpec t : trainer.tables()) {
-      InitializerSpec without = t.life().admits() ? InitializerSpec.zeros() : t.initializer(); // what an id without a row reads
+      InitializerSpec without = t.life().admits() ? InitializerSpec.zeros() : t.initializer(); // for ids without rows
       tables.add(new JsonObject().put("table", t.name()).put("dim", t.dim()).put("initializer", new JsonObject()
           .put("kind", without.kind().name().toLowerCase(Locale.ROOT)).put("a", without.a()).put("b", without.b())));
     }

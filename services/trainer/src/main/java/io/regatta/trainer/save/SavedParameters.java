@@ -12,19 +12,19 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The parameters in a saved model's directory, to be compared with another's: dense variables by name, and of each
- * {@code table-*.safetensors} the rows by id. Immutable; reading blocks.
+ * The parameters in a saved model's directory, to be compared with another's: dense variables by name, and the rows of
+ * each {@code table-*.safetensors} by id. Immutable; reading blocks.
  */
 public final class SavedParameters {
 
   private final Map<String, float[]> dense = new TreeMap<>();
-  /** By table's file and id. */
+  /** Rows by the table's file and id. */
   private final Map<String, Map<Long, float[]>> rows = new TreeMap<>();
 
   private SavedParameters() {}
 
   /**
-   * Reads what {@link SavedModel} wrote.
+   * Reads a directory of {@link SavedModel}.
    *
    * @throws InvalidInput if the directory cannot be read
    */
@@ -40,7 +40,7 @@ public final class SavedParameters {
     return saved;
   }
 
-  /** Dense variables by name. */
+  /** Returns the dense variables by name. */
   public Map<String, float[]> dense() {
     return dense;
   }
@@ -71,15 +71,15 @@ public final class SavedParameters {
     return rows;
   }
 
-  /** Whether both hold rows of the same ids in every table. */
+  /** Returns true if both hold rows of the same ids in every table. */
   public boolean sameRows(SavedParameters other) {
     return rows.keySet().equals(other.rows.keySet()) && rows.entrySet().stream()
         .allMatch(table -> table.getValue().keySet().equals(other.rows.get(table.getKey()).keySet()));
   }
 
   /**
-   * ‖this - other‖₂ / ‖this‖₂ over all dense parameters and the rows that both hold (see {@link #sameRows}); infinite if
-   * the variables, the tables or their shapes differ.
+   * Returns ‖this - other‖₂ / ‖this‖₂ over all dense parameters and the rows that both hold (see {@link #sameRows});
+   * infinite if the variables, the tables or their shapes differ.
    */
   public double distance(SavedParameters other) {
     Distance distance = new Distance();

@@ -4,7 +4,7 @@ import io.regatta.node.ServiceMain;
 import io.regatta.node.directory.Directory;
 import java.nio.file.Path;
 
-/** A model as a service in a process of its own. */
+/** The main program of a model as a service in a process of its own. */
 public final class PredictorMain {
 
   public static final String DESCRIPTION = "Serves a saved model over HTTP and gRPC, and follows its job's snapshots.";
@@ -16,9 +16,9 @@ public final class PredictorMain {
   }
 
   /**
-   * Runs it until it ends, and then the JVM.
+   * Runs it until it ends, and then ends the JVM.
    *
-   * @param command what its user typed
+   * @param command as its user typed it
    */
   public static void run(String command, String[] args) {
     ServiceMain.run(args, new ServiceMain.Called(Directory.PREDICTOR, command, DESCRIPTION), PredictorConfig.class,

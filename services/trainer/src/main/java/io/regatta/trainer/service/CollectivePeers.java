@@ -14,7 +14,7 @@ import java.util.function.Function;
 /** The calls of a rank to its peers, carried out by {@link Collectives}. Called on the model thread. */
 abstract class CollectivePeers implements PeerRanks {
 
-  /** Makes a call by the collectives that there are now. */
+  /** Makes a call with the present collectives. */
   abstract CompletableFuture<Void> call(Function<Collectives, Future<Void>> call);
 
   @Override

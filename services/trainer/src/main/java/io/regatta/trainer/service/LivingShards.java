@@ -11,12 +11,12 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The question to servers whether shards to which this trainer has lost its links still serve: others may train on
+ * The question to servers whether shards to which this trainer has lost its links still serve: others may continue
  * there. Owned by the trainer's event loop.
  */
 final class LivingShards {
 
-  /** How long a server may take to answer; one that is frozen or cut off does not answer at all. */
+  /** Longest time for a server's answer; one that is frozen or cut off does not answer at all. */
   private static final long ASK_MILLIS = 2000;
 
   private final Node node;
@@ -27,7 +27,10 @@ final class LivingShards {
     this.found = found;
   }
 
-  /** Completes with those of these shards whose server answers for the life that this trainer knows. Never fails. */
+  /**
+   * Returns a future of the shards, among the given ones, whose server answers for the incarnation that this trainer
+   * knows. Never fails.
+   */
   Future<Set<Integer>> of(Set<Integer> shards) {
     List<Future<List<Shard>>> asked = shards.stream().map(found::serverOf).distinct()
         .map(server -> shardsOf(found.servers().get(server))).toList();

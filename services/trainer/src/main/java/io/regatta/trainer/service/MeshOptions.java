@@ -7,17 +7,17 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.run.AlgorithmTable;
 import io.vertx.core.Future;
 
-/** How a trainer carries out its job's collective calls: what the section {@code collective} says. Stateless. */
+/** The options of a trainer's collective calls, from the section {@code collective}. Stateless. */
 final class MeshOptions {
 
   private MeshOptions() {}
 
-  /** Reads the table of algorithms, once for as long as the trainer is there; completes on the calling context. */
+  /** Reads the table of algorithms, once in a trainer's lifetime; completes on the calling context. */
   static Future<CollectiveOptions> read(Node node, StreamOptions streams, JobConfig job) {
     return node.vertx().executeBlocking(() -> of(streams, job));
   }
 
-  /** The same; blocks. */
+  /** Reads the table of algorithms; blocks. */
   static CollectiveOptions of(StreamOptions streams, JobConfig job) {
     return CollectiveOptions.defaults().withStream(streams).withFailureTimeout(job.collective().failureTimeoutMs())
         .withBusyPoll(job.collective().busyPollUs()).withChoices(AlgorithmTable.of(job));

@@ -15,16 +15,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The wait of a trainer for the end of the others' training where no rendezvous is left to meet at: asks the servers which trainers
- * of the job are active, and how far they are. It ends when all others have left, or when none of them has made a step for
- * {@link #STILL_MILLIS}. Owned by the trainer's event loop.
+ * The wait of a trainer for the end of the others' training after the rendezvous is lost: it asks the servers which
+ * trainers of the job are active, and how far they are. It ends when all others have left, or when none of them has
+ * made a step for {@link #STILL_MILLIS}. Owned by the trainer's event loop.
  */
 final class OthersAtRest {
 
   private static final Logger LOG = LoggerFactory.getLogger(OthersAtRest.class);
   private static final long EVERY_MILLIS = 250;
   private static final long ASK_MILLIS = 2000;
-  /** A trainer that has died stays active at the shards where no rendezvous tells them; a slow one makes a step meanwhile. */
+  /**
+   * Time without a step after which the wait ends. A dead trainer stays active on the shards if no rendezvous notifies
+   * them; a slow one makes a step in this time.
+   */
   private static final long STILL_MILLIS = 30_000;
 
   private final Node node;
@@ -42,7 +45,7 @@ final class OthersAtRest {
     this.self = self;
   }
 
-  /** Called once. Fails if a server does not answer. */
+  /** Waits; called once. Fails if a server does not answer. */
   Future<Void> await() {
     movedAt = node.clock().nanos();
     ask();

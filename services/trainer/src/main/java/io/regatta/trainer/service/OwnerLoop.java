@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 
-/** The event loop of {@link TrainerVerticle}, as model threads reach what it owns. Any thread. */
+/** A way for model threads to call what the event loop of {@link TrainerVerticle} owns. Any thread may use it. */
 final class OwnerLoop {
 
   private final Context context;
@@ -24,7 +24,7 @@ final class OwnerLoop {
     context.runOnContext(v -> task.run());
   }
 
-  /** Runs a call on the loop; its outcome may be waited for on another thread. */
+  /** Runs a call on the loop; its outcome may be awaited on another thread. */
   <T> CompletableFuture<T> call(Supplier<Future<T>> call) {
     CompletableFuture<T> outcome = new CompletableFuture<>();
     Promise<T> promise = Promise.promise();

@@ -2,13 +2,13 @@ package io.regatta.trainer.service;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** How far one rank is, for heartbeats and {@code status}. Any thread. */
+/** The progress of one rank, for heartbeats and {@code status}. Any thread may use it. */
 final class RankProgress {
 
   private final AtomicLong examples = new AtomicLong();
   private volatile long step;
 
-  /** Notes that this rank has made so many steps. */
+  /** Notes the steps that this rank has made. */
   void stepped(long made) {
     step = made;
   }
@@ -18,7 +18,7 @@ final class RankProgress {
     examples.addAndGet(count);
   }
 
-  /** Returns how many steps this rank has made. */
+  /** Returns the steps that this rank has made. */
   long step() {
     return step;
   }

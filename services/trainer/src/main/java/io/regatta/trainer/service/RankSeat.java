@@ -10,10 +10,16 @@ import io.vertx.core.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** One trainer's part in its job: taken, asked for its rank, and left. Owned by {@link TrainerVerticle}, on its event loop. */
+/**
+ * One trainer's membership in its job: joining, its rank, and leaving. Owned by {@link TrainerVerticle}, on its event
+ * loop.
+ */
 final class RankSeat {
 
-  /** How long each farewell may take, and model threads to find out that they are to end: who is frozen or gone is not waited for. */
+  /**
+   * Longest time for each step of leaving, and for model threads to notice that they must end: frozen or lost processes
+   * are not awaited.
+   */
   private static final long FAREWELL_MILLIS = 1000;
 
   private final Node node;
@@ -22,15 +28,15 @@ final class RankSeat {
   private final JobConfig job;
   private final RankProgress progress = new RankProgress();
   private final TrainerGroup group;
-  /** Each null until it is there. */
+  /** Each is null until it exists. */
   private ShardConnections connections;
   private RankSession session;
 
   /**
-   * Takes nothing yet.
+   * Creates the membership; joins nothing yet.
    *
-   * @param givenUp notified of the reason if this trainer is given up by the others
-   * @param placed notified of each generation of an elastic job that this trainer has a rank in
+   * @param givenUp notified of the reason if the others remove this trainer
+   * @param placed notified of each generation of an elastic job in which this trainer has a rank
    */
   RankSeat(Node node, Context context, TrainerConfig config, Consumer<Throwable> givenUp, Runnable placed) {
     this.node = node;
@@ -40,27 +46,27 @@ final class RankSeat {
     group = TrainerGroup.of(node, context, config, progress, givenUp, placed);
   }
 
-  /** Takes it, and waits for the others: {@link TrainerGroup#join}. */
+  /** Joins, and waits for the others; see {@link TrainerGroup#join}. */
   Future<Void> join(Directory.Instance rendezvous, String who, String member) {
     return group.join(rendezvous, who, member);
   }
 
-  /** Whether {@link #rank} can be asked: {@link TrainerGroup#hasRank}. */
+  /** Returns true if {@link #rank} may be called; see {@link TrainerGroup#hasRank}. */
   boolean hasRank() {
     return group.hasRank();
   }
 
-  /** In an elastic job, that of the generation now. */
+  /** Returns the rank; in an elastic job, that of the present generation. */
   int rank() {
     return group.rank();
   }
 
-  /** Steps that this rank has made. Any thread. */
+  /** Returns the steps that this rank has made. Any thread. */
   long step() {
     return progress.step();
   }
 
-  /** The session of the rank that has joined. Once. */
+  /** Creates the session of the rank that has joined. Called once. */
   RankSession session(ShardFinder.Found servers) {
     connections = new ShardConnections(node, job, group::generation, progress::lastStep,
         node.streams(config.stream().options()));
@@ -68,7 +74,7 @@ final class RankSeat {
     return session;
   }
 
-  /** What a user is told of it, once there is a session. */
+  /** Returns a description of the joined job for the user, once there is a session. */
   String joined() {
     int shards = session.shards();
     return job.servers() == 0 ? group.size() + " exchange gradients among themselves"
@@ -76,9 +82,10 @@ final class RankSeat {
   }
 
   /**
-   * Leaves in order, as far as it has come: shards, group, connections. Each farewell has its time. Once; never fails.
+   * Leaves in order, as far as it has joined: shards, group, connections. Each step has its own time limit. Called
+   * once; never fails.
    *
-   * @param succeeded whether this rank's run has ended with success
+   * @param succeeded true if this rank's run has ended with success
    */
   Future<Void> leave(boolean succeeded) {
     return (session == null ? Future.<Void>succeededFuture() : soon(session.leaveShards(succeeded)))
@@ -91,7 +98,7 @@ final class RankSeat {
     return farewell.timeout(FAREWELL_MILLIS, TimeUnit.MILLISECONDS).otherwiseEmpty();
   }
 
-  /** Of a trainer that is stopped while it takes its seat. */
+  /** Returns the error of a trainer that is stopped while it joins. */
   static Cancelled stopped(String who) {
     return new Cancelled(who + " was stopped while it started");
   }

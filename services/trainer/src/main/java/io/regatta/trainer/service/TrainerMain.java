@@ -6,7 +6,7 @@ import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.run.JobCheck;
 
-/** {@code java -jar trainer.jar -conf FILE}: one trainer rank as a process of its own. */
+/** The main program of {@code java -jar trainer.jar -conf FILE}: one trainer rank as a process of its own. */
 public final class TrainerMain {
 
   public static final String DESCRIPTION = "Runs a trainer as configured by -conf: one rank of a job.";
@@ -18,9 +18,9 @@ public final class TrainerMain {
   }
 
   /**
-   * The same, until it ends, and then the JVM.
+   * Runs it until it ends, and then ends the JVM.
    *
-   * @param command what its user typed
+   * @param command as its user typed it
    * @param program given in code; null: the job's
    */
   public static void run(String command, String[] args, TrainingProgram program) {

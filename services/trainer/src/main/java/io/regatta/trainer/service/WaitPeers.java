@@ -27,14 +27,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * For whom a blocked operation of one rank waits, found out when somebody asks ({@code /why}, or the line of a wait that
- * has become long): a barrier for the ranks that have not come, as the rendezvous knows; a push or pull for the shards
- * that owe an answer, and for those because of whom they hold it back, as the shards know. Any thread.
+ * The processes for which a blocked operation of one rank waits, determined on request ({@code /why}, or the log line
+ * of a long wait). A barrier waits for the ranks that have not arrived, as the rendezvous knows. A push or pull waits
+ * for the shards that have not answered, and for the trainers for which they hold the answer back, as the shards know.
+ * Any thread may use it.
  */
 final class WaitPeers {
 
   private static final Logger LOG = LoggerFactory.getLogger(WaitPeers.class);
-  /** How long another process may take to say for whom it waits; then what this rank knows itself is shown. */
+  /** Longest time for another process's answer; after it, only this rank's own knowledge is shown. */
   private static final long ASK_MILLIS = 1000;
 
   private final Node node;
@@ -43,12 +44,14 @@ final class WaitPeers {
   private final ShardFinder.Found found;
   private final Function<String, Future<List<Peer>>> missing;
   private final Supplier<Optional<ParameterClient>> client;
-  /** Keys of the gathers under way: model threads add them, the loop removes them. */
+  /** Keys of the running gathers: model threads add them, the loop removes them. */
   private final Map<CompletionStage<?>, String> gathers = new ConcurrentHashMap<>();
 
   /**
-   * @param self this rank as the shards name it, e.g. {@code trainer 1}
-   * @param missing the members for whom the gather of this key still waits
+   * Creates the wait peers of one rank.
+   *
+   * @param self name of this rank on the shards, e.g. {@code trainer 1}
+   * @param missing returns the members for which the gather of a key still waits
    */
   WaitPeers(Node node, JobConfig job, String self, ShardFinder.Found found,
       Function<String, Future<List<Peer>>> missing, Supplier<Optional<ParameterClient>> client) {
@@ -68,8 +71,9 @@ final class WaitPeers {
   }
 
   /**
-   * For whom {@code stage} waits. What is no gather has been asked of the shards; or, of several model threads, it waits
-   * for the one that gathers, pushes and pulls for all, and so for the same.
+   * Returns the processes for which {@code stage} waits. A stage that is not a gather is a request to the shards. Or it
+   * is one of several model threads that wait for the one that gathers, pushes and pulls for all, and so for the same
+   * processes.
    */
   Future<List<Peer>> of(CompletionStage<?> stage) {
     String gather = gathers.get(stage);
@@ -103,7 +107,9 @@ final class WaitPeers {
     });
   }
 
-  /** Because of whom a server's shards hold back what they owe this rank; nobody if it does not say. */
+  /**
+   * Returns the trainers for which a server's shards hold back their answer to this rank; none if it does not answer.
+   */
   private Future<List<Peer>> behind(Directory.Instance server, SortedMap<Integer, String> shards) {
     ParameterServerControl control = new ParameterServerControl(node.network(), server.host(), server.controlPort());
     return control.status(job.job()).timeout(ASK_MILLIS, TimeUnit.MILLISECONDS)

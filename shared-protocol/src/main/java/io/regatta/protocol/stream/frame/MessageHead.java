@@ -7,9 +7,8 @@ import io.vertx.grpc.common.GrpcStatus;
 import java.io.IOException;
 
 /**
- * What stands before the payload of one message. A sender puts the payload last (protobuf's own writers do), so the
- * header can be parsed before the payload has come; a message that is written otherwise is read whole. Owned by the
- * stream's loop.
+ * The part before the payload of one message. A sender puts the payload last (protobuf's own writers do), so the header
+ * can be parsed before the payload has arrived; a message in another form is read whole. Owned by the stream's loop.
  */
 final class MessageHead {
   private static final int PAYLOAD_TAG =
@@ -17,7 +16,7 @@ final class MessageHead {
   private static final int MAX_VARINT = 5;
 
   enum Found {
-    /** More bytes are needed to tell. */
+    /** More bytes are needed to decide. */
     NOTHING_YET,
     /** A payload that ends the message. */
     PAYLOAD,
@@ -28,12 +27,12 @@ final class MessageHead {
   private int headerEnd;
   private int payloadStart;
 
-  /** Where the fields before the payload end, once that is found. */
+  /** Returns the end of the fields before the payload, once it is found. */
   int headerEnd() {
     return headerEnd;
   }
 
-  /** Where the payload begins, once it is found. */
+  /** Returns the beginning of the payload, once it is found. */
   int payloadStart() {
     return payloadStart;
   }
@@ -95,7 +94,7 @@ final class MessageHead {
     return fill < length ? Found.NOTHING_YET : Found.WHOLE;
   }
 
-  /** Index behind the number and its lower 32 bits, or -1 if it is cut short. */
+  /** Returns the index after the number and its lower 32 bits, or -1 if it is cut short. */
   private static long varint(byte[] bytes, int at, int fill) {
     int value = 0;
     for (int i = 0; i < MAX_VARINT && at + i < fill; i++) {

@@ -8,9 +8,9 @@ import io.vertx.grpc.common.GrpcStatus;
 import java.util.Arrays;
 
 /**
- * Cuts a byte stream into gRPC messages, however the network has cut it, and hands their payloads on as they come; only
- * what stands before a payload is collected. A message's announced size is checked against the limit, and memory follows
- * what has come. Owned by its stream's loop.
+ * A decoder that cuts a byte stream into gRPC messages, at any fragmentation by the network. It passes payloads on as
+ * they arrive; only the part before a payload is collected. A message's announced size is checked against the limit,
+ * and memory follows the bytes that have arrived. Owned by its stream's loop.
  */
 public final class TensorFrameDecoder {
   private static final int PREFIX = 5;
@@ -25,9 +25,9 @@ public final class TensorFrameDecoder {
   /** Bytes of the message read so far. */
   private int messageFill;
   private final MessageHead head = new MessageHead();
-  /** What has come of the message up to its payload. */
+  /** Received bytes of the message up to its payload. */
   private byte[] bytes = new byte[MIN_HEAD];
-  /** The receiver has been told of the message. */
+  /** True once the receiver has got the beginning of the message. */
   private boolean inPayload;
 
   public TensorFrameDecoder(int maxMessageBytes) {
@@ -74,7 +74,7 @@ public final class TensorFrameDecoder {
     }
   }
 
-  /** Collects what stands before the payload; what was taken of the payload is given back. */
+  /** Collects the part before the payload; bytes taken of the payload are given back. */
   private void head(ByteBuf in, FrameReceiver out) {
     do {
       if (messageFill == bytes.length) {
@@ -117,12 +117,12 @@ public final class TensorFrameDecoder {
     }
   }
 
-  /** Whether the stream may end here; otherwise a message was cut short. */
+  /** Returns true if the stream may end here; otherwise a message was cut short. */
   public boolean atBoundary() {
     return prefixFill == 0;
   }
 
-  /** What was cut short, for the error. */
+  /** Returns the incomplete message's progress, for the error. */
   public String progress() {
     return prefixFill < PREFIX ? prefixFill + " of 5 prefix bytes" : messageFill + " of " + messageLength + " bytes";
   }

@@ -11,8 +11,8 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
 /**
- * Writes a {@link TensorFrame} as a gRPC message: one byte 0 (not compressed), four bytes length, the header fields,
- * tag and length of the payload field, and the payload itself, which is wrapped and not copied.
+ * The encoding of a {@link TensorFrame} as a gRPC message. It has one byte 0 (not compressed), four bytes length, the
+ * header fields, tag and length of the payload field, and the payload itself. The payload is wrapped and not copied.
  */
 public final class TensorFrameEncoder {
   private static final int PREFIX = 5;
@@ -21,14 +21,14 @@ public final class TensorFrameEncoder {
 
   private TensorFrameEncoder() {}
 
-  /** The frame as it goes over the wire; its payload is not copied. */
+  /** Returns the frame as it is sent; its payload is not copied. */
   public static Buffer encode(TensorFrame frame) {
     ByteBuf head = Unpooled.wrappedBuffer(head(frame));
     return NettyParts.buffer(frame.payload().hasRemaining()
         ? Unpooled.wrappedBuffer(head, Unpooled.wrappedBuffer(frame.payload())) : head);
   }
 
-  /** All that stands before the payload. */
+  /** Returns the part before the payload. */
   public static byte[] head(TensorFrame frame) {
     TensorMessage header = frame.header().getPayload().isEmpty() ? frame.header()
         : frame.header().toBuilder().clearPayload().build();

@@ -8,11 +8,11 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Puts frames together for whoever takes them whole, each payload in an array of its own; its announced size is believed
- * as far as bytes have come. Owned by the stream's loop.
+ * A receiver that assembles frames for users of whole ones, each payload in an array of its own. Memory follows the
+ * bytes that have arrived, not the announced size. Owned by the stream's loop.
  */
 public final class WholeFrames implements FrameReceiver {
-  /** Room is made for so many times what has come, as far as the announced length goes: for a chunk usually once. */
+  /** Factor by which room is made beyond the received bytes, up to the announced length: for a chunk usually once. */
   private static final int GROWTH = 16;
   private static final int MIN_ROOM = 4096;
 

@@ -2,7 +2,7 @@ package io.regatta.protocol.stream.frame;
 
 import io.vertx.grpc.common.GrpcStatus;
 
-/** Bytes that are no tensor stream, and the status that tells the peer so. Does not leave this package. */
+/** An error of bytes that are no tensor stream, with the status for the peer. Does not leave this package. */
 public final class WireException extends RuntimeException {
   public final GrpcStatus status;
 

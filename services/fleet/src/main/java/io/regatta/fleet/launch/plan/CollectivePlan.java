@@ -8,7 +8,7 @@ import java.util.Map;
 /** The processes of a collective job, and their variables, which are those of Fleet's role maker. */
 final class CollectivePlan {
 
-  /** First port of each machine, where there are several. */
+  /** First port of each machine, if there are several. */
   private static final int FIRST_PORT = 6070;
 
   private final LaunchOptions options;

@@ -3,7 +3,7 @@ package io.regatta.fleet.launch.plan;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Lines about a launch beside that of its mode: what was asked for and means nothing in it, and what had to be guessed. Stateless. */
+/** Lines about a launch beside that of its mode: options without an effect in it, and guesses. Stateless. */
 public final class LaunchNotes {
 
   private static final String WITHOUT = " has no effect: ";

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  * A machine that is reached over ssh.
  *
  * @param number its place in the list, from 0
- * @param login as ssh is told it: {@code host} or {@code user@host}
+ * @param login the name for ssh: {@code host} or {@code user@host}
  * @param host under which the job's machines reach each other
  * @param port of its sshd; 0: as the user's ssh is configured
  */
@@ -22,9 +22,9 @@ record RemoteHost(int number, String login, String host, int port) {
   private static final Pattern LINE = Pattern.compile("(?:([\\w.-]+)@)?([\\w.-]+|\\[[0-9A-Fa-f:]+])(?::(\\d{1,5}))?");
 
   /**
-   * Those that a file lists, {@code [user@]host[:port]} a line; what follows a # is left out.
+   * Returns the machines that a file lists, {@code [user@]host[:port]} a line; text after a # is ignored.
    *
-   * @throws InvalidInput if it cannot be read, says something else, or nothing, or a host twice
+   * @throws InvalidInput if it cannot be read, has another form, is empty, or names a host twice
    */
   static List<RemoteHost> read(Path file) {
     List<RemoteHost> hosts = new ArrayList<>();

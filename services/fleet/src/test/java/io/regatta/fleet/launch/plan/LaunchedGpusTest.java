@@ -15,11 +15,11 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Whose GPU is which, as the processes of a launch are told. */
+/** The assignment of GPUs to the processes of a launch. */
 class LaunchedGpusTest {
 
   private static final String CUDA = "CUDA_VISIBLE_DEVICES";
-  /** What holds a trainer to its GPU. */
+  /** The variable that holds a trainer to its GPU. */
   private static final String HELD = "REGATTA_TRAINER_GPUS";
 
   private final ReservedPorts ports = new ReservedPorts();

@@ -7,20 +7,20 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Examples as bytes on their way between trainers: little-endian, of all rows the dense features, then the ids, their values
- * if they have some, and the labels. Stateless.
+ * The wire form of examples sent between trainers: little-endian; the dense features of all rows, then the ids, their
+ * values if they have some, and the labels. Stateless.
  */
 public final class ExampleBytes {
 
   private ExampleBytes() {}
 
-  /** Bytes of one example. */
+  /** Returns the bytes of one example. */
   public static int perRow(Layout layout) {
     int columns = layout.columns();
     return Float.BYTES * (layout.dense() + 1) + columns * (Long.BYTES + (layout.valued() ? Float.BYTES : 0));
   }
 
-  /** All rows of a batch. */
+  /** Returns all rows of a batch as bytes. */
   public static byte[] of(SlotBatch batch) {
     Layout layout = batch.layout();
     int rows = batch.rows();
@@ -41,7 +41,7 @@ public final class ExampleBytes {
   }
 
   /**
-   * The rows again.
+   * Decodes the rows.
    *
    * @throws InvalidInput if these are not {@code rows} examples of this layout
    */

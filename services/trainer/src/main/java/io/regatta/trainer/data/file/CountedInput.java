@@ -8,10 +8,13 @@ import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The bytes of a file as they lie on disk, counted. One thread reads; any may ask how far it is. */
+/**
+ * An input stream that counts the bytes of a file as stored on disk. One thread reads; any thread may ask for the
+ * count.
+ */
 public final class CountedInput extends FilterInputStream {
 
-  /** Of the file, before what is read next. */
+  /** Offset in the file of the byte that is read next. */
   private volatile long offset;
 
   private CountedInput(InputStream in, long offset) {
@@ -19,7 +22,7 @@ public final class CountedInput extends FilterInputStream {
     this.offset = offset;
   }
 
-  /** Begins at an offset, without reading what is before it; at the end if the file is shorter. */
+  /** Opens a file at an offset, without reading what is before it; at the end if the file is shorter. */
   public static CountedInput open(Path file, long offset) throws IOException {
     if (offset == 0) {
       return new CountedInput(Files.newInputStream(file), 0);
@@ -33,7 +36,7 @@ public final class CountedInput extends FilterInputStream {
     }
   }
 
-  /** Bytes of the file that are behind, those before the beginning as well. */
+  /** Returns the offset of the next byte in the file. */
   public long offset() {
     return offset;
   }
@@ -64,6 +67,6 @@ public final class CountedInput extends FilterInputStream {
 
   @Override
   public boolean markSupported() {
-    return false; // what is read again would be counted again
+    return false; // bytes read again would be counted twice
   }
 }

@@ -7,17 +7,22 @@ import java.nio.file.Path;
 import java.util.zip.GZIPInputStream;
 
 /**
- * The bytes of one data file as a format sees them: unpacked if its name ends in {@code .gz}, and passed through a command
- * if there is one. Owned by the thread that reads; only {@link #cancel} may be called by another.
+ * The bytes of one data file as a format sees them: decompressed if its name ends in {@code .gz}, and piped through a
+ * command if there is one. Owned by the thread that reads; another may call only {@link #cancel} and
+ * {@link #bytesBehind}.
  */
 public abstract class FileBytes implements Closeable {
 
-  /** What the names of packed files end in. */
+  /** Suffix of the names of compressed files. */
   static final String PACKED = ".gz";
 
   private static final int GZIP_BUFFER_BYTES = 1 << 16;
 
-  /** @param command null: none */
+  /**
+   * Opens a file at its beginning.
+   *
+   * @param command null: none
+   */
   public static FileBytes open(Path file, PipeCommand command) throws IOException {
     DataFiles.readable(file);
     if (command != null) {
@@ -27,12 +32,12 @@ public abstract class FileBytes implements Closeable {
     return new Plain(raw, unpacked(file, raw));
   }
 
-  /** Whether reading can begin in the middle of a file. */
+  /** Returns true if reading can begin in the middle of a file. */
   public static boolean isSeekable(Path file, PipeCommand command) {
     return command == null && !packed(file);
   }
 
-  /** From an offset on, of a file in which reading can begin anywhere. */
+  /** Opens a seekable file at an offset. */
   public static FileBytes openAt(Path file, long offset) throws IOException {
     CountedInput raw = CountedInput.open(DataFiles.readable(file), offset);
     return new Plain(raw, raw);
@@ -42,12 +47,12 @@ public abstract class FileBytes implements Closeable {
     return file.getFileName().toString().endsWith(PACKED);
   }
 
-  /** The file's content, decompressed by name. */
+  /** Returns the file's content, decompressed if its name says so. */
   public static InputStream unpacked(Path file) throws IOException {
     return unpacked(file, CountedInput.open(file, 0));
   }
 
-  /** The same of its bytes, which are closed with it, or if it fails. */
+  /** Returns the content of these bytes of a file, which are closed with it, or if it fails. */
   public static InputStream unpacked(Path file, InputStream raw) throws IOException {
     if (!packed(file)) {
       return raw;
@@ -60,13 +65,16 @@ public abstract class FileBytes implements Closeable {
     }
   }
 
-  /** As {@link InputStream#read(byte[], int, int)}; at the end of a command's output, -1 only if it has succeeded. */
+  /**
+   * Reads like {@link InputStream#read(byte[], int, int)}; at the end of a command's output, -1 only if it has
+   * succeeded.
+   */
   public abstract int read(byte[] into, int offset, int length) throws IOException;
 
-  /** Bytes of the file as it lies on disk that are behind, as far as that is known: for progress. Any thread. */
+  /** Returns the bytes read so far of the file as stored on disk, as far as that is known; for progress. Any thread. */
   public abstract long bytesBehind();
 
-  /** From any thread: a read that waits ends soon. */
+  /** Cancels a read that waits: it ends soon. Any thread. */
   public void cancel() {}
 
   private static final class Plain extends FileBytes {

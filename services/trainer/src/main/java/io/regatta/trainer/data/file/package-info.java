@@ -1,2 +1,5 @@
-/** Files where they lie: found, dealt out, unpacked, sent through a command, cut into lines. */
+/**
+ * Data files on disk and other file systems: finding, assigning, decompressing, piping through a command, and splitting
+ * into lines. The sources of {@code data} read through it.
+ */
 package io.regatta.trainer.data.file;

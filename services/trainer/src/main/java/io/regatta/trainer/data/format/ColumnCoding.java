@@ -4,12 +4,15 @@ import io.regatta.core.reduce.DistinctIds;
 import java.nio.charset.StandardCharsets;
 
 /**
- * How the values of named columns ({@link CsvSource}, {@link ParquetSource}) become dense features and ids. Implementations are
- * immutable and used by any thread.
+ * The coding of the values of named columns ({@link CsvSource}, {@link ParquetSource}) as dense features and ids.
+ * Implementations are immutable; any thread may use them.
  */
 public interface ColumnCoding {
 
-  /** Numbers as they are; text as {@code xxh64(name=value, seed 0)}, an empty one too; no id where there is no value. */
+  /**
+   * The default coding: numbers unchanged; text, even if empty, as {@code xxh64(name=value, seed 0)}; no id for a
+   * missing value.
+   */
   ColumnCoding PLAIN = new ColumnCoding() {
     @Override
     public float dense(int feature, float value) {
@@ -27,17 +30,19 @@ public interface ColumnCoding {
     }
   };
 
-  /** A number that is there; a dense feature that is not is 0. */
+  /** Returns the feature of a number; a missing dense feature is 0. */
   float dense(int feature, float value);
 
   /**
-   * Text in a column of ids.
+   * Returns the id of text in an id column.
    *
-   * @param slot number of the column among those of ids
+   * @param slot number of the column among the id columns
    * @param text UTF-8
    */
   long id(String name, int slot, byte[] text);
 
-  /** An id that is not there (null in a Parquet file; in a CSV file text is empty, but there). */
+  /**
+   * Returns the id of a missing value (null in a Parquet file; in a CSV file text may be empty, but is never missing).
+   */
   long absent(String name, int slot);
 }

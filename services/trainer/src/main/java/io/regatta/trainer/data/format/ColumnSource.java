@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Files of rows with named columns, of which each slot takes one. Immutable, any thread.
+ * A source of files whose rows have named columns; each slot takes one column. Immutable; any thread may use it.
  *
  * @param <R> a row
  */
@@ -26,7 +26,7 @@ abstract class ColumnSource<R> implements FileSource<R> {
   /**
    * @param slots by column name, each of width 1
    * @param files read in this order; must exist
-   * @param what a column is of, for messages
+   * @param what description of a column, for messages
    */
   ColumnSource(Slots slots, ColumnCoding coding, List<Path> files, BadLines badLines, String what) {
     for (int i = 0; i < slots.size(); i++) {

@@ -14,27 +14,30 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * CSV files (RFC 4180) whose first row names the columns. Each slot is the column of its name, one value wide: a dense one a
- * number, 0 if empty; an id text, also if empty; the label a number; see {@link ColumnCoding}. Other columns are passed over; the order of columns may differ between files. Files whose names end in {@code .gz} are unpacked. Immutable, any
- * thread.
+ * A source of CSV files (RFC 4180) whose first row names the columns. Each slot is the column of its name, one value
+ * wide: a dense one is a number, 0 if empty; an id is text, also if empty; the label is a number; see
+ * {@link ColumnCoding}. Other columns are ignored; the order of columns may differ between files. Files whose names end
+ * in {@code .gz} are decompressed. Immutable; any thread may use it.
  */
 public final class CsvSource extends ColumnSource<CsvSource.Row> {
 
   /**
-   * A row with what its file's header says.
+   * A row with the column numbers of its file's header.
    *
    * @param line of the file in which it begins, from 1
    */
   public record Row(String file, long line, int[] columns, CsvRecord record) {}
 
-  /** With {@link ColumnCoding#PLAIN}. */
+  /** Creates a source with {@link ColumnCoding#PLAIN}. */
   public CsvSource(Slots slots, List<Path> files, BadLines badLines) {
     this(slots, ColumnCoding.PLAIN, files, badLines);
   }
 
   /**
+   * Creates a source.
+   *
    * @param slots by column name, each of width 1
-   * @param coding what becomes of the values
+   * @param coding of the values
    * @param files read in this order; must exist
    */
   public CsvSource(Slots slots, ColumnCoding coding, List<Path> files, BadLines badLines) {

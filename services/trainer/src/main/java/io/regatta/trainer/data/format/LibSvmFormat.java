@@ -12,15 +12,16 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * LibSVM's (SVMlight's) text: a label and {@code index:value} pairs separated by blanks ({@code -1 3:1 11:0.5}), of which
- * {@code qid:number} is passed over; {@code #} begins a comment. An example is one slot of ids, the indices, with their
- * values. The label is of two classes: 1 or +1, and 0 or -1, which becomes 0. Immutable, any thread.
+ * The line format of LibSVM (SVMlight): a label and {@code index:value} pairs separated by blanks
+ * ({@code -1 3:1 11:0.5}). {@code qid:number} is ignored; {@code #} begins a comment. An example is one slot of ids,
+ * the indices, with their values. The label is binary: 1 or +1, and 0 or -1, which becomes 0. Immutable; any thread may
+ * use it.
  */
 public final class LibSvmFormat implements LineFormat {
 
   private final Layout layout;
 
-  /** @param features the most that a line may have */
+  /** @param features most features of a line */
   public LibSvmFormat(int features) {
     if (features < 1) {
       throw new InvalidInput("a LibSVM line must have room for at least 1 feature, not " + features);

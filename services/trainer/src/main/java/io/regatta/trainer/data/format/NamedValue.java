@@ -5,8 +5,9 @@ import net.jpountz.xxhash.XXHash64;
 import net.jpountz.xxhash.XXHashFactory;
 
 /**
- * Ids of categorical values: {@code xxh64(name=value, seed 0)} (Collet, <a href="https://github.com/Cyan4973/xxHash">xxHash</a>)
- * of the UTF-8 text. Stable across processes and platforms, no vocabulary needed. Stateless, any thread.
+ * The hash that makes ids of categorical values: {@code xxh64(name=value, seed 0)} (Collet, <a
+ * href="https://github.com/Cyan4973/xxHash">xxHash</a>) of the UTF-8 text. It is stable across processes and platforms,
+ * and needs no vocabulary. Stateless; any thread may use it.
  */
 public final class NamedValue {
 
@@ -14,7 +15,7 @@ public final class NamedValue {
 
   private NamedValue() {}
 
-  /** The id of a value of the column or slot of this name. */
+  /** Returns the id of a value of the column or slot of this name. */
   public static long id(String name, String value) {
     byte[] key = (name + "=" + value).getBytes(StandardCharsets.UTF_8);
     return HASH.hash(key, 0, key.length, 0);

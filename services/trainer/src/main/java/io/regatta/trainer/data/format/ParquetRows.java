@@ -24,10 +24,10 @@ import org.apache.parquet.io.LocalInputFile;
 import org.apache.parquet.io.SeekableInputStream;
 import org.apache.parquet.schema.MessageType;
 
-/** The rows of one Parquet file of this machine, of some of its columns. One thread at a time. */
+/** A reader of the rows of one local Parquet file, restricted to some of its columns. Used by one thread at a time. */
 final class ParquetRows implements Closeable {
 
-  /** A column that is read. */
+  /** A column that is read, with its index in a row. */
   private record Column(int place, ColumnDescriptor descriptor) {}
 
   private final ParquetLimits limits;
@@ -43,10 +43,10 @@ final class ParquetRows implements Closeable {
   /**
    * Opens a file.
    *
-   * @param name as messages have it
-   * @param places of the wanted columns in a row, by column name
-   * @param constant value of a column that the file does not have; null: nowhere
-   * @throws InvalidInput naming a column that is nowhere, or is a list
+   * @param name of the file in messages
+   * @param places index of each wanted column in a row, by column name
+   * @param constant returns the value of a column that the file does not have; null if it has none
+   * @throws InvalidInput naming a column that is missing, or is a list
    */
   ParquetRows(Path path, String name, Map<String, Integer> places, Function<String, Constant> constant) throws IOException {
     limits = new ParquetLimits(path, name);
@@ -100,7 +100,7 @@ final class ParquetRows implements Closeable {
             .withCodecFactory(new ParquetCodecs(plain.getCodecFactory())).build());
   }
 
-  /** A value that all rows of a file have; null is one. */
+  /** A value that all rows of a file have; the value may be null. */
   record Constant(Object value) {}
 
   /** Returns the number of rows. */
@@ -108,7 +108,7 @@ final class ParquetRows implements Closeable {
     return file.getRecordCount();
   }
 
-  /** Returns the next row's values by place; null: there is no more. */
+  /** Returns the next row's values by index; null at the end. */
   Object[] next() throws IOException {
     while (left == 0) {
       checkRowGroup();
@@ -134,7 +134,7 @@ final class ParquetRows implements Closeable {
     return row;
   }
 
-  /** The library passes over row groups without rows. */
+  /** Checks the next row group that the library reads; it skips row groups without rows. */
   private void checkRowGroup() throws IOException {
     List<BlockMetaData> groups = file.getRowGroups();
     while (rowGroup < groups.size()) {
@@ -154,7 +154,7 @@ final class ParquetRows implements Closeable {
     }
   }
 
-  /** A file that the library's messages call by its name. */
+  /** A file with its name in the library's messages. */
   private record Named(InputFile file, String name) implements InputFile {
 
     @Override

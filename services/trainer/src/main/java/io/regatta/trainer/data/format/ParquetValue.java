@@ -17,22 +17,23 @@ import org.apache.parquet.schema.LogicalTypeAnnotation.UUIDLogicalTypeAnnotation
 import org.apache.parquet.schema.PrimitiveType;
 
 /**
- * The meaning of a Parquet value by its column's logical type: a {@code Boolean}, a whole number ({@code Long}), a number
- * ({@code Float}, {@code Double}, {@code BigDecimal}) or text. A decimal of scale 0 is a whole number; a timestamp is seconds since 1970,
- * a time seconds since midnight, whatever the unit in the file; a date is days since 1970. Stateless, any thread.
+ * The conversion of a Parquet value by its column's logical type: to a {@code Boolean}, a whole number ({@code Long}),
+ * a number ({@code Float}, {@code Double}, {@code BigDecimal}) or text. A decimal of scale 0 is a whole number. A
+ * timestamp becomes seconds since 1970, a time seconds since midnight, whatever the unit in the file; a date is days
+ * since 1970. Stateless; any thread may use it.
  */
 final class ParquetValue {
 
   private static final long JULIAN_DAY_OF_1970 = 2_440_588;
   private static final long SECONDS_PER_DAY = 86_400;
   private static final double NANOS = 1e9;
-  /** Of a half: 1 bit of sign, 5 of exponent, 10 of mantissa. */
+  /** Layout of a half: 1 bit of sign, 5 of exponent, 10 of mantissa. */
   private static final int HALF_MANTISSA_BITS = 10;
   private static final int HALF_EXPONENT_MAX = 31;
 
   private ParquetValue() {}
 
-  /** Returns the value at which a column's reader stands. */
+  /** Returns the current value of a column's reader. */
   static Object of(PrimitiveType type, ColumnReader column) {
     LogicalTypeAnnotation logical = type.getLogicalTypeAnnotation();
     return switch (type.getPrimitiveTypeName()) {
@@ -72,7 +73,7 @@ final class ParquetValue {
     return scale == 0 && unscaled.bitLength() < Long.SIZE ? (Object) unscaled.longValue() : new BigDecimal(unscaled, scale);
   }
 
-  /** Nanoseconds of the day, then the Julian day: how Impala and old Sparks write timestamps. */
+  /** Converts nanoseconds of the day followed by the Julian day: the timestamps of Impala and old Spark versions. */
   private static Double int96(Binary value) {
     var bytes = value.toByteBuffer().duplicate().order(ByteOrder.LITTLE_ENDIAN);
     long nanos = bytes.getLong();
@@ -93,7 +94,7 @@ final class ParquetValue {
     return text ? value.toStringUsingUTF8() : type.stringifier().stringify(value);
   }
 
-  /** The number that 16 bits of IEEE 754 stand for. */
+  /** Returns the number that 16 bits of IEEE 754 represent. */
   static float half(int bits) {
     int exponent = bits >> HALF_MANTISSA_BITS & HALF_EXPONENT_MAX;
     int mantissa = bits & (1 << HALF_MANTISSA_BITS) - 1;

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Columns whose values stand in the names of directories, as Hive, Spark and pyarrow partition data sets:
- * {@code day=2026-11-22/country=de/part-0.parquet}. Stateless, any thread.
+ * The partition columns of a data set, whose values are in the names of directories as Hive, Spark and pyarrow write
+ * them: {@code day=2026-11-22/country=de/part-0.parquet}. Stateless; any thread may use it.
  */
 final class Partitions {
 
@@ -19,7 +19,7 @@ final class Partitions {
 
   private Partitions() {}
 
-  /** Returns the columns that the directories of a file stand for: whole numbers, numbers, text, and null. */
+  /** Returns the columns in the names of a file's directories: whole numbers, numbers, text, and null. */
   static Map<String, ParquetRows.Constant> of(Path file) {
     Map<String, ParquetRows.Constant> columns = new HashMap<>();
     for (Path parent = file.getParent(); parent != null && parent.getFileName() != null; parent = parent.getParent()) {
@@ -43,7 +43,7 @@ final class Partitions {
   private static String decode(String text) {
     try {
       return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
-    } catch (IllegalArgumentException e) { // a percent sign that is only one
+    } catch (IllegalArgumentException e) { // a percent sign that encodes nothing
       return text;
     }
   }

@@ -3,19 +3,19 @@ package io.regatta.trainer.data.format;
 import io.regatta.core.reduce.DistinctIds;
 import io.regatta.trainer.data.file.Ascii;
 
-/** Ids as PaddlePaddle's text formats have them: decimal, 64 bits without sign, 0 where there is none. Stateless. */
+/** The ids of PaddlePaddle's text formats: decimal, unsigned 64 bits, 0 for no id. Stateless. */
 final class SlotIds {
 
   static final String EXPECTED = "an id from 0 to 18446744073709551614";
 
   private SlotIds() {}
 
-  /** Whether a token is an id; the largest number of 64 bits is kept for {@link DistinctIds#PADDING}. */
+  /** Returns true if a token is an id; the largest 64-bit number is reserved for {@link DistinctIds#PADDING}. */
   static boolean valid(byte[] bytes, int from, int to) {
     return Ascii.isId(bytes, from, to) && Ascii.id(bytes, from, to) != DistinctIds.PADDING;
   }
 
-  /** Puts an id into its place; returns how many places are taken by it: none if it is 0. */
+  /** Stores an id at a position; returns the number of positions it takes: none if it is 0. */
   static int put(long id, long[] ids, int at) {
     if (id == 0) {
       return 0;

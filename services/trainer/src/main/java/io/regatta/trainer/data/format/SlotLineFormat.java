@@ -11,7 +11,10 @@ import io.regatta.trainer.data.Slots.Slot;
 import io.regatta.trainer.data.file.Ascii;
 import java.util.Arrays;
 
-/** Lines of the values of {@link Slots}, whichever way they say which value is which slot's. Immutable, any thread. */
+/**
+ * The common base of line formats with the values of {@link Slots}; subclasses decide how a value is assigned to its
+ * slot. Immutable; any thread may use it.
+ */
 abstract class SlotLineFormat implements LineFormat {
 
   final Slots slots;
@@ -25,7 +28,7 @@ abstract class SlotLineFormat implements LineFormat {
     return slots.layout();
   }
 
-  /** A row without ids, all zeros where it is dense. */
+  /** Clears a row: no ids, and dense features of 0. */
   final void clear(SlotBatch into, int row) {
     int columns = slots.layout().columns();
     int dense = slots.layout().dense();
@@ -34,11 +37,11 @@ abstract class SlotLineFormat implements LineFormat {
   }
 
   /**
-   * Puts a value where it belongs, behind those that its slot has already.
+   * Stores a value after those that its slot already has.
    *
    * @param number of the slot, which has room
-   * @param taken values that each slot has, of ids without 0, which is none
-   * @return what is wrong with it; null: nothing
+   * @param taken values that each slot has; of ids without 0, which means no id
+   * @return the error in the value; null if it is right
    */
   final String put(Line line, int from, int to, int number, SlotBatch into, int row, int[] taken) {
     byte[] bytes = line.bytes();
@@ -67,7 +70,7 @@ abstract class SlotLineFormat implements LineFormat {
     return null;
   }
 
-  /** @param at where in the block the trouble begins */
+  /** @param at index in the block at which the error begins */
   static boolean bad(Line line, Slot slot, int at, String problem, BadLines badLines) {
     return badLines.report(line, "character " + (at - line.from() + 1) + " (slot " + slot.name() + ")", problem);
   }

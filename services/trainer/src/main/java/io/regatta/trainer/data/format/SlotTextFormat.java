@@ -12,8 +12,9 @@ import java.util.Arrays;
 
 /**
  * PaddleRec's slot text: {@code name:value} pairs separated by blanks, in any order
- * ({@code click:0 dense_feature:0.05 dense_feature:0.6 1:737395 2:210498}). A slot that is missing has no ids (or only 0),
- * or is all zeros if it is dense; names that no slot has are passed over; the label must be there. Immutable, any thread.
+ * ({@code click:0 dense_feature:0.05 dense_feature:0.6 1:737395 2:210498}). A missing slot has no ids (or only 0), or
+ * is all zeros if it is dense. Names without a slot are ignored; the label must be present. Immutable; any thread may
+ * use it.
  */
 public final class SlotTextFormat extends SlotLineFormat {
 
@@ -64,7 +65,7 @@ public final class SlotTextFormat extends SlotLineFormat {
     return complete(line, taken, badLines);
   }
 
-  /** A dense slot is there in full or not at all, the label always. */
+  /** Checks that a dense slot is complete or missing, and that the label is present. */
   private boolean complete(Line line, int[] taken, BadLines badLines) {
     for (int i = 0; i < taken.length; i++) {
       Slot slot = slots.get(i);
@@ -80,7 +81,10 @@ public final class SlotTextFormat extends SlotLineFormat {
     return number == 1 ? "1 value" : number + " values";
   }
 
-  /** Number of the slot of a name, or -1; it is looked for from slot {@code first} on, for names mostly come in order. */
+  /**
+   * Returns the number of the slot of a name, or -1. The search begins with slot {@code first}, because names are
+   * mostly in order.
+   */
   private int slot(byte[] bytes, int from, int to, int first) {
     for (int i = 0; i < names.length; i++) {
       int number = first + i < names.length ? first + i : first + i - names.length;

@@ -7,8 +7,8 @@ import net.jpountz.xxhash.XXHash32;
 import net.jpountz.xxhash.XXHashFactory;
 
 /**
- * xxHash with 32 bits and seed 0 (Collet, <a href="https://github.com/Cyan4973/xxHash">xxHash</a>) of a categorical value
- * where it lies, behind its column's two digits. Stateless, any thread.
+ * The xxHash with 32 bits and seed 0 (Collet, <a href="https://github.com/Cyan4973/xxHash">xxHash</a>) of a categorical
+ * value in place, after its column's two digits. Stateless; any thread may use it.
  */
 final class XxHash32 {
 
@@ -19,13 +19,13 @@ final class XxHash32 {
   private static final int PRIME3 = 0xC2B2AE3D;
   private static final int PRIME4 = 0x27D4EB2F;
   private static final int PRIME5 = 0x165667B1;
-  /** From here on the algorithm reads stripes of 16 bytes. */
+  /** Length from which the algorithm reads stripes of 16 bytes. */
   private static final int LONG_KEY = 16;
 
   private XxHash32() {}
 
   /**
-   * Hash of {@code column} in decimal followed by {@code bytes[from .. from + length)}.
+   * Returns the hash of {@code column} in decimal followed by {@code bytes[from .. from + length)}.
    *
    * @param column 10 to 99
    */

@@ -1,2 +1,5 @@
-/** How an example is written: lines of several formats, and columns by their names. */
+/**
+ * File formats of examples: formats of lines, and sources of named columns. The programs' data loading and
+ * {@code regatta predict} use them.
+ */
 package io.regatta.trainer.data.format;

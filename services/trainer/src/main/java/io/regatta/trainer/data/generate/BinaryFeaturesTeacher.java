@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * LibSVM lines of a9a's shape: 14 groups of 123 binary features, of each of which a row has one, and a label of
- * probability {@code σ(bias + Σ weights)}. So logistic regression is the right model. Used by one thread.
+ * A teacher of LibSVM lines of a9a's shape: 14 groups of 123 binary features, of which a row has one per group, and a
+ * label of probability {@code σ(bias + Σ weights)}. So logistic regression is the right model. Used by one thread.
  */
 final class BinaryFeaturesTeacher implements TableTeacher {
 
-  /** Features by group. */
+  /** Number of features of each group. */
   private static final int[] GROUPS = {5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41};
   private static final double BIAS = -2.0;
   private static final double DEVIATION = 0.7;

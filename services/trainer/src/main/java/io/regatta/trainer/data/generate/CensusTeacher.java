@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Rows of the Census Income data's shape: six numbers and eight categories, and an income above 50K with probability
- * {@code σ} of a linear function of both and of one cross, education by occupation, which a wide part can learn. Used by
- * one thread.
+ * A teacher of rows of the Census Income data's shape: six numbers and eight categories. An income above 50K has
+ * probability {@code σ} of a linear function of both and of one cross, education by occupation, which a wide part can
+ * learn. Used by one thread.
  */
 final class CensusTeacher implements TableTeacher {
 
   private static final int EDUCATION = 1;
   private static final int OCCUPATION = 3;
-  /** The categorical columns in the order of the file, by their most frequent value first. */
+  /** The categorical columns in the order of the file, each with its most frequent value first. */
   private static final String[][] VALUES = {
       {"Private", "Self-emp-not-inc", "Local-gov", "?", "State-gov", "Self-emp-inc", "Federal-gov"},
       {"HS-grad", "Some-college", "Bachelors", "Masters", "Assoc-voc", "11th", "Assoc-acdm", "10th", "Doctorate"},

@@ -5,7 +5,8 @@ import java.util.SplittableRandom;
 import java.util.function.DoubleUnaryOperator;
 
 /**
- * The model that labels the generated Criteo-shaped data. Click with probability {@code σ(bias + scale · (D + S + P))}:
+ * The model that labels the generated Criteo-shaped data. A click has probability
+ * {@code σ(bias + scale · (D + S + P))}:
  * <ul>
  * <li>D, dense part: 13 integer features, {@code floor(exp(m + 0.6 n))} with normal n, one in ten empty; each adds its
  *     coefficient times its standardized logarithm.
@@ -14,9 +15,11 @@ import java.util.function.DoubleUnaryOperator;
  * <li>P, pairwise interactions: in six pairs of slots, a product of one sign per value. Signs are standardized per slot,
  *     so that a product is uncorrelated with each of its factors: no linear model can express it.
  * </ul>
+ *
  * S and P have variance 1.04 and 0.96, D has 0.29. {@code scale} and {@code bias} are found by bisection on a sample of
- * examples such that the expected AUC of the true probabilities is 0.80 and the positive rate 0.25. All weights are
- * pure functions of (seed, slot, value) in strict arithmetic, hence equal on all platforms. Immutable, any thread.
+ * examples, for an expected AUC of the true probabilities of 0.80 and a positive rate of 0.25. All weights are pure
+ * functions of (seed, slot, value) in strict arithmetic, hence equal on all platforms. Immutable; any thread may use
+ * it.
  */
 final class CriteoTeacher {
 
@@ -47,7 +50,7 @@ final class CriteoTeacher {
   private static final int CALIBRATION_EXAMPLES = 20_000;
 
   private final long seed;
-  /** By slot: cumulative frequencies, weights (standardized), signs (standardized). */
+  /** Cumulative frequencies, weights (standardized) and signs (standardized) by slot. */
   private final double[][] cumulative = new double[SLOTS][];
   private final float[][] weights = new float[SLOTS][];
   private final float[][] signs = new float[SLOTS][];
@@ -124,7 +127,7 @@ final class CriteoTeacher {
     return into;
   }
 
-  /** True probability of a click. */
+  /** Returns the true probability of a click. */
   double probability(Example example) {
     return sigmoid(bias + scale * score(example));
   }
@@ -155,7 +158,7 @@ final class CriteoTeacher {
     });
   }
 
-  /** AUC of the true probabilities in expectation over the labels; {@code scores} ascending. */
+  /** Returns the AUC of the true probabilities in expectation over the labels; {@code scores} ascending. */
   private static double expectedAuc(double[] scores, double scale) {
     double bias = biasFor(scores, scale);
     double negatives = 0;
@@ -188,19 +191,19 @@ final class CriteoTeacher {
     return 1 / (1 + StrictMath.exp(-x));
   }
 
-  /** Box–Muller on the top 53 bits of two words. */
+  /** Returns a normal number by Box–Muller on the top 53 bits of two words. */
   private static double normal(long a, long b) {
     double u = ((a >>> 11) + 0.5) * 0x1p-53;
     double v = (b >>> 11) * 0x1p-53;
     return StrictMath.sqrt(-2 * StrictMath.log(u)) * StrictMath.cos(2 * Math.PI * v);
   }
 
-  /** A well-mixed word for (seed, slot, rank, what). */
+  /** Returns a well-mixed word for (seed, slot, rank, what). */
   private long hash(int slot, int rank, int what) {
     return mix(mix(mix(seed + 0x9E3779B97F4A7C15L * (what + 1)) + slot) + rank);
   }
 
-  /** Finalizer of splitmix64 (Steele, Lea and Flood, 2014). */
+  /** Returns the finalizer of splitmix64 (Steele, Lea and Flood, 2014). */
   static long mix(long value) {
     long z = value + 0x9E3779B97F4A7C15L;
     z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;

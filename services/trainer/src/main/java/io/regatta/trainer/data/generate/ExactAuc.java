@@ -2,12 +2,14 @@ package io.regatta.trainer.data.generate;
 
 import java.util.Arrays;
 
-/** Area under the ROC curve from ranks (Mann–Whitney U), ties counted half. Stateless, any thread. */
+/** The area under the ROC curve from ranks (Mann–Whitney U), ties counted half. Stateless; any thread may use it. */
 final class ExactAuc {
 
   private ExactAuc() {}
 
-  /** Probability that a positive scores above a negative; 0.5 if a class is missing. Sorts in O(n log n). */
+  /**
+   * Returns the probability that a positive scores above a negative; 0.5 if a class is missing. Sorts in O(n log n).
+   */
   static double of(double[] scores, boolean[] positive) {
     double[] positives = pick(scores, positive, true);
     double[] negatives = pick(scores, positive, false);

@@ -13,11 +13,12 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * What {@link CriteoGenerator} made, as written next to the data in {@link #NAME}. Immutable, any thread.
+ * The description of data of {@link CriteoGenerator}, as written next to them in {@link #NAME}. Immutable; any thread
+ * may use it.
  *
- * @param version of the teacher and the format; another one means other data
- * @param size what was asked for
- * @param bestAuc AUC of the true probabilities on the test file: no model can do better but by chance
+ * @param version of the teacher and the format; another version means other data
+ * @param size the requested size
+ * @param bestAuc AUC of the true probabilities on the test file: a model can exceed it only by chance
  * @param bestLogloss log loss of the true probabilities on the test file
  * @param positiveRate share of label 1 in the test file
  * @param files training files in order, then the test file
@@ -30,15 +31,17 @@ public record GeneratedCriteo(int version, CriteoGenerator.Size size, double bes
 
   static final ObjectMapper JSON = new ObjectMapper();
 
-  /** A file that was made. */
+  /** A generated file. */
   public record File(String name, long bytes, String sha256) {
 
-    /** @throws io.regatta.core.error.RegattaException.InvalidInput if the name is not one of a file within a directory */
+    /**
+     * @throws io.regatta.core.error.RegattaException.InvalidInput if the name is not one of a file within a directory
+     */
     public File {
       ConfinedDirectory.checkName(name);
     }
 
-    /** Whether it is in {@code directory}, as it was made. */
+    /** Returns true if the file is in {@code directory}, unchanged. */
     boolean intact(Path directory) throws IOException {
       Path path = directory.resolve(name);
       if (!Files.isRegularFile(path) || Files.size(path) != bytes) {
@@ -52,7 +55,7 @@ public record GeneratedCriteo(int version, CriteoGenerator.Size size, double bes
     }
   }
 
-  /** The description in {@code directory}, or null if there is none that can be read. */
+  /** Returns the description in {@code directory}, or null if there is no readable one. */
   public static GeneratedCriteo in(Path directory) {
     Path file = directory.resolve(NAME);
     try {
@@ -62,12 +65,12 @@ public record GeneratedCriteo(int version, CriteoGenerator.Size size, double bes
     }
   }
 
-  /** Training files in {@code directory}, in order. */
+  /** Returns the training files in {@code directory}, in order. */
   public List<Path> train(Path directory) {
     return files.subList(0, files.size() - 1).stream().map(file -> directory.resolve(file.name())).toList();
   }
 
-  /** Test file in {@code directory}. */
+  /** Returns the test file in {@code directory}. */
   public Path test(Path directory) {
     return directory.resolve(files.get(files.size() - 1).name());
   }
@@ -76,7 +79,7 @@ public record GeneratedCriteo(int version, CriteoGenerator.Size size, double bes
     JSON.writerWithDefaultPrettyPrinter().writeValue(file.toFile(), this);
   }
 
-  /** Whether all files are in {@code directory}, as they were made. */
+  /** Returns true if all files are in {@code directory}, unchanged. */
   boolean intact(Path directory) throws IOException {
     for (File file : files) {
       if (!file.intact(directory)) {

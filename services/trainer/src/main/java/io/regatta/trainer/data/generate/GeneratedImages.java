@@ -8,10 +8,10 @@ import io.regatta.trainer.data.SlotBatch;
 import java.util.SplittableRandom;
 
 /**
- * Images for where there are none: each class has a smooth pattern of its own, a grid of 4 x 4 normal values for each channel
- * drawn out to the whole image, and an image of it is the pattern, brighter or darker, under noise. So they can be
- * learnt, and each is a pure function of (seed, number): nothing is stored. Channel by channel, row by row. Immutable, any
- * thread.
+ * A source of generated images. Each class has a smooth pattern of its own: a grid of 4 x 4 normal values for each
+ * channel, interpolated over the image. An image of the class is the pattern, brighter or darker, with noise. So the
+ * classes can be learned. Each image is a pure function of (seed, number), and nothing is stored. Pixels are channel by
+ * channel, row by row. Immutable; any thread may use it.
  */
 public final class GeneratedImages extends IndexedSource {
 
@@ -28,7 +28,7 @@ public final class GeneratedImages extends IndexedSource {
   private final float[][] patterns;
 
   /**
-   * Images {@code first .. first+count} of an endless row of them; classes take turns.
+   * Creates a source of the images {@code first .. first+count} of an endless sequence; classes take turns.
    *
    * @param name for threads and messages
    */
@@ -88,7 +88,7 @@ public final class GeneratedImages extends IndexedSource {
     return true;
   }
 
-  /** Bilinear between the points of the grid. */
+  /** Returns the bilinear interpolation between the points of the grid. */
   private float between(float[] pattern, int y, int x) {
     float v = (float) y * (GRID - 1) / (side - 1);
     float u = (float) x * (GRID - 1) / (side - 1);

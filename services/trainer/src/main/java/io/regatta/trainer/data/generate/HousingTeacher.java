@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 
 /**
- * Rows of the housing data's shape: 13 features that share a factor, as those of neighbourhoods do, and a value that is
- * linear in them under normal noise. Used by one thread.
+ * A teacher of rows of the housing data's shape: 13 features with a common factor, as those of neighbourhoods have, and
+ * a value that is linear in them with normal noise. Used by one thread.
  */
 final class HousingTeacher implements TableTeacher {
 

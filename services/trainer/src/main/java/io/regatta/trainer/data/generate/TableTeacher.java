@@ -3,11 +3,11 @@ package io.regatta.trainer.data.generate;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** The model that draws the rows of a {@link GeneratedTable}: a pure function of its seed. Used by one thread. */
+/** A model that draws the rows of a {@link GeneratedTable}: a pure function of its seed. Used by one thread. */
 interface TableTeacher {
 
   /**
-   * Rows of one file.
+   * The rows of one file.
    *
    * @param metric name of {@code best}
    * @param best result of the model itself on these rows

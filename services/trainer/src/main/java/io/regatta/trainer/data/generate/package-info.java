@@ -1,2 +1,5 @@
-/** Data that are made where there are none, of which the best possible result is known. */
+/**
+ * Generated data sets whose best possible result is known, for use where no data are given. Programs and
+ * {@code regatta prepare} create them.
+ */
 package io.regatta.trainer.data.generate;

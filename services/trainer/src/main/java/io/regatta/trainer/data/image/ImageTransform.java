@@ -6,13 +6,14 @@ import java.awt.image.BufferedImage;
 import java.util.SplittableRandom;
 
 /**
- * From a decoded image of any size to the pixels of a square network input: a part of it, scaled (bilinear), each channel less
- * its mean and divided by its deviation over ImageNet, red, green, blue one after the other. For training the part is drawn as
- * Szegedy et al., "Going deeper with convolutions" (2015), section 6, do: 8 to 100 % of the area at a ratio of 3/4 to 4/3, mirrored every other
- * time; for tests it is the middle square of 7/8 of the shorter side (224 of 256). Immutable, any thread.
+ * The transformation of a decoded image of any size to the pixels of a square network input: a crop, scaled (bilinear);
+ * from each channel the mean over ImageNet is subtracted, and it is divided by the deviation; first all red, then
+ * green, then blue. For training the crop is random as in Szegedy et al., "Going deeper with convolutions" (2015),
+ * section 6: 8 to 100 % of the area at a ratio of 3/4 to 4/3, mirrored half of the time. For tests it is the center
+ * square of 7/8 of the shorter side (224 of 256). Immutable; any thread may use it.
  *
  * @param side pixels of the input's sides
- * @param augment whether to draw
+ * @param augment true for random crops
  */
 record ImageTransform(int side, boolean augment) {
 
@@ -21,10 +22,10 @@ record ImageTransform(int side, boolean augment) {
   private static final int TRIES = 10;
   private static final double MIDDLE = 224.0 / 256;
 
-  /** A part of an image, in pixels. */
+  /** A crop of an image, in pixels. */
   record Part(int x, int y, int width, int height, boolean mirrored) {}
 
-  /** Floats of a transformed image. */
+  /** Returns the number of floats of a transformed image. */
   int size() {
     return MEAN.length * side * side;
   }

@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Text as the pairs of near words that skip-gram with negative sampling learns from (Mikolov et al., "Distributed
- * Representations of Words and Phrases and their Compositionality", 2013). The ids of an example are the number of a word;
- * that of a word at most {@code window} away, plus the size of the dictionary; and {@code negatives} of the same kind drawn
- * with probability ∝ count^0.75. Its label is 1. Words more frequent than {@code subsample} are passed over at random, and
- * windows are shortened at random. What is drawn is a
- * function of seed, pass and what came before in the pass. Immutable, any thread.
+ * A source of the pairs of near words from which skip-gram with negative sampling learns (Mikolov et al., "Distributed
+ * Representations of Words and Phrases and their Compositionality", 2013). The ids of an example are the number of a
+ * word; that of a word at most {@code window} away, plus the size of the dictionary; and {@code negatives} more of this
+ * second kind, drawn with probability ∝ count^0.75. Its label is 1. Words more frequent than {@code subsample} are
+ * skipped at random, and windows are shortened at random. The random choices are a function of seed, pass and the
+ * records before in the pass. Immutable; any thread may use it.
  */
 public final class SkipGramSource extends WordSource<SkipGramSource.Pair> {
 
@@ -26,15 +26,15 @@ public final class SkipGramSource extends WordSource<SkipGramSource.Pair> {
   private final double[] kept;
   private final double[] cumulated;
 
-  /** A word, one near it, and what negatives are drawn from. */
+  /** A word, a word near it, and the seed of its negatives. */
   record Pair(int center, int context, long seed) {}
 
   /**
-   * What is drawn.
+   * The parameters of the random choices.
    *
-   * @param window most words between the two of a pair, plus 1
+   * @param window largest distance between the two words of a pair
    * @param negatives words drawn for each pair
-   * @param subsample share of a word in the text above which it is thinned out; 0: never
+   * @param subsample share of a word in the text above which its occurrences are thinned out; 0: never
    */
   public record Draws(int window, int negatives, double subsample, long seed) {
 

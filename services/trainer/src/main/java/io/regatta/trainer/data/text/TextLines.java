@@ -4,7 +4,7 @@ import io.regatta.trainer.data.Line;
 import io.regatta.trainer.data.LineCursor;
 import io.regatta.trainer.data.file.FileQueue;
 
-/** The lines of text files as numbers of a dictionary's words, one after another. Used by one thread at a time. */
+/** A reader of the lines of text files as numbers of a dictionary's words. Used by one thread at a time. */
 final class TextLines implements AutoCloseable {
 
   private final LineCursor cursor;
@@ -15,13 +15,13 @@ final class TextLines implements AutoCloseable {
     this.dictionary = dictionary;
   }
 
-  /** The next line, {@link Dictionary#BEGIN} and {@link Dictionary#END} included, or null at the end. */
+  /** Returns the next line, {@link Dictionary#BEGIN} and {@link Dictionary#END} included, or null at the end. */
   int[] next() {
     Line line = cursor.next();
     return line == null ? null : dictionary.numbers(line);
   }
 
-  /** As of its cursor. */
+  /** Returns the bytes read by its cursor. */
   long bytesBehind() {
     return cursor.bytesBehind();
   }

@@ -10,8 +10,8 @@ import java.util.ArrayDeque;
 import java.util.List;
 
 /**
- * Text whose lines, as numbers of a dictionary's words, become any number of records each. Files whose names end in
- * {@code .gz} are unpacked. Immutable but for what a subclass draws; any thread.
+ * A source of text whose lines, as numbers of a dictionary's words, become any number of records each. Files whose
+ * names end in {@code .gz} are decompressed. Immutable except for random state of a subclass; any thread may use it.
  *
  * @param <R> a record
  */
@@ -26,13 +26,13 @@ abstract class WordSource<R> implements FileSource<R> {
     this.files.forEach(DataFiles::readable);
   }
 
-  /** The records of one line after the other of one pass. Used by one thread. */
+  /** A maker of the records of a pass, line after line. Used by one thread. */
   interface Lines<R> {
     /** Adds the records of a line, {@link Dictionary#BEGIN} and {@link Dictionary#END} included. */
     void records(int[] line, ArrayDeque<R> out);
   }
 
-  /** What makes the records of a pass. */
+  /** Returns the maker of a pass's records. */
   abstract Lines<R> lines(int pass);
 
   @Override
@@ -45,7 +45,10 @@ abstract class WordSource<R> implements FileSource<R> {
     return new Words(new TextLines(queue, dictionary), lines(place.pass()));
   }
 
-  /** Records are counted, whatever file they are of: a line has many, and what is drawn depends on those before. */
+  /**
+   * Opens a cursor at a record count, over all files: a line has many records, and random choices depend on those
+   * before.
+   */
   @Override
   public Cursor<R> open(DataCursor place) {
     return SlotSource.passOver(open(new FileQueue(files, 0), place), place.records());

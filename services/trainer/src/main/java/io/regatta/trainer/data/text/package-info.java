@@ -1,2 +1,5 @@
-/** Text in words: dictionaries, windows and pairs of words. */
+/**
+ * Text as words: dictionaries, windows and pairs of words. The word2vec programs and {@code regatta prepare dictionary}
+ * use it.
+ */
 package io.regatta.trainer.data.text;

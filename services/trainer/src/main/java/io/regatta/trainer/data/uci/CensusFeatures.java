@@ -7,9 +7,10 @@ import io.regatta.trainer.data.format.NamedValue;
 import java.util.Arrays;
 
 /**
- * From a Census row to features. Numeric columns become dense ones by fixed shifts and scales (about mean 0 and
- * deviation 1 on the training file; skewed amounts by their logarithm). Categorical columns and crosses become 64-bit
- * ids ({@link NamedValue}): with 64 bits no collisions. Numbers enter crosses as buckets. Immutable, any thread.
+ * The conversion of a Census row to features. Numeric columns become dense features by fixed shifts and scales (about
+ * mean 0 and deviation 1 on the training file; skewed amounts by their logarithm). Categorical columns and crosses
+ * become 64-bit ids ({@link NamedValue}), which do not collide. Numbers enter crosses as buckets. Immutable; any thread
+ * may use it.
  */
 final class CensusFeatures {
 
@@ -17,7 +18,7 @@ final class CensusFeatures {
   static final int[] NUMERIC = {0, 2, 4, 10, 11, 12};
   /** Categorical columns of the file, in the order of the first slots. */
   static final int[] CATEGORICAL = {1, 3, 5, 6, 7, 8, 9, 13};
-  /** Pairs of columns that are crossed into one slot each, after the categorical ones. */
+  /** Pairs of columns that are crossed into one slot each; these slots follow the categorical ones. */
   static final int[][] CROSSES = {{3, 6}, {0, 3}, {5, 3}, {0, 12}, {10, 11}, {6, 12}, {0, 5}, {7, 9}};
   static final Layout LAYOUT = new Layout(NUMERIC.length, CATEGORICAL.length + CROSSES.length);
 
@@ -52,7 +53,7 @@ final class CensusFeatures {
     };
   }
 
-  /** The text of a categorical column, the bucket of a numeric one. */
+  /** Returns the text of a categorical column, or the bucket of a numeric one. */
   private static String value(CsvRecord record, int column) {
     int[] bounds = switch (column) {
       case 0 -> AGE_BOUNDS;
@@ -64,7 +65,7 @@ final class CensusFeatures {
     return bounds == null ? record.getField(column).strip() : String.valueOf(bucket(number(record, column), bounds));
   }
 
-  /** Number of bounds that are at most {@code value}. */
+  /** Returns the number of bounds that are at most {@code value}. */
   private static int bucket(int value, int[] bounds) {
     int at = Arrays.binarySearch(bounds, value);
     return at >= 0 ? at + 1 : -at - 1;

@@ -11,7 +11,10 @@ import io.regatta.trainer.data.SlotBatch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** A line of the {@link Census} data as an example; {@code |} begins a comment, which is none. Immutable, any thread. */
+/**
+ * The line format of the {@link Census} data; {@code |} begins a comment, which is no example. Immutable; any thread
+ * may use it.
+ */
 public final class CensusFormat implements LineFormat {
 
   private final CensusFeatures features = new CensusFeatures();
@@ -40,7 +43,7 @@ public final class CensusFormat implements LineFormat {
       return true;
     } catch (CsvParseException e) {
       return badLines.report(line, "column 1", e.getMessage());
-    } catch (IOException e) { // of text in memory
+    } catch (IOException e) { // cannot happen for text in memory
       throw new UncheckedIOException(e);
     }
   }

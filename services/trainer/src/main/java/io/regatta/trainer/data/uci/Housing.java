@@ -14,8 +14,8 @@ import java.util.List;
 
 /**
  * The UCI (Boston) housing data: 13 features and the median value, separated by white space, with or without a header
- * line. Every feature is {@code (x − mean) / (max − min)} over the whole file; the first 80 % of the rows (404 of 506)
- * are for training, the rest for testing, as in PaddlePaddle's {@code uci_housing}. Immutable, any thread.
+ * line. Every feature is {@code (x − mean) / (max − min)} over the whole file. The first 80 % of the rows (404 of 506)
+ * are for training, the rest for testing, as in PaddlePaddle's {@code uci_housing}. Immutable; any thread may use it.
  *
  * @param train first 80 % of the rows
  * @param test the others

@@ -3,7 +3,10 @@ package io.regatta.trainer.program.block;
 import ai.djl.ndarray.NDArray;
 import ai.djl.training.loss.Loss;
 
-/** What a network for two classes ends in: its loss, and how its outputs become probabilities. Stateless; model thread. */
+/**
+ * The output layer of a network for two classes: its loss, and the conversion of its outputs to probabilities.
+ * Stateless; used on the model thread.
+ */
 public enum BinaryHead {
 
   /** {@code [batch, 1]}: the log odds of class 1; mean log loss. */
@@ -38,7 +41,7 @@ public enum BinaryHead {
     this.width = width;
   }
 
-  /** Outputs per example. */
+  /** Returns the outputs per example. */
   int width() {
     return width;
   }
@@ -47,7 +50,7 @@ public enum BinaryHead {
 
   abstract double logOdds(float[] outputs, int example);
 
-  /** Probabilities of class 1, one for each example. */
+  /** Returns the probabilities of class 1, one per example. */
   public float[] probabilities(NDArray outputs) {
     float[] values = outputs.toFloatArray();
     float[] probabilities = new float[values.length / width];

@@ -15,8 +15,8 @@ import io.regatta.trainer.model.DistributedEmbedding;
 import java.util.List;
 
 /**
- * PaddlePaddle's {@code ctr_dnn}: one table of embeddings for all slots, joined with the dense features, through relu
- * layers to two scores. Input: dense float32 {@code [batch, dense]} and int64 ids {@code [batch, slots]}; output:
+ * PaddlePaddle's {@code ctr_dnn}: one table of embeddings for all slots, concatenated with the dense features, through
+ * relu layers to two scores. Input: dense float32 {@code [batch, dense]} and int64 ids {@code [batch, slots]}; output:
  * {@code [batch, 2]}. Used on its trainer's model thread.
  */
 public final class CtrDnnBlock extends AbstractBlock {

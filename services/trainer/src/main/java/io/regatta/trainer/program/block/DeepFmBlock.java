@@ -18,11 +18,11 @@ import io.regatta.trainer.model.DistributedEmbedding;
 import java.util.List;
 
 /**
- * DeepFM (Guo et al., "DeepFM: A Factorization-Machine based Neural Network for CTR Prediction", 2017). Every slot and every
- * dense feature is a field with a vector of {@code embedding} floats: that of its id, or its own times the feature's value.
- * The logit is the sum of a weight per id and per dense feature, of the products of all pairs of fields' vectors, and of relu
- * layers over the vectors. Input: dense float32 {@code [batch, dense]} and int64 ids {@code [batch, slots]}; output: logits
- * {@code [batch, 1]}. Used on its trainer's model thread.
+ * DeepFM (Guo et al., "DeepFM: A Factorization-Machine based Neural Network for CTR Prediction", 2017). Every slot and
+ * every dense feature is a field with a vector of {@code embedding} floats: the vector of its id, or its own vector
+ * times the feature's value. The logit is the sum of a weight per id and per dense feature, of the products of all
+ * pairs of fields' vectors, and of relu layers over the vectors. Input: dense float32 {@code [batch, dense]} and int64
+ * ids {@code [batch, slots]}; output: logits {@code [batch, 1]}. Used on its trainer's model thread.
  */
 public final class DeepFmBlock extends AbstractBlock {
 
@@ -78,7 +78,9 @@ public final class DeepFmBlock extends AbstractBlock {
     return new NDList(logits);
   }
 
-  /** Σ of the inner products of all pairs of fields: half of (Σ v)² − Σ v², summed over the vectors' floats. */
+  /**
+   * Returns the Σ of the inner products of all pairs of fields: half of (Σ v)² − Σ v², summed over the vectors' floats.
+   */
   private static NDArray pairs(NDArray vectors) {
     NDArray sum = vectors.sum(new int[] {1});
     NDArray squares = vectors.square().sum(new int[] {1});

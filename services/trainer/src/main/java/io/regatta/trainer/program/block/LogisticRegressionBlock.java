@@ -15,9 +15,9 @@ import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.model.DistributedEmbedding;
 
 /**
- * Logistic regression on sparse features: a weight per id in a table of dimension 1, starting at 0, times the id's value,
- * and a bias. Input: int64 ids {@code [batch, columns]} and, where the layout has them, their float32 values; output: logits
- * {@code [batch, 1]}. Used on its trainer's model thread.
+ * Logistic regression on sparse features: a weight per id in a table of dimension 1, initially 0, times the id's value,
+ * and a bias. Input: int64 ids {@code [batch, columns]} and, if the layout has them, their float32 values; output:
+ * logits {@code [batch, 1]}. Used on its trainer's model thread.
  */
 public final class LogisticRegressionBlock extends AbstractBlock {
 

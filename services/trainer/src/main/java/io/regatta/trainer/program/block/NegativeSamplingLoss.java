@@ -7,8 +7,9 @@ import ai.djl.training.loss.Loss;
 import java.util.Arrays;
 
 /**
- * −log σ(s₀) − Σ log σ(−sₖ) of scores {@code [batch, 1 + negatives]}, the first of which is that of the word that was there;
- * the mean over the batch (Mikolov et al., 2013). Labels are not looked at. Model thread.
+ * The negative sampling loss −log σ(s₀) − Σ log σ(−sₖ) of scores {@code [batch, 1 + negatives]}, averaged over the
+ * batch (Mikolov et al., 2013). The first score is that of the word in the text. Labels are ignored. Used on the model
+ * thread.
  */
 public final class NegativeSamplingLoss extends Loss {
 

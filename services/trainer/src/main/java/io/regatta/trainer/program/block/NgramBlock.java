@@ -17,9 +17,9 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.trainer.model.DistributedEmbedding;
 
 /**
- * The neural language model of Bengio et al. ("A Neural Probabilistic Language Model", 2003) as in PaddlePaddle's word2vec:
- * one table of embeddings for all of the words before, side by side through a sigmoid layer to a score for every word.
- * Input: int64 ids {@code [batch, before]}; output: {@code [batch, words]}. Used on its trainer's model thread.
+ * The neural language model of Bengio et al. ("A Neural Probabilistic Language Model", 2003) as in PaddlePaddle's
+ * word2vec: one table of embeddings for all preceding words, concatenated, through a sigmoid layer to a score for every
+ * word. Input: int64 ids {@code [batch, before]}; output: {@code [batch, words]}. Used on its trainer's model thread.
  */
 public final class NgramBlock extends AbstractBlock {
 
@@ -30,7 +30,9 @@ public final class NgramBlock extends AbstractBlock {
   private final SequentialBlock layers;
 
   /**
-   * @param before words that the next one is told from
+   * Creates the network.
+   *
+   * @param before words from which the next one is predicted
    * @param dim floats of a word's embedding
    * @param hidden width of the sigmoid layer
    * @param words in the dictionary

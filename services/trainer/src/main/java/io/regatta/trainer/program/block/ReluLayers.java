@@ -7,13 +7,13 @@ import ai.djl.nn.core.Linear;
 import ai.djl.training.initializer.NormalInitializer;
 import java.util.List;
 
-/** Fully connected layers with relu between them, as the click-through models have on top of their embeddings. */
+/** The fully connected relu layers that click-through models have on top of their embeddings. Stateless. */
 final class ReluLayers {
 
   private ReluLayers() {}
 
   /**
-   * The layers, and a last one without relu. Weights start {@code Normal(0, gain/√fan_in)}, biases 0.
+   * Returns the layers, and a last one without relu. Weights start {@code Normal(0, gain/√fan_in)}, biases 0.
    *
    * @param inputs width of the input
    * @param hidden widths of the relu layers

@@ -16,9 +16,10 @@ import io.regatta.trainer.model.SyncBatchNorm;
 import java.util.List;
 
 /**
- * ResNet-50 (He et al., "Deep residual learning for image recognition", 2015, table 1): 53 convolutions without bias, each
- * with batch normalisation, in bottlenecks of 1 x 1, 3 x 3 and 1 x 1, and one full layer: 161 arrays that are trained. As in PaddlePaddle's
- * quick start the 3 x 3 convolution of a stage's first bottleneck halves the image. Stateless.
+ * ResNet-50 (He et al., "Deep residual learning for image recognition", 2015, table 1). It has 53 convolutions without
+ * bias, each with batch normalization, in bottlenecks of 1 x 1, 3 x 3 and 1 x 1, and one fully connected layer: 161
+ * trained arrays. As in PaddlePaddle's quick start the 3 x 3 convolution of a stage's first bottleneck halves the
+ * image. Stateless.
  */
 public final class ResNet50Block {
 
@@ -29,10 +30,10 @@ public final class ResNet50Block {
   private ResNet50Block() {}
 
   /**
-   * The network, not initialized.
+   * Returns the network, not initialized.
    *
    * @param side of the square images, at least 32; they come as {@code [batch, 3 · side · side]}
-   * @param syncNorm whether batches are normalised over all ranks
+   * @param syncNorm true to normalize batches over all ranks
    */
   public static Block of(int side, int classes, boolean syncNorm) {
     SequentialBlock net = new SequentialBlock()
@@ -48,7 +49,7 @@ public final class ResNet50Block {
         .add(Linear.builder().setUnits(classes).build());
   }
 
-  /** @param projects whether the way round is a convolution, as the shape changes */
+  /** @param projects true if the shortcut is a convolution, because the shape changes */
   private static Block bottleneck(int width, boolean projects, int stride, boolean syncNorm) {
     SequentialBlock through = new SequentialBlock();
     convolution(through, width, 1, 1, syncNorm);

@@ -12,9 +12,10 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.trainer.model.DistributedEmbedding;
 
 /**
- * Skip-gram: how well each of some words fits near a word, the inner product of two rows of one table, which holds words by
- * their number, and by their number plus the dictionary's size as words near others. Input: int64 ids
- * {@code [batch, 1 + others]}; output: {@code [batch, others]}. Used on its trainer's model thread.
+ * The skip-gram model: for each of some words, a score of how well it fits near a given word, the inner product of two
+ * rows of one table. The table holds words by their number, and, as words near others, by their number plus the
+ * dictionary's size. Input: int64 ids {@code [batch, 1 + others]}; output: {@code [batch, others]}. Used on its
+ * trainer's model thread.
  */
 public final class SkipGramBlock extends AbstractBlock {
 

@@ -36,12 +36,14 @@ public final class WideAndDeepBlock extends AbstractBlock {
   private final SequentialBlock deep;
 
   /**
+   * Creates the network.
+   *
    * @param layout widths of an example
    * @param embeddingDim values per id in the deep part
    * @param bound embeddings start uniform in ±bound
    * @param hidden widths of the relu layers
    * @param gain of the layers' initial values, see {@link ReluLayers}
-   * @param sparseWide whether the wide part has a weight per id (starting at 0)
+   * @param sparseWide true for a weight per id in the wide part (starting at 0)
    */
   public WideAndDeepBlock(Layout layout, int embeddingDim, float bound, List<Integer> hidden, double gain,
       boolean sparseWide) {

@@ -1,4 +1,2 @@
-/**
- * The networks of the built-in programs, as blocks of DJL. The programs call them, and a user's own program may.
- */
+/** The networks of the built-in programs, as DJL blocks. The programs use them, and a user's own program may. */
 package io.regatta.trainer.program.block;

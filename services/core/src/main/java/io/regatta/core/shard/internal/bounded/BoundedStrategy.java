@@ -11,9 +11,9 @@ import io.regatta.core.shard.internal.push.Trainers;
 import java.util.function.Predicate;
 
 /**
- * The strategy of a shard in a stale synchronous parallel mode (Ho et al., 2013): as without rounds, but a pull for a
- * step waits until no trainer that takes part is more than the job's staleness bound behind that step. Owned by the
- * shard's thread.
+ * The strategy of a shard in a stale synchronous parallel mode (Ho et al., 2013). It works as without rounds, except
+ * that a pull for a step waits until no trainer that takes part is more than the job's staleness bound behind that
+ * step. Owned by the shard's thread.
  */
 public final class BoundedStrategy extends FreeStrategy {
 

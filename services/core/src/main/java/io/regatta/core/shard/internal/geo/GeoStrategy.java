@@ -13,8 +13,8 @@ import io.regatta.core.shard.internal.push.TrainerState;
 import io.regatta.core.shard.internal.push.Trainers;
 
 /**
- * The strategy of a shard whose trainers update copies of their own: a push holds differences, which are added to the
- * values, and each trainer can ask for the rows that have changed since it last did. Owned by the shard's thread.
+ * The strategy of a shard whose trainers update copies of their own. A push holds differences, which are added to the
+ * values. Each trainer can ask for the rows that have changed since it last did. Owned by the shard's thread.
  */
 public final class GeoStrategy extends FreeStrategy {
 

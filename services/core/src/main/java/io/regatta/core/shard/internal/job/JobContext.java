@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * What each part of one job on one shard shares with the others: what job it is, the time, the number of updates, the
- * callbacks that are owed, the time slices, and whether the job is broken. Owned by the shard's thread.
+ * The state common to all parts of one job on one shard. It has the job's specification, the time, the number of
+ * updates, the callbacks that are owed, the time slices, and whether the job is broken. Owned by the shard's thread.
  */
 public final class JobContext {
 

@@ -16,9 +16,9 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * The shard's side of a mode, for one job on one shard: which pushes are taken in and when they are applied, when a
- * pull is answered, and which moments a snapshot may be of. {@code ShardStrategies} has the strategy of each mode.
- * Owned by the shard's thread.
+ * The shard's side of a mode, for one job on one shard. It decides which pushes are accepted and when they are applied,
+ * when a pull is answered, and at which moments a snapshot may be taken. {@code ShardStrategies} has the strategy of
+ * each mode. Owned by the shard's thread.
  */
 public interface ShardStrategy {
 

@@ -37,7 +37,7 @@ import java.util.function.Predicate;
  */
 public final class RoundStrategy implements ShardStrategy {
 
-  /** What decides, beside the pushes, whether a complete round may be applied. */
+  /** The condition, beside the pushes, under which a complete round may be applied. */
   public interface Gate {
 
     /** Returns true if a pull is being answered, whose values must not change. */
