@@ -30,15 +30,16 @@ public final class JobSpecs {
   /** The message for a job; the job's name travels in {@code TensorMessage.job}. */
   public static RegisterTrainer toProto(JobSpec job) {
     ModelSpec model = job.model();
-    RegisterTrainer.Builder b = RegisterTrainer.newBuilder().setMode(name(job.mode())).setTrainers(job.trainers())
-        .setStalenessBound(job.stalenessBound()).setNanPolicy(name(job.nanPolicy())).setShards(job.shards())
+    RegisterTrainer.Builder b = RegisterTrainer.newBuilder().setMode(RegisterTrainer.Mode.valueOf(job.mode().name())).setTrainers(job.trainers())
+        .setStalenessBound(job.stalenessBound()).setNanPolicy(RegisterTrainer.NanPolicy.valueOf(job.nanPolicy().name())).setShards(job.shards())
         .setSparseShards(job.sharding().sparsePerServer()).setShardsPerServer(job.sharding().perServer())
         .setMinBlock(job.minBlock()).setSeed(model.seed()).setDenseOptimizer(toProto(model.denseOptimizer()));
     for (DenseVariable v : model.dense()) {
       b.addDense(io.regatta.protocol.tensor.DenseVariable.newBuilder().setName(v.name()).addAllShape(v.shape()));
     }
     for (SparseTableSpec t : model.sparse()) {
-      b.addSparse(SparseTable.newBuilder().setName(t.name()).setDim(t.dim()).setInitializer(name(t.initializer().kind()))
+      b.addSparse(SparseTable.newBuilder().setName(t.name()).setDim(t.dim())
+          .setInitializer(SparseTable.Initializer.valueOf(t.initializer().kind().name()))
           .setInitializerA(t.initializer().a()).setInitializerB(t.initializer().b())
           .setOptimizer(toProto(t.optimizer())));
       if (!t.life().equals(TableLife.NONE)) {
@@ -107,6 +108,18 @@ public final class JobSpecs {
 
   private static String name(Enum<?> e) {
     return NAMES.computeIfAbsent(e, constant -> constant.name().toLowerCase(Locale.ROOT));
+  }
+
+  /** Our constant for one of the protocol's. */
+  private static <E extends Enum<E>> E parse(Class<E> type, String field, Enum<?> told) {
+    for (E e : type.getEnumConstants()) {
+      if (e.name().equals(told.name())) {
+        return e;
+      }
+    }
+    throw new InvalidInput("registration: " + field + " is " + told + " but must be one of "
+        + java.util.Arrays.stream(told.getDeclaringClass().getEnumConstants()).map(Enum::name)
+            .filter(name -> !name.endsWith("UNSPECIFIED") && !name.equals("UNRECOGNIZED")).toList());
   }
 
   private static <E extends Enum<E>> E parse(Class<E> type, String field, String text) {
