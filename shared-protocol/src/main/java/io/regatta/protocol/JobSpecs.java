@@ -30,8 +30,9 @@ public final class JobSpecs {
   /** The message for a job; the job's name travels in {@code TensorMessage.job}. */
   public static RegisterTrainer toProto(JobSpec job) {
     ModelSpec model = job.model();
-    RegisterTrainer.Builder b = RegisterTrainer.newBuilder().setMode(RegisterTrainer.Mode.valueOf(job.mode().name())).setTrainers(job.trainers())
-        .setStalenessBound(job.stalenessBound()).setNanPolicy(RegisterTrainer.NanPolicy.valueOf(job.nanPolicy().name())).setShards(job.shards())
+    RegisterTrainer.Builder b = RegisterTrainer.newBuilder().setMode(RegisterTrainer.Mode.valueOf(job.mode().name()))
+        .setTrainers(job.trainers()).setStalenessBound(job.stalenessBound())
+        .setNanPolicy(RegisterTrainer.NanPolicy.valueOf(job.nanPolicy().name())).setShards(job.shards())
         .setSparseShards(job.sharding().sparsePerServer()).setShardsPerServer(job.sharding().perServer())
         .setMinBlock(job.minBlock()).setSeed(model.seed()).setDenseOptimizer(toProto(model.denseOptimizer()));
     for (DenseVariable v : model.dense()) {
