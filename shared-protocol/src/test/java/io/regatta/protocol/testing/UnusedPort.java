@@ -7,7 +7,7 @@ import java.net.Socket;
 
 /**
  * A port of 127.0.0.1 where nobody listens, until it is closed. It is bound all the while: one that was closed before may be given to
- * another process, or to the very connection that a test opens to it.
+ * another process, or to the very connection that a test opens to it. {@code FreePorts} has ports for those that will listen.
  */
 public final class UnusedPort implements AutoCloseable {
 

@@ -69,7 +69,7 @@ public final class Embeddings implements AutoCloseable {
     return List.copyOf(tables.values());
   }
 
-  /** Tells the blocks what the servers were told: the declared tables, which determine the counts of pushed rows. */
+  /** Gives the blocks the tables as the servers got them, which determine the counts of pushed rows. */
   public void told(List<SparseTableSpec> tables) {
     for (DistributedEmbedding block : blocks) {
       tables.stream().filter(t -> t.name().equals(block.table())).forEach(t -> block.counts(t.counts()));

@@ -24,7 +24,7 @@ public final class GeneratedImages extends IndexedSource {
   private final int classes;
   private final int channels;
   private final int side;
-  /** By class and channel, {@code GRID × GRID}. */
+  /** Grids of values, {@code GRID × GRID}, by class and channel. */
   private final float[][] patterns;
 
   /**
