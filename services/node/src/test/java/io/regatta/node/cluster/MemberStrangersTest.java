@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.node.Node;
 import io.regatta.node.TlsConfig;
+import io.regatta.protocol.testing.Certificates.Pem;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import javax.net.ssl.SSLSocket;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -24,6 +26,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Strangers at Hazelcast's port are refused, named once, and keep no member out. */
 class MemberStrangersTest extends CertifiedMembers {
+
+  private static Pem ofAnotherCa;
+  private static Pem expired;
+
+  /** Makes the strangers' certificates, which takes seconds: none is made while a connection's time runs. */
+  @BeforeAll
+  static void certifyStrangers() {
+    ofAnotherCa = certificates.issue("other-ca", "stranger");
+    expired = certificates.issueExpired("ca", "expired");
+  }
 
   /** Without TLS and token anybody may become a member, and still nobody keeps a connection for one byte. */
   @Test
@@ -75,13 +87,13 @@ class MemberStrangersTest extends CertifiedMembers {
     ANOTHER_CA("refused a connection") {
       @Override
       void speak(Socket socket) throws Exception {
-        handshake(socket, certificates.issue("other-ca", "stranger"), SecureChannel.APPLICATION);
+        handshake(socket, ofAnotherCa, SecureChannel.APPLICATION);
       }
     },
     EXPIRED("refused a connection") {
       @Override
       void speak(Socket socket) throws Exception {
-        handshake(socket, certificates.issueExpired("ca", "expired"), SecureChannel.APPLICATION);
+        handshake(socket, expired, SecureChannel.APPLICATION);
       }
     },
     ANOTHER_PROTOCOL_IN_TLS("refused a connection") {
