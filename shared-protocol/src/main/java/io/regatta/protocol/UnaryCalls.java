@@ -8,6 +8,7 @@ import io.regatta.protocol.security.ConnectFailure;
 import io.regatta.protocol.security.Token;
 import io.regatta.protocol.stream.Liveness;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
@@ -16,7 +17,6 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpVersion;
-import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
 import io.vertx.grpc.client.GrpcClientOptions;
@@ -49,7 +49,7 @@ final class UnaryCalls implements Calls {
       ServiceName.create("regatta.Authentication"), "Greet", GrpcMessageEncoder.IDENTITY, GrpcMessageDecoder.IDENTITY);
 
   private final Vertx vertx;
-  private final ContextInternal context;
+  private final VertxLoop loop;
   private final SocketAddress address;
   private final String peer;
   private final StreamOptions options;
@@ -71,7 +71,7 @@ final class UnaryCalls implements Calls {
     this.vertx = vertx;
     this.peer = peer;
     this.options = options;
-    context = (ContextInternal) vertx.getOrCreateContext();
+    loop = VertxLoop.current(vertx);
     address = SocketAddress.inetSocketAddress(port, host);
     newest = new Client();
     clients.add(newest);
@@ -109,10 +109,10 @@ final class UnaryCalls implements Calls {
 
   @Override
   public <Q, A> Future<A> call(ServiceMethod<A, Q> method, Q request) {
-    Promise<A> promise = caller().promise();
-    context.execute(() -> {
+    Promise<A> promise = VertxLoop.current(vertx).promise();
+    loop.executeNow(() -> {
       Answer<A> answer = new Answer<>();
-      new ControlCall<Q, A>(this, method, answer, context.promise()).start(request).onComplete(ended -> {
+      new ControlCall<Q, A>(this, method, answer, loop.promise()).start(request).onComplete(ended -> {
         if (ended.failed()) {
           promise.fail(ended.cause());
         } else if (answer.value == null) {
@@ -136,14 +136,10 @@ final class UnaryCalls implements Calls {
 
   @Override
   public <Q, A> Watch watch(ServiceMethod<A, Q> method, Q request, Handler<A> each) {
-    ContextInternal caller = caller();
+    VertxLoop caller = VertxLoop.current(vertx);
     ControlCall<Q, A> call = new ControlCall<>(this, method, a -> caller.emit(a, each), caller.promise());
-    context.execute(() -> call.start(request));
-    return new Watch(call.ended(), () -> context.execute(call::cancel));
-  }
-
-  private ContextInternal caller() {
-    return (ContextInternal) vertx.getOrCreateContext();
+    loop.executeNow(() -> call.start(request));
+    return new Watch(call.ended(), () -> loop.executeNow(call::cancel));
   }
 
   /**
@@ -158,7 +154,7 @@ final class UnaryCalls implements Calls {
     }
     Client by = newest;
     by.connecting++;
-    Future<GrpcClientRequest<Q, A>> request = context.succeededFuture()
+    Future<GrpcClientRequest<Q, A>> request = loop.succeeded(null)
         .compose(v -> by.grpc.request(address, method)) // or it throws
         .compose(r -> authorized(by, method, r));
     return request.timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS)
@@ -277,8 +273,8 @@ final class UnaryCalls implements Calls {
    */
   @Override
   public Future<Void> close() {
-    Promise<Void> closed = caller().promise();
-    context.execute(() -> Future.join(clients.stream().map(of -> of.grpc.close()).toList()).<Void>mapEmpty()
+    Promise<Void> closed = VertxLoop.current(vertx).promise();
+    loop.executeNow(() -> Future.join(clients.stream().map(of -> of.grpc.close()).toList()).<Void>mapEmpty()
         .timeout(CLOSE_MILLIS, TimeUnit.MILLISECONDS).otherwiseEmpty().onComplete(closed));
     return closed.future();
   }

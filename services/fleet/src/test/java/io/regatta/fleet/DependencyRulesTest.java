@@ -29,7 +29,7 @@ import io.regatta.node.NodeConfig;
 import io.regatta.node.admin.AdminConfig;
 import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.protocol.VertxNetwork;
-import io.regatta.protocol.connection.LimitedVertx;
+import io.regatta.protocol.vertx.LimitedVertx;
 import io.regatta.trainer.TrainingProgram;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerOptions;
@@ -195,7 +195,14 @@ class DependencyRulesTest {
     rule.check(regatta);
   }
 
-  /** Another version of Hazelcast may change its internals without notice. */
+  /** What another version of Vert.x may change without a word. */
+  @Test
+  void one_package_uses_internals_of_vertx() {
+    noClasses().that().resideOutsideOfPackage("io.regatta.protocol.vertx")
+        .should().dependOnClassesThat().resideInAnyPackage("io.vertx..impl..", "io.vertx..internal..").check(regatta);
+  }
+
+  /** What another version of Hazelcast may change without a word. */
   @Test
   void only_the_cluster_package_uses_internals_of_hazelcast() {
     ArchRule rule = noClasses().that().resideOutsideOfPackage("io.regatta.node.cluster")
@@ -236,7 +243,7 @@ class DependencyRulesTest {
   @Test
   void ports_and_calls_have_the_tls_and_the_token_of_their_process() {
     ArchRule rule = noClasses().that().resideOutsideOfPackages("io.regatta.protocol.security..",
-            "io.regatta.protocol.connection..", "io.regatta.load..")
+            "io.regatta.protocol.vertx..", "io.regatta.load..")
         .should().callMethod(Vertx.class, "createHttpServer", HttpServerOptions.class)
         .orShould().callMethod(Vertx.class, "createHttpServer")
         .orShould().callMethod(LimitedVertx.class, "server", Vertx.class, HttpServerOptions.class, Supplier.class)

@@ -26,12 +26,11 @@ import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.vertx.SystemClock;
-import io.vertx.core.Closeable;
+import io.regatta.protocol.vertx.VertxInternals;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.internal.VertxInternal;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
@@ -298,9 +297,8 @@ public final class Node {
       boolean fixed = config.cluster().directory() == DirectoryKind.FIXED && VertxMember.address(vertx).isEmpty();
       String host = open(config, diagnostics, fixed ? fixedAddress(config, role) : address(vertx), "");
       Node node = new Node(config, vertx, false, directory, host, "", diagnostics);
-      Closeable end = done -> diagnostics.close().onComplete(done);
-      ((VertxInternal) vertx).addCloseHook(end);
-      node.closed.future().onComplete(closed -> ((VertxInternal) vertx).removeCloseHook(end));
+      Runnable unhook = VertxInternals.onClose(vertx, done -> diagnostics.close().onComplete(done));
+      node.closed.future().onComplete(closed -> unhook.run());
       return node;
     }), diagnostics::close);
   }

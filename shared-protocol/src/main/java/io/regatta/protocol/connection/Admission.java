@@ -8,9 +8,8 @@ import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.AttributeKey;
 import io.netty.util.ReferenceCountUtil;
+import io.regatta.protocol.vertx.NettyParts;
 import io.vertx.core.http.HttpConnection;
-import io.vertx.core.net.impl.ConnectionBase;
-import io.vertx.core.net.impl.ShutdownEvent;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -53,7 +52,8 @@ public final class Admission extends ChannelDuplexHandler {
 
   /** Returns that of a connection, or null if its server counts none. Any thread. */
   public static Admission of(HttpConnection connection) {
-    return connection instanceof ConnectionBase base ? base.channel().attr(KEY).get() : null;
+    Channel channel = NettyParts.channel(connection);
+    return channel == null ? null : channel.attr(KEY).get();
   }
 
   void attach() {
@@ -189,7 +189,7 @@ public final class Admission extends ChannelDuplexHandler {
       awaitAuthentication();
       return;
     }
-    channel.pipeline().fireUserEventTriggered(new ShutdownEvent(CLOSE_SECONDS, TimeUnit.SECONDS));
+    NettyParts.shutDown(channel, CLOSE_SECONDS);
     end();
   }
 

@@ -5,7 +5,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.connection.Admission;
 import io.regatta.protocol.connection.ConnectionLimiter;
 import io.regatta.protocol.connection.ConnectionLimits;
-import io.regatta.protocol.connection.LimitedVertx;
+import io.regatta.protocol.vertx.LimitedVertx;
 import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;

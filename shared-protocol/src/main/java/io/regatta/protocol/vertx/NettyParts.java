@@ -7,7 +7,9 @@ import io.vertx.core.http.HttpConnection;
 import io.vertx.core.internal.buffer.BufferInternal;
 import io.vertx.core.net.impl.ConnectionBase;
 import io.vertx.core.net.impl.KeyStoreHelper;
+import io.vertx.core.net.impl.ShutdownEvent;
 import java.security.KeyStore;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** Access to the Netty objects of Vert.x's objects, which its public API does not give. Stateless. */
@@ -28,6 +30,11 @@ public final class NettyParts {
   /** Returns the channel of a connection; null of one that another library has made. Any thread. */
   public static Channel channel(HttpConnection connection) {
     return connection instanceof ConnectionBase base ? base.channel() : null;
+  }
+
+  /** Asks the connection of a channel to end in order: calls under way may be answered for that long. Its event loop. */
+  public static void shutDown(Channel channel, int seconds) {
+    channel.pipeline().fireUserEventTriggered(new ShutdownEvent(seconds, TimeUnit.SECONDS));
   }
 
   /**

@@ -61,9 +61,24 @@ public final class VertxLoop implements Loop {
     return context.nettyEventLoop();
   }
 
+  /** Returns a future that has succeeded and calls back on this loop. */
+  public <T> Future<T> succeeded(T value) {
+    return context.succeededFuture(value);
+  }
+
   /** Returns a future that has failed and calls back on this loop. */
   public <T> Future<T> failed(Throwable why) {
     return context.failedFuture(why);
+  }
+
+  /** Runs a task at once if the caller is on this loop, and otherwise on the loop's next turn. Any thread. */
+  public void executeNow(Runnable task) {
+    context.execute(task);
+  }
+
+  /** Calls a handler on this loop: at once if the caller is on it. What the handler throws is reported as the loop's. Any thread. */
+  public <T> void emit(T value, Handler<T> handler) {
+    context.emit(value, handler);
   }
 
   /**

@@ -2,10 +2,10 @@ package io.regatta.node.member;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.internal.VertxInternal;
 import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -32,7 +32,7 @@ public final class MemberCalls {
   /** Limit of waiting calls, many seconds' work of a busy process: a cluster that is further behind does not answer. */
   static final int WAITING_MAX = 1024;
 
-  private final VertxInternal vertx;
+  private final Vertx vertx;
   private final ThreadPoolExecutor threads;
   private final String name;
   /** Held during each call of an owner; null: the calls have no common one. */
@@ -41,7 +41,7 @@ public final class MemberCalls {
 
   /** @param name of the threads, e.g. {@code regatta-directory} */
   public MemberCalls(Vertx vertx, String name) {
-    this.vertx = (VertxInternal) vertx;
+    this.vertx = vertx;
     AtomicInteger number = new AtomicInteger();
     this.name = name;
     this.turn = null;
@@ -76,7 +76,7 @@ public final class MemberCalls {
 
   /** Runs a call on one of the threads; fails if these have been closed, or too many calls wait for them. */
   <T> Future<T> call(Callable<T> operation) {
-    Promise<T> promise = vertx.getOrCreateContext().promise();
+    Promise<T> promise = VertxLoop.current(vertx).promise();
     try {
       threads.execute(() -> settle(promise, turn == null ? operation : () -> inTurn(operation)));
     } catch (RejectedExecutionException e) {

@@ -4,10 +4,10 @@ import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.LifecycleEvent.LifecycleState;
 import com.hazelcast.core.LifecycleService;
+import io.regatta.protocol.vertx.VertxInternals;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.shareddata.AsyncMap;
 import io.vertx.core.shareddata.Shareable;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
@@ -41,7 +41,7 @@ public final class VertxMember {
     Promise<Void> lost = Promise.promise();
     vertx.sharedData().<String, Held>getLocalMap(HELD).put(HELD, new Held(hazelcast));
     Runnable forget = listen(hazelcast, lost);
-    ((VertxInternal) vertx).addCloseHook(done -> {
+    VertxInternals.onClose(vertx, done -> {
       forget.run();
       undeployAll(vertx).onComplete(undeployed -> { // Vert.x itself does so after the close hooks
         Thread closer = new Thread(() -> done.complete(null, shutDown(hazelcast)), "regatta-hazelcast-stop");
@@ -101,7 +101,7 @@ public final class VertxMember {
     if (held != null) {
       return Optional.of(held.hazelcast);
     }
-    return ((VertxInternal) vertx).clusterManager() instanceof HazelcastClusterManager manager
+    return VertxInternals.clusterManager(vertx) instanceof HazelcastClusterManager manager
         ? Optional.ofNullable(manager.getHazelcastInstance()) : Optional.empty();
   }
 

@@ -1,4 +1,4 @@
-package io.regatta.protocol.connection;
+package io.regatta.protocol.vertx;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
