@@ -96,7 +96,7 @@ public final class Parity {
   static final double STOCK = 1e-6;
 
   /** The mode whose bits do not depend on the number of services. */
-  private static final Mode ROUNDS = Strategy.sync().mode();
+  private static final Mode ROUNDS = Mode.withRounds();
   private static final long STEPS = 200;
   private static final int[] SHARDS = {1, 2, 5};
 

@@ -82,7 +82,7 @@ public final class DenseVector {
     optimizer.applyWhole(writable(b), writableSlots(b), gradient, lr, updates);
   }
 
-  /** Adds a delta, from its index 0, to the values of one block, without the optimizer (geo). */
+  /** Adds a delta, from its index 0, to the values of one block, without the optimizer. */
   public void add(int b, float[] delta) {
     float[] values = writable(b);
     for (int i = 0; i < values.length; i++) {

@@ -10,7 +10,7 @@ import io.regatta.core.model.Sharding;
  * @param job name, unique in the cluster
  * @param mode exchange mode
  * @param trainers world size announced
- * @param stalenessBound clocks that a trainer may be ahead of the slowest ({@code SSP} only)
+ * @param stalenessBound clocks that a trainer may be ahead of the slowest, where the mode has such a bound
  * @param nanPolicy treatment of NaN and infinite gradients
  * @param sharding which shards of the shard map hold what
  * @param minBlock smallest dense block, elements

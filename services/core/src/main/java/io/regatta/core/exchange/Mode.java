@@ -43,6 +43,11 @@ public enum Mode {
     return properties.contains(property);
   }
 
+  /** Returns the mode with rounds: its values after a step are the same, whatever comes before whatever. */
+  public static Mode withRounds() {
+    return Stream.of(values()).filter(Mode::hasRounds).findFirst().orElseThrow();
+  }
+
   /** Returns the modes in which parameters are on servers, and in which there can be sparse tables. */
   public static List<Mode> ofServers() {
     return Stream.of(values()).filter(Mode::needsServers).toList();

@@ -4,19 +4,19 @@ import io.regatta.core.dense.DenseValues;
 import java.util.List;
 
 /**
- * The gradients of one trainer (or one aggregator) of one step for one shard, which are repeated together. In sync mode
- * they are applied whole or not at all. In the other modes rows are applied entry by entry, and dense elements block by
- * block.
+ * The gradients of one trainer (or one aggregator) of one step for one shard, which are repeated together. In a
+ * mode with rounds they are applied whole or not at all. In the others rows are applied entry by entry, and dense
+ * elements block by block.
  *
  * @param contributors trainers whose gradients are inside, ordered by rank: one for a trainer, several for an
  *     aggregator, whose gradient is the weighted mean of theirs
- * @param step the step (from 0) that the gradient belongs to; in sync mode the round; {@link #SITTING_OUT} in a push
+ * @param step the step (from 0) that the gradient belongs to, and its round where there are rounds; {@link #SITTING_OUT} in a push
  *     without gradients
  * @param version shard version that the gradient was computed on (from {@link Pulled#version}); staleness is measured
  *     against it
  * @param dense gradient of the shard's dense vector, or null if there is none in this push; the receiver releases it as
  *     soon as it does not need it
- * @param sparse gradients of sparse rows; in geo mode deltas, as is {@code dense}
+ * @param sparse gradients of sparse rows; differences, as is {@code dense}, where the mode pushes those
  * @param finite true if the sender has checked that no element or row is NaN or infinite, so that the receiver need not
  */
 public record Push(List<Contributor> contributors, long step, long version, DenseValues dense,

@@ -15,7 +15,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
  * @param nonclickCoefficient of a row's score: (show - click) · nonclickCoefficient + click · clickCoefficient
  * @param clickCoefficient of a row's score
  * @param admitCount training pulls until a row is initialised; before, it reads as zeros, and its gradients are
- *     dropped; 0: the first one. In sync mode all trainers' pulls for a round count as one
+ *     dropped; 0: the first one. With rounds all trainers' pulls for one count as one
  * @param admitProbability probability of being admitted at a training pull, above 0, at most 1
  * @param shrinkScore a shrink removes rows of a lower score; 0: none
  * @param shrinkUnseenDays a shrink removes rows that no training pull has requested for more ends of day; 0: none

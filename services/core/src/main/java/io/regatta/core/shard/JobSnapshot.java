@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 
 /**
  * The whole state of a job on one shard at one moment, to be fetched in slices while the job continues. Rows, blocks of
- * the dense vector and its slots are copied before they change. In sync mode the moment is between two rounds. Owned by
+ * the dense vector and its slots are copied before they change. With rounds the moment is between two of them. Owned by
  * the shard's thread; {@link #end} ends it.
  */
 public final class JobSnapshot {
@@ -79,7 +79,7 @@ public final class JobSnapshot {
     return version;
   }
 
-  /** Sync: the rounds before this one are inside. */
+  /** With rounds: those before this one are inside. */
   public long step() {
     return step;
   }

@@ -16,7 +16,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * The snapshot of one job on one shard that is being taken, or waits for its moment. In sync mode the moment comes when
+ * The snapshot of one job on one shard that is being taken, or waits for its moment. With rounds the moment comes when
  * all rounds before its step have closed and none is being closed. The caller must ensure that the round of that step
  * is not complete before the answer. Owned by the shard's thread.
  */

@@ -331,7 +331,8 @@ final class JobState {
   }
 
   private ParameterShard.JobStatus status(Map<String, Long> rows, Map<String, TableCounts> tableCounts) {
-    return new ParameterShard.JobStatus(spec.job(), spec.mode(), context.version(), tables.denseSize(), rows, tableCounts, rowLimit.refused(), context.counts.stalenessMax, context.counts.stalenessSum, pulls.clockLeadMax(),
-        context.counts.pushes, context.counts.skipped, context.counts.repeated, strategy.waitMillis(), trainers.status());
+    return new ParameterShard.JobStatus(spec.job(), spec.mode(), context.version(), tables.denseSize(), rows, tableCounts,
+        rowLimit.refused(), context.counts.stalenessMax(), context.counts.stalenessSum(), pulls.clockLeadMax(),
+        context.counts.applied(), context.counts.skipped(), context.counts.repeated(), strategy.waitMillis(), trainers.status());
   }
 }

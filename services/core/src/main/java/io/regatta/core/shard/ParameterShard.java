@@ -37,7 +37,7 @@ import java.util.function.BiConsumer;
 
 /**
  * The state of one shard. Per job it holds a part of the dense vector, sparse rows, optimizer slots, versions, clocks,
- * and the de-duplication state of each trainer. In sync mode it also holds the open rounds. Owned by one thread: its
+ * and the de-duplication state of each trainer. In a mode with rounds it also holds the open ones. Owned by one thread: its
  * verticle's event loop, or the model thread in local mode. Nothing here blocks, locks or starts a thread. A pull that
  * must wait is parked here; the push, leave or loss that releases it completes it, on the same thread.
  *
@@ -62,7 +62,7 @@ public final class ParameterShard {
    * @param pushes applied pushes
    * @param skippedPushes pushes dropped by the NaN policy
    * @param repeatedPushes pushes recognised as repeated
-   * @param roundWaitMillis per rank: total time that closed sync rounds waited for it after their first push
+   * @param roundWaitMillis per rank: total time that closed rounds waited for it after their first push
    */
   public record JobStatus(String job, Mode mode, long version, int denseSize, Map<String, Long> rows,
       Map<String, TableCounts> counts, long refused,
@@ -91,7 +91,7 @@ public final class ParameterShard {
    * @param index its place in the shard map
    * @param clock dates requests by the wall clock, for people to read; dates rows by the monotonic one, so that setting
    *     the wall clock removes none
-   * @param later runs a task in a later turn of the shard's loop. Sync rounds, answers and pushes that are too large
+   * @param later runs a task in a later turn of the shard's loop. Rounds, answers and pushes that are too large
    *     for one are done in several ({@link TimeSlices}). Null: all in one
    */
   public ParameterShard(int index, ShardLimits limits, Clock clock, Executor later) {
@@ -307,7 +307,7 @@ public final class ParameterShard {
   public List<TrainerId> active(String job) {
     JobState state = jobs.get(job);
     return state == null ? List.of()
-        : state.trainers.active().stream().map(t -> new TrainerId(t.rank, t.incarnation)).toList();
+        : state.trainers.active().stream().map(t -> new TrainerId(t.rank(), t.incarnation())).toList();
   }
 
   private void limitPool() {
@@ -315,8 +315,8 @@ public final class ParameterShard {
   }
 
   /**
-   * Takes a snapshot of a job at one moment, to be fetched while the job continues. In sync mode the moment is after
-   * the rounds before {@code step} have closed, and before the round of {@code step} does. In the other modes it is
+   * Takes a snapshot of a job at one moment, to be fetched while the job continues. With rounds the moment is after
+   * the rounds before {@code step} have closed, and before the round of {@code step} does. In other modes it is
    * now. In every mode it waits for the dense vector's first values and for the end of a shrink. A job has one snapshot
    * at a time. Refusals are passed to {@code done}, too.
    *
@@ -393,7 +393,7 @@ public final class ParameterShard {
    * @param slots by block, then by slot
    * @param version number of updates that are included
    * @param updates number of updates that the optimizer of the dense vector has made since its slots were fresh
-   * @param step sync: the next step, at least the one that would have been next
+   * @param step with rounds: the next one, at least the one that would have been next
    */
   public void replace(String job, float[][] values, float[][][] slots, long version, long updates, long step) {
     JobState state = job(job);

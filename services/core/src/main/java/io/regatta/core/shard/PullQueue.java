@@ -46,7 +46,7 @@ final class PullQueue {
    *
    * @param behind number of the last push that was in the queue when it arrived: it waits for its trainer's pushes up
    *     to that one
-   * @param bytes of the rows of its answer, without geo's changed rows, which are known once they have been collected
+   * @param bytes of the rows of its answer, without rows that have changed, which are known once they have been collected
    */
   private record Parked(Pull pull, TrainerState trainer, long behind, long bytes, long sinceMillis,
       BiConsumer<Pulled, Throwable> done) {}
@@ -432,14 +432,14 @@ final class PullQueue {
   private Answering begin(Parked p, Moment now) {
     Pull pull = p.pull;
     try {
-      long clockLead = strategy.clock(p.trainer, pull) - (now.slowest == Long.MAX_VALUE ? p.trainer.clock : now.slowest);
+      long clockLead = strategy.clock(p.trainer, pull) - (now.slowest == Long.MAX_VALUE ? p.trainer.clock() : now.slowest);
       long births = 0;
       if (!pull.readOnly()) {
         births = rowLimit.births(pull.sparse());
         rowLimit.check(births, name(pull), pull.sparse(), SparseIds::table);
         clockLeadMax = Math.max(clockLeadMax, clockLead);
       }
-      Gathering rows = new Gathering(tables, pull, births, p.trainer.counted,
+      Gathering rows = new Gathering(tables, pull, births, p.trainer.counted(),
           pull.changed() ? strategy.changesFor(p.trainer) : null);
       Pulled pulled =
           new Pulled(job.version(), pull.dense() ? tables.denseSnapshot() : null, rows.rows(), clockLead);

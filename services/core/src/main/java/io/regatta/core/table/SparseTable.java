@@ -327,7 +327,7 @@ public final class SparseTable {
     }
   }
 
-  /** Adds deltas to the rows' values, without the optimizer (geo). Unknown rows are created first. */
+  /** Adds deltas to the rows' values, without the optimizer. Unknown rows are created first. */
   public void add(long[] ids, float[] deltas) {
     add(ids, 0, ids.length, deltas);
   }

@@ -4,6 +4,7 @@ import io.regatta.core.client.ParameterClient;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.loop.Clock;
@@ -211,7 +212,7 @@ public interface TrainerSession {
 
   /** The job as this rank's own shards are told in collective mode, to which it is the only one. */
   default JobSpec ownSpec(ModelSpec model) {
-    return new JobSpec(job().job(), Strategy.sync().mode(), 1, 0, job().nanPolicy(), 1, job().minBlock(), model);
+    return new JobSpec(job().job(), Mode.withRounds(), 1, 0, job().nanPolicy(), 1, job().minBlock(), model);
   }
 
   /** The job as the shards are told. They count pushes, of which each replica of a rank makes one per step in ssp. */

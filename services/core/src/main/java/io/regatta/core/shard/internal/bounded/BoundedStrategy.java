@@ -28,7 +28,7 @@ public final class BoundedStrategy extends FreeStrategy {
 
   @Override
   public Predicate<TrainerState> isBehind(Pull pull) {
-    return t -> t.clock < lowestClock(pull);
+    return t -> t.clock() < lowestClock(pull);
   }
 
   /** Returns the lowest clock that a trainer may have when a pull is answered. */
@@ -39,6 +39,6 @@ public final class BoundedStrategy extends FreeStrategy {
   /** Returns the clock at the request, which the bound is for: another replica may have pushed meanwhile. */
   @Override
   public long clock(TrainerState trainer, Pull pull) {
-    return Math.min(trainer.clock, pull.minStep());
+    return Math.min(trainer.clock(), pull.minStep());
   }
 }

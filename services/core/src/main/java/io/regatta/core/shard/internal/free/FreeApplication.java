@@ -109,8 +109,8 @@ public final class FreeApplication implements PushApplication {
 
   @Override
   public long examplesAfter(TrainerState t) {
-    return push.contributors().stream().filter(c -> c.rank() == t.rank && t.progress.examples() >= 0)
-        .mapToLong(c -> Math.max(0, c.progress().examples() - t.progress.examples())).findFirst().orElse(0);
+    return push.contributors().stream().filter(c -> c.rank() == t.rank() && t.progress().examples() >= 0)
+        .mapToLong(c -> Math.max(0, c.progress().examples() - t.progress().examples())).findFirst().orElse(0);
   }
 
   @Override
@@ -219,7 +219,7 @@ public final class FreeApplication implements PushApplication {
   private boolean goesOn() {
     boolean live = false;
     for (TrainerState t : from) {
-      if (t.active() && t.application != this) {
+      if (t.active() && t.application() != this) {
         return false;
       }
       live |= t.active();

@@ -51,7 +51,7 @@ public class FreeStrategy implements ShardStrategy {
   @Override
   public PushApplication begin(Push known, List<TrainerState> from, String who, int denseSize) {
     FreeApplication begun = begun(known, from, who);
-    if (begun == null && from.stream().anyMatch(t -> t.application != null)) {
+    if (begun == null && from.stream().anyMatch(t -> t.application() != null)) {
       return null; // there is another one under way, whose place is to be remembered
     }
     check.denseLength(denseSize, who);
@@ -60,10 +60,7 @@ public class FreeStrategy implements ShardStrategy {
       return null; // too many rows to be looked through in this turn, and nothing is applied before
     }
     FreeApplication a = take(begun, known, from, who, rows);
-    for (TrainerState t : from) {
-      t.application = t.active() ? a : null;
-      t.seen(job.nowMillis());
-    }
+    trainers.begun(a, from, job.nowMillis());
     return a;
   }
 
@@ -106,7 +103,7 @@ public class FreeStrategy implements ShardStrategy {
       if (a != null && a.isOf(push)) {
         return a;
       }
-      if (a != null && a.holds(push) && from.stream().allMatch(t -> t.application == a)) {
+      if (a != null && a.holds(push) && from.stream().allMatch(t -> t.application() == a)) {
         return a.part(push, from, who);
       }
       if (a != null && a.holds(push.contributors().get(i))) {
@@ -119,7 +116,7 @@ public class FreeStrategy implements ShardStrategy {
 
   /** Returns the application of a push that has begun and is not complete; each of this strategy's is of this kind. */
   private static FreeApplication application(TrainerState trainer) {
-    return (FreeApplication) trainer.application;
+    return (FreeApplication) trainer.application();
   }
 
   /** Takes what has arrived of a push, and has been checked, beyond what was taken before. */
@@ -171,7 +168,7 @@ public class FreeStrategy implements ShardStrategy {
 
   @Override
   public Predicate<TrainerState> isBehind(Pull pull) {
-    return t -> t.clock < pull.minStep();
+    return t -> t.clock() < pull.minStep();
   }
 
   @Override
@@ -181,7 +178,7 @@ public class FreeStrategy implements ShardStrategy {
 
   @Override
   public long awaitedFrom(TrainerState trainer) {
-    return trainer.clock;
+    return trainer.clock();
   }
 
   @Override

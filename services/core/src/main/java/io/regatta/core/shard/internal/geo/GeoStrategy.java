@@ -5,12 +5,14 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.shard.internal.free.FreeStrategy;
 import io.regatta.core.shard.internal.job.JobContext;
-import io.regatta.core.shard.internal.parameters.ChangeLog;
+import io.regatta.core.shard.internal.parameters.ChangedRows;
 import io.regatta.core.shard.internal.parameters.JobTables;
 import io.regatta.core.shard.internal.parameters.RowLimit;
 import io.regatta.core.shard.internal.push.PushCheck;
 import io.regatta.core.shard.internal.push.TrainerState;
 import io.regatta.core.shard.internal.push.Trainers;
+import java.util.IdentityHashMap;
+import java.util.Map;
 
 /**
  * The strategy of a shard whose trainers update copies of their own. A push holds differences, which are added to the
@@ -20,6 +22,8 @@ public final class GeoStrategy extends FreeStrategy {
 
   /** The changes that trainers have to receive. */
   private final ChangeLog changes = new ChangeLog();
+  /** Version of the log up to which each active trainer has received the changes. */
+  private final Map<TrainerState, Long> received = new IdentityHashMap<>();
 
   public GeoStrategy(JobContext job, JobTables tables, Trainers trainers, PushCheck check, RowLimit limit) {
     super(job, tables, trainers, check, limit);
@@ -46,31 +50,30 @@ public final class GeoStrategy extends FreeStrategy {
   }
 
   @Override
-  public ChangeLog.Reading changesFor(TrainerState trainer) {
-    return changes.after(trainer.told);
+  public ChangedRows changesFor(TrainerState trainer) {
+    return changes.after(received.get(trainer));
   }
 
   @Override
   public void received(TrainerState trainer, long version) {
-    trainer.told = Math.max(trainer.told, version);
+    received.computeIfPresent(trainer, (t, before) -> Math.max(before, version));
     forgetReceived();
   }
 
   @Override
   public void registered(TrainerState trainer) {
-    if (trainer.told < 0) {
-      trainer.told = changes.version();
-    }
+    received.putIfAbsent(trainer, changes.version());
   }
 
   @Override
   public void ended() {
+    received.keySet().removeIf(trainer -> !trainer.active());
     forgetReceived();
   }
 
   /** Forgets the changes that all trainers have received. */
   private void forgetReceived() {
-    changes.forget(trainers.slowestTold(changes.version()));
+    changes.forget(received.values().stream().mapToLong(Long::longValue).min().orElse(changes.version()));
   }
 
   /** Returns the changes that some trainer has not received. */

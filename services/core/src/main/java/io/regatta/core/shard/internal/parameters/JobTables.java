@@ -373,13 +373,13 @@ public final class JobTables {
     dense.update(block, gradient, (float) denseOptimizer.learningRate().at(step), version - denseSince);
   }
 
-  /** Adds the deltas of rows {@code [from .. to)} (geo); returns the cost. */
+  /** Adds the deltas of rows {@code [from .. to)}, without the optimizer; returns the cost. */
   public long add(SparseRows r, int from, int to) {
     table(r.table()).add(r.ids(), from, to, r.values());
     return takeUnpaid() + TimeSlices.rowsCost(to - from, r.dim());
   }
 
-  /** Adds the deltas of a block of the dense vector (geo). */
+  /** Adds the deltas of a block of the dense vector, without the optimizer. */
   public void add(int block, float[] delta) {
     dense.add(block, delta);
   }

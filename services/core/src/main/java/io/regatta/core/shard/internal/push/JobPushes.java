@@ -82,7 +82,7 @@ public final class JobPushes {
   public boolean isRepeated(Push push) {
     return !push.contributors().isEmpty() && push.contributors().stream().allMatch(c -> {
       TrainerState t = trainers.find(c.rank(), c.incarnation());
-      return t != null && t.active() && c.sequence() <= t.lastSequence;
+      return t != null && t.active() && c.sequence() <= t.lastSequence();
     });
   }
 
@@ -94,7 +94,7 @@ public final class JobPushes {
   boolean answered(Push push, List<TrainerState> from, String who, BiConsumer<PushAck, Throwable> done) {
     if (check.repeated(push, from, who)) {
       push.release();
-      job.counts.repeated++;
+      job.counts.repeat();
       from.forEach(t -> t.seen(job.nowMillis()));
       if (!strategy.owe(push, done)) {
         job.completions.value(done, new PushAck(job.version(), 0, true, false));
@@ -105,25 +105,20 @@ public final class JobPushes {
       return false;
     }
     check.empty(push, who);
-    for (int i = 0; i < from.size(); i++) {
-      TrainerState t = from.get(i);
-      t.lastSequence = push.contributors().get(i).sequence();
-      t.sitsOut = true;
-      t.seen(job.nowMillis());
-    }
+    trainers.sitOut(push, from, job.nowMillis());
     job.completions.value(done, new PushAck(job.version(), 0, false, false));
     return true;
   }
 
   /** Acknowledges a push outside of rounds, all of which has been applied. */
   void applied(PushApplication a, Push push, List<TrainerState> from, BiConsumer<PushAck, Throwable> done) {
-    from.forEach(t -> t.clock++);
+    trainers.count(from);
     trainers.contains(push);
     if (a.skipped()) {
-      job.counts.skipped++;
+      job.counts.skip();
     }
     if (a.isUpdate()) {
-      job.counts.applied(a.staleness());
+      job.counts.apply(a.staleness());
     }
     job.completions.value(done, new PushAck(job.version(), a.staleness(), false, a.skipped()));
   }

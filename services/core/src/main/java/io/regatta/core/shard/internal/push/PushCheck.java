@@ -81,7 +81,7 @@ public final class PushCheck {
   boolean repeated(Push push, List<TrainerState> from, String who) {
     int known = 0;
     for (int i = 0; i < from.size(); i++) {
-      if (push.contributors().get(i).sequence() <= from.get(i).lastSequence) {
+      if (push.contributors().get(i).sequence() <= from.get(i).lastSequence()) {
         known++;
       }
     }
@@ -103,8 +103,8 @@ public final class PushCheck {
   /** Refuses a push of a trainer that sits out: it must register first. */
   public void takePart(List<TrainerState> from, String who) {
     for (TrainerState t : from) {
-      if (t.sitsOut) {
-        throw new InvalidInput(who + " refused at " + where + ": trainer " + t.rank + " sits out; register again first");
+      if (t.sitsOut()) {
+        throw new InvalidInput(who + " refused at " + where + ": trainer " + t.rank() + " sits out; register again first");
       }
     }
   }

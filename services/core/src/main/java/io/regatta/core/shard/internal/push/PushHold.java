@@ -99,7 +99,7 @@ public final class PushHold {
       return;
     }
     List<PushMark> last = trainers.active().stream()
-        .map(t -> new PushMark(t.rank, t.incarnation, t.lastSequence)).toList();
+        .map(t -> new PushMark(t.rank(), t.incarnation(), t.lastSequence())).toList();
     holders.values().forEach(asked -> {
       asked.forEach(done -> job.completions.value(done, last));
       asked.clear();
@@ -113,7 +113,7 @@ public final class PushHold {
   public boolean isReached() {
     return isQuiet() && upTo.stream().allMatch(mark -> {
       TrainerState t = trainers.find(mark.rank(), mark.incarnation());
-      return t == null || !t.active() || t.lastSequence >= mark.sequence();
+      return t == null || !t.active() || t.lastSequence() >= mark.sequence();
     });
   }
 
@@ -129,7 +129,7 @@ public final class PushHold {
 
   private boolean isLetIn(Contributor of) {
     TrainerState t = trainers.find(of.rank(), of.incarnation());
-    return t == null || of.sequence() <= t.lastSequence || upTo.stream().anyMatch(mark -> mark.rank() == of.rank()
+    return t == null || of.sequence() <= t.lastSequence() || upTo.stream().anyMatch(mark -> mark.rank() == of.rank()
         && mark.incarnation() == of.incarnation() && of.sequence() <= mark.sequence());
   }
 

@@ -8,7 +8,7 @@ import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.internal.job.JobContext;
-import io.regatta.core.shard.internal.parameters.ChangeLog;
+import io.regatta.core.shard.internal.parameters.ChangedRows;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
@@ -80,7 +80,7 @@ public interface ShardStrategy {
 
   /** Returns the clock of a trainer that {@link io.regatta.core.exchange.Pulled#clockLead} compares with the slowest. */
   default long clock(TrainerState trainer, Pull pull) {
-    return trainer.clock;
+    return trainer.clock();
   }
 
   /** Refuses a pull of rows that have changed, unless this mode notes them. */
@@ -90,11 +90,11 @@ public interface ShardStrategy {
   }
 
   /** Returns a reading of the rows that have changed since the trainer was last sent them; null if they are not noted. */
-  default ChangeLog.Reading changesFor(TrainerState trainer) {
+  default ChangedRows changesFor(TrainerState trainer) {
     return null;
   }
 
-  /** Notes that a trainer has received all changes up to this version of the change log. */
+  /** Notes that a trainer has received all changes up to this version of {@link ChangedRows}. */
   default void received(TrainerState trainer, long version) {}
 
   /** Returns true if values are being changed in several turns, so that nobody may see them meanwhile. */

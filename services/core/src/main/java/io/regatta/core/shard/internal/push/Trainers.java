@@ -50,39 +50,30 @@ public final class Trainers {
    */
   public TrainerState register(TrainerId id, long round, long clock, long nowMillis) {
     TrainerState old = byRank.get(id.rank());
-    if (old != null && old.active() && old.incarnation != id.incarnation()) {
-      throw new Conflict("rank " + id.rank() + " is held by incarnation " + old.incarnation + " at " + where
+    if (old != null && old.active() && old.incarnation() != id.incarnation()) {
+      throw new Conflict("rank " + id.rank() + " is held by incarnation " + old.incarnation() + " at " + where
           + "; incarnation " + id.incarnation() + " must wait until that one has left or is declared lost");
     }
-    if (old != null && !old.active() && id.incarnation() <= old.incarnation) {
+    if (old != null && !old.active() && id.incarnation() <= old.incarnation()) {
       throw stale("registration of incarnation " + id.incarnation(), old);
     }
     if (old == null || !old.active()) {
-      TrainerState t = begin(id);
-      if (old != null) {
-        t.nextStep = old.nextStep;
-        t.clock = Math.max(old.clock, minClock(0));
-        t.progress = old.progress;
-      }
-      byRank.put(id.rank(), t);
+      byRank.put(id.rank(), old == null ? begin(id) : new TrainerState(id.rank(), id.incarnation(), old.nextStep(),
+          Math.max(old.clock(), minClock(0)), old.progress()));
       active++;
-    } else if (old.sitsOut) {
-      old.sitsOut = false;
-      old.clock = active().stream().mapToLong(t -> t.clock).max().orElse(old.clock);
+    } else if (old.sitsOut()) {
+      old.returns(active().stream().mapToLong(TrainerState::clock).max().orElse(old.clock()));
     }
     TrainerState t = byRank.get(id.rank());
-    t.nextStep = Math.max(t.nextStep, round);
-    t.clock = Math.max(t.clock, Math.max(clock, start(id.rank()).clock()));
-    t.lastSeenMillis = nowMillis;
+    t.catchUp(round, Math.max(clock, start(id.rank()).clock()));
+    t.seen(nowMillis);
     return t;
   }
 
   /** Returns the first incarnation of a rank in this run; the values contain of it what a resumed snapshot had. */
   private TrainerState begin(TrainerId id) {
-    TrainerState t = new TrainerState(id.rank(), id.incarnation());
-    t.clock = start(id.rank()).clock();
-    t.progress = start(id.rank()).progress();
-    return t;
+    TrainerStart start = start(id.rank());
+    return new TrainerState(id.rank(), id.incarnation(), 0, start.clock(), start.progress());
   }
 
   /** Returns the live trainer of a rank, whatever its incarnation. */
@@ -100,15 +91,15 @@ public final class Trainers {
   /** Returns this incarnation of a rank, even if it is lost, or null. */
   TrainerState find(int rank, long incarnation) {
     TrainerState t = byRank.get(rank);
-    return t != null && t.incarnation == incarnation ? t : null;
+    return t != null && t.incarnation() == incarnation ? t : null;
   }
 
   /** Returns the live trainer of a rank, which must be this incarnation. */
   public TrainerState live(int rank, long incarnation, String who) {
     TrainerState t = live(rank, who);
-    if (t.incarnation != incarnation) {
+    if (t.incarnation() != incarnation) {
       throw new StaleGeneration(who + " refused: it comes from incarnation " + incarnation + ", but " + where
-          + " knows trainer " + rank + " as incarnation " + t.incarnation + "; join the group again");
+          + " knows trainer " + rank + " as incarnation " + t.incarnation() + "; join the group again");
     }
     return t;
   }
@@ -128,16 +119,16 @@ public final class Trainers {
   PushApplication underWay(Push push) {
     for (Contributor c : push.contributors()) {
       TrainerState t = byRank.get(c.rank());
-      if (t != null && t.application != null && t.application.isOf(push)) {
-        return t.application;
+      if (t != null && t.application() != null && t.application().isOf(push)) {
+        return t.application();
       }
     }
     return null;
   }
 
   private StaleGeneration stale(String who, TrainerState t) {
-    return new StaleGeneration(who + " refused: trainer " + t.rank + " (incarnation " + t.incarnation + ") "
-        + (t.phase == TrainerState.Phase.LEFT ? "has left " : "was declared lost at ") + where
+    return new StaleGeneration(who + " refused: trainer " + t.rank() + " (incarnation " + t.incarnation() + ") "
+        + (t.phase() == TrainerState.Phase.LEFT ? "has left " : "was declared lost at ") + where
         + "; join the group again for a newer incarnation");
   }
 
@@ -153,7 +144,7 @@ public final class Trainers {
       t = begin(id);
       byRank.put(id.rank(), t);
     }
-    if (t == null || t.incarnation != id.incarnation() || !t.active()) {
+    if (t == null || t.incarnation() != id.incarnation() || !t.active()) {
       return null;
     }
     t.end(how);
@@ -168,8 +159,8 @@ public final class Trainers {
    */
   public List<SavedTrainer> saved(PushQueue pushes) {
     return byRank.values().stream().map(t -> {
-      long open = t.application == null ? 0 : t.application.examplesAfter(t);
-      return new SavedTrainer(t.rank, t.incarnation, t.lastSequence, t.clock, t.progress,
+      long open = t.application() == null ? 0 : t.application().examplesAfter(t);
+      return new SavedTrainer(t.rank(), t.incarnation(), t.lastSequence(), t.clock(), t.progress(),
           Math.max(open, pushes.examplesAfter(t)), t.active());
     }).toList();
   }
@@ -186,9 +177,8 @@ public final class Trainers {
     firstClock = at.round();
     at.trainers().forEach(t -> starts.put(t.rank(), t));
     for (TrainerState t : byRank.values()) {
-      t.nextStep = Math.max(t.nextStep, at.round());
-      t.clock = Math.max(t.clock, start(t.rank).clock());
-      t.progress = start(t.rank).progress();
+      t.catchUp(at.round(), start(t.rank()).clock());
+      t.contained(start(t.rank()).progress());
     }
   }
 
@@ -196,12 +186,30 @@ public final class Trainers {
   public void takenIn(Push push, List<TrainerState> from, long nowMillis) {
     for (int i = 0; i < from.size(); i++) {
       TrainerState t = from.get(i);
-      t.lastSequence = push.contributors().get(i).sequence();
-      t.application = null;
-      t.lastStep = push.step();
-      t.nextStep = push.step() + 1;
+      t.takenIn(push.contributors().get(i).sequence(), push.step());
       t.seen(nowMillis);
     }
+  }
+
+  /** Notes that a push has begun to be applied as it arrives; those of its trainers that are lost do not continue it. */
+  public void begun(PushApplication push, List<TrainerState> from, long nowMillis) {
+    for (TrainerState t : from) {
+      t.begun(t.active() ? push : null);
+      t.seen(nowMillis);
+    }
+  }
+
+  /** Notes that a push announces that its trainers sit out. */
+  void sitOut(Push push, List<TrainerState> from, long nowMillis) {
+    for (int i = 0; i < from.size(); i++) {
+      from.get(i).sitsOut(push.contributors().get(i).sequence());
+      from.get(i).seen(nowMillis);
+    }
+  }
+
+  /** Counts a push in the clocks of its trainers; its mode decides when. */
+  public void count(List<TrainerState> from) {
+    from.forEach(TrainerState::countPush);
   }
 
   /** Notes that a push is in the values as a whole. */
@@ -209,27 +217,27 @@ public final class Trainers {
     for (Contributor c : push.contributors()) {
       TrainerState t = find(c.rank(), c.incarnation());
       if (t != null && !c.progress().equals(TrainerProgress.NONE)) {
-        t.progress = c.progress();
+        t.contained(c.progress());
       }
     }
   }
 
   /** Returns true if a push of a trainer has been applied in part and has not fully arrived. */
   public boolean anyUnderWay() {
-    return active().stream().anyMatch(t -> t.application != null);
+    return active().stream().anyMatch(t -> t.application() != null);
   }
 
   /** Returns whether {@link #end} would change anything. */
   public boolean canEnd(TrainerId id, TrainerState.Phase how) {
     TrainerState t = byRank.get(id.rank());
     return t == null ? how == TrainerState.Phase.LOST && id.rank() >= 0 && id.rank() < worldSize
-        : t.active() && t.incarnation == id.incarnation();
+        : t.active() && t.incarnation() == id.incarnation();
   }
 
   /** Returns the active incarnation of a rank, or -1. */
   public long activeIncarnation(int rank) {
     TrainerState t = byRank.get(rank);
-    return t != null && t.active() ? t.incarnation : -1;
+    return t != null && t.active() ? t.incarnation() : -1;
   }
 
   /** Returns true if no trainer is active. */
@@ -252,21 +260,7 @@ public final class Trainers {
     long min = Long.MAX_VALUE;
     for (TrainerState t : byRank.values()) {
       if (t.takesPart()) {
-        min = Math.min(min, t.clock);
-      }
-    }
-    return min == Long.MAX_VALUE ? none : min;
-  }
-
-  /**
-   * Geo: returns the version of the change log up to which all active trainers have the changes; {@code none} if there
-   * are none.
-   */
-  public long slowestTold(long none) {
-    long min = Long.MAX_VALUE;
-    for (TrainerState t : byRank.values()) {
-      if (t.active()) {
-        min = Math.min(min, t.told);
+        min = Math.min(min, t.clock());
       }
     }
     return min == Long.MAX_VALUE ? none : min;
@@ -278,7 +272,7 @@ public final class Trainers {
    */
   public long minNextStep(long none) {
     return byRank.size() < worldSize ? none
-        : byRank.values().stream().filter(TrainerState::takesPart).mapToLong(t -> t.nextStep).min().orElse(none);
+        : byRank.values().stream().filter(TrainerState::takesPart).mapToLong(t -> t.nextStep()).min().orElse(none);
   }
 
   /** Returns true if every rank has registered (some may have ended), and none that takes part is behind. */
@@ -317,8 +311,8 @@ public final class Trainers {
   public List<RegisteredTrainer> status() {
     List<RegisteredTrainer> all = new ArrayList<>();
     for (TrainerState t : byRank.values()) {
-      all.add(new RegisteredTrainer(t.rank, t.incarnation, t.phase.name().toLowerCase(Locale.ROOT),
-          t.lastStep, t.lastSeenMillis));
+      all.add(new RegisteredTrainer(t.rank(), t.incarnation(), t.phase().name().toLowerCase(Locale.ROOT),
+          t.lastStep(), t.lastSeenMillis()));
     }
     return all;
   }

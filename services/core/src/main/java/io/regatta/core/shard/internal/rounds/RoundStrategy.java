@@ -96,7 +96,7 @@ public final class RoundStrategy implements ShardStrategy {
 
   @Override
   public long awaitedFrom(TrainerState trainer) {
-    return trainer.nextStep;
+    return trainer.nextStep();
   }
 
   @Override
@@ -107,7 +107,7 @@ public final class RoundStrategy implements ShardStrategy {
 
   @Override
   public Predicate<TrainerState> isBehind(Pull pull) {
-    return t -> t.nextStep < pull.minStep();
+    return t -> t.nextStep() < pull.minStep();
   }
 
   /** Returns false: a pull for a step waits for the round of its trainer's push. */
@@ -148,12 +148,12 @@ public final class RoundStrategy implements ShardStrategy {
   /** Requires that a push is the next of each of its trainers, and not too far ahead of the slowest. */
   private void isNext(Push push, List<TrainerState> from, String who) {
     for (TrainerState t : from) {
-      if (push.step() < t.nextStep) {
-        throw new InvalidInput(who + " refused at " + job.where + ": trainer " + t.rank + " has pushed step " + push.step()
-            + " before, or its round has closed; its next step is " + t.nextStep);
+      if (push.step() < t.nextStep()) {
+        throw new InvalidInput(who + " refused at " + job.where + ": trainer " + t.rank() + " has pushed step " + push.step()
+            + " before, or its round has closed; its next step is " + t.nextStep());
       }
-      if (push.step() > t.nextStep) {
-        throw new InvalidInput(who + " refused at " + job.where + ": trainer " + t.rank + " has skipped step " + t.nextStep
+      if (push.step() > t.nextStep()) {
+        throw new InvalidInput(who + " refused at " + job.where + ": trainer " + t.rank() + " has skipped step " + t.nextStep()
             + ", for which the round would wait for ever; push every step, empty ones too");
       }
     }
@@ -171,16 +171,16 @@ public final class RoundStrategy implements ShardStrategy {
     if (skip) {
       check.nanPolicy(who, checked.bad());
       push.release();
-      job.counts.skipped++;
+      job.counts.skip();
     } else {
       limit.check(checked.births(), who, push.sparse(), SparseRows::table);
     }
     trainers.takenIn(push, from, job.nowMillis());
-    from.forEach(t -> t.clock++);
+    trainers.count(from);
     SyncRounds.Round r = rounds.at(push.step());
     r.pushes.add(skip ? weightless(push) : push);
     r.births += skip ? 0 : checked.births();
-    from.forEach(t -> r.arrivals.add(new long[] {t.rank, sinceMillis}));
+    from.forEach(t -> r.arrivals.add(new long[] {t.rank(), sinceMillis}));
     r.owed.add(new SyncRounds.Owed(push.contributors(), false, skip, sinceMillis, done));
     return null;
   }
@@ -231,7 +231,7 @@ public final class RoundStrategy implements ShardStrategy {
 
   /** Returns true if all pushes of the next round are there. */
   private boolean complete() {
-    return rounds.first() != null && trainers.noneMissing(t -> t.nextStep <= rounds.next());
+    return rounds.first() != null && trainers.noneMissing(t -> t.nextStep() <= rounds.next());
   }
 
   private static String during(SyncRounds.Round round) {
@@ -280,7 +280,7 @@ public final class RoundStrategy implements ShardStrategy {
     for (Iterator<SyncRounds.Owed> it = round.owed.iterator(); it.hasNext(); it.remove()) {
       SyncRounds.Owed o = it.next();
       if (!o.repeatedPush() && !o.skippedPush()) {
-        job.counts.pushes++;
+        job.counts.apply(0);
       }
       job.completions.value(o.done(), new PushAck(job.version(), 0, o.repeatedPush(), o.skippedPush()));
     }
@@ -307,7 +307,7 @@ public final class RoundStrategy implements ShardStrategy {
   @Override
   public void waits(List<Wait> out) {
     for (SyncRounds.Round r : rounds.all()) {
-      List<Wait.Peer> peers = trainers.missing(t -> t.nextStep <= r.step);
+      List<Wait.Peer> peers = trainers.missing(t -> t.nextStep() <= r.step);
       if (peers.isEmpty()) {
         peers = List.of(Wait.Peer.named(r == rounds.first() && isApplying() ? "the round, which is being applied"
             : "pulls that are being answered, or the round before"));

@@ -1,8 +1,9 @@
-package io.regatta.core.shard.internal.parameters;
+package io.regatta.core.shard.internal.geo;
 
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.hash.Mix64;
 import io.regatta.core.shard.internal.job.TimeSlices;
+import io.regatta.core.shard.internal.parameters.ChangedRows;
 import it.unimi.dsi.fastutil.longs.AbstractLong2LongMap.BasicEntry;
 import it.unimi.dsi.fastutil.longs.Long2LongLinkedOpenHashMap;
 import java.util.ArrayList;
@@ -111,11 +112,8 @@ public final class ChangeLog {
     return new Reading(changed, version, this.version);
   }
 
-  /**
-   * A walk that collects the ids of changed rows, some at a time. Rows that change meanwhile may be included, and will
-   * be reported again; none that changed before is missing.
-   */
-  public static final class Reading {
+  /** A walk from the log's end to the first entry that its reader has not received. */
+  public static final class Reading implements ChangedRows {
 
     /** Costs in floats: of a part, of an id in it, and of its copy. */
     public static final int PART_FLOATS = 64;
@@ -141,21 +139,17 @@ public final class ChangeLog {
       this.version = version;
     }
 
-    /** Returns the version up to which all changes are among those collected. */
+    @Override
     public long version() {
       return version;
     }
 
-    /** Returns the ids by table, once {@link #advance} has not returned -1. */
+    @Override
     public List<SparseIds> found() {
       return found;
     }
 
-    /**
-     * Collects further ids, for about {@code floats} of work ({@link TimeSlices#FLOATS}).
-     *
-     * @return the budget that is left, or -1 if there is more to do
-     */
+    @Override
     public long advance(long floats) {
       long left = floats;
       while (table != null || next()) {
