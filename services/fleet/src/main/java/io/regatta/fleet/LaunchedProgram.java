@@ -118,7 +118,7 @@ record LaunchedProgram(String program, List<String> arguments) {
       throw new InvalidInput("collective.store is hazelcast, but launch gives its processes fixed endpoints and starts nothing of Hazelcast: "
           + "give file:DIRECTORY or http://HOST:PORT instead, or leave the key out, and the trainers meet at a rendezvous that launch starts");
     }
-    return new LaunchedJob(config.shards(), !config.mode().needsServers(), config.isElastic(), meeting == MeetingStore.Kind.FILE
+    return new LaunchedJob(config.shards(), !config.mode().needsServers(), config.worldSize().elastic(), meeting == MeetingStore.Kind.FILE
         ? config.collective().store() : "", node, config.mode().needsServers() && config.onTrainerLost() == OnTrainerLost.CONTINUE);
   }
 }

@@ -134,7 +134,7 @@ class ComposeTest {
 
   @Test
   void jobs_are_what_regatta_takes() {
-    assertThat(job("trainer").isElastic()).isTrue();
+    assertThat(job("trainer").worldSize().elastic()).isTrue();
     String summed = SERVICES.getJsonObject("trainer").getString("command").strip().replace("--trainers 16", "--trainers 2")
         .replace("min_trainers=1", "min_trainers=2") + " --set aggregator=true"; // MAX_TRAINERS, MIN_TRAINERS, ARGS
     assertThat(jobOf(summed.split("\\s+")).aggregator()).isTrue();

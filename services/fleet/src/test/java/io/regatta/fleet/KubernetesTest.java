@@ -338,7 +338,7 @@ class KubernetesTest {
     Kustomized built = built("overlays/collective");
     Pod trainers = new Pod(built.object("Job", "regatta-trainers"));
     JobConfig job = job(built, trainers);
-    assertThat(job.isElastic()).isTrue();
+    assertThat(job.worldSize().elastic()).isTrue();
     assertThat(trainers.owner().getJsonObject("spec").getInteger("parallelism")).isBetween(job.collective().minTrainers(),
         job.trainers());
     assertThat(built.objects("PodDisruptionBudget")).anySatisfy(budget -> assertThat(budget.getJsonObject("spec")

@@ -1,6 +1,7 @@
 package io.regatta.parameterserver;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.group.WorldSize;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Registration;
@@ -43,7 +44,7 @@ record ServerSeat(int index, long incarnation, GroupMembership group) {
     return node.directory().awaitAny(Directory.RENDEZVOUS, timeout, who).compose(found -> {
       GroupMembership group = new GroupMembership(MemberContext.of(node), found.get(0), GroupNames.PARAMETER_SERVERS, Directory.PARAMETER_SERVER, () -> -1,
           changed -> { }, why -> lost.accept(givenUp(endpoint, why)));
-      return group.join(who, config.servers(), -1, member, endpoint, timeout)
+      return group.join(who, WorldSize.fixed(config.servers()), -1, member, endpoint, timeout)
           .map(joined -> {
             LOG.info("parameter server has index {} of {}", group.rank(), config.servers());
             return new ServerSeat(group.rank(), Math.max(node.clock().epochMillis(), group.incarnation()), group);

@@ -2,6 +2,7 @@ package io.regatta.rendezvous;
 
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.group.Seating;
+import io.regatta.core.group.WorldSize;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import java.util.List;
@@ -19,12 +20,16 @@ final class Elastic {
   private final int max;
   private final long settleMillis;
 
-  /** As the group's first join has it. */
-  Elastic(JoinRequest first) {
-    this.group = first.getGroup();
-    this.min = first.getMinWorldSize();
-    this.max = first.getWorldSize();
-    this.settleMillis = first.getSettleMs();
+  /**
+   * Rules of a group without members.
+   *
+   * @param settleMillis how long nobody else must have come before it begins with fewer than the maximum
+   */
+  Elastic(String group, WorldSize size, long settleMillis) {
+    this.group = group;
+    this.min = size.min();
+    this.max = size.max();
+    this.settleMillis = settleMillis;
   }
 
   /**

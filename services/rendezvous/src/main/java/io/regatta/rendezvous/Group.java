@@ -6,6 +6,7 @@ import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.group.WorldSize;
 import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.JoinReply;
@@ -38,9 +39,7 @@ final class Group {
   private static final PeerLog LOSSES = PeerLog.ofEvents(LOG);
 
   private final String name;
-  /** Of an elastic group the largest. */
-  private final int worldSize;
-  private final int minWorldSize;
+  private final WorldSize size;
   private final Formation formation;
   private final RendezvousConfig config;
   private final Issuer issuer;
@@ -63,21 +62,26 @@ final class Group {
   /** @param first join, which says what the group is like */
   Group(JoinRequest first, RendezvousConfig config, Issuer issuer, LongSupplier clock) {
     this.name = first.getGroup();
-    this.worldSize = first.getWorldSize();
-    this.minWorldSize = first.getMinWorldSize();
+    this.size = size(first);
     this.config = config;
     this.issuer = issuer;
     this.clock = clock;
     this.generation = issuer.openingGeneration(clock.getAsLong());
     this.views = new ViewLog(generation);
-    boolean elastic = minWorldSize > 0;
-    this.seats = new Seats(name, worldSize, elastic, clock);
-    this.joinQueue = new JoinQueue(name, worldSize, elastic ? 0 : STALE_MILLIS);
-    this.formation = elastic ? new ElasticFormation(this, new Elastic(first), joinQueue, issuer, config)
-        : new FixedFormation(this, worldSize, seats, joinQueue, issuer, config);
+    this.seats = new Seats(name, size.max(), clock);
+    this.joinQueue = new JoinQueue(name, size.max(), size.elastic() ? 0 : STALE_MILLIS);
+    this.formation = size.elastic()
+        ? new ElasticFormation(this, new Elastic(name, size, first.getSettleMs()), joinQueue, issuer, config)
+        : new FixedFormation(this, size.max(), seats, joinQueue, issuer, config);
     this.gathers = new Gathers(this, config.limits(), issuer, clock);
     this.store = new GroupStore(name, config.limits(), clock);
     this.queues = new WorkQueues(name, config.limits());
+  }
+
+  /** Returns what a join says of the size of its group: without a minimum it is fixed. */
+  private static WorldSize size(JoinRequest of) {
+    return of.getMinWorldSize() == 0 ? WorldSize.fixed(of.getWorldSize())
+        : WorldSize.elastic(of.getMinWorldSize(), of.getWorldSize());
   }
 
   String name() {
@@ -107,9 +111,8 @@ final class Group {
    */
   Runnable join(JoinRequest request, long timeoutMillis, BiConsumer<JoinReply, RegattaException> done) {
     long now = clock.getAsLong();
-    if (request.getWorldSize() != worldSize || request.getMinWorldSize() != minWorldSize) {
-      throw new Conflict("group " + name + " has world size " + sizes(minWorldSize, worldSize) + ", and this member joins "
-          + "with world size " + sizes(request.getMinWorldSize(), request.getWorldSize())
+    if (!size(request).equals(size)) {
+      throw new Conflict("group " + name + " has world size " + size + ", and this member joins with world size " + size(request)
           + "; it must be the same for all members of a group");
     }
     boolean newcomer = request.getIncarnation() == 0;
@@ -157,16 +160,12 @@ final class Group {
     }
   }
 
-  private static String sizes(int min, int max) {
-    return min == 0 ? Integer.toString(max) : min + " to " + max + " (elastic)";
-  }
-
   /** The next generation of an elastic group has formed; its members are answered after this. */
   void seat(GroupMember[] next) {
     seats.take(next);
     List.of(next).forEach(this::noteRun);
     gathers.close(new StaleGeneration("generation " + generation + " of group " + name + " is over, and its gathers with it"));
-    FORMATIONS.info("{}: generation {} has {} of at most {} members", name, generation + 1, next.length, worldSize);
+    FORMATIONS.info("{}: generation {} has {} of at most {} members", name, generation + 1, next.length, size.max());
     changed();
   }
 
@@ -174,10 +173,10 @@ final class Group {
   void seatAll(GroupMember[] seated, List<BiConsumer<JoinReply, RegattaException>> done) {
     seats.take(seated.clone());
     List.of(seated).forEach(this::noteRun);
-    FORMATIONS.info("{}: formed with {} members, generation {}", name, worldSize, generation + 1);
+    FORMATIONS.info("{}: formed with {} members, generation {}", name, seated.length, generation + 1);
     changed();
     GroupView formed = view();
-    for (int rank = 0; rank < worldSize; rank++) {
+    for (int rank = 0; rank < seated.length; rank++) {
       done.get(rank).accept(reply(seated[rank], formed), null);
     }
   }
@@ -349,7 +348,7 @@ final class Group {
 
   private GroupView build(long since) {
     GroupView.Builder view = GroupView.newBuilder().setGroup(name).setGeneration(generation)
-        .setWorldSize(holders().isEmpty() ? worldSize : holders().size());
+        .setWorldSize(holders().isEmpty() ? size.max() : holders().size());
     seats.active().filter(GroupMember::isAsked).forEach(holder -> view.addAsked(holder.incarnation));
     views.note(holders(), formation.newcomers().stream()
         .map(request -> request.getMember() + " at " + request.getEndpoint()).toList());

@@ -103,8 +103,7 @@ public final class Groups {
           + " wait until a job has ended, or raise it");
     }
     Group group = groups.computeIfAbsent(name, n -> new Group(request, config, issuer, clock));
-    boolean livesByHeartbeats = request.getIncarnation() != 0 && request.getMinWorldSize() > 0
-        && request.getTimeoutMs() > 0;
+    boolean livesByHeartbeats = request.getIncarnation() != 0 && request.getTimeoutMs() > 0;
     long timeoutMillis = livesByHeartbeats ? Math.min(request.getTimeoutMs(), LONGEST_MILLIS) : timeout(request.getTimeoutMs());
     Runnable withdraw = group.join(request, timeoutMillis, done);
     return () -> {

@@ -21,15 +21,13 @@ final class Seats {
   private final String group;
   /** World size; of an elastic group the largest. */
   private final int worldSize;
-  private final boolean elastic;
   private final LongSupplier clock;
   /** Empty until the group has formed; then by rank, none null. */
   private GroupMember[] holders = {};
 
-  Seats(String group, int worldSize, boolean elastic, LongSupplier clock) {
+  Seats(String group, int worldSize, LongSupplier clock) {
     this.group = group;
     this.worldSize = worldSize;
-    this.elastic = elastic;
     this.clock = clock;
   }
 
@@ -83,22 +81,18 @@ final class Seats {
   }
 
   /**
-   * Returns the calling holder, with its lease renewed; or throws {@code StaleGeneration} with its fate. A member of an
-   * elastic group may not know yet that it has another rank, and a lost one does not know any.
+   * The holder that speaks, its lease renewed; or {@code StaleGeneration} saying what became of it. A member may not have
+   * heard yet that the generation has given it another rank: its incarnation says which one it is.
    */
   GroupMember requireActive(int saidRank, long incarnation, long generation) {
-    int rank = !elastic ? saidRank : Stream.of(holders).filter(h -> h.incarnation == incarnation)
-        .mapToInt(h -> h.rank).findFirst().orElse(saidRank);
-    if (elastic && (rank < 0 || rank >= holders.length)) {
-      throw new StaleGeneration("incarnation " + incarnation + " is not in group " + group + ", whose generation " + generation
-          + " has " + holders.length + " members. Join again to get a new incarnation");
-    }
+    int rank = Stream.of(holders).filter(h -> h.incarnation == incarnation).mapToInt(h -> h.rank).findFirst().orElse(saidRank);
     if (rank < 0 || rank >= worldSize) {
       throw new InvalidInput("rank " + rank + " is not in group " + group + " of world size " + worldSize);
     }
     long now = clock.getAsLong();
     if (!isHeldBy(rank, incarnation)) {
       String holder = holders.length == 0 ? "nobody yet, the group is still forming"
+          : rank >= holders.length ? "nobody, generation " + generation + " has " + holders.length + " members"
           : "incarnation " + holders[rank].incarnation + ", " + holders[rank].describe(now);
       throw new StaleGeneration("incarnation " + incarnation + " does not hold rank " + rank + " of group " + group
           + "; its holder is " + holder + ". Join again to get a new incarnation");

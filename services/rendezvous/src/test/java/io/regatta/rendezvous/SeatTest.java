@@ -13,6 +13,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.group.WorldSize;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.directory.Directory;
@@ -246,11 +247,11 @@ class SeatTest {
   }
 
   private Future<Void> join(GroupMembership seat, int rank) {
-    return on(() -> seat.join("trainer " + rank, 2, rank, "trainer-" + rank, "", Duration.ofSeconds(20)));
+    return on(() -> seat.join("trainer " + rank, WorldSize.fixed(2), rank, "trainer-" + rank, "", Duration.ofSeconds(20)));
   }
 
   private Future<Void> join1(GroupMembership seat) {
-    return on(() -> seat.join("trainer", 1, -1, "alone", "", Duration.ofSeconds(20)));
+    return on(() -> seat.join("trainer", WorldSize.fixed(1), -1, "alone", "", Duration.ofSeconds(20)));
   }
 
   private String missing(GroupMembership seat, String key) {

@@ -6,6 +6,7 @@ import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.group.WorldSize;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.group.GroupMembership;
@@ -67,7 +68,7 @@ final class ServiceSeat extends AbstractSeat {
 
   Future<Seat> join() {
     Promise<Membership> joined = loop().promise();
-    loop().execute(() -> seat.joinElastic(joining.member(), joining.minWorldSize(), joining.maxWorldSize(),
+    loop().execute(() -> seat.join(joining.member(), WorldSize.elastic(joining.minWorldSize(), joining.maxWorldSize()),
         joining.rank(), joining.member(), joining.endpoint(), joining.timeout(), joining.settle())
         .onSuccess(done -> watch()).onFailure(this::end).map(this::seated).onComplete(joined));
     return joined.future().map(this);

@@ -4,6 +4,7 @@ import io.regatta.core.client.ParameterClient;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.group.WorldSize;
 import io.regatta.core.loop.Loop;
 import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.shard.ParameterShard;
@@ -98,7 +99,7 @@ final class SimulatedCluster {
     /** Joins the job's group and registers at all shards. */
     Future<Void> enter(JobSpec job) {
       TensorStreams streams = way.streams();
-      return membership.join("trainer " + number, job.trainers(), number, "simulated trainer " + number, "", PATIENCE)
+      return membership.join("trainer " + number, WorldSize.fixed(job.trainers()), number, "simulated trainer " + number, "", PATIENCE)
           .compose(joined -> {
             List<Future<ShardLink>> links = new ArrayList<>();
             for (int s = 0; s < job.shards(); s++) {

@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.group.WorldSize;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.RepeatedCall;
@@ -58,8 +59,9 @@ public final class GroupMembership {
   private List<Long> incarnations = List.of();
   /** The start of the job that this member belongs to; empty: none is named. */
   private String runId = "";
-  /** The request by which this member joined an elastic group. */
-  private JoinRequest elastic;
+  /** How this member joined, and the size of its group; null before. */
+  private JoinRequest request;
+  private WorldSize size;
   /** The join under way. */
   private PatientJoin joining;
   /** True once it was left, or taken away: a join that is answered after that gives no seat. */
@@ -106,30 +108,28 @@ public final class GroupMembership {
     return this;
   }
 
-  /**
-   * Takes a seat and waits until the group is complete; the wait stands in {@code /why}. A join that does not reach the
-   * rendezvous is repeated until the node's ready timeout.
-   *
-   * @param who the process that joins, for messages
-   * @param wanted rank, -1 for any
-   * @param member name of this life in messages to others, e.g. {@code trainer with pid 4711 on 10.0.0.7}
-   * @param endpoint at which the other members reach this one; may be empty
-   */
-  public Future<Void> join(String who, int worldSize, int wanted, String member, String endpoint, Duration timeout) {
-    return patiently(who, JoinRequest.newBuilder().setGroup(group).setWorldSize(worldSize).setRank(wanted).setMember(member)
-        .setEndpoint(endpoint).setHost(process.host()).setRunId(runId).build(), timeout, false);
+  /** As the longer form, in a group that begins with as many as there may be. */
+  public Future<Void> join(String who, WorldSize of, int wanted, String member, String endpoint, Duration timeout) {
+    return join(who, of, wanted, member, endpoint, timeout, Duration.ZERO);
   }
 
   /**
-   * Takes a seat as {@link #join(String, int, int, String, String, Duration)}, in an elastic group.
+   * Takes a seat and waits until the group has formed; the wait stands in {@code /why}. A join that does not reach the rendezvous is
+   * repeated until the node's ready timeout.
    *
-   * @param settle how long no other member must come before the group begins with fewer than the maximum
+   * @param who who joins, for messages
+   * @param of size of the group, the same for all members
+   * @param wanted rank, -1 for any
+   * @param member what messages to others call this life, e.g. {@code trainer with pid 4711 on 10.0.0.7}
+   * @param endpoint where the other members reach this one; may be empty
+   * @param settle how long nobody else must come before an elastic group begins with fewer than its maximum
    */
-  public Future<Void> joinElastic(String who, int minWorldSize, int maxWorldSize, int wanted, String member, String endpoint,
-      Duration timeout, Duration settle) {
-    elastic = JoinRequest.newBuilder().setGroup(group).setMinWorldSize(minWorldSize).setWorldSize(maxWorldSize)
-        .setRank(wanted).setMember(member).setEndpoint(endpoint).setSettleMs(settle.toMillis()).setRunId(runId).build();
-    return patiently(who, elastic, timeout, true);
+  public Future<Void> join(String who, WorldSize of, int wanted, String member, String endpoint, Duration timeout, Duration settle) {
+    size = of;
+    request = JoinRequest.newBuilder().setGroup(group).setMinWorldSize(of.elastic() ? of.min() : 0).setWorldSize(of.max())
+        .setRank(wanted).setMember(member).setEndpoint(endpoint).setHost(process.host()).setSettleMs(settle.toMillis())
+        .setRunId(runId).build();
+    return patiently(who, request, timeout);
   }
 
   /**
@@ -142,14 +142,14 @@ public final class GroupMembership {
    * @param inVain whether this member has completed nothing in it
    */
   public Future<Void> reform(String who, Duration timeout, boolean ending, Collection<Integer> unreachable, boolean inVain) {
-    return patiently(who, elastic.toBuilder().setIncarnation(incarnation).setSecret(secret).setEnding(ending)
+    return patiently(who, request.toBuilder().setIncarnation(incarnation).setSecret(secret).setEnding(ending)
         .setInVain(inVain)
-        .addAllUnreachable(unreachable.stream().map(incarnations::get).toList()).build(), timeout, true);
+        .addAllUnreachable(unreachable.stream().map(incarnations::get).toList()).build(), timeout);
   }
 
-  private Future<Void> patiently(String who, JoinRequest request, Duration timeout, boolean toElastic) {
-    joining = new PatientJoin(process, calls, request,
-        new RepeatedCall.Words(who, "join of group " + group, "the rendezvous at " + rendezvous.endpoint()), timeout, toElastic,
+  private Future<Void> patiently(String who, JoinRequest join, Duration timeout) {
+    joining = new PatientJoin(process, calls, join,
+        new RepeatedCall.Words(who, "join of group " + group, "the rendezvous at " + rendezvous.endpoint()), timeout, size.elastic(),
         () -> missing(""));
     return joining.ask().map(this::joined);
   }

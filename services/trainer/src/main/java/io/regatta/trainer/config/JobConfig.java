@@ -3,6 +3,7 @@ package io.regatta.trainer.config;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.group.WorldSize;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.node.group.GroupNames;
 import io.regatta.node.settings.Setting;
@@ -190,7 +191,8 @@ public record JobConfig(
       throw new InvalidInput("collective: min_trainers is " + collective.minTrainers() + ", more than trainers (" + trainers
           + "), which is the most that there may be");
     }
-    if (elastic(mode, collective, trainers) && (data.shardBy() != DataConfig.ShardBy.POSITION || !data.ordered())) {
+    boolean elastic = worldSize(mode, collective, trainers).elastic();
+    if (elastic && (data.shardBy() != DataConfig.ShardBy.POSITION || !data.ordered())) {
       throw new InvalidInput("collective: " + (isOverStore(collective) ? "store" : "min_trainers") + ": elastic trainers deal their data "
           + "anew when others are lost, by position and in order; set data.shard_by: position and data.ordered: true");
     }
@@ -199,14 +201,17 @@ public record JobConfig(
           + "those of mode " + mode.id() + " need the rendezvous for their barriers, their servers and their "
           + "sums; leave the key out");
     }
-    if (aggregator && (!mode.mayBeAggregated() || elastic(mode, collective, trainers))) {
+    if (aggregator && (!mode.mayBeAggregated() || elastic)) {
       throw new InvalidInput("aggregator: only sync and half_async pushes and the sums of collective jobs that are not elastic can go "
           + "through an aggregator, the mode is " + mode.id() + "; set aggregator: false");
     }
   }
 
-  private static boolean elastic(Mode mode, CollectiveConfig collective, int trainers) {
-    return !mode.needsServers() && (isOverStore(collective) || collective.minTrainers() > 0 && collective.minTrainers() < trainers);
+  /** Returns how many trainers there are: elastic over a store, where others wait in a lost one's place, and with a lower minimum. */
+  private static WorldSize worldSize(Mode mode, CollectiveConfig collective, int trainers) {
+    int least = collective.minTrainers() == 0 ? trainers : collective.minTrainers();
+    return !mode.needsServers() && (isOverStore(collective) || least < trainers) ? WorldSize.elastic(least, trainers)
+        : WorldSize.fixed(trainers);
   }
 
   private static boolean isOverStore(CollectiveConfig collective) {
@@ -218,14 +223,9 @@ public record JobConfig(
     return isOverStore(collective);
   }
 
-  /** With how many trainers an elastic job goes on when others are lost. */
-  public int fewestTrainers() {
-    return collective.minTrainers() == 0 ? trainers : collective.minTrainers();
-  }
-
-  /** Whether trainers may be lost, leave and come while the others go on. */
-  public boolean isElastic() {
-    return elastic(mode, collective, trainers);
+  /** Returns how many trainers the job has, and whether some may be lost, leave and come while the others continue. */
+  public WorldSize worldSize() {
+    return worldSize(mode, collective, trainers);
   }
 
   /** The key that makes this job elastic, for messages. */

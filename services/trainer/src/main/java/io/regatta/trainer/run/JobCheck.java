@@ -97,7 +97,7 @@ public final class JobCheck {
     Path dir = StartingPoint.root(job);
     try {
       WritablePlace.check(dir);
-      if (!job.isElastic()) { // a trainer may join an elastic job that is running
+      if (!job.worldSize().elastic()) { // a trainer may join an elastic job that is running
         start.refuseOthersIn(dir);
       }
     } catch (IOException e) {

@@ -93,7 +93,7 @@ final class ElasticGroup implements TrainerGroup {
 
   @Override
   public String size() {
-    return mesh.worldSize() + " of " + job.fewestTrainers() + " to " + job.trainers() + " trainers";
+    return mesh.worldSize() + " of " + job.worldSize().min() + " to " + job.worldSize().max() + " trainers";
   }
 
   @Override

@@ -76,7 +76,7 @@ final class FixedGroup implements TrainerGroup, GatheredCalls.Meeting {
     member = new GroupMembership(MemberContext.of(node), rendezvous, job.job(), "trainer", progress::lastStep,
         view -> others.seen(view, member.leaseMillis()), givenUp::accept)
         .ofRun(job.runId()).counting(progress::examples);
-    return member.join(who, job.trainers(), config.rank(), name, config.endpoint(), node.config().readyTimeout());
+    return member.join(who, job.worldSize(), config.rank(), name, config.endpoint(), node.config().readyTimeout());
   }
 
   @Override

@@ -73,13 +73,13 @@ final class RankMesh extends CollectivePeers implements RankGroup {
    */
   static Future<RankMesh> open(Node node, Context context, MeetingPlace meeting, StreamOptions streams, JobConfig job,
       int wanted, String member, Consumer<Throwable> lost, Runnable placed) {
-    boolean elastic = job.isElastic();
+    boolean elastic = job.worldSize().elastic();
     Duration patience = node.config().readyTimeout();
     Future<CollectivePort> listening = MeshOptions.read(node, streams, job)
         .map(options -> elastic ? options : options.withStartTimeout(patience.toMillis()))
         .compose(options -> CollectivePort.listen(node, meeting.host(), options));
     return listening.compose(port -> {
-      Joining joining = new Joining(job.job(), job.fewestTrainers(), job.trainers(), wanted, member, port.endpoint(),
+      Joining joining = new Joining(job.job(), job.worldSize().min(), job.worldSize().max(), wanted, member, port.endpoint(),
           patience, Joining.SETTLE, job.runId());
       return meeting.rendezvous().join(joining)
           .map(seat -> new RankMesh(context, meeting, elastic, port, seat, lost, placed))

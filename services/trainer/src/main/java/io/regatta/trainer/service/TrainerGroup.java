@@ -31,7 +31,7 @@ interface TrainerGroup extends JobGroup {
    */
   static TrainerGroup of(Node node, Context context, TrainerConfig config, RankProgress progress,
       Consumer<Throwable> givenUp, Runnable placed) {
-    return config.job().isElastic() ? new ElasticGroup(node, context, config, givenUp, placed)
+    return config.job().worldSize().elastic() ? new ElasticGroup(node, context, config, givenUp, placed)
         : new FixedGroup(node, context, config, progress, givenUp);
   }
 

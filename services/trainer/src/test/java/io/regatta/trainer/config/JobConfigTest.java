@@ -37,15 +37,15 @@ class JobConfigTest {
 
   @Test
   void trainersMeetAtTheServiceOrOverAStore_whereTheJobIsElastic() {
-    assertThat(collective("service", 0).isElastic()).isFalse();
+    assertThat(collective("service", 0).worldSize().elastic()).isFalse();
     assertThat(collective("service", 0).isOverStore()).isFalse();
     JobConfig files = collective("file:/mnt/meeting", 0);
     assertThat(files.collective().meeting()).isEqualTo(new MeetingStore(MeetingStore.Kind.FILE, Path.of("/mnt/meeting"), null));
-    assertThat(files.isElastic()).isTrue();
+    assertThat(files.worldSize().elastic()).isTrue();
     assertThat(files.elasticBy()).isEqualTo("collective.store");
     assertThat(collective("service", 2).elasticBy()).isEqualTo("collective.min_trainers");
-    assertThat(files.fewestTrainers()).isEqualTo(3);
-    assertThat(collective("hazelcast", 2).fewestTrainers()).isEqualTo(2);
+    assertThat(files.worldSize().min()).isEqualTo(3);
+    assertThat(collective("hazelcast", 2).worldSize().min()).isEqualTo(2);
     assertThat(collective("http://10.0.0.1:6767/", 2).collective().meeting().server()).isEqualTo(new HostPort("10.0.0.1", 6767));
     for (String bad : List.of("", "files", "file:", "http://", "http://a", "http://a:1/scope", "https://a:1")) {
       assertThatThrownBy(() -> collective(bad, 0)).isInstanceOf(InvalidInput.class).hasMessageContaining("collective: store");
