@@ -86,13 +86,13 @@ final class Seats {
    */
   GroupMember requireActive(int saidRank, long incarnation, long generation) {
     int rank = Stream.of(holders).filter(h -> h.incarnation == incarnation).mapToInt(h -> h.rank).findFirst().orElse(saidRank);
-    if (rank < 0 || rank >= worldSize) {
+    if (rank < -1 || rank >= worldSize) {
       throw new InvalidInput("rank " + rank + " is not in group " + group + " of world size " + worldSize);
     }
     long now = clock.getAsLong();
     if (!isHeldBy(rank, incarnation)) {
       String holder = holders.length == 0 ? "nobody yet, the group is still forming"
-          : rank >= holders.length ? "nobody, generation " + generation + " has " + holders.length + " members"
+          : rank < 0 || rank >= holders.length ? "nobody, generation " + generation + " has " + holders.length + " members"
           : "incarnation " + holders[rank].incarnation + ", " + holders[rank].describe(now);
       throw new StaleGeneration("incarnation " + incarnation + " does not hold rank " + rank + " of group " + group
           + "; its holder is " + holder + ". Join again to get a new incarnation");
