@@ -5,15 +5,19 @@ import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
 import ai.djl.translate.TranslateException;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.replica.ReplicaContext;
 import io.regatta.trainer.replica.ReplicaGroup;
 import io.regatta.trainer.session.ElasticPasses;
+import io.regatta.trainer.session.ElasticState;
 import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
+import io.regatta.trainer.snapshot.SnapshotState;
 import io.regatta.trainer.snapshot.StartingPoint;
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** Passes over the training data of an elastic job, whose batches are dealt as the ranks agree. Belongs to the model thread. */
 final class DealtPasses implements TrainingPasses {
@@ -25,14 +29,66 @@ final class DealtPasses implements TrainingPasses {
   private final ReplicaSteps steps;
   private final Runnable joined;
 
-  /** @param joined told when this rank has taken part in steps of the others without an example */
-  DealtPasses(ReplicaContext replica, TrainingData data, ReplicaSteps steps, Runnable joined) {
+  /** @param joined notified when this rank has taken part in steps of the others without an example */
+  DealtPasses(ReplicaContext replica, TrainingData data, Runnable joined) {
     session = replica.session();
     rank = session.ranks().orElseThrow();
     group = replica.group();
     this.data = data;
-    this.steps = steps;
+    steps = new RunSteps(replica);
     this.joined = joined;
+  }
+
+  @Override
+  public ReplicaSteps steps() {
+    return steps;
+  }
+
+  @Override
+  public void requireResumable(StartingPoint start) {}
+
+  @Override
+  public void begin(StartingPoint start) {
+    refuseOthersSnapshots(start);
+    if (start.resume()) {
+      resumeAtPass(start);
+    }
+  }
+
+  /** Where a newcomer may find those of its own run this can be seen to only when it is known that the run begins. */
+  private void refuseOthersSnapshots(StartingPoint start) {
+    if (session.job().snapshots().isOn()) {
+      try {
+        start.refuseOthersIn(StartingPoint.root(session.job()));
+      } catch (IOException e) {
+        throw new InvalidInput("job " + session.job().job() + ": its snapshots cannot be listed: " + e, e);
+      }
+    }
+  }
+
+  /** Within a pass the ledger says what had been trained, by whomever. */
+  private void resumeAtPass(StartingPoint start) {
+    SnapshotState kept = SnapshotState.of(start);
+    DataCursor cursor = start.cursor();
+    if (kept.pass() >= 0) {
+      rank.passes().resumeIn(kept.pass(), kept.ledger());
+    } else if (cursor != null && cursor.beginsPass()) {
+      rank.passes().resumeAt(cursor.pass());
+    } else {
+      throw new InvalidInput("job " + session.job().job() + " is elastic (" + session.job().elasticBy() + ") and goes on from a snapshot "
+          + "that was taken behind a pass (snapshots.every_pass), or by an elastic job, but " + start.dir() + " was taken within a pass of "
+          + "another one; name another snapshot, or leave out " + session.job().elasticBy());
+    }
+  }
+
+  @Override
+  public boolean keeps(Supplier<ElasticState> state) {
+    return rank.keeps(state.get(), session.job().elasticBy());
+  }
+
+  @Override
+  public DataCursor told(DataCursor place) {
+    return null;
   }
 
   /** The ledger says where the run was. */

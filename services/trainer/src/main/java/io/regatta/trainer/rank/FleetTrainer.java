@@ -99,11 +99,10 @@ public final class FleetTrainer extends Trainer {
     this.replica = replica;
     session = replica.session();
     times = new StepTimes(session.trace(), replica.replica());
-    steps = new ReplicaSteps(replica);
     int replicas = replica.group().size();
     trainingData = new TrainingData(session.trainer().rank() * replicas + replica.replica(), session.worldSize() * replicas);
-    passes = session.isElastic() ? new DealtPasses(replica, trainingData, steps, this::joined)
-        : new OwnPasses(session, trainingData);
+    passes = TrainingPasses.of(replica, trainingData, this::joined);
+    steps = passes.steps();
     iterations = new Iterations(trainingData, steps, times);
     optimizer = (RegattaOptimizer) config.getOptimizer();
     embeddings = new Embeddings(model.getBlock());
@@ -141,13 +140,11 @@ public final class FleetTrainer extends Trainer {
     embeddings.told(tables);
     ModelSpec model = new ModelSpec(session.job().seed(), dense.variables(),
         Exchanges.update(session, strategy, optimizer.spec()), tables);
-    registered = ModelRegistration.register(replica, strategy, model, dense.read());
+    registered = ModelRegistration.register(replica, strategy, passes, model, dense.read());
     TrainerStart own = start(session.trainer().rank());
     replica.group().steps().resume(own.clock(), own.progress(), registered.start().examples());
     FrozenValues frozen = new FrozenValues(dense);
-    boolean given = session.isElastic() && session.ranks().orElseThrow().keeps(
-        new RankState(session.ownShards(), replica.group().steps(), times, frozen), session.job().elasticBy());
-    if (!given) { // all ranks begin with those of the one that took the snapshot
+    if (!passes.keeps(() -> new RankState(session.ownShards(), replica.group().steps(), times, frozen))) { // all ranks begin with those of the one that took the snapshot
       frozen.take(SnapshotState.of(registered.start()).frozen());
     }
     Exchange exchange = Exchanges.of(replica, strategy, registered.client(), optimizer.spec(), times);
@@ -175,7 +172,7 @@ public final class FleetTrainer extends Trainer {
     int rank = session.trainer().rank();
     steps.resumeAt(before.replicas().isEmpty() ? 0 : before.replicas().get(replica.replica()).localSteps());
     batchesBehind = passes.resume(start, steps.made());
-    snapshots = new TrainerSnapshots(replica, registered, values, steps, trainingData, iterations);
+    snapshots = new TrainerSnapshots(replica, registered, values, passes, trainingData, iterations);
     if (start.resume()) {
       RankTensors.restore(start, rank, session.worldSize(), values.exchange().kept());
       snapshots.drawAnew();

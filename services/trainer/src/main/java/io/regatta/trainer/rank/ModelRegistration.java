@@ -13,17 +13,14 @@ import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.trainer.config.Strategy;
-import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.model.Engines;
 import io.regatta.trainer.optimizer.RegattaOptimizer;
 import io.regatta.trainer.replica.ReplicaContext;
 import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.RankTensors;
-import io.regatta.trainer.snapshot.SnapshotState;
 import io.regatta.trainer.snapshot.StartingPoint;
 import io.regatta.trainer.strategy.Exchanges;
-import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
@@ -68,9 +65,10 @@ public final class ModelRegistration {
    * Registers the rank with the shards, once for all its replicas, whose models must agree; rank 0 sets the values that
    * everybody starts from, or all the others if it is lost before it could; returns when all ranks have come.
    *
+   * @param passes of this replica
    * @param drawn initial dense values of this replica
    */
-  static Registered register(ReplicaContext replica, Strategy strategy, ModelSpec model, float[] drawn) {
+  static Registered register(ReplicaContext replica, Strategy strategy, TrainingPasses passes, ModelSpec model, float[] drawn) {
     TrainerSession session = replica.session();
     String job = session.job().job();
     String operation = "registration with the shards";
@@ -85,12 +83,10 @@ public final class ModelRegistration {
         begin(session, registered, start, at(replica, strategy, start), drawn);
         logBlocks(registered);
       }
-      if (!session.isElastic()) {
-        refuseLedger(session, start);
-      }
+      passes.requireResumable(start);
       List<RankStart> started = started(session, RankStart.training(session, start.steps(), models.get(0)));
       if (session.isCollective()) {
-        return amongRanks(session, registered, start, started, drawn);
+        return amongRanks(session, registered, passes, start, started, drawn);
       }
       RankStart first = started.get(0);
       RankStart.requireAllTrain(job, registered.job().mode(), session.job().aggregator(), started);
@@ -109,8 +105,8 @@ public final class ModelRegistration {
   }
 
   /** All begin with what rank 0 has drawn; a newcomer to an elastic job has been given what the others have. */
-  private static Registered amongRanks(TrainerSession session, ParameterClient registered, StartingPoint start,
-      List<RankStart> started, float[] drawn) {
+  private static Registered amongRanks(TrainerSession session, ParameterClient registered, TrainingPasses passes,
+      StartingPoint start, List<RankStart> started, float[] drawn) {
     RankOperations ranks = session.ranks().orElseThrow();
     if (ranks.run() == 0) {
       String job = session.job().job();
@@ -121,10 +117,7 @@ public final class ModelRegistration {
     }
     ranks.calls().ofTheFirst("broadcast of initial values", drawn);
     if (!ranks.isGiven()) {
-      if (session.isElastic()) {
-        refuseOthersSnapshots(session, start);
-        resumeAtPass(session, start);
-      }
+      passes.begin(start);
       begin(session, registered, start, start.at(1, 1, 1), drawn);
     }
     return new Registered(registered, start, run(start, ranks.run()));
@@ -133,36 +126,6 @@ public final class ModelRegistration {
   /** Whether nobody trains yet: to an elastic job a rank may come later. */
   private static boolean isBeginning(TrainerSession session) {
     return session.ranks().map(rank -> rank.run() == 0).orElse(true);
-  }
-
-  /** Where a newcomer may find those of its own run this can be seen to only when it is known that the run begins. */
-  private static void refuseOthersSnapshots(TrainerSession session, StartingPoint start) {
-    if (session.job().snapshots().isOn()) {
-      try {
-        start.refuseOthersIn(StartingPoint.root(session.job()));
-      } catch (IOException e) {
-        throw new InvalidInput("job " + session.job().job() + ": its snapshots cannot be listed: " + e, e);
-      }
-    }
-  }
-
-  /** Within a pass the ledger says what had been trained, by whomever. */
-  private static void resumeAtPass(TrainerSession session, StartingPoint start) {
-    if (!start.resume()) {
-      return;
-    }
-    RankOperations rank = session.ranks().orElseThrow();
-    SnapshotState kept = SnapshotState.of(start);
-    DataCursor cursor = start.cursor();
-    if (kept.pass() >= 0) {
-      rank.passes().resumeIn(kept.pass(), kept.ledger());
-    } else if (cursor != null && cursor.beginsPass()) {
-      rank.passes().resumeAt(cursor.pass());
-    } else {
-      throw new InvalidInput("job " + session.job().job() + " is elastic (" + session.job().elasticBy() + ") and goes on from a snapshot "
-          + "that was taken behind a pass (snapshots.every_pass), or by an elastic job, but " + start.dir() + " was taken within a pass of "
-          + "another one; name another snapshot, or leave out " + session.job().elasticBy());
-    }
   }
 
   /** What dgc keeps for each rank has no place in a run without it, where the momentum is in the update rule. */
@@ -181,15 +144,6 @@ public final class ModelRegistration {
     if (!start.manifest().model().optimizer().equalsIgnoreCase(OptimizerSpec.Kind.SGD.name())) {
       throw new InvalidInput(from + (before == 1 ? "of one rank, which sends nothing" : "without dgc") + ", and with dgc the momentum is "
           + "each rank's own; go on " + (before == 1 ? "with one trainer" : "without dgc") + ", or begin anew from it with init_from");
-    }
-  }
-
-  /** Who has trained what of a pass that ranks came to and left cannot be told in batches of each. */
-  private static void refuseLedger(TrainerSession session, StartingPoint start) {
-    if (start.resume() && SnapshotState.of(start).pass() >= 0) {
-      throw new InvalidInput("job " + session.job().job() + ": " + start.dir() + " was taken within a pass of an elastic job, and only "
-          + "such a job can go on with the rest of that pass; give collective.min_trainers, or name a snapshot that was taken behind "
-          + "a pass");
     }
   }
 

@@ -4,21 +4,57 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
 import ai.djl.translate.TranslateException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.data.DataCursor;
+import io.regatta.trainer.replica.ReplicaContext;
+import io.regatta.trainer.session.ElasticState;
 import io.regatta.trainer.session.TrainerSession;
+import io.regatta.trainer.snapshot.SnapshotState;
 import io.regatta.trainer.snapshot.StartingPoint;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Passes over the part of the training data that is this replica's own. Belongs to the model thread. */
 final class OwnPasses implements TrainingPasses {
 
   private final TrainerSession session;
   private final TrainingData data;
+  private final ReplicaSteps steps;
 
-  OwnPasses(TrainerSession session, TrainingData data) {
-    this.session = session;
+  OwnPasses(ReplicaContext replica, TrainingData data) {
+    session = replica.session();
     this.data = data;
+    steps = new ReplicaSteps(replica);
+  }
+
+  @Override
+  public ReplicaSteps steps() {
+    return steps;
+  }
+
+  /** Who has trained what of a pass that ranks came to and left cannot be told in batches of each. */
+  @Override
+  public void requireResumable(StartingPoint start) {
+    if (start.resume() && SnapshotState.of(start).pass() >= 0) {
+      throw new InvalidInput("job " + session.job().job() + ": " + start.dir() + " was taken within a pass of an elastic job, and only "
+          + "such a job can go on with the rest of that pass; give collective.min_trainers, or name a snapshot that was taken behind "
+          + "a pass");
+    }
+  }
+
+  @Override
+  public void begin(StartingPoint start) {}
+
+  @Override
+  public boolean keeps(Supplier<ElasticState> state) {
+    return false;
+  }
+
+  @Override
+  public DataCursor told(DataCursor place) {
+    return place;
   }
 
   @Override

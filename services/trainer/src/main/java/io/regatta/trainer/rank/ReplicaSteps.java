@@ -7,15 +7,15 @@ import io.regatta.trainer.session.TrainerSession;
 import java.util.List;
 
 /**
- * How many steps a replica has made, and whether they are enough for the job. In an elastic job they are those of the run, in which
- * every rank takes part. Belongs to the model thread.
+ * Count of the steps of a replica, each of which it makes itself, and whether they are enough for the job. Belongs to the model
+ * thread.
  */
-final class ReplicaSteps {
+class ReplicaSteps {
 
+  final RankSteps rank;
+  long made;
   private final TrainerSession session;
-  private final RankSteps rank;
   private final int replica;
-  private long made;
 
   ReplicaSteps(ReplicaContext replica) {
     session = replica.session();
@@ -34,9 +34,14 @@ final class ReplicaSteps {
     return limit > 0 && made >= limit;
   }
 
-  /** Resumes a run in which this replica has made so many steps; a newcomer to an elastic job has those that the others made. */
+  /** Resumes a run in which this replica has made so many steps. */
   void resumeAt(long localSteps) {
-    made = session.isElastic() ? rank.steps() : localSteps;
+    made = localSteps;
+  }
+
+  /** Returns the steps that a snapshot counts for this replica. */
+  long forSnapshot() {
+    return made;
   }
 
   /**
@@ -46,18 +51,23 @@ final class ReplicaSteps {
    * @param examples that it trains
    */
   void coming(List<TrainerProgress.Part> parts, long examples) {
-    rank.coming(replica, new TrainerProgress.Replica(made + 1, session.isElastic() ? List.of() : parts),
+    rank.coming(replica, new TrainerProgress.Replica(made + 1, parts),
         examples);
   }
 
   /** The replica has made a step, with so many examples. */
   void count(long examples) {
     session.trained(examples);
-    made = session.isElastic() ? Math.max(made, rank.steps()) : made + 1;
+    made = afterOneMore();
     session.stepped(Math.max(made, rank.steps()));
   }
 
-  /** In an elastic job: the rank may have taken part in steps of the others. Returns whether there are any that did not count yet. */
+  /** Returns the count after a step that the replica has made. */
+  long afterOneMore() {
+    return made + 1;
+  }
+
+  /** Counts steps of the others in which the rank has taken part. Returns whether there are any that did not count yet. */
   boolean countOthers() {
     long all = rank.steps();
     if (all <= made) {

@@ -27,20 +27,22 @@ public final class TrainerSnapshots {
   private final JobSpec spec;
   private final String run;
   private final ReplicaValues values;
+  private final TrainingPasses passes;
   private final ReplicaSteps steps;
   private final TrainingData data;
   private final Iterations iterations;
   /** Null as long as this replica takes none. */
   private SnapshotRun taken;
 
-  TrainerSnapshots(ReplicaContext replica, ModelRegistration.Registered registered, ReplicaValues values, ReplicaSteps steps,
+  TrainerSnapshots(ReplicaContext replica, ModelRegistration.Registered registered, ReplicaValues values, TrainingPasses passes,
       TrainingData data, Iterations iterations) {
     session = replica.session();
     this.replica = replica;
     spec = registered.client().job();
     run = registered.run();
     this.values = values;
-    this.steps = steps;
+    this.passes = passes;
+    steps = passes.steps();
     this.data = data;
     this.iterations = iterations;
     if (session.job().snapshots().isOn() && replica.replica() == 0) {
@@ -111,11 +113,6 @@ public final class TrainerSnapshots {
     }
   }
 
-  /** Local steps of this replica; of an elastic job those of the run, in which it may have taken part without an example. */
-  private long passSteps() {
-    return session.isElastic() ? replica.group().steps().steps() : steps.made();
-  }
-
   /** The round that comes next, in sync mode. */
   private long round() {
     return replica.group().steps().made();
@@ -123,7 +120,7 @@ public final class TrainerSnapshots {
 
   private void take(long made, DataCursor place) {
     if (taken != null && session.group().isLowest()) {
-      taken.stepped(made, round(), session.isElastic() ? null : place);
+      taken.stepped(made, round(), passes.told(place));
     }
   }
 
@@ -133,7 +130,7 @@ public final class TrainerSnapshots {
    */
   public void passed(int pass) {
     if (taken != null) {
-      taken.passed(pass, passSteps(), round(), behindPass());
+      taken.passed(pass, steps.forSnapshot(), round(), behindPass());
     }
   }
 
@@ -141,12 +138,12 @@ public final class TrainerSnapshots {
   private DataCursor behindPass() {
     boolean sync = spec.mode().hasRounds(); // in the others each rank counts its own
     return session.job().maxSteps() == 0 || sync && !steps.areEnough() ? data.behindPass()
-        : sync && !session.isElastic() ? iterations.place() : null;
+        : sync ? passes.told(iterations.place()) : null;
   }
 
   /** Takes a snapshot that the program asks for. All ranks have handed in what they trained, and wait until this returns. */
   public void asked(SnapshotKind kind) {
-    taken().asked(kind, passSteps(), round(), iterations.place());
+    taken().asked(kind, steps.forSnapshot(), round(), iterations.place());
   }
 
   /** Waits until the snapshots that this trainer has taken are written, or have failed. */

@@ -18,7 +18,6 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,15 +30,13 @@ final class LossReport {
   private LossReport() {}
 
   /**
-   * Reports the missing trainers. In an elastic job none is missing, because the others train the data of a lost
-   * trainer.
+   * Reports who is missing whose data nobody else trains.
    *
    * @param there ranks that have reached the end
-   * @param trainer null if this rank has trained nothing: the data of the others are then unknown
+   * @param trainer null: this rank has trained nothing, and nobody knows what the others were to train
    */
   static RunLosses of(TrainerSession session, Set<Integer> there, FleetTrainer trainer) {
-    List<Integer> missing = session.isElastic() ? List.of()
-        : IntStream.range(0, session.worldSize()).boxed().filter(rank -> !there.contains(rank)).toList();
+    List<Integer> missing = session.group().ranksWithOwnData().stream().filter(rank -> !there.contains(rank)).toList();
     return missing.isEmpty() ? RunLosses.NONE : of(session, missing, departed(session), trainer);
   }
 
@@ -50,8 +47,11 @@ final class LossReport {
    * @param there ranks that have reached the end; empty if they have not met there
    */
   static RunLosses soFar(TrainerSession session, Optional<Set<Integer>> there, FleetTrainer trainer) {
-    if (there.isPresent() || session.isElastic()) {
-      return of(session, there.orElse(Set.of()), trainer);
+    if (there.isPresent()) {
+      return of(session, there.get(), trainer);
+    }
+    if (session.group().ranksWithOwnData().isEmpty()) {
+      return RunLosses.NONE;
     }
     Map<Integer, DepartedTrainer> departed = departed(session);
     List<Integer> gone = departed.keySet().stream().filter(rank -> rank != session.trainer().rank()).sorted().toList();

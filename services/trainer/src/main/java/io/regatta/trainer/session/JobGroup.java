@@ -4,7 +4,10 @@ import io.regatta.core.exchange.TrainerId;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * The group of a job's trainers, as one of them belongs to it: who this one is, who the others are, and what the ranks
@@ -17,6 +20,12 @@ public interface JobGroup {
   TrainerId trainer();
 
   int worldSize();
+
+  /** Returns the ranks whose data nobody else trains when they are lost: all, but in an elastic job none. */
+  default Set<Integer> ranksWithOwnData() {
+    return ranks().map(RankOperations::peers).filter(RankGroup::isElastic).isPresent() ? Set.of()
+        : IntStream.range(0, worldSize()).boxed().collect(Collectors.toCollection(TreeSet::new));
+  }
 
   /**
    * How many trainers of lower ranks are on this one's host; if hosts are not known, all trainers are taken to be on

@@ -59,7 +59,10 @@ public interface TrainerSession {
     return group().ranks();
   }
 
-  /** Returns true if ranks may be lost, leave and come while the others continue. */
+  /**
+   * Returns true if ranks may be lost, leave and come while the others continue. What follows from it for the data, steps and
+   * starting point of a rank is {@code TrainingPasses}', for a step of collective mode {@code StepLedger}'s.
+   */
   default boolean isElastic() {
     return ranks().map(RankOperations::peers).filter(RankGroup::isElastic).isPresent();
   }

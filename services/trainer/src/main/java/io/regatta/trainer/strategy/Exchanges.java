@@ -53,7 +53,6 @@ public final class Exchanges {
 
   private static Exchange collective(ReplicaContext replica, Strategy strategy, ParameterClient client, OptimizerSpec optimizer,
       StepTimes times) {
-    refuseWhatIsKept(replica.session(), strategy.communication());
     Communication communication = communication(replica.session(), strategy);
     LocalSteps localSteps = localSteps(communication);
     if (localSteps != null) {
@@ -68,15 +67,6 @@ public final class Exchanges {
     return exchange;
   }
 
-  /** What ranks keep of gradients from step to step, or train apart, a newcomer to an elastic job would lack. */
-  private static void refuseWhatIsKept(TrainerSession session, Communication communication) {
-    JobConfig job = session.job();
-    if (session.isElastic() && !(communication instanceof Communication.AllReduce)) {
-      throw new InvalidInput("job " + job.job() + " is elastic (" + job.elasticBy() + "), whose trainers exchange "
-          + "whole gradients, and keep nothing of them that a newcomer would lack; take dgc, localsgd and adaptive_localsgd out");
-    }
-  }
-
   /** Null if the ranks exchange gradients in each step. */
   private static LocalSteps localSteps(Communication communication) {
     return communication instanceof LocalsgdConfigs fixed ? LocalSteps.fixed(fixed.kSteps(), fixed.beginStep())
@@ -84,9 +74,22 @@ public final class Exchanges {
             ? LocalSteps.adaptive(adaptive.initKSteps(), adaptive.beginStep()) : null;
   }
 
-  /** What the ranks tell each other; one rank alone has nobody to save bytes for. */
+  /**
+   * Returns what the ranks send each other; one rank alone, to which none can come, has nobody to save bytes for.
+   *
+   * @throws InvalidInput if ranks keep something of gradients from step to step, or train apart, and a newcomer would lack it
+   */
   private static Communication communication(TrainerSession session, Strategy strategy) {
-    return session.worldSize() == 1 && !session.isElastic() ? Communication.PLAIN : strategy.communication();
+    Communication communication = strategy.communication();
+    if (!session.isElastic()) {
+      return session.worldSize() == 1 ? Communication.PLAIN : communication;
+    }
+    JobConfig job = session.job();
+    if (!(communication instanceof Communication.AllReduce)) {
+      throw new InvalidInput("job " + job.job() + " is elastic (" + job.elasticBy() + "), whose trainers exchange "
+          + "whole gradients, and keep nothing of them that a newcomer would lack; take dgc, localsgd and adaptive_localsgd out");
+    }
+    return communication;
   }
 
   /** Whether the ranks send each other the largest gradients only, and keep the others. */

@@ -77,10 +77,10 @@ public final class CollectiveExchange implements Exchange, OthersSteps {
     CollectiveConfig config = session.job().collective();
     plan = BucketPlan.of(variables, config.bucketBytes(), config.lastBucketBytes());
     numel = client.job().model().denseNumel();
-    repeats = ranks.peers().isElastic();
     int most = session.job().trainers();
     String job = session.job().job();
-    StepLedger ledger = repeats ? new SharedLedger(job, ranks, most) : StepLedger.NONE;
+    StepLedger ledger = StepLedger.of(job, ranks, most);
+    repeats = ledger.repeatsSteps();
     header = new StepHeader(numel, ledger, variables.size());
     unused = new UnusedVariables(() -> "trainer " + session.trainer().rank() + " of job " + job, variables);
     fullBatch = session.job().batchSize();

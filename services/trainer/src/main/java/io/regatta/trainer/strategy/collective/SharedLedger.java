@@ -36,6 +36,11 @@ final class SharedLedger implements StepLedger {
   }
 
   @Override
+  public boolean repeatsSteps() {
+    return true;
+  }
+
+  @Override
   public int floats() {
     return TRAINED + maxRanks;
   }

@@ -1,5 +1,6 @@
 package io.regatta.trainer.strategy.collective;
 
+import io.regatta.trainer.session.RankOperations;
 import java.nio.FloatBuffer;
 import java.util.function.BooleanSupplier;
 
@@ -10,8 +11,18 @@ import java.util.function.BooleanSupplier;
  */
 interface StepLedger {
 
+  /** Returns what the ranks of a job need to tell each other of the data of a step: where ranks may be lost, who has trained what. */
+  static StepLedger of(String job, RankOperations ranks, int most) {
+    return ranks.peers().isElastic() ? new SharedLedger(job, ranks, most) : NONE;
+  }
+
   /** No ledger: others' steps are joined until there is one in which nobody trains. */
   StepLedger NONE = new StepLedger() {
+
+    @Override
+    public boolean repeatsSteps() {
+      return false;
+    }
 
     @Override
     public int floats() {
@@ -34,6 +45,9 @@ interface StepLedger {
       }
     }
   };
+
+  /** Returns true if a step may have to be made again, by those who are left. */
+  boolean repeatsSteps();
 
   /** Number of floats of the header that it takes. */
   int floats();

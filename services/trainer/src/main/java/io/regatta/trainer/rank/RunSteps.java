@@ -1,0 +1,36 @@
+package io.regatta.trainer.rank;
+
+import io.regatta.core.exchange.TrainerProgress;
+import io.regatta.trainer.replica.ReplicaContext;
+import java.util.List;
+
+/**
+ * Count of the steps of a run in which every rank takes part, also without an example: those of an elastic job. A newcomer begins
+ * with what the others have made, and places in the data are the ledger's. Belongs to the model thread.
+ */
+final class RunSteps extends ReplicaSteps {
+
+  RunSteps(ReplicaContext replica) {
+    super(replica);
+  }
+
+  @Override
+  void resumeAt(long localSteps) {
+    super.resumeAt(rank.steps());
+  }
+
+  @Override
+  long forSnapshot() {
+    return rank.steps();
+  }
+
+  @Override
+  void coming(List<TrainerProgress.Part> parts, long examples) {
+    super.coming(List.of(), examples);
+  }
+
+  @Override
+  long afterOneMore() {
+    return Math.max(made, rank.steps());
+  }
+}
