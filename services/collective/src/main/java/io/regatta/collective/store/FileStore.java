@@ -1,23 +1,25 @@
 package io.regatta.collective.store;
 
+import io.regatta.core.error.PeerText;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.loop.Deadline;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
-import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
@@ -25,7 +27,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 
 /**
  * A store in a directory that all processes see: a file for each key, in the layout of PaddlePaddle's file store. A slash
@@ -36,6 +37,9 @@ import java.util.stream.Stream;
  * nothing. Writers take turns by a lock on the file {@value #LOCK}, which the operating system gives back when its holder
  * dies; on NFS this needs version 4, or a lock service. Before a file is looked for, its directory is listed: an NFS
  * client asks its server then, where it may believe for a minute that a file is still missing.
+ *
+ * <p>Files are touched through {@link ConfinedDirectory} alone, because others may write to the directory: no link leads
+ * out of it, nothing is written through a link, a pipe is not waited for, and of a file no more is read than a value has.
  */
 public final class FileStore extends PolledStore {
   private static final String LOCK = ".lock";
@@ -47,8 +51,11 @@ public final class FileStore extends PolledStore {
   /** Directories whose lock is held in this JVM: a lock file must not be opened and closed beside its holder. */
   private static final Set<Path> LOCKED = ConcurrentHashMap.newKeySet();
 
-  private final Path directory;
+  private final ConfinedDirectory directory;
   private final WorkerExecutor files;
+
+  /** The file of a key. */
+  private record KeyFile(ConfinedDirectory in, String name) {}
 
   /** Creates a store with a pause of at most one second between looks. */
   public FileStore(Vertx vertx, Path directory) {
@@ -62,50 +69,58 @@ public final class FileStore extends PolledStore {
    */
   public FileStore(Vertx vertx, Path directory, Duration poll) {
     super(vertx, Math.min(FIRST_POLL_MILLIS, poll.toMillis()), poll.toMillis());
-    this.directory = directory.toAbsolutePath().normalize();
+    this.directory = ConfinedDirectory.of(directory.toAbsolutePath().normalize());
     this.files = vertx.createSharedWorkerExecutor("regatta-file-store-" + UUID.randomUUID(), 1);
   }
 
-  private Path path(String key) {
-    String name = key.replaceAll("\\s", "");
-    Path path;
+  private KeyFile file(String key) {
+    String[] parts = key.replaceAll("\\s", "").split("/", -1);
+    String name = parts[parts.length - 1];
     try {
-      path = directory.resolve(name);
-    } catch (InvalidPathException e) {
-      throw new InvalidInput("key \"" + key + "\" cannot be a file of " + this + ": " + e.getReason(), e);
+      ConfinedDirectory in = directory;
+      for (int i = 0; i < parts.length - 1; i++) {
+        in = in.in(parts[i]);
+      }
+      in.pathOf(name);
+      if (!name.endsWith(BESIDE) && !parts[0].equals(LOCK)) {
+        return new KeyFile(in, name);
+      }
+    } catch (InvalidInput | InvalidPathException e) {
+      throw noFile(key, e);
     }
-    if (name.isEmpty() || name.startsWith("/") || name.endsWith("/") || name.contains("//") || name.endsWith(BESIDE)
-        || !path.normalize().equals(path) || path.equals(directory.resolve(LOCK))) {
-      throw new InvalidInput("key \"" + key + "\" cannot be a file of " + this + ": a key is a relative path without . and "
-          + "..; it does not end in " + BESIDE + " and is not " + LOCK);
-    }
-    return path;
+    throw noFile(key, null);
+  }
+
+  private InvalidInput noFile(String key, RuntimeException cause) {
+    return new InvalidInput("key \"" + PeerText.of(key) + "\" cannot be a file of " + this + ": a key is a relative path "
+        + "without . and .., and without \\; it does not end in " + BESIDE + " and does not begin with " + LOCK
+        + ". Choose another one", cause);
   }
 
   @Override
   Future<Void> put(String key, byte[] value) {
-    Path path = path(key);
+    KeyFile file = file(key);
     return locked(() -> {
-      write(path, value);
+      write(file, value);
       return null;
     });
   }
 
   @Override
   Future<Optional<byte[]>> read(String key) {
-    Path path = path(key);
-    return files.executeBlocking(explained(() -> content(path)), false);
+    KeyFile file = file(key);
+    return files.executeBlocking(explained(() -> content(file)), false);
   }
 
   @Override
   Future<Boolean> swap(String key, Optional<byte[]> expected, byte[] value) {
-    Path path = path(key);
+    KeyFile file = file(key);
     return locked(() -> {
-      Optional<byte[]> held = content(path);
+      Optional<byte[]> held = content(file);
       boolean as = held.isPresent() == expected.isPresent()
           && (held.isEmpty() || Arrays.equals(held.get(), expected.get()));
       if (as) {
-        write(path, value);
+        write(file, value);
       }
       return as;
     });
@@ -113,27 +128,54 @@ public final class FileStore extends PolledStore {
 
   @Override
   Future<Boolean> remove(String key) {
-    Path path = path(key);
-    return locked(() -> Files.isRegularFile(path) && Files.deleteIfExists(path));
+    KeyFile file = file(key);
+    return locked(() -> {
+      BasicFileAttributes there = attributes(file);
+      if (there == null || !there.isRegularFile()) {
+        return false;
+      }
+      file.in.delete(file.name);
+      return true;
+    });
   }
 
-  private static void write(Path path, byte[] value) throws IOException {
-    Files.createDirectories(path.getParent());
-    Path beside = path.resolveSibling(path.getFileName() + "." + UUID.randomUUID() + BESIDE);
+  private static BasicFileAttributes attributes(KeyFile file) throws IOException {
     try {
-      Files.write(beside, value);
-      Files.move(beside, path, StandardCopyOption.ATOMIC_MOVE);
-    } finally {
-      Files.deleteIfExists(beside);
+      return file.in.attributes(file.name);
+    } catch (NotDirectoryException e) {
+      return null;
     }
   }
 
-  private static Optional<byte[]> content(Path path) throws IOException {
-    try (Stream<Path> listed = Files.list(path.getParent())) {
-      if (listed.noneMatch(path::equals)) {
+  private static void write(KeyFile file, byte[] value) throws IOException {
+    file.in.make();
+    String beside = file.name + "." + UUID.randomUUID() + BESIDE;
+    try {
+      try (FileChannel channel = file.in.create(beside)) {
+        for (ByteBuffer bytes = ByteBuffer.wrap(value); bytes.hasRemaining();) {
+          channel.write(bytes);
+        }
+      }
+      file.in.rename(beside, file.name);
+    } catch (IOException | RuntimeException e) {
+      file.in.delete(beside);
+      throw e;
+    }
+  }
+
+  private static Optional<byte[]> content(KeyFile file) throws IOException {
+    try {
+      if (!file.in.lists(file.name)) {
         return Optional.empty();
       }
-      return Files.isDirectory(path) ? Optional.empty() : Optional.of(Files.readAllBytes(path));
+      try (FileChannel channel = file.in.open(file.name)) {
+        byte[] value = Channels.newInputStream(channel).readNBytes(VALUE_BYTES + 1);
+        if (value.length > VALUE_BYTES) {
+          throw new InvalidInput(file.in.pathOf(file.name) + " has more than the " + VALUE_BYTES + " bytes that a value of a "
+              + "store may have: another program has written it. Remove it, or give the store a directory of its own");
+        }
+        return Optional.of(value);
+      }
     } catch (NoSuchFileException | NotDirectoryException e) {
       return Optional.empty();
     }
@@ -150,7 +192,7 @@ public final class FileStore extends PolledStore {
         return Future.succeededFuture(done.get().value());
       }
       if (patience.isPast()) {
-        return Future.failedFuture(new PeerLost("another process has held " + directory.resolve(LOCK) + " for "
+        return Future.failedFuture(new PeerLost("another process has held " + directory.pathOf(LOCK) + " for "
             + LOCK_PATIENCE.toSeconds() + " s; look for one that hangs (its process id: lsof, or /proc/locks)"));
       }
       return after(LOCK_RETRY_MILLIS).compose(v -> locked(change, patience));
@@ -161,15 +203,14 @@ public final class FileStore extends PolledStore {
 
   /** Returns empty if another process has the lock. */
   private <T> Optional<Done<T>> tryLocked(Callable<T> change) throws Exception {
-    Files.createDirectories(directory);
-    if (!LOCKED.add(directory)) {
+    directory.make();
+    if (!LOCKED.add(directory.path())) {
       return Optional.empty();
     }
-    try (FileChannel channel = FileChannel.open(directory.resolve(LOCK), StandardOpenOption.CREATE,
-        StandardOpenOption.WRITE); FileLock lock = channel.tryLock()) {
+    try (FileChannel channel = directory.updateOrCreate(LOCK); FileLock lock = channel.tryLock()) {
       return lock == null ? Optional.empty() : Optional.of(new Done<>(change.call()));
     } finally {
-      LOCKED.remove(directory);
+      LOCKED.remove(directory.path());
     }
   }
 

@@ -8,6 +8,7 @@ import java.nio.channels.SeekableByteChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -17,6 +18,7 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.SecureDirectoryStream;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributeView;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -288,6 +290,23 @@ public final class ConfinedDirectory {
   }
 
   /**
+   * Returns true if the directory lists an entry of this name. A client of a network file system asks its server for a
+   * list, where it may believe for a while that a single name is missing.
+   */
+  public boolean lists(String name) throws IOException {
+    try (Opened opened = forReading()) {
+      for (Path entry : opened.stream) {
+        if (entry.getFileName().toString().equals(single(name))) {
+          return true;
+        }
+      }
+      return false;
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
+    }
+  }
+
+  /**
    * Returns the attributes of an entry; null if there is none. Of a link to something below the trusted directory they
    * are those of its target, of another one those of the link.
    */
@@ -348,20 +367,56 @@ public final class ConfinedDirectory {
   public FileChannel create(String name) throws IOException {
     try (Opened opened = opened()) {
       opened.delete(single(name));
-      Set<OpenOption> options = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-      if (!trusted.getFileSystem().supportedFileAttributeViews().contains("posix")) {
-        return opened.open(name, options);
-      }
-      FileChannel file = opened.open(name, options,
-          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+      return opened.createNew(name, StandardOpenOption.WRITE);
+    }
+  }
+
+  /**
+   * Opens a regular file for reading and writing, and makes it, as {@link #create} does, if nothing has its name. Of
+   * several processes that do so at once, all have the same file.
+   *
+   * @throws InvalidInput if it, or a directory on the way, is a symbolic link
+   * @throws NoSuchFileException if it is no regular file
+   */
+  public FileChannel updateOrCreate(String name) throws IOException {
+    try (Opened opened = opened()) {
       try {
-        if (opened.permissions().contains(PosixFilePermission.GROUP_WRITE)) {
-          opened.permit(name, PosixFilePermissions.fromString("rw-rw----"));
+        return opened.createNew(single(name), StandardOpenOption.READ, StandardOpenOption.WRITE);
+      } catch (FileAlreadyExistsException e) {
+        return opened.openRegular(name, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
+      }
+    }
+  }
+
+  /**
+   * Gives a file of this directory another name, in one step for all who look. A file or link that has that name is
+   * replaced.
+   *
+   * @throws InvalidInput if a directory on the way is a symbolic link
+   */
+  public void rename(String name, String other) throws IOException {
+    try (Opened opened = opened()) {
+      opened.rename(single(name), single(other));
+    }
+  }
+
+  /**
+   * Makes this directory, and those above it that are missing, with the permissions of the umask.
+   *
+   * @throws InvalidInput if a directory on the way from the trusted one is a symbolic link
+   */
+  public void make() throws IOException {
+    if (!Files.isDirectory(trusted)) { // it may be a link to one
+      Files.createDirectories(trusted);
+    }
+    for (int i = 1; i <= below.size(); i++) {
+      ConfinedDirectory part = new ConfinedDirectory(trusted, below.subList(0, i), key);
+      if (!part.existsWithoutLinks()) {
+        try {
+          Files.createDirectory(part.path());
+        } catch (FileAlreadyExistsException e) {
+          continue; // another process was faster, or it is a file: then whatever is opened below it fails
         }
-        return file;
-      } catch (IOException | RuntimeException e) {
-        file.close();
-        throw e;
       }
     }
   }
@@ -471,6 +526,7 @@ public final class ConfinedDirectory {
     return e instanceof NoSuchFileException ? new NoSuchFileException(path.toString())
         : e instanceof NotDirectoryException ? new NotDirectoryException(path.toString())
         : e instanceof AccessDeniedException ? new AccessDeniedException(path.toString())
+        : e instanceof FileAlreadyExistsException ? new FileAlreadyExistsException(path.toString())
         : new FileSystemException(path.toString(), null, e.getReason() == null ? e.toString() : e.getReason());
   }
 
@@ -537,6 +593,38 @@ public final class ConfinedDirectory {
         return file;
       } catch (FileSystemException e) {
         throw explained(pathOf(name), e);
+      }
+    }
+
+    /** Makes a file for its owner, and for the group where the directory is writable for it. */
+    FileChannel createNew(String name, OpenOption... access) throws IOException {
+      Set<OpenOption> options = new HashSet<>(List.of(access));
+      options.add(StandardOpenOption.CREATE_NEW);
+      if (!trusted.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+        return open(name, options);
+      }
+      FileChannel file = open(name, options,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+      try {
+        if (permissions().contains(PosixFilePermission.GROUP_WRITE)) {
+          permit(name, PosixFilePermissions.fromString("rw-rw----"));
+        }
+        return file;
+      } catch (IOException | RuntimeException e) {
+        file.close();
+        throw e;
+      }
+    }
+
+    void rename(String name, String other) throws IOException {
+      try {
+        if (secure == null) {
+          Files.move(pathOf(name), pathOf(other), StandardCopyOption.ATOMIC_MOVE);
+        } else {
+          secure.move(relative(name), secure, relative(other));
+        }
+      } catch (FileSystemException e) {
+        throw explained(pathOf(other), e);
       }
     }
 

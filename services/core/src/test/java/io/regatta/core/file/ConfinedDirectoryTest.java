@@ -10,6 +10,7 @@ import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
@@ -208,6 +209,40 @@ class ConfinedDirectoryTest {
     assertThat(in.in("missing").exists()).isFalse();
     assertThatThrownBy(() -> in.in("missing").open("x")).isInstanceOf(NoSuchFileException.class)
         .hasMessageContaining(dir.resolve("missing").toString());
+  }
+
+  @Test
+  void a_file_is_made_once_and_renamed_without_following_links() throws IOException {
+    Path outside = Files.createDirectory(dir.resolve("outside"));
+    Path root = dir.resolve("root");
+    ConfinedDirectory in = ConfinedDirectory.of(root).in("a").in("b");
+    in.make();
+    in.make();
+    assertThat(root.resolve("a/b")).isEmptyDirectory();
+    try (FileChannel one = in.updateOrCreate("lock"); FileChannel other = in.updateOrCreate("lock")) {
+      one.write(ByteBuffer.wrap("new".getBytes()));
+      assertThat(other.size()).isEqualTo(3);
+    }
+    assertThat(mode(root.resolve("a/b/lock"))).isEqualTo("rw-------");
+    Files.createSymbolicLink(root.resolve("a/b/link"), outside.resolve("x"));
+    assertThatThrownBy(() -> in.updateOrCreate("link")).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining(root.resolve("a/b/link") + " is a symbolic link");
+    in.rename("lock", "link");
+    assertThat(root.resolve("a/b/link")).isRegularFile().hasContent("new");
+    assertThat(in.lists("link")).isTrue();
+    assertThat(in.lists("lock")).isFalse();
+    assertThatThrownBy(() -> in.rename("link", "../link")).isInstanceOf(InvalidInput.class);
+    Files.createSymbolicLink(root.resolve("way"), outside);
+    for (ThrowingCallable use : List.<ThrowingCallable>of(() -> ConfinedDirectory.of(root).in("way").in("c").make(),
+        () -> ConfinedDirectory.of(root).in("way").updateOrCreate("c"),
+        () -> ConfinedDirectory.of(root).in("way").lists("c"))) {
+      assertThatThrownBy(use).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining(root.resolve("way") + " is a symbolic link");
+    }
+    assertThat(outside).isEmptyDirectory();
+    ConfinedDirectory taken = ConfinedDirectory.of(root).in("a").in("b").in("link");
+    taken.make();
+    assertThatThrownBy(() -> taken.create("x")).isInstanceOf(NotDirectoryException.class);
   }
 
   @Test
