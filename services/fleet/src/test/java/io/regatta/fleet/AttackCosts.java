@@ -19,9 +19,9 @@ import java.util.stream.Stream;
 
 /**
  * Meter of what attacks cost the process of a job; prints a row of a table for each. The row holds the job's own calls
- * meanwhile, which must succeed, memory that stays, and bytes of the log. Each attack finds the limits of log lines as
- * a process does that has logged nothing yet, and the lines about what they have left out count as well. Owned by the
- * test's thread.
+ * meanwhile, which must succeed, its steps, the slowest of each, memory that stays, and bytes of the log. Each attack finds
+ * the limits of log lines as a process does that has logged nothing yet, and the lines about what they have left out count
+ * as well. Owned by the test's thread.
  */
 final class AttackCosts implements AutoCloseable {
 
@@ -68,8 +68,13 @@ final class AttackCosts implements AutoCloseable {
     int lines = log.lines().size();
     long made = calls.count();
     calls.slowestMillis();
+    boolean training = job.isTraining();
+    long steps = job.training().made();
+    job.training().slowestMillis();
     long begin = System.nanoTime();
     int units = attack.run();
+    steps = job.training().made() - steps;
+    long slowestStep = job.training().slowestMillis();
     calls.awaitMoreThan(made, SETTLE_NANOS); // an attack may be refused before one call ends
     long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
     long succeeded = calls.count() - made;
@@ -80,9 +85,14 @@ final class AttackCosts implements AutoCloseable {
     for (long end = System.nanoTime() + SETTLE_NANOS; after.since(before) >= MEMORY_BYTES && System.nanoTime() < end;) {
       after = Memory.now();
     }
-    System.out.printf("| %s%s | %d | %.1f | %d | %d | %d | %d | %d |%n", title, name, units, millis / 1e3,
-        succeeded, slowest, after.heap - before.heap >> 10, after.direct - before.direct >> 10, written);
+    String progress = training ? steps + " | " + slowestStep : " | ";
+    System.out.printf("| %s%s | %d | %.1f | %d | %d | %s | %d | %d | %d |%n", title, name, units, millis / 1e3,
+        succeeded, slowest, progress, after.heap - before.heap >> 10, after.direct - before.direct >> 10, written);
     assertThat(succeeded).as("calls during: %s", name).isPositive();
+    if (training) {
+      assertThat(job.isTraining()).as("the job trains after: %s", name).isTrue();
+      assertThat(steps).as("steps during: %s", name).isPositive();
+    }
     assertThat(after.since(before)).as("memory after: %s", name).isLessThan(MEMORY_BYTES);
     assertThat(written).as("log of: %s", name).isLessThan(logBytes);
     return log.lines().subList(lines, log.lines().size());

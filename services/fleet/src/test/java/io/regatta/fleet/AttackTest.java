@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
+import io.regatta.node.TlsConfig;
 import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
@@ -15,6 +16,7 @@ import io.regatta.protocol.security.Token;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
 import io.regatta.protocol.testing.HostileClient;
+import io.regatta.trainer.result.RunResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,8 +33,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Attacks on every port of a running job. All connections are closed in time, and memory and log stay within their
- * budgets. Calls with the token succeed meanwhile. The job, whose streams were silent, ends with success.
+ * Attacks on every port of a job that trains. All connections are closed in time, and memory and log stay within their
+ * budgets. Meanwhile the job makes steps, and calls with its token succeed. It ends with the parameters of the same job in
+ * peace.
  */
 @Timeout(value = 40, unit = TimeUnit.MINUTES) // for the long version
 class AttackTest {
@@ -48,10 +51,17 @@ class AttackTest {
   /** Whether each kind of flood is measured on its own, once all of them have come together. */
   private static final boolean EACH_FLOOD = Boolean.getBoolean("attack.each_flood");
   private static final int FLOODS_OF_A_PORT = 2;
+  private static final int FLOODS_AT_ONCE = 1000;
+  /** Few enough for their handshakes not to take all of a connection's time. */
+  private static final int TLS_FLOODS_AT_ONCE = 32;
   private static final String SHOWN = "Bearer " + AttackedJob.TOKEN;
   private static final String OTHER = "Bearer some-other-token-of-nobody";
 
   private final Random random = new Random(7);
+
+  @TempDir
+  private static Path trained;
+  private static Path model;
 
   @TempDir
   Path dir;
@@ -59,29 +69,30 @@ class AttackTest {
   @BeforeAll
   static void needsProc() {
     assumeTrue(Files.exists(Path.of("/proc/self/net/tcp")), "no list of ports here");
+    model = AttackedJob.model(trained);
   }
 
   @Test
-  void a_job_ends_with_success_after_strangers_attacked_each_of_its_ports() throws Exception {
-    try (AttackedJob job = AttackedJob.start(dir)) {
-      assertThat(job.ports()).as("rendezvous, key-value server, server, shard, aggregator, rank, predictor, admin; "
-          + "beside Hazelcast's port there is none of an event bus").hasSize(8);
+  void a_job_trains_on_while_strangers_attack_each_of_its_ports() throws Exception {
+    try (AttackedJob job = AttackedJob.start(dir, model, null)) {
+      assertPorts(job);
       List<Integer> ports = job.allPorts();
       Map<String, byte[]> floods = Floods.kinds();
-      AttackCosts.Attack allFloods = () -> Floods.send(ports, floods, FLOODS_OF_A_PORT, Connector.TCP);
+      AttackCosts.Attack allFloods = () -> Floods.send(ports, floods, FLOODS_OF_A_PORT, FLOODS_AT_ONCE,
+          Connector.TCP);
       allFloods.run(); // loops make what they keep: chunks of the pools of buffers, caches of threads
       try (AttackCosts costs = new AttackCosts(job, "", Connector.TCP)) {
         costs.measure("slow clients of each kind", AttackCosts.LOG_BYTES, slow(slow ->
             slow.open(job.ports(), SlowClients.http(), 1, Connector.TCP)
                 + slow.open(List.of(job.memberPort()), SlowClients.members(), MEMBER_CONNECTIONS_OF_A_KIND,
                 Connector.TCP)));
-        aMemberJoins(job);
+        aMemberJoins(job, null);
         assertThat(costs.measure("all floods together", AttackCosts.LOG_BYTES, allFloods))
             .as("lines after the flood tell of those that were left out").anyMatch(AttackTest::tellsOfOthers);
         if (EACH_FLOOD) {
           for (Map.Entry<String, byte[]> flood : floods.entrySet()) {
             costs.measure(flood.getKey(), AttackCosts.LOG_BYTES, () -> Floods.send(ports,
-                Map.of(flood.getKey(), flood.getValue()), FLOODS_OF_A_PORT, Connector.TCP));
+                Map.of(flood.getKey(), flood.getValue()), FLOODS_OF_A_PORT, FLOODS_AT_ONCE, Connector.TCP));
           }
         }
         manySlow(job, costs, Connector.TCP);
@@ -95,23 +106,32 @@ class AttackTest {
   void a_job_with_mutual_tls_trains_on_while_strangers_with_a_certificate_attack_it() throws Exception {
     Pem pem = new Certificates(dir).issue("ca", "node");
     SSLContext trusted = Certificates.trustAll(pem);
-    Connector tls = Connector.tls("TLSv1.3", trusted);
-    try (AttackedJob job = AttackedJob.start(dir, pem)) {
+    try (AttackedJob job = AttackedJob.start(dir, model, pem)) {
+      assertPorts(job);
       List<Integer> ports = job.allPorts();
-      List<Integer> some = ports.subList(0, 3); // handshakes cost, and TLS is the same everywhere
-      Opening opening = slow -> slow.open(some, SlowClients.http(), 1, tls)
-          + slow.open(ports, SlowClients.withinTls(), 1, tls)
-          + slow.open(ports, SlowClients.withinTls(), 1, Connector.tls("TLSv1.2", trusted))
-          + slow.open(ports, SlowClients.handshakes(), 1, Connector.TCP);
-      try (SlowClients slow = new SlowClients()) {
-        opening.open(slow); // loops make what they keep
-      }
+      Connector tls = Connector.tls("TLSv1.3", trusted, job.memberPort());
+      Connector old = Connector.tls("TLSv1.2", trusted, job.memberPort());
+      Map<String, byte[]> floods = Floods.kinds();
+      AttackCosts.Attack allFloods = () -> Floods.send(ports, floods, 1, TLS_FLOODS_AT_ONCE, tls);
+      allFloods.run(); // loops make what they keep
       try (AttackCosts costs = new AttackCosts(job, "TLS: ", tls)) {
-        costs.measure("slow clients of each kind", AttackCosts.LOG_BYTES, slow(opening));
+        costs.measure("slow clients of each kind", AttackCosts.LOG_BYTES, slow(slow ->
+            slow.open(job.ports(), SlowClients.http(), 1, tls)
+                + slow.open(List.of(job.memberPort()), SlowClients.members(), 1, tls)
+                + slow.open(ports, SlowClients.withinTls(), 1, tls)
+                + slow.open(ports, SlowClients.withinTls(), 1, old)
+                + slow.open(ports, SlowClients.handshakes(), 1, Connector.TCP)));
+        aMemberJoins(job, pem);
+        costs.measure("all floods together", AttackCosts.LOG_BYTES, allFloods);
         manySlow(job, costs, tls);
         mutated(job, ports, costs, tls, MUTATED_FRAMES / TLS_PART);
       }
     }
+  }
+
+  private static void assertPorts(AttackedJob job) {
+    assertThat(job.ports()).as("rendezvous, key-value server, server, shard, aggregator, rank, predictor, admin; "
+        + "beside Hazelcast's port there is none of an event bus").hasSize(8);
   }
 
   private static boolean tellsOfOthers(String line) {
@@ -143,16 +163,17 @@ class AttackTest {
           slow.open(job.ports(), SlowClients.http(), each, connector)
               + slow.open(job.ports(), SlowClients.handshakes(), each, Connector.TCP)
               + (connector == Connector.TCP ? 0 : slow.open(job.ports(), SlowClients.withinTls(), each, connector))
-              + (job.hasMember() ? slow.open(List.of(job.memberPort()), SlowClients.members(), CONNECTIONS_OF_A_KIND,
-              Connector.TCP) : 0)));
+              + slow.open(List.of(job.memberPort()), SlowClients.members(), CONNECTIONS_OF_A_KIND, connector)));
     }
   }
 
   /** The attack on Hazelcast's port keeps no member of the job out, and none of the attackers became one. */
-  private void aMemberJoins(AttackedJob job) throws Exception {
+  private void aMemberJoins(AttackedJob job, Pem pem) throws Exception {
     ClusterConfig cluster = ClusterConfig.of("regatta", List.of(TrafficRecorder.HOST + ":" + job.memberPort()), 0);
+    TlsConfig tls = pem == null ? NodeConfig.defaults().tls()
+        : new TlsConfig(pem.certificate().toString(), pem.key().toString(), pem.ca().toString(), true, false, 0);
     Node node = Blocking.get(Node.start(NodeConfig.defaults().withCluster(cluster)
-        .withTokenFile(dir.resolve("token").toString()), "client"));
+        .withSecurity(tls, dir.resolve("token").toString()), "client"));
     try {
       assertThat(Blocking.get(node.directory().list(Directory.RENDEZVOUS))).hasSize(1);
     } finally {
@@ -170,16 +191,14 @@ class AttackTest {
     assertThat(recordings).as("recorded connections").hasSizeGreaterThan(4);
     JqwikSession.run(() -> mutated("mutated frames and requests without the token", ports, costs, connector,
         frames / 2, calls(recordings, OTHER)));
-    assertThat(job.finish()).hasSize(2);
+    assertEndsAsInPeace(job);
     for (String request : requests(SHOWN)) {
       List<String> answers = new ArrayList<>();
       for (int port : job.ports()) {
         answers.add(answer(port, request, connector));
       }
       assertThat(answers).as(request).allMatch(answer -> answer.startsWith("HTTP/1."));
-      if (job.hasPredictor() || !request.matches("(?s)[A-Z]+ /(model|predict) .*")) {
-        assertThat(answers).as(request).anyMatch(answer -> answer.matches("(?s)HTTP/1[.][01] 200.*"));
-      }
+      assertThat(answers).as(request).anyMatch(answer -> answer.matches("(?s)HTTP/1[.][01] 200.*"));
     }
     assertAdmitted(job, calls(recordings, SHOWN), connector);
     JqwikSession.run(() -> mutated("mutated frames and requests with the token", ports, costs, connector,
@@ -188,6 +207,16 @@ class AttackTest {
       assertThat(answer(port, requests(OTHER).get(0), connector)).as("port %d after the attack", port)
           .startsWith("HTTP/1.");
     }
+  }
+
+  private static void assertEndsAsInPeace(AttackedJob job) {
+    List<RunResult> results = job.finish();
+    List<RunResult> inPeace = job.inPeace();
+    assertThat(results).hasSize(2).allMatch(RunResult::isSuccess);
+    assertThat(results).extracting(RunResult::steps).isEqualTo(List.of(job.training().made(), job.training().made()))
+        .isEqualTo(inPeace.stream().map(RunResult::steps).toList());
+    assertThat(results).extracting(RunResult::parametersHash).doesNotContain("")
+        .isEqualTo(inPeace.stream().map(RunResult::parametersHash).toList());
   }
 
   /** Recorded calls with the token pass its check: mutated ones reach the services. */

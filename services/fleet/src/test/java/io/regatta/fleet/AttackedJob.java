@@ -9,7 +9,6 @@ import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
 import io.regatta.protocol.testing.SecretFiles;
 import io.regatta.trainer.Progress;
-import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.serve.PredictorConfig;
@@ -21,62 +20,58 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A job with a token in this process, whose calls are recorded. It has trained, keeps its silent streams open, and
- * waits until an attack is over. It has a rendezvous, the rendezvous's key-value server, a server of two shards, an
- * aggregator, a rank, and the admin port. Owned by the test's thread.
+ * A job with a token in this process, whose calls are recorded. It trains all the time, until the attacks are over. It
+ * has a Hazelcast member, a rendezvous, the rendezvous's key-value server, a server of two shards, an aggregator, two
+ * trainers, a rank of collectives, a predictor, and the admin port. Owned by the test's thread.
  */
 final class AttackedJob implements AutoCloseable {
 
   static final String TOKEN = "the-token-of-an-attacked-job";
-  /** Longer in the long version, whose TLS handshakes keep all cores busy, also with those of the job's own calls. */
-  private static final int AUTHENTICATE_MILLIS = Integer.getInteger("attack.authenticate_ms", 2000);
+  /** Shorter than the default, for which load-tests/attack.sh waits: nothing else depends on it. */
+  private static final int AUTHENTICATE_MILLIS = Integer.getInteger("attack.authenticate_ms", 4000);
   /** Budget of time of a connection: one second is for the last answers, the others are for a crowded machine. */
   static final int CLOSED_WITHIN_MILLIS = AUTHENTICATE_MILLIS + 5000;
   private static final int PING_INTERVAL_MILLIS = 1000;
-  /** A peer that has the token and does not answer is closed after this and one interval. */
-  private static final int PING_TIMEOUT_MILLIS = AUTHENTICATE_MILLIS + 1000;
+  /** A peer that has the token and does not answer is closed by a server after this and one interval. */
+  private static final int PING_TIMEOUT_MILLIS = AUTHENTICATE_MILLIS + 2000;
+  /** Pause of each trainer in each step, which leaves the cores to the attacks. */
+  private static final int STEP_DELAY_MILLIS = 50;
+  private static final int STEPS_BEFORE = 8;
 
-  private final CountDownLatch attacked = new CountDownLatch(1);
+  private final JobConfig job;
+  private final SteppingProgram program = SteppingProgram.endless();
   private final TrafficRecorder recorder;
   private final LocalCluster cluster;
   private final Node node;
   private final CollectivePort rank;
   private final Set<Integer> ports;
-  private final boolean hasMember;
   private final int memberPort;
   private final int rendezvousPort;
   private final int serverPort;
 
-  /** Starts a job in a Hazelcast cluster, and a predictor; waits until it has trained. */
-  static AttackedJob start(Path dir) throws Exception {
+  /** Trains a model for the predictor of a job. */
+  static Path model(Path dir) {
     Path model = dir.resolve("model");
     LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "mode=sync", "output=" + model, "max_steps=2"))
         .withoutHazelcast().withProgress(Progress.none()));
-    return new AttackedJob(dir, model, null);
+    return model;
   }
 
   /**
-   * Starts a job with mutual TLS, without a Hazelcast member and a predictor; waits until it has trained.
+   * Starts a job; waits until it trains.
    *
-   * @param pem certificate and key of all its processes
+   * @param model of its predictor
+   * @param pem certificate and key of all its processes, for mutual TLS; null: none
    */
-  static AttackedJob start(Path dir, Pem pem) throws Exception {
-    return new AttackedJob(dir, null, pem);
+  static AttackedJob start(Path dir, Path model, Pem pem) throws Exception {
+    return new AttackedJob(dir, model, pem);
   }
 
   private AttackedJob(Path dir, Path model, Pem pem) throws Exception {
-    CountDownLatch trained = new CountDownLatch(2);
-    TrainingProgram program = worker -> {
-      new LineProgram().run(worker);
-      trained.countDown();
-      attacked.await();
-      worker.barrier();
-    };
-    JobConfig job = JobConfig.of(new JsonObject().put("job", "line").put("trainers", 2).put("servers", 1)
+    job = JobConfig.of(new JsonObject().put("job", "line").put("trainers", 2).put("servers", 1)
         .put("shards", 2).put("aggregator", true).put("batch_size", 32).put("compute_threads", 1));
     Path token = SecretFiles.write(dir.resolve("token"), TOKEN);
     int rendezvous = FreePorts.one();
@@ -94,8 +89,8 @@ final class AttackedJob implements AutoCloseable {
         "rendezvous.http.gloo_port=0", "rendezvous.lease_ms=60000", "parameter_server.port=" + server,
         "gradient_aggregator.port=" + aggregator,
         "parameter_server.stream.transport=grpc", "gradient_aggregator.stream.transport=grpc",
-        "trainer.stream.transport=grpc"));
-    for (String service : List.of("parameter_server", "gradient_aggregator", "trainer")) {
+        "trainer.stream.transport=grpc", "trainer.step_delay_ms=" + STEP_DELAY_MILLIS));
+    for (String service : List.of("parameter_server", "gradient_aggregator")) {
       all.add(service + ".stream.ping_interval_ms=" + PING_INTERVAL_MILLIS);
       all.add(service + ".stream.ping_timeout_ms=" + PING_TIMEOUT_MILLIS);
     }
@@ -103,36 +98,26 @@ final class AttackedJob implements AutoCloseable {
       all.addAll(List.of("node.tls.certificate=" + pem.certificate(), "node.tls.key=" + pem.key(),
           "node.tls.ca=" + pem.ca(), "node.tls.verify_host=false"));
     }
-    LocalCluster.Options options = LocalCluster.Options.of(job, ProcessSettings.load(null, List.of(), all, new JsonObject()))
-        .withProgram(program).withProgress(Progress.none());
-    cluster = LocalCluster.start(model == null ? options.withoutHazelcast() : options);
+    cluster = LocalCluster.start(LocalCluster.Options
+        .of(job, ProcessSettings.load(null, List.of(), all, new JsonObject())).withProgram(program)
+        .withProgress(Progress.none()));
+    cluster.results().onFailure(e -> program.stop());
     try {
-      cluster.results().onFailure(e -> {
-        while (trained.getCount() > 0) {
-          trained.countDown();
-        }
-      });
-      if (!trained.await(JavaProcess.SECONDS, TimeUnit.SECONDS)) {
-        throw new IOException("the job has not trained");
-      }
+      program.await(STEPS_BEFORE, TimeUnit.SECONDS.toMillis(JavaProcess.SECONDS));
       node = Blocking.get(cluster.nodeReady());
       rank = Blocking.get(CollectivePort.listen(node, CollectiveOptions.defaults()));
-      if (model != null) {
-        PredictorConfig predictor = new PredictorConfig(model.toString(), "", 1000, 0, 1 << 20);
-        Blocking.get(node.deploy(new PredictorVerticle(node, predictor, null)));
-      }
-      hasMember = model != null;
+      PredictorConfig predictor = new PredictorConfig(model.toString(), "", 1000, 0, 1 << 20);
+      Blocking.get(node.deploy(new PredictorVerticle(node, predictor, null)));
       memberPort = member;
       rendezvousPort = rendezvous;
       serverPort = server;
       ports = new TreeSet<>(listening());
       ports.removeAll(before);
       ports.remove(memberPort);
-      if (cluster.results().failed()) {
-        throw new IOException("the job has failed", cluster.results().cause());
-      }
     } catch (Exception e) {
-      attacked.countDown();
+      if (cluster.results().failed()) {
+        e.addSuppressed(cluster.results().cause());
+      }
       recorder.close();
       Blocking.get(cluster.close());
       throw e;
@@ -151,18 +136,8 @@ final class AttackedJob implements AutoCloseable {
   /** Returns all ports of the job. */
   List<Integer> allPorts() {
     List<Integer> all = new ArrayList<>(ports);
-    if (hasMember) {
-      all.add(memberPort);
-    }
+    all.add(memberPort);
     return all;
-  }
-
-  boolean hasMember() {
-    return hasMember;
-  }
-
-  boolean hasPredictor() {
-    return hasMember;
   }
 
   /** Returns Hazelcast's port. */
@@ -184,15 +159,31 @@ final class AttackedJob implements AutoCloseable {
     return recorder.sent().stream().map(Recording::of).toList();
   }
 
+  /** Returns the steps of the job. */
+  SteppingProgram training() {
+    return program;
+  }
+
+  /** Returns true until {@link #finish}. */
+  boolean isTraining() {
+    return !cluster.results().isComplete();
+  }
+
   /** Ends the job, which must succeed; its services stay. */
   List<RunResult> finish() {
-    attacked.countDown();
+    program.stop();
     return Blocking.get(cluster.results());
+  }
+
+  /** Returns the results of the same job, which has made as many steps, in peace, and without a network. */
+  List<RunResult> inPeace() {
+    return LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast().withProgram(new SteppingProgram(program.stop()))
+        .withProgress(Progress.none()));
   }
 
   @Override
   public void close() throws IOException {
-    attacked.countDown();
+    program.stop();
     Blocking.get(rank.close());
     Blocking.get(cluster.close());
     recorder.close();

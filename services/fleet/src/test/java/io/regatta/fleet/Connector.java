@@ -11,6 +11,9 @@ import javax.net.ssl.SSLContext;
 @FunctionalInterface
 interface Connector {
 
+  /** Name of Hazelcast's members within TLS (ALPN). */
+  String MEMBER = "regatta-member";
+
   /** TCP alone. */
   Connector TCP = (port, first) -> HostileClient.connect(port);
 
@@ -26,11 +29,13 @@ interface Connector {
    * again if a busy server has ended a handshake as too slow.
    *
    * @param version {@code TLSv1.3} or {@code TLSv1.2}
+   * @param memberPort Hazelcast's port, which it asks for nothing but a member
    */
-  static Connector tls(String version, SSLContext context) {
+  static Connector tls(String version, SSLContext context, int memberPort) {
     int most = 3;
     return (port, first) -> {
-      String[] applications = isHttp1(first) ? new String[] {"http/1.1"} : new String[] {"h2", "http/1.1"};
+      String[] applications = port == memberPort ? new String[] {MEMBER}
+          : isHttp1(first) ? new String[] {"http/1.1"} : new String[] {"h2", "http/1.1"};
       for (int tries = 1; true; tries++) {
         try {
           return HostileClient.connectTls(port, version, context, applications);

@@ -100,14 +100,15 @@ final class Floods {
   }
 
   /**
-   * Sends floods to each port at once, until the server has closed all connections in time.
+   * Sends floods to each port, until the server has closed all connections in time.
    *
    * @param each connections of a kind to a port
+   * @param atOnce connections at a time
    * @return how many they are
    */
-  static int send(Collection<Integer> ports, Map<String, byte[]> floods, int each, Connector connector)
+  static int send(Collection<Integer> ports, Map<String, byte[]> floods, int each, int atOnce, Connector connector)
       throws Exception {
-    ExecutorService senders = Executors.newCachedThreadPool();
+    ExecutorService senders = Executors.newFixedThreadPool(atOnce);
     try {
       Map<String, Future<Boolean>> sent = new LinkedHashMap<>();
       for (Map.Entry<String, byte[]> flood : floods.entrySet()) {

@@ -52,6 +52,7 @@ final class MutatedTraffic implements AutoCloseable {
   private final Deque<Open> aside = new ArrayDeque<>();
   private final Map<Integer, Integer> late = new TreeMap<>();
   private final Map<Integer, Integer> answered = new TreeMap<>();
+  private int connections;
 
   /**
    * @param recordings connections that are mutated
@@ -74,14 +75,14 @@ final class MutatedTraffic implements AutoCloseable {
   }
 
   /**
-   * Sends connections to random ports until a number of frames has been changed, and waits for the end of each.
+   * Sends connections to one port after the other until a number of frames has been changed, and waits for the end of each.
    *
    * @return number of frames and requests that were changed
    */
   int send(List<Integer> ports, int frames, Random random) throws IOException {
     int sent = 0;
     while (sent < frames) {
-      sent += send(ports.get(random.nextInt(ports.size())), random);
+      sent += send(ports.get(connections++ % ports.size()), random);
     }
     awaitEnds();
     return sent;

@@ -65,7 +65,7 @@ class StrangeNamesTest {
   void when_every_text_of_every_call_is_strange_then_each_line_of_the_log_is_one_and_short(@TempDir Path dir)
       throws Exception {
     List<HostileClient> open = new ArrayList<>();
-    try (AttackedJob job = AttackedJob.start(dir); LogLines log = LogLines.ofProcess()) {
+    try (AttackedJob job = AttackedJob.start(dir, AttackedJob.model(dir), null); LogLines log = LogLines.ofProcess()) {
       for (int port : job.ports()) {
         for (String name : List.of(FORGED, LONG)) {
           calls(port, name, open);

@@ -17,15 +17,17 @@ import javax.net.ssl.SSLSocket;
 
 /**
  * Relay on {@value #HOST} on the ports that services of 127.0.0.1 are going to have. It forwards everything to them,
- * and keeps what clients send. A job whose services announce that host is recorded from its first call on. If the job
+ * and keeps the beginning of what clients send. A job whose services announce that host is recorded from its first call on. If the job
  * has TLS, the relay ends it on both sides with the job's certificate. Thread-safe.
  */
 final class TrafficRecorder implements AutoCloseable {
 
   /** Host for {@code node.host}; {@code node.bind} is 127.0.0.1. */
   static final String HOST = "127.0.0.2";
-  private static final int MOST_BYTES = 64 << 10;
+  private static final int MOST_BYTES = 16 << 10;
   private static final int MOST_CONNECTIONS = 500;
+  /** Protocols of the job's ports within TLS: gRPC and HTTP, and Hazelcast's members. */
+  private static final String[] APPLICATIONS = {"h2", "http/1.1", Connector.MEMBER};
 
   private final List<ServerSocket> listening = new ArrayList<>();
   private final List<Socket> open = new CopyOnWriteArrayList<>();
@@ -70,10 +72,11 @@ final class TrafficRecorder implements AutoCloseable {
 
   private void relay(Socket accepted, int port) {
     try {
+      Socket client = tls == null ? accepted : ofClient(accepted);
       Socket plain = new Socket(InetAddress.getByName("127.0.0.1"), port);
       plain.setTcpNoDelay(true);
+      open.removeIf(Socket::isClosed);
       open.add(plain);
-      Socket client = tls == null ? accepted : ofClient(accepted);
       Socket service = tls == null ? plain : ofService(plain, ((SSLSocket) client).getApplicationProtocol());
       ByteArrayOutputStream record = new ByteArrayOutputStream();
       if (sent.size() < MOST_CONNECTIONS) {
@@ -89,7 +92,7 @@ final class TrafficRecorder implements AutoCloseable {
   private SSLSocket ofClient(Socket accepted) throws IOException {
     SSLSocket socket = (SSLSocket) tls.getSocketFactory().createSocket(accepted, null, true);
     socket.setUseClientMode(false);
-    return shaken(socket, "h2", "http/1.1");
+    return shaken(socket, APPLICATIONS);
   }
 
   private SSLSocket ofService(Socket plain, String protocol) throws IOException {
