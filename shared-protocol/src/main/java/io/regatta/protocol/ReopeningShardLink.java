@@ -15,6 +15,7 @@ import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.loop.Loop;
+import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.vertx.LoopFutures;
 import io.vertx.core.Future;
 import io.vertx.core.http.HttpClosedException;
@@ -52,6 +53,7 @@ public final class ReopeningShardLink implements ShardLink {
   private final Supplier<Future<GrpcShardLink>> open;
   private final int maxRequests;
   private final String peer;
+  private final PeerLog resets = new PeerLog(LOG);
   /** Unanswered requests in the order in which they were made; compared by identity. */
   private final Set<Request<?>> unanswered = new LinkedHashSet<>();
   private GrpcShardLink link;
@@ -154,7 +156,7 @@ public final class ReopeningShardLink implements ShardLink {
       return;
     }
     reopening = true;
-    LOG.warn("the connection of trainer {} of job {} with {} was reset; it opens another and repeats {} requests: {}",
+    resets.warn("the connection of trainer {} of job {} with {} was reset; it opens another and repeats {} requests: {}",
         trainer.rank(), job.job(), peer, unanswered.size(), why.getMessage());
     open.get().onComplete(opened -> {
       if (over != null) {
