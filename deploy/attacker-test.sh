@@ -12,7 +12,7 @@
 # The job must end with the parameters of the same job in one process; the second one may instead end with an error of one line. If the
 # attacker learns or changes more than that ports are there and which certificates they show, the test fails. Run it as
 #   deploy/attacker-test.sh
-# Variables: DOORS (locked; token: without TLS; open: with node.security.open, where the attacker must find much), STEPS (2000, 50 ms and more each) of the
+# Variables: DOORS (locked; open: with node.security.open, where the attacker must find much), STEPS (2000, 50 ms and more each) of the
 # job, ATTACKS (outside poisoned) which of both is tried, KEEP=1 to keep the logs and recordings.
 # Needs root, ip (iproute2), tcpdump, openssl, a JDK, and arpspoof (dsniff) and nft (nftables) for the second job.
 set -euo pipefail
@@ -27,7 +27,7 @@ needs javac "a JDK"
 jar
 doors=${DOORS:-locked}
 attacks=${ATTACKS:-outside poisoned}
-[ $doors = locked ] || attacks=outside # without TLS the page says that one on the way can change what it likes
+[ $doors = locked ] || attacks=outside # the attacker on the way has nothing to break
 [[ " $attacks " != *" poisoned "* ]] || { needs arpspoof "Debian's dsniff"; needs nft "Debian's nftables"; }
 work_with at 4
 
@@ -58,7 +58,6 @@ case $doors in
     export REGATTA_NODE_TOKEN_FILE=$work/job/token REGATTA_NODE_TLS_CA=$work/job/ca.crt
     export REGATTA_NODE_TLS_CERTIFICATE=$work/job/tls.crt REGATTA_NODE_TLS_KEY=$work/job/tls.key
     ;;
-  token) export REGATTA_NODE_TOKEN_FILE=$work/job/token ;;
   open) export REGATTA_NODE_SECURITY_OPEN=true ;;
   *) fail "there are no doors $doors" ;;
 esac
