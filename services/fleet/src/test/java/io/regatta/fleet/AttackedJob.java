@@ -30,7 +30,7 @@ import java.util.concurrent.TimeUnit;
 final class AttackedJob implements AutoCloseable {
 
   static final String TOKEN = "the-token-of-an-attacked-job";
-  /** Shorter than the default, for which load-tests/attack.sh waits: nothing else depends on it. */
+  /** Shorter than the default, so that the test does not wait for it: nothing but that time depends on it. */
   private static final int AUTHENTICATE_MILLIS = Integer.getInteger("attack.authenticate_ms", 4000);
   /** Budget of time of a connection: one second is for the last answers, the others are for a crowded machine. */
   static final int CLOSED_WITHIN_MILLIS = AUTHENTICATE_MILLIS + 5000;
