@@ -25,7 +25,6 @@ import io.regatta.protocol.rendezvous.WatchRequest;
 import io.regatta.protocol.stream.FreezableProxy;
 import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
-import io.regatta.protocol.stream.Transport;
 import io.vertx.core.Context;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -41,7 +40,7 @@ import org.junit.jupiter.api.Test;
 
 /** Control calls against a stock grpc-java server: answers, statuses with their text, watches, lost and frozen peers. */
 class ControlCallsTest {
-  private static final StreamOptions QUICK = StreamOptions.defaults().withPing(20, 300);
+  private static final StreamOptions QUICK = StreamOptions.defaults().with(s -> s.pingIntervalMillis(20).pingTimeoutMillis(300));
   private static final MethodDescriptor<AddRequest, AddReply> ADD = MethodDescriptor.<AddRequest, AddReply>newBuilder()
       .setType(MethodDescriptor.MethodType.UNARY).setFullMethodName("regatta.Rendezvous/Add")
       .setRequestMarshaller(ProtoUtils.marshaller(AddRequest.getDefaultInstance()))
@@ -234,7 +233,8 @@ class ControlCallsTest {
 
   @Test
   void a_peer_that_never_speaks_is_given_up() throws Exception {
-    StreamOptions hasty = new StreamOptions(1024, 8192, 1 << 20, 4, 65_535, 65_535, 16_384, 50, 200, 300, Transport.AUTO);
+    StreamOptions hasty = StreamOptions.defaults()
+        .with(s -> s.pingIntervalMillis(50).pingTimeoutMillis(200).connectTimeoutMillis(300));
     int port = get(loop.vertx.createNetServer().connectHandler(s -> s.pause()).listen(0, "127.0.0.1")).actualPort();
     ParameterServerControl control = new ParameterServerControl(new VertxNetwork(loop.vertx, hasty), "127.0.0.1", port);
     assertThatThrownBy(() -> get(control.shardMap())).isInstanceOf(PeerLost.class)

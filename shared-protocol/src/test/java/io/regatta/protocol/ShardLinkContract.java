@@ -68,7 +68,8 @@ abstract class ShardLinkContract {
   }
 
   ShardLinkContract(Transport transport, PeerSecurity security) {
-    options = StreamOptions.defaults().withChunkBytes(1024).withLimits(8192, 1 << 20, 16)
+    options = StreamOptions.defaults()
+        .with(s -> s.chunkBytes(1024).maxMessageBytes(8192).maxRequestBytes(1 << 20).maxRequests(16))
         .withTransport(transport).withSecurity(security);
   }
 
@@ -187,7 +188,7 @@ abstract class ShardLinkContract {
   @Test
   void a_pull_waits_without_limit_while_the_shard_lives_and_no_longer_when_it_freezes() throws Exception {
     FreezableProxy proxy = new FreezableProxy(loop.vertx, server.actualPort());
-    GrpcShardLink link = get(open(proxy.port(), options.withPing(50, 500)));
+    GrpcShardLink link = get(open(proxy.port(), options.with(s -> s.pingIntervalMillis(50).pingTimeoutMillis(500))));
     get(call(link, l -> l.register(job("frozen", Mode.ASYNC, 1, 8), new TrainerId(0, 1), 0)));
     CompletableFuture<Pulled> waiting = call(link, l -> l.pull(DENSE)).toCompletableFuture();
     Promise<Void> longer = Promise.promise();

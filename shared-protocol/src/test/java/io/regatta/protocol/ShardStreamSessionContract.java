@@ -53,8 +53,10 @@ abstract class ShardStreamSessionContract {
   }
 
   ShardStreamSessionContract(Transport transport, PeerSecurity security) {
-    options = StreamOptions.defaults().withWindows(65_535, 1 << 20).withChunkBytes(32 << 10)
-        .withLimits(64 << 10, 1 << 20, 4).withTransport(transport).withSecurity(security);
+    options = StreamOptions.defaults()
+        .with(s -> s.initialWindowBytes(65_535).connectionWindowBytes(1 << 20)
+            .chunkBytes(32 << 10).maxMessageBytes(64 << 10).maxRequestBytes(1 << 20).maxRequests(4))
+        .withTransport(transport).withSecurity(security);
   }
 
   /** A shard whose answers the test gives, or gives beforehand. Its fields are read by the test between events. */

@@ -42,7 +42,7 @@ public record DenseTask(int elements, StreamOptions options) {
     for (int i = 0; i < told.size(); i++) {
       JsonObject one = told.getJsonObject(i);
       tasks.add(new DenseTask(one.getInteger("elements"), StreamOptions.defaults().withChunkBytes(one.getInteger("chunk"))
-          .withWindows(one.getInteger("window"), one.getInteger("connection_window"))
+          .with(s -> s.initialWindowBytes(one.getInteger("window")).connectionWindowBytes(one.getInteger("connection_window")))
           .withMaxFrameBytes(one.getInteger("frame"))));
     }
     return tasks;

@@ -42,8 +42,9 @@ public final class SweepDriver {
   private static List<Setting> settings() {
     List<Setting> all = new ArrayList<>();
     add(all, "stream.chunk_bytes", DEFAULTS::withChunkBytes, 256 * KILO, 512 * KILO, MEGA, 2 * MEGA, 4 * MEGA);
-    add(all, "stream.initial_window_bytes", bytes -> DEFAULTS.withWindows(bytes, bytes * CONNECTION), MEGA, 4 * MEGA,
-        16 * MEGA, 64 * MEGA);
+    add(all, "stream.initial_window_bytes",
+        bytes -> DEFAULTS.with(s -> s.initialWindowBytes(bytes).connectionWindowBytes(bytes * CONNECTION)),
+        MEGA, 4 * MEGA, 16 * MEGA, 64 * MEGA);
     add(all, "stream.max_frame_bytes", DEFAULTS::withMaxFrameBytes, 16 * KILO, 64 * KILO, 256 * KILO);
     return all;
   }

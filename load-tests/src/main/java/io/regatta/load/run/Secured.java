@@ -62,9 +62,6 @@ public final class Secured {
   }
 
   private static NodeConfig node(String host, TlsConfig tls, Secret token) {
-    NodeConfig d = NodeConfig.defaults();
-    return new NodeConfig(d.cluster(), new AdminConfig(false, 0, "", d.admin().healthTimeoutMs()), host,
-        d.readyTimeoutSeconds(), d.longWaitSeconds(), d.eventLoops(), false, "", tls, token, "", d.security(),
-        d.connections());
+    return NodeConfig.defaults().with(c -> c.admin(new AdminConfig(false, 0, "", 2000)).host(host).tls(tls).token(token));
   }
 }

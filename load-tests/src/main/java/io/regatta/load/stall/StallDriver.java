@@ -37,7 +37,7 @@ public final class StallDriver {
   static StreamOptions options(JsonObject setup) {
     StreamOptions defaults = StreamOptions.defaults().withTransport(Transport.GRPC);
     int window = setup.getInteger("window_bytes");
-    return defaults.withWindows(window, Math.max(window, defaults.connectionWindowBytes()));
+    return defaults.with(s -> s.initialWindowBytes(window).connectionWindowBytes(Math.max(window, defaults.connectionWindowBytes())));
   }
 
   /**

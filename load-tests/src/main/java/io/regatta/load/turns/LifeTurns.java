@@ -57,7 +57,7 @@ final class LifeTurns {
     this.rows = rows;
     shard = new ParameterShard(0, new ShardLimits(1, 64, 64, rows, 0, true), clock, later::add);
     SparseTableSpec table = new SparseTableSpec(TABLE, dim, InitializerSpec.uniform(-0.1f, 0.1f), rule,
-        TableLife.counted().withShrink(0, 0, TTL_SECONDS));
+        TableLife.counted().withTtlSeconds(TTL_SECONDS));
     shard.register(LoneJob.spec(JOB, 8192,
         new ModelSpec(1, List.of(), OptimizerSpec.sgd(0.01), List.of(table))), trainer, 0);
   }

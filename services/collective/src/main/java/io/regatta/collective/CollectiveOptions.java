@@ -3,21 +3,23 @@ package io.regatta.collective;
 import io.regatta.core.collective.schedule.Choices;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.stream.StreamOptions;
+import io.soabase.recordbuilder.core.RecordBuilder;
 
 /**
- * Options of collective calls.
+ * How collective calls are carried out.
  *
  * @param stream sizes and ways of the streams between ranks; its ping times follow from the failure timeout
- * @param failureTimeoutMillis within which a rank that is frozen or cut off is noticed, at least 3; a process that dies
- *     is noticed at once
+ * @param failureTimeoutMillis within which a rank that is frozen or cut off is noticed, at least 3; a process that dies is
+ *     noticed at once
  * @param choices of algorithms; the same at all ranks
- * @param busyPollMicros how long the loop of a rank that waits for the next message of a call of a few MB polls before
- *     it sleeps, if this host has a core for each of its ranks; 0: it sleeps at once
- * @param startTimeoutMillis how long ranks wait for each other to form a generation, and repeat attempts to connect. 0:
- *     the connect timeout of a stream and a second, with one attempt, as is right if others can take a rank's place
+ * @param busyPollMicros how long the loop of a rank that waits for the next message of a call of a few MB looks for it again and
+ *     again before it sleeps, if this host has a core for each of its ranks; 0: it sleeps at once
+ * @param startTimeoutMillis how long ranks wait for each other to form a generation, and repeat attempts to connect; 0: for the
+ *     connect time-out of a stream and a second, with one attempt, as where others can take a rank's place
  */
+@RecordBuilder
 public record CollectiveOptions(StreamOptions stream, long failureTimeoutMillis, Choices choices, int busyPollMicros,
-    long startTimeoutMillis) {
+    long startTimeoutMillis) implements CollectiveOptionsBuilder.With {
   /** A multiple of the time of a message of a few KB with a wake-up; less than a slice of the scheduler's. */
   public static final int BUSY_POLL_MICROS = 100;
   /** A second: a longer wait is for a rank that does something else. */
@@ -35,7 +37,8 @@ public record CollectiveOptions(StreamOptions stream, long failureTimeoutMillis,
     if (startTimeoutMillis < 0) {
       throw new InvalidInput("the start time-out is " + startTimeoutMillis + " ms but must not be negative");
     }
-    stream = stream.withPing(failureTimeoutMillis / 3, failureTimeoutMillis - failureTimeoutMillis / 3);
+    long third = failureTimeoutMillis / 3;
+    stream = stream.with(s -> s.pingIntervalMillis(third).pingTimeoutMillis(failureTimeoutMillis - third));
   }
 
   long busyPollNanos() {
@@ -50,33 +53,5 @@ public record CollectiveOptions(StreamOptions stream, long failureTimeoutMillis,
   /** Returns the defaults: default streams, 10 s, the table that is shipped, {@value #BUSY_POLL_MICROS} µs. */
   public static CollectiveOptions defaults() {
     return new CollectiveOptions(StreamOptions.defaults(), 10_000, Choices.defaults(), BUSY_POLL_MICROS, 0);
-  }
-
-  /** Returns a copy with other streams; their ping times are not used. */
-  public CollectiveOptions withStream(StreamOptions options) {
-    return new CollectiveOptions(options, failureTimeoutMillis, choices, busyPollMicros, startTimeoutMillis);
-  }
-
-  /** Returns a copy with another failure timeout, in milliseconds. */
-  public CollectiveOptions withFailureTimeout(long millis) {
-    return new CollectiveOptions(stream, millis, choices, busyPollMicros, startTimeoutMillis);
-  }
-
-  /** Returns a copy with another table. */
-  public CollectiveOptions withChoices(Choices table) {
-    return new CollectiveOptions(stream, failureTimeoutMillis, table, busyPollMicros, startTimeoutMillis);
-  }
-
-  /** Returns a copy with another time for polling, in microseconds. */
-  public CollectiveOptions withBusyPoll(int micros) {
-    return new CollectiveOptions(stream, failureTimeoutMillis, choices, micros, startTimeoutMillis);
-  }
-
-  /**
-   * Returns a copy for ranks that all start at about the same time: each waits this long for the others, in
-   * milliseconds.
-   */
-  public CollectiveOptions withStartTimeout(long millis) {
-    return new CollectiveOptions(stream, failureTimeoutMillis, choices, busyPollMicros, millis);
   }
 }

@@ -31,7 +31,7 @@ final class LocalGroup implements AutoCloseable {
 
   /** @param aggregators endpoints of who sums for them */
   LocalGroup(Vertx vertx, List<String> hosts, Transport transport, Choices choices, List<String> aggregators) {
-    CollectiveOptions options = CollectiveOptions.defaults().withFailureTimeout(3000).withChoices(choices)
+    CollectiveOptions options = CollectiveOptions.defaults().withFailureTimeoutMillis(3000).withChoices(choices)
         .withStream(StreamOptions.defaults().withTransport(transport));
     for (String host : hosts) {
       ports.add(get(CollectivePort.listen(vertx, host, options, waits)));

@@ -58,13 +58,10 @@ class LostRankTest {
   }
 
   private CollectivePort listen(Vertx on, Transport transport, int connectMillis, long startMillis) {
-    StreamOptions d = StreamOptions.defaults();
-    StreamOptions stream = new StreamOptions(d.chunkBytes(), d.maxMessageBytes(), d.maxRequestBytes(), d.maxRequests(),
-        d.initialWindowBytes(), d.connectionWindowBytes(), d.maxFrameBytes(), d.pingIntervalMillis(), d.pingTimeoutMillis(),
-        connectMillis, transport);
+    StreamOptions stream = StreamOptions.defaults().with(s -> s.connectTimeoutMillis(connectMillis).transport(transport));
     CollectivePort port = get(CollectivePort.listen(on, "127.0.0.1",
-        CollectiveOptions.defaults().withStream(stream).withFailureTimeout(FAILURE_MILLIS)
-            .withStartTimeout(startMillis), waits));
+        CollectiveOptions.defaults().withStream(stream).withFailureTimeoutMillis(FAILURE_MILLIS)
+            .withStartTimeoutMillis(startMillis), waits));
     ports.add(port);
     return port;
   }

@@ -41,7 +41,7 @@ class RandomKillsTest {
   }
 
   private CollectivePort listen(Transport transport) {
-    return get(CollectivePort.listen(vertx, "127.0.0.1", CollectiveOptions.defaults().withFailureTimeout(3000)
+    return get(CollectivePort.listen(vertx, "127.0.0.1", CollectiveOptions.defaults().withFailureTimeoutMillis(3000)
         .withStream(StreamOptions.defaults().withTransport(transport)), waits));
   }
 

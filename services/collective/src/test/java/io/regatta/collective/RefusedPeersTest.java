@@ -60,8 +60,8 @@ class RefusedPeersTest {
     peer = PeerSecurity.of(pem.files(), Token.of(TOKEN, "a test"));
     withoutToken = PeerSecurity.of(pem.files(), Token.NONE);
     Path token = SecretFiles.write(dir.resolve("token"), TOKEN);
-    NodeConfig config = NodeConfig.defaults().withSecurity(new TlsConfig(pem.certificate().toString(), pem.key().toString(),
-        pem.ca().toString(), true, true, 0), token.toString());
+    NodeConfig config = NodeConfig.defaults().withTls(new TlsConfig(pem.certificate().toString(), pem.key().toString(),
+        pem.ca().toString(), true, true, 0)).withTokenFile(token.toString());
     node = get(Node.embedded(VERTX, null, config, "trainer"));
     rendezvous = new RendezvousVerticle(node, Settings.bind(new JsonObject().put("http", new JsonObject().put("gloo_port", 0)
         .put("launch_port", 0)), RendezvousConfig.class));

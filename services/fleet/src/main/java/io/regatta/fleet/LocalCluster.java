@@ -17,6 +17,7 @@ import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.service.TrainerVerticle;
 import io.regatta.trainer.snapshot.StartingPoint;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -45,8 +46,9 @@ public final class LocalCluster {
    * @param faults that are injected
    * @param progress where the first trainer reports; null: a bar on a terminal, lines elsewhere
    */
+  @RecordBuilder
   public record Options(JobConfig job, TrainingProgram program, boolean clustered, NodeConfig node,
-      ServiceConfigs services, Faults faults, Progress progress) {
+      ServiceConfigs services, Faults faults, Progress progress) implements LocalClusterOptionsBuilder.With {
 
     /** Returns options for the job as it is, in a Hazelcast cluster of its own. */
     public static Options of(JobConfig job) {
@@ -58,33 +60,9 @@ public final class LocalCluster {
       return of(job).withNode(place.simulationNode()).withServices(place.simulation(job));
     }
 
-    public Options withProgram(TrainingProgram other) {
-      return new Options(job, other, clustered, node, services, faults, progress);
-    }
-
+    /** Returns the same options with the directory on a Vertx without cluster. */
     public Options withoutHazelcast() {
-      return new Options(job, program, false, node, services, faults, progress);
-    }
-
-    public Options withFaults(Faults other) {
-      return new Options(job, program, clustered, node, services, other, progress);
-    }
-
-    public Options withProgress(Progress other) {
-      return new Options(job, program, clustered, node, services, faults, other);
-    }
-
-    public Options withNode(NodeConfig other) {
-      return new Options(job, program, clustered, other, services, faults, progress);
-    }
-
-    public Options withServices(ServiceConfigs other) {
-      return new Options(job, program, clustered, node, other, faults, progress);
-    }
-
-    /** Returns the same options for another job. */
-    public Options withJob(JobConfig other) {
-      return new Options(other, program, clustered, node, services, faults, progress);
+      return withClustered(false);
     }
   }
 

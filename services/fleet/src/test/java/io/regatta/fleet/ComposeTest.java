@@ -41,7 +41,7 @@ class ComposeTest {
     for (JsonObject layer : layers) {
       layer.getJsonObject("environment").forEach(variable -> environment.put(variable.getKey(), variable.getValue().toString()));
     }
-    return ProcessSettings.load(new Settings.Sources(null, List.of(), environment, Map.of(), List.of(), List.of(), new JsonObject(), List.of()))
+    return ProcessSettings.load(Settings.Sources.NONE.withEnvironment(environment))
         .node();
   }
 

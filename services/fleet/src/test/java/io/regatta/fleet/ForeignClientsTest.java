@@ -155,8 +155,8 @@ class ForeignClientsTest {
     Blocking.get(hosting.deployVerticle(both));
     ports.put("server with rendezvous", both.port());
     Path token = SecretFiles.write(dir.resolve("token"), TOKEN);
-    RendezvousVerticle closed = new RendezvousVerticle(node(guarded, NodeConfig.defaults().withSecurity(NodeConfig.defaults().tls(),
-        token.toString())), RendezvousConfig.defaults());
+    RendezvousVerticle closed = new RendezvousVerticle(node(guarded, NodeConfig.defaults()
+        .withTokenFile(token.toString())), RendezvousConfig.defaults());
     Blocking.get(guarded.deployVerticle(closed));
     guardedPort = closed.port();
   }

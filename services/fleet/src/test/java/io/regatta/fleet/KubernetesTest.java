@@ -213,8 +213,8 @@ class KubernetesTest {
   private static ProcessSettings place(Kustomized built, Pod pod) {
     Map<String, String> environment = Checkout.imageVariables();
     environment.putAll(pod.environment());
-    return ProcessSettings.load(new Settings.Sources(pod.file(built, pod.option("-conf")), part(pod).options(), environment, Map.of(),
-        List.of(), List.of(), new JsonObject(), List.of()));
+    return ProcessSettings.load(Settings.Sources.NONE
+        .with(s -> s.file(pod.file(built, pod.option("-conf"))).variables(part(pod).options()).environment(environment)));
   }
 
   private static JobConfig job(Kustomized built, Pod pod) {

@@ -46,8 +46,8 @@ class LaunchingPageTest {
     assertThat(starts).hasSize(1 + job.servers() + job.trainers());
     for (String start : starts) {
       assertThat(start).containsPattern("-jar services/([a-z-]+)/target/\\1\\.jar -conf cluster\\.yaml --set ");
-      ProcessSettings place = ProcessSettings.load(new Settings.Sources(shared, List.of(), Map.of(), Map.of(), List.of(),
-          List.of(start.substring(start.indexOf("--set ") + "--set ".length())), new JsonObject(), List.of()));
+      ProcessSettings place = ProcessSettings.load(Settings.Sources.NONE.withFile(shared)
+          .withOverrides(List.of(start.substring(start.indexOf("--set ") + "--set ".length()))));
       assertThat(place.node().tokenFile()).isEqualTo("token");
       assertThat(place.node().cluster().port()).isEqualTo(start.contains("rendezvous") ? 5701 : 0);
       if (start.contains("parameter-server")) {

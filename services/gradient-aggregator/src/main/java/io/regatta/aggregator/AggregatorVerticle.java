@@ -89,7 +89,8 @@ public final class AggregatorVerticle extends VerticleBase {
         .compose(listening -> {
           port = listening;
           collectives = new CollectiveAggregator(context, node.host() + ":" + port(), CollectiveOptions.defaults()
-              .withStream(options).withStartTimeout(node.config().readyTimeout().toMillis()), node.waits(), config.limits().jobs(), config.limits().bytes());
+              .withStream(options).withStartTimeoutMillis(node.config().readyTimeout().toMillis()), node.waits(),
+              config.limits().jobs(), config.limits().bytes());
           local = LocalStreams.serve(VertxLoop.of(context), node.host(), port.port(), paths(), options);
           waits = node.waits().source(VertxLoop.of(context), endpoint::waits);
           measure();

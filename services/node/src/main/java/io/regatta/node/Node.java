@@ -377,7 +377,8 @@ public final class Node {
   public StreamOptions control() {
     StreamOptions options = StreamOptions.defaults();
     long quarter = config.readyTimeout().toMillis() / CONNECTIONS_PER_READY_TIMEOUT;
-    return streams(options.withConnectTimeout((int) Math.max(LEAST_CONNECT_MILLIS, Math.min(quarter, options.connectTimeoutMillis()))));
+    long millis = Math.max(LEAST_CONNECT_MILLIS, Math.min(quarter, options.connectTimeoutMillis()));
+    return streams(options.withConnectTimeoutMillis((int) millis));
   }
 
   /** Returns the network of control calls to other processes; see {@link #control}. */

@@ -10,11 +10,13 @@ import io.regatta.protocol.file.SecretFile;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.Token;
 import io.regatta.protocol.security.Tokens;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Settings common to all processes: the section {@code node} of every service. Immutable. */
+/** What every process is configured with alike: the section {@code node} of every service. Immutable. */
+@RecordBuilder
 public record NodeConfig(
     @Setting(doc = "How this process finds the others.")
     ClusterConfig cluster,
@@ -57,7 +59,7 @@ public record NodeConfig(
     SecurityConfig security,
 
     @Setting(doc = "How many connections a port accepts, and how long one may be without authentication.")
-    ConnectionsConfig connections) {
+    ConnectionsConfig connections) implements NodeConfigBuilder.With {
 
   public NodeConfig {
     atLeast(1, "ready_timeout_seconds", readyTimeoutSeconds);
@@ -66,14 +68,6 @@ public record NodeConfig(
     if (!token.isBlank() && !tokenFile.isBlank()) {
       throw new InvalidInput("token and token_file are given: give one");
     }
-  }
-
-  /** Creates settings without TLS and token. */
-  public NodeConfig(ClusterConfig cluster, AdminConfig admin, String host, int readyTimeoutSeconds, int longWaitSeconds,
-      int eventLoops, boolean vertxMetrics) {
-    this(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics,
-        "", Settings.defaults(TlsConfig.class), Secret.NONE, "", Settings.defaults(SecurityConfig.class),
-        Settings.defaults(ConnectionsConfig.class));
   }
 
   private static void atLeast(int least, String key, int value) {
@@ -102,41 +96,6 @@ public record NodeConfig(
     if (!cluster.canMeetOthers()) {
       throw new InvalidInput("no seeds: give --seeds HOST:PORT (node.cluster.seeds)" + otherwise);
     }
-  }
-
-  /** Returns a copy with another time to wait for others, s. */
-  public NodeConfig withReadyTimeout(int seconds) {
-    return new NodeConfig(cluster, admin, host, seconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
-        tokenFile, security, connections);
-  }
-
-  /** Returns a copy with another host, see {@code host}. */
-  public NodeConfig withHost(String other) {
-    return new NodeConfig(cluster, admin, other, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
-        tokenFile, security, connections);
-  }
-
-  /** Returns a copy with another cluster section. */
-  public NodeConfig withCluster(ClusterConfig other) {
-    return new NodeConfig(other, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
-        tokenFile, security, connections);
-  }
-
-  /** Returns a copy with this TLS and the token of this file. */
-  public NodeConfig withSecurity(TlsConfig otherTls, String otherTokenFile) {
-    return new NodeConfig(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, otherTls,
-        Secret.NONE, otherTokenFile, security, connections);
-  }
-
-  /** Returns a copy with the token, or the tokens, of a file. */
-  public NodeConfig withTokenFile(String file) {
-    return withSecurity(tls, file);
-  }
-
-  /** Returns a copy with another section {@code security}. */
-  public NodeConfig withSecurity(SecurityConfig other) {
-    return new NodeConfig(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind,
-        tls, token, tokenFile, other, connections);
   }
 
   /**

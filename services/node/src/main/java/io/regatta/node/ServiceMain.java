@@ -239,7 +239,7 @@ public final class ServiceMain<R extends Record> {
     List<String> others = Sections.except(List.copyOf(sections.keySet()));
     try {
       return Blocking.get(Settings.load(reader, Schema.sections(sections),
-          Settings.Sources.ofProcess(options.conf, given, options.overrides).without(others)));
+          Settings.Sources.ofProcess(options.conf, given, options.overrides).withIgnored(others)));
     } finally {
       Blocking.get(reader.close());
     }

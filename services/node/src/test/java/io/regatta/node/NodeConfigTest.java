@@ -15,9 +15,10 @@ class NodeConfigTest {
   @Test
   void what_is_the_same_but_for_one_thing_is_the_same_but_for_that() throws ReflectiveOperationException {
     NodeConfig d = Settings.defaults(NodeConfig.class);
-    NodeConfig all = new NodeConfig(d.cluster(), d.admin(), "10.0.0.7", 7, 8, 2, true, "0.0.0.0", d.tls(),
-        new Secret("a token of sixteen"), "", new SecurityConfig(true, "", 0), new ConnectionsConfig(9, 3, 4000));
-    Map<NodeConfig, String> changed = Map.of(all.withHost("10.0.0.8"), "host", all.withReadyTimeout(9), "readyTimeoutSeconds",
+    NodeConfig all = d.with(c -> c.host("10.0.0.7").readyTimeoutSeconds(7).longWaitSeconds(8).eventLoops(2)
+        .vertxMetrics(true).bind("0.0.0.0").token(new Secret("a token of sixteen"))
+        .security(new SecurityConfig(true, "", 0)).connections(new ConnectionsConfig(9, 3, 4000)));
+    Map<NodeConfig, String> changed = Map.of(all.withHost("10.0.0.8"), "host", all.withReadyTimeoutSeconds(9), "readyTimeoutSeconds",
         all.withCluster(ClusterConfig.fixed(Map.of("rendezvous", "10.0.0.9:7"))), "cluster");
     for (Map.Entry<NodeConfig, String> one : changed.entrySet()) {
       for (RecordComponent component : NodeConfig.class.getRecordComponents()) {

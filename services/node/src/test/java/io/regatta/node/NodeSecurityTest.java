@@ -66,7 +66,7 @@ class NodeSecurityTest {
 
   private EffectiveConfig load(Map<String, String> environment, Map<String, String> properties, List<String> overrides) {
     return get(Settings.load(vertx, Schema.sections(Map.of(Sections.NODE, NodeConfig.class)),
-        new Sources(null, environment, properties, overrides, new JsonObject(), List.of())));
+        Sources.NONE.with(s -> s.environment(environment).properties(properties).overrides(overrides))));
   }
 
   private static NodeConfig bind(EffectiveConfig effective) {
@@ -132,8 +132,8 @@ class NodeSecurityTest {
   void the_admin_port_shows_health_to_everybody_and_the_rest_to_those_with_certificate_and_token() throws Exception {
     Pem pem = new Certificates(dir).issue("ca", "node");
     Path token = SecretFiles.write(dir.resolve("token"), SECRET);
-    NodeConfig config = NodeConfig.defaults().withSecurity(new TlsConfig(pem.certificate().toString(), pem.key().toString(),
-        pem.ca().toString(), true, true, 0), token.toString());
+    NodeConfig config = NodeConfig.defaults().withTls(new TlsConfig(pem.certificate().toString(), pem.key().toString(),
+        pem.ca().toString(), true, true, 0)).withTokenFile(token.toString());
     Node node = get(Node.embedded(vertx, null, config, "server"));
     PeerSecurity probe = PeerSecurity.of(new TlsFiles(null, null, pem.ca(), true, true), Token.NONE);
     PeerSecurity peer = PeerSecurity.of(pem.files(), Token.NONE);
@@ -182,7 +182,7 @@ class NodeSecurityTest {
   @Test
   void a_port_needs_a_certificate() {
     Pem pem = new Certificates(dir).issue("ca", "node");
-    NodeConfig config = NodeConfig.defaults().withSecurity(new TlsConfig("", "", pem.ca().toString(), true, true, 0), "");
+    NodeConfig config = NodeConfig.defaults().withTls(new TlsConfig("", "", pem.ca().toString(), true, true, 0));
     assertThatThrownBy(() -> get(Node.embedded(vertx, null, config, "server"))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("node.tls.certificate and node.tls.key are missing");
   }

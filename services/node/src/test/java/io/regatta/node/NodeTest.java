@@ -189,7 +189,7 @@ class NodeTest {
   @Test
   void vertxsOwnMetricsAreShownWhereAskedFor() throws Exception {
     NodeConfig d = fixed();
-    Node node = get(Node.start(new NodeConfig(d.cluster(), d.admin(), d.host(), 5, 5, 2, true), "rendezvous"));
+    Node node = get(Node.start(d.with(c -> c.eventLoops(2).vertxMetrics(true)), "rendezvous"));
     HttpClient client = node.vertx().createHttpClient();
     get(node.vertx().createHttpServer().requestHandler(request -> request.response().end()).listen(0, "127.0.0.1")
         .compose(server -> client.request(HttpMethod.GET, server.actualPort(), "127.0.0.1", "/"))
@@ -206,8 +206,7 @@ class NodeTest {
     LeftoverThreads threads = LeftoverThreads.snapshot();
     Node first = get(Node.start(fixed(), "first"));
     NodeConfig d = fixed();
-    NodeConfig same = new NodeConfig(d.cluster(), new AdminConfig(true, first.adminPort(), "", 2000), "127.0.0.1", 5, 5, 0,
-        false);
+    NodeConfig same = d.with(c -> c.admin(new AdminConfig(true, first.adminPort(), "", 2000)).host("127.0.0.1"));
     assertThatThrownBy(() -> get(Node.start(same, "second")))
         .hasMessageContaining("admin port " + first.adminPort()).hasMessageContaining("in use");
     get(first.close());
@@ -220,12 +219,10 @@ class NodeTest {
     NodeConfig d = NodeConfig.defaults();
     for (NodeConfig base : List.of(d, fixed())) {
       assertThatThrownBy(() -> get(Node.start(
-          new NodeConfig(base.cluster(), base.admin(), "192.0.2.1", 5, 5, 0, false)
-          .withSecurity(new SecurityConfig(true, "", 0)), "server")))
+          base.with(c -> c.host("192.0.2.1").security(new SecurityConfig(true, "", 0))), "server")))
           .isInstanceOf(InvalidInput.class).hasMessageContainingAll("node.host", "192.0.2.1");
-      assertThatThrownBy(() -> get(Node.start(new NodeConfig(base.cluster(),
-          new AdminConfig(true, 0, "192.0.2.1", 2000), "", 5, 5, 0, false).withSecurity(new SecurityConfig(true, "",
-          0)), "server")))
+      assertThatThrownBy(() -> get(Node.start(base.with(c -> c
+          .admin(new AdminConfig(true, 0, "192.0.2.1", 2000)).security(new SecurityConfig(true, "", 0))), "server")))
           .isInstanceOf(InvalidInput.class).hasMessageContainingAll("node.admin.host", "192.0.2.1");
     }
     threads.assertNone();

@@ -290,7 +290,8 @@ class BrokenConnectionTest {
 
   @Test
   void asManyRequestsAsAStreamMayHaveAreRepeated() throws Exception {
-    StreamOptions four = RunningServers.OPTIONS.withLimits(1 << 20, 1 << 24, 4);
+    StreamOptions four = RunningServers.OPTIONS
+        .with(s -> s.maxMessageBytes(1 << 20).maxRequestBytes(1 << 24).maxRequests(4));
     try (RunningServers servers = RunningServers.start(1, 1)) {
       JobSpec job = Jobs.spec("full", Mode.ASYNC, 2, 1);
       CuttingProxy proxy = new CuttingProxy(servers.vertx, servers.shards().get(0).getPort(), true, 0);

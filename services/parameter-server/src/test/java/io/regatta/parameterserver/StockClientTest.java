@@ -109,7 +109,7 @@ class StockClientTest {
     Path token = Files.writeString(dir.resolve("token"), "the-token-of-this-job");
     Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
     try (RunningServers servers = RunningServers.start(0, 1)) {
-      NodeConfig config = NodeConfig.defaults().withSecurity(NodeConfig.defaults().tls(), token.toString());
+      NodeConfig config = NodeConfig.defaults().withTokenFile(token.toString());
       Node node = RunningServers.get(Node.embedded(servers.vertx, servers.directory, config, "test"));
       ParameterServerVerticle server = new ParameterServerVerticle(node, ParameterServerConfig.defaults().at(0, 1, 1));
       RunningServers.get(servers.vertx.deployVerticle(server));

@@ -33,7 +33,7 @@ class TableCountersTest {
   }
 
   private static JobSpec job() {
-    TableLife life = TableLife.counted().withAdmission(2, 1).withShrink(0.5f, 1, 1_000_000);
+    TableLife life = TableLife.counted().withAdmitCount(2).with(l -> l.shrinkScore(0.5f).shrinkUnseenDays(1).ttlSeconds(1_000_000));
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     return new JobSpec("life", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, new ModelSpec(7, List.of(), sgd,
         List.of(new SparseTableSpec("t", 1, InitializerSpec.zeros(), sgd, life))));

@@ -196,7 +196,8 @@ class SeatTest {
   }
 
   private Node hasty(int readySeconds) {
-    return get(Node.embedded(rendezvous.vertx, rendezvous.directory, NodeConfig.defaults().withReadyTimeout(readySeconds), "test"));
+    return get(Node.embedded(rendezvous.vertx, rendezvous.directory,
+        NodeConfig.defaults().withReadyTimeoutSeconds(readySeconds), "test"));
   }
 
   private static ListAppender<ILoggingEvent> logOf(Class<?> of) {

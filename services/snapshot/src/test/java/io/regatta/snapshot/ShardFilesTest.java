@@ -161,7 +161,7 @@ class ShardFilesTest {
   /** A run that resumes from a snapshot numbers its shrinks from 1 again, and repeats none that came before it. */
   @Test
   void shrinks_go_on_behind_those_that_are_inside() throws IOException {
-    TableLife life = TableLife.NONE.withShrink(0, 1, 0);
+    TableLife life = TableLife.NONE.withShrinkUnseenDays(1);
     ParameterShard shard = shard(0, 1, life);
     shard.initialize("job", TRAINER, DenseMemory.of(new float[30]));
     shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds("emb", new long[] {1, 2})), false), (p, e) -> { });

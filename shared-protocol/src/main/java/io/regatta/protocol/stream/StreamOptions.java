@@ -3,6 +3,7 @@ package io.regatta.protocol.stream;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.http2.DataLane;
 import io.regatta.protocol.security.PeerSecurity;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import io.vertx.core.Future;
 import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpClientOptions;
@@ -18,23 +19,24 @@ import io.vertx.core.http.HttpVersion;
  * @param maxMessageBytes largest message accepted, header included
  * @param maxRequestBytes largest request or answer accepted, all chunks together; at a server, all requests of a stream
  *     that are incomplete at a time
- * @param maxRequests requests of one stream in progress at a time: a client refuses further ones, a server does not
- *     read them until one is answered
- * @param initialWindowBytes HTTP/2 flow-control window of a stream: bytes that a peer may send while this side holds
- *     back
+ * @param maxRequests requests of one stream in progress at a time: a client refuses further ones, a server does not read
+ *     them until one is answered
+ * @param initialWindowBytes HTTP/2 flow-control window of a stream: what a peer may send while this side holds back
  * @param connectionWindowBytes HTTP/2 flow-control window of a connection; well above a stream's, or one stalled stream
  *     blocks all
  * @param maxFrameBytes largest HTTP/2 frame
- * @param pingIntervalMillis how often each side sends the other a PING; 0: never
- * @param pingTimeoutMillis a peer that does not answer for this long is lost; it is noticed after one interval more at
+ * @param pingIntervalMillis how often each side asks the other for a sign of life; 0: never
+ * @param pingTimeoutMillis a peer that does not answer for so long is lost; it is noticed after one interval more at
  *     most
  * @param connectTimeoutMillis limit for a connection to be there and to speak HTTP/2
- * @param transport ways that may be used; both ends must allow one for it to be used
+ * @param transport which ways may be taken; both ends must allow one for it to be
  * @param security TLS and the token with which peers are called and served
  */
+@RecordBuilder
 public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequestBytes, int maxRequests,
     int initialWindowBytes, int connectionWindowBytes, int maxFrameBytes, long pingIntervalMillis,
-    long pingTimeoutMillis, int connectTimeoutMillis, Transport transport, PeerSecurity security) {
+    long pingTimeoutMillis, int connectTimeoutMillis, Transport transport, PeerSecurity security)
+    implements StreamOptionsBuilder.With {
 
   private static final int MAX_CONCURRENT_STREAMS = 10_000;
   /** The size that every HTTP/2 peer accepts, and the limit of many. */
@@ -55,14 +57,6 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
     check(connectTimeoutMillis >= 1, "connect_timeout_millis", connectTimeoutMillis, "at least 1");
   }
 
-  /** Creates options without TLS and token. */
-  public StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequestBytes, int maxRequests, int initialWindowBytes,
-      int connectionWindowBytes, int maxFrameBytes, long pingIntervalMillis, long pingTimeoutMillis, int connectTimeoutMillis,
-      Transport transport) {
-    this(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes, connectionWindowBytes, maxFrameBytes,
-        pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, PeerSecurity.NONE);
-  }
-
   private static void check(boolean condition, String key, long value, String must) {
     if (!condition) {
       throw new InvalidInput("stream." + key + " is " + value + " but must be " + must);
@@ -76,58 +70,7 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
    */
   public static StreamOptions defaults() {
     return new StreamOptions(1 << 20, 8 << 20, 2L << 30, 256, 16 << 20, 64 << 20, 64 << 10, 10_000, 20_000, 10_000,
-        Transport.AUTO);
-  }
-
-  /** Returns a copy with another chunk size. */
-  public StreamOptions withChunkBytes(int bytes) {
-    return new StreamOptions(bytes, Math.max(maxMessageBytes, bytes + 4096), maxRequestBytes, maxRequests,
-        initialWindowBytes, connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis,
-        connectTimeoutMillis, transport, security);
-  }
-
-  /** Returns a copy with other limits per message and per request, and for requests in progress. */
-  public StreamOptions withLimits(int messageBytes, long requestBytes, int requests) {
-    return new StreamOptions(Math.min(chunkBytes, messageBytes - 4096), messageBytes, requestBytes, requests,
-        initialWindowBytes, connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis,
-        connectTimeoutMillis, transport, security);
-  }
-
-  /** Returns a copy with other flow-control windows. */
-  public StreamOptions withWindows(int stream, int connection) {
-    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, stream, connection,
-        maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, security);
-  }
-
-  /** Returns a copy with other HTTP/2 frames. */
-  public StreamOptions withMaxFrameBytes(int bytes) {
-    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
-        connectionWindowBytes, bytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, security);
-  }
-
-  /** Returns a copy with other ping times. */
-  public StreamOptions withPing(long intervalMillis, long timeoutMillis) {
-    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
-        connectionWindowBytes, maxFrameBytes, intervalMillis, timeoutMillis, connectTimeoutMillis,
-        transport, security);
-  }
-
-  /** Returns a copy with other ways. */
-  public StreamOptions withTransport(Transport ways) {
-    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
-        connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, ways, security);
-  }
-
-  /** Returns a copy with this TLS and token. */
-  public StreamOptions withSecurity(PeerSecurity other) {
-    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
-        connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, other);
-  }
-
-  /** Returns a copy with another limit for connecting. */
-  public StreamOptions withConnectTimeout(int millis) {
-    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
-        connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, millis, transport, security);
+        Transport.AUTO, PeerSecurity.NONE);
   }
 
   /**

@@ -244,7 +244,7 @@ class ProofTest {
       }
     }).actualPort();
     RendezvousClient calls = new RendezvousClient(
-        new VertxNetwork(loop.vertx, options(plain(TOKEN)).withConnectTimeout(300)), "127.0.0.1", port);
+        new VertxNetwork(loop.vertx, options(plain(TOKEN)).withConnectTimeoutMillis(300)), "127.0.0.1", port);
     assertThatThrownBy(() -> get(calls.groups())).isInstanceOf(PeerLost.class);
     for (int tries = 0; requests.get() < 3 && tries < 5; tries++) {
       assertThatThrownBy(() -> get(calls.groups())).hasMessageNotContaining("token");

@@ -42,7 +42,8 @@ abstract class BackPressureContract {
   BackPressureContract(Transport transport, PeerSecurity security, int queueBytes, int frames) {
     this.frames = frames;
     this.queueBytes = queueBytes;
-    options = StreamOptions.defaults().withWindows(WINDOW, 2 * WINDOW).withTransport(transport).withSecurity(security);
+    options = StreamOptions.defaults().with(s -> s.initialWindowBytes(WINDOW).connectionWindowBytes(2 * WINDOW))
+        .withTransport(transport).withSecurity(security);
   }
 
   /** Sends numbered frames as long as the stream takes them. */
@@ -174,7 +175,7 @@ abstract class BackPressureContract {
   /** A window of input is too much for one turn of the loop, if each byte of it is work. */
   @Test
   void what_has_waited_is_read_in_turns() throws Exception {
-    StreamOptions wide = options.withWindows(8 << 20, 16 << 20);
+    StreamOptions wide = options.with(s -> s.initialWindowBytes(8 << 20).connectionWindowBytes(16 << 20));
     Promise<Consumer> consumer = Promise.promise();
     int port = loop.serve(PATH, wide, s -> consumer.complete(new Consumer(s, frames))).actualPort();
     Promise<Producer> producer = Promise.promise();

@@ -35,7 +35,8 @@ import org.junit.jupiter.api.Test;
  */
 class BadBytesTest {
   private static final String PATH = "/regatta.Test/Exchange";
-  private static final StreamOptions OPTIONS = StreamOptions.defaults().withLimits(8192, 1 << 20, 4);
+  private static final StreamOptions OPTIONS = StreamOptions.defaults()
+        .with(s -> s.chunkBytes(4096).maxMessageBytes(8192).maxRequestBytes(1 << 20).maxRequests(4));
 
   private final Loop loop = new Loop();
   private final List<TensorFrame> delivered = new ArrayList<>();

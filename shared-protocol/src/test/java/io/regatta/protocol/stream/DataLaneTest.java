@@ -36,8 +36,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DataLaneTest {
   private static final String PATH = "/regatta.Test/Exchange";
   private static final int WINDOW = 128 << 10;
-  private static final StreamOptions OPTIONS = new StreamOptions(1 << 20, 8 << 20, 2L << 30, 256, WINDOW, 2 * WINDOW,
-      16_384, 10_000, 20_000, 10_000, Transport.GRPC);
+  private static final StreamOptions OPTIONS = StreamOptions.defaults().with(s -> s.initialWindowBytes(WINDOW)
+      .connectionWindowBytes(2 * WINDOW).maxFrameBytes(16_384).transport(Transport.GRPC));
 
   private final Loop loop = new Loop();
   private final List<TensorStream> streams = new ArrayList<>();

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 /** A client's streams past Vert.x against a server whose frames the test writes. */
 class LaneClientTest {
   private static final String PATH = "/regatta.Test/Exchange";
-  private static final StreamOptions OPTIONS = StreamOptions.defaults().withWindows(128 << 10, 256 << 10)
-      .withTransport(Transport.GRPC);
+  private static final StreamOptions OPTIONS = StreamOptions.defaults()
+      .with(s -> s.initialWindowBytes(128 << 10).connectionWindowBytes(256 << 10)).withTransport(Transport.GRPC);
 
   private final Loop loop = new Loop();
   private final List<RawHttp2> servers = new ArrayList<>();

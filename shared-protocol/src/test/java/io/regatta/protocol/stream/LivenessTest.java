@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 /** Waiting has no limit while the peer lives; a peer that is frozen or cut off is noticed by both ends. */
 class LivenessTest {
   private static final String PATH = "/regatta.Test/Exchange";
-  private static final StreamOptions QUICK = StreamOptions.defaults().withPing(20, 300);
-  private static final StreamOptions SILENT = StreamOptions.defaults().withPing(0, 1);
+  private static final StreamOptions QUICK = StreamOptions.defaults().with(s -> s.pingIntervalMillis(20).pingTimeoutMillis(300));
+  private static final StreamOptions SILENT = StreamOptions.defaults().with(s -> s.pingIntervalMillis(0).pingTimeoutMillis(1));
 
   private final Loop loop = new Loop();
 
@@ -63,7 +63,7 @@ class LivenessTest {
 
   @Test
   void waiting_for_longer_than_the_timeout_is_no_failure_while_the_peer_lives() throws Exception {
-    StreamOptions options = StreamOptions.defaults().withPing(10, 100);
+    StreamOptions options = StreamOptions.defaults().with(s -> s.pingIntervalMillis(10).pingTimeoutMillis(100));
     // The server answers only after many times the limit for a sign of life; the client has nothing to send meanwhile.
     int port = loop.serve(PATH, options, s -> s.handler(f -> loop.vertx.setTimer(600, t -> s.send(f)))).actualPort();
     Promise<TensorFrame> answer = Promise.promise();
@@ -77,7 +77,8 @@ class LivenessTest {
   @Test
   void a_peer_that_accepts_and_never_speaks_is_given_up_in_bounded_time() throws Exception {
     NetServer mute = get(loop.vertx.createNetServer().connectHandler(s -> s.pause()).listen(0, "127.0.0.1"));
-    StreamOptions hasty = new StreamOptions(1024, 8192, 1 << 20, 4, 65_535, 65_535, 16_384, 50, 200, 300, Transport.AUTO);
+    StreamOptions hasty = StreamOptions.defaults()
+        .with(s -> s.pingIntervalMillis(50).pingTimeoutMillis(200).connectTimeoutMillis(300));
     assertThatThrownBy(() -> loop.open(mute.actualPort(), PATH, hasty, s -> { })).isInstanceOf(PeerLost.class)
         .hasMessageContaining("127.0.0.1:" + mute.actualPort());
   }

@@ -150,7 +150,7 @@ abstract class TensorStreamContract {
 
   @Test
   void a_frame_that_the_peer_will_not_read_fails_with_the_reason() throws Exception {
-    StreamOptions narrow = options.withWindows(65_535, 65_535);
+    StreamOptions narrow = options.with(s -> s.initialWindowBytes(65_535).connectionWindowBytes(65_535));
     int port = loop.serve(PATH, narrow, s -> s.handler(f -> s.fail(new Overloaded("enough")))).actualPort();
     Promise<Void> sent = Promise.promise();
     loop.open(port, PATH, narrow, s -> {
@@ -165,7 +165,7 @@ abstract class TensorStreamContract {
   void a_frame_that_the_service_will_not_read_because_the_client_gave_up_fails() throws Exception {
     int port = serve(s -> s.pause().handler(f -> { }));
     Promise<Void> sent = Promise.promise();
-    TensorStream stream = loop.open(port, PATH, options.withWindows(65_535, 65_535), s -> {
+    TensorStream stream = loop.open(port, PATH, options.with(s -> s.initialWindowBytes(65_535).connectionWindowBytes(65_535)), s -> {
       s.handler(f -> { });
       for (int i = 0; i < 24; i++) { // more than socket and queues take
         s.send(frame(1 << 20));
@@ -196,7 +196,8 @@ abstract class TensorStreamContract {
 
   @Test
   void a_message_beyond_the_receivers_limit_is_refused() throws Exception {
-    StreamOptions small = options.withLimits(8192, 1 << 20, 4);
+    StreamOptions small = options
+        .with(s -> s.chunkBytes(4096).maxMessageBytes(8192).maxRequestBytes(1 << 20).maxRequests(4));
     int port = loop.serve(PATH, small, s -> s.handler(s::send)).actualPort();
     assertThat(failure(port, s -> s.send(frame(8192)))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("stream.max_message_bytes = 8192");

@@ -37,7 +37,8 @@ class TlsStreamTest {
   @ParameterizedTest
   @EnumSource(names = {"GRPC", "GRPC_PLAIN", "GRPC_UNIX"})
   void a_tensor_comes_back_bit_by_bit(Transport transport) throws Exception {
-    StreamOptions options = StreamOptions.defaults().withWindows(256 << 10, 512 << 10).withTransport(transport)
+    StreamOptions options = StreamOptions.defaults()
+        .with(s -> s.initialWindowBytes(256 << 10).connectionWindowBytes(512 << 10)).withTransport(transport)
         .withSecurity(Certificates.ofThisJvm());
     HttpServer server = loop.serve(PATH, options, s -> {
       streams.add(s);

@@ -64,10 +64,7 @@ class UnreachableMemberTest {
   }
 
   private CollectivePort listen() {
-    StreamOptions d = StreamOptions.defaults();
-    StreamOptions hasty = new StreamOptions(d.chunkBytes(), d.maxMessageBytes(), d.maxRequestBytes(), d.maxRequests(),
-        d.initialWindowBytes(), d.connectionWindowBytes(), d.maxFrameBytes(), d.pingIntervalMillis(), d.pingTimeoutMillis(), 200,
-        Transport.GRPC);
+    StreamOptions hasty = StreamOptions.defaults().with(s -> s.connectTimeoutMillis(200).transport(Transport.GRPC));
     return get(CollectivePort.listen(vertx, "127.0.0.1", CollectiveOptions.defaults().withStream(hasty), new Waits()));
   }
 

@@ -29,11 +29,6 @@ public record OptimizerUpdates(long dense, Map<String, Long> tables) {
     return new OptimizerUpdates(updates, each);
   }
 
-  /** Returns the same counts of the tables with another one of the dense parameters. */
-  public OptimizerUpdates withDense(long updates) {
-    return new OptimizerUpdates(updates, tables);
-  }
-
   /** Returns the count of a table; 0 for one that is not known. */
   public long table(String name) {
     return tables.getOrDefault(name, 0L);

@@ -1,5 +1,6 @@
 package io.regatta.core.exchange;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 
 /**
@@ -16,8 +17,9 @@ import java.util.List;
  *     report it
  * @param replicas positions of the replicas, by number; empty: not known, as for trainers that are not Regatta's
  */
+@RecordBuilder
 public record TrainerProgress(long localSteps, long exchanges, long learningRateStep, long examples,
-    List<Replica> replicas) {
+    List<Replica> replicas) implements TrainerProgressBuilder.With {
 
   /** Number of examples if it is not known. */
   public static final long UNKNOWN = -1;
@@ -37,16 +39,6 @@ public record TrainerProgress(long localSteps, long exchanges, long learningRate
   /** Creates the progress of a trainer that does not report how many examples it has trained. */
   public TrainerProgress(long localSteps, long exchanges, long learningRateStep, List<Replica> replicas) {
     this(localSteps, exchanges, learningRateStep, UNKNOWN, replicas);
-  }
-
-  /** Returns the same progress with another step of the schedule. */
-  public TrainerProgress withLearningRateStep(long step) {
-    return new TrainerProgress(localSteps, exchanges, step, examples, replicas);
-  }
-
-  /** Returns the same progress with another number of examples. */
-  public TrainerProgress withExamples(long number) {
-    return new TrainerProgress(localSteps, exchanges, learningRateStep, number, replicas);
   }
 
   /**

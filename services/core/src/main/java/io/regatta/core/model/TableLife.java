@@ -1,6 +1,7 @@
 package io.regatta.core.model;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.soabase.recordbuilder.core.RecordBuilder;
 
 /**
  * The rules by which rows of a sparse table are admitted and removed. Immutable. With {@link #NONE} a row is created by
@@ -15,14 +16,16 @@ import io.regatta.core.error.RegattaException.InvalidInput;
  * @param nonclickCoefficient of a row's score: (show - click) · nonclickCoefficient + click · clickCoefficient
  * @param clickCoefficient of a row's score
  * @param admitCount training pulls until a row is initialised; before, it reads as zeros, and its gradients are
- *     dropped; 0: the first one. With rounds all trainers' pulls for one count as one
+ *     dropped; 0: the first one. In sync mode all trainers' pulls for a round count as one
  * @param admitProbability probability of being admitted at a training pull, above 0, at most 1
  * @param shrinkScore a shrink removes rows of a lower score; 0: none
  * @param shrinkUnseenDays a shrink removes rows that no training pull has requested for more ends of day; 0: none
  * @param ttlSeconds a shrink removes rows that no training pull has requested for longer, in time of training; 0: none
  */
+@RecordBuilder
 public record TableLife(boolean statistics, float decay, float nonclickCoefficient, float clickCoefficient,
-    int admitCount, float admitProbability, float shrinkScore, int shrinkUnseenDays, long ttlSeconds) {
+    int admitCount, float admitProbability, float shrinkScore, int shrinkUnseenDays, long ttlSeconds)
+    implements TableLifeBuilder.With {
 
   /** Rules by which rows are created and stay, and nothing is counted. */
   public static final TableLife NONE = new TableLife(false, 0.98f, 0.1f, 1, 0, 1, 0, 0, 0);
@@ -50,24 +53,14 @@ public record TableLife(boolean statistics, float decay, float nonclickCoefficie
 
   /** Returns the rules of {@link #NONE}, with shows and clicks. */
   public static TableLife counted() {
-    return new TableLife(true, 0.98f, 0.1f, 1, 0, 1, 0, 0, 0);
+    return NONE.withStatistics(true);
   }
 
   /** Returns the same rules with the default in every field that has no effect on them. */
   public TableLife used() {
-    return new TableLife(statistics, statistics ? decay : NONE.decay, statistics ? nonclickCoefficient : NONE.nonclickCoefficient,
-        statistics ? clickCoefficient : NONE.clickCoefficient, admits() ? admitCount : 0, admitProbability, shrinkScore,
-        shrinkUnseenDays, ttlSeconds);
-  }
-
-  public TableLife withAdmission(int count, float probability) {
-    return new TableLife(statistics, decay, nonclickCoefficient, clickCoefficient, count, probability, shrinkScore,
-        shrinkUnseenDays, ttlSeconds);
-  }
-
-  public TableLife withShrink(float score, int unseenDays, long ttl) {
-    return new TableLife(statistics, decay, nonclickCoefficient, clickCoefficient, admitCount, admitProbability, score,
-        unseenDays, ttl);
+    TableLife counts = statistics ? this : with(life -> life.decay(NONE.decay)
+        .nonclickCoefficient(NONE.nonclickCoefficient).clickCoefficient(NONE.clickCoefficient));
+    return admits() ? counts : counts.withAdmitCount(0);
   }
 
   /** Returns true if rows have columns about their life after their values and slots. */

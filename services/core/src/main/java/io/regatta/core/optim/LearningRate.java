@@ -1,6 +1,7 @@
 package io.regatta.core.optim;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 import java.util.Objects;
 
@@ -25,8 +26,10 @@ import java.util.Objects;
  * @param warmupSteps linear warm-up before the curve (for {@code NOAM} its own parameter); 0: none
  * @param warmupStart rate at step 0 of the linear warm-up
  */
+@RecordBuilder
 public record LearningRate(Kind kind, double base, long decaySteps, double decayRate, boolean staircase,
-    List<Long> boundaries, List<Double> values, int modelDim, double minimum, long warmupSteps, double warmupStart) {
+    List<Long> boundaries, List<Double> values, int modelDim, double minimum, long warmupSteps, double warmupStart)
+    implements LearningRateBuilder.With {
 
   /** Curves. Names as in the configuration, lower case there. */
   public enum Kind {
@@ -43,6 +46,9 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
     /** Half a cosine from base to minimum, then minimum: Loshchilov and Hutter, "SGDR", 2017, without restarts. */
     COSINE
   }
+
+  private static final LearningRate UNSET =
+      new LearningRate(Kind.CONSTANT, 0, 0, 1, false, List.of(), List.of(), 0, 0, 0, 0);
 
   public LearningRate {
     Objects.requireNonNull(kind, "kind");
@@ -96,44 +102,32 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
 
   /** Returns a constant rate. */
   public static LearningRate constant(double rate) {
-    return new LearningRate(Kind.CONSTANT, rate, 0, 1, false, List.of(), List.of(), 0, 0, 0, 0);
+    return UNSET.withBase(rate);
   }
 
   /** Returns a rate that is multiplied by decayRate every decaySteps. */
   public static LearningRate step(double base, long decaySteps, double decayRate) {
-    return new LearningRate(Kind.STEP, base, decaySteps, decayRate, false, List.of(), List.of(), 0, 0, 0, 0);
+    return UNSET.with(rate -> rate.base(base).kind(Kind.STEP).decaySteps(decaySteps).decayRate(decayRate));
   }
 
   /** Returns a rate that falls evenly, by the factor decayRate within decaySteps. */
   public static LearningRate exponential(double base, long decaySteps, double decayRate) {
-    return new LearningRate(Kind.EXPONENTIAL, base, decaySteps, decayRate, false, List.of(), List.of(), 0, 0, 0, 0);
+    return UNSET.with(rate -> rate.base(base).kind(Kind.EXPONENTIAL).decaySteps(decaySteps).decayRate(decayRate));
   }
 
   /** Returns a rate that is constant between boundaries; there is one value more than boundaries. */
   public static LearningRate piecewise(List<Long> boundaries, List<Double> values) {
-    return new LearningRate(Kind.PIECEWISE, 0, 0, 1, false, boundaries, values, 0, 0, 0, 0);
+    return UNSET.with(rate -> rate.kind(Kind.PIECEWISE).boundaries(boundaries).values(values));
   }
 
   /** Returns the rate of Noam for a model of this width, with its own warm-up. */
   public static LearningRate noam(double base, int modelDim, long warmupSteps) {
-    return new LearningRate(Kind.NOAM, base, 0, 1, false, List.of(), List.of(), modelDim, 0, warmupSteps, 0);
+    return UNSET.with(rate -> rate.base(base).kind(Kind.NOAM).modelDim(modelDim).warmupSteps(warmupSteps));
   }
 
   /** Returns a rate that falls from base to minimum in decaySteps. */
   public static LearningRate cosine(double base, long decaySteps, double minimum) {
-    return new LearningRate(Kind.COSINE, base, decaySteps, 1, false, List.of(), List.of(), 0, minimum, 0, 0);
-  }
-
-  /** Returns the same curve after a linear warm-up. */
-  public LearningRate withWarmup(long steps, double start) {
-    return new LearningRate(kind, base, decaySteps, decayRate, staircase, boundaries, values, modelDim, minimum, steps,
-        start);
-  }
-
-  /** Returns the same curve in whole powers ({@code EXPONENTIAL}). */
-  public LearningRate inStairs() {
-    return new LearningRate(kind, base, decaySteps, decayRate, true, boundaries, values, modelDim, minimum, warmupSteps,
-        warmupStart);
+    return UNSET.with(rate -> rate.base(base).kind(Kind.COSINE).decaySteps(decaySteps).minimum(minimum));
   }
 
   /**
@@ -141,8 +135,8 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
    * al. (2017, section 2) scale from one worker to several in this way.
    */
   public LearningRate times(double factor) {
-    return new LearningRate(kind, base * factor, decaySteps, decayRate, staircase, boundaries,
-        values.stream().map(v -> v * factor).toList(), modelDim, minimum * factor, warmupSteps, warmupStart);
+    return with(rate -> rate.base(base * factor).values(values.stream().map(v -> v * factor).toList())
+        .minimum(minimum * factor));
   }
 
   /**

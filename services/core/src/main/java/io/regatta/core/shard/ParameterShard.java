@@ -397,7 +397,8 @@ public final class ParameterShard {
    */
   public void replace(String job, float[][] values, float[][][] slots, long version, long updates, long step) {
     JobState state = job(job);
-    state.tables.restore(version, OptimizerUpdates.all(version, state.tables.names()).withDense(updates));
+    OptimizerUpdates all = OptimizerUpdates.all(version, state.tables.names());
+    state.tables.restore(version, new OptimizerUpdates(updates, all.tables()));
     state.restored(values, slots, version, new ResumePoint(step, List.of()));
   }
 

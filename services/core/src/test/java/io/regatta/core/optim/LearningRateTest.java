@@ -31,7 +31,7 @@ class LearningRateTest {
     LearningRate smooth = LearningRate.exponential(0.8, 10, 0.25);
     assertThat(smooth.at(5)).isCloseTo(0.4, within(1e-15));
     assertThat(smooth.at(10)).isCloseTo(0.2, within(1e-15));
-    LearningRate stairs = LearningRate.exponential(0.8, 10, 0.25).inStairs();
+    LearningRate stairs = LearningRate.exponential(0.8, 10, 0.25).withStaircase(true);
     LearningRate step = LearningRate.step(0.8, 10, 0.25);
     for (long n = 0; n < 50; n++) {
       assertThat(stairs.at(n)).isEqualTo(step.at(n));
@@ -40,7 +40,7 @@ class LearningRateTest {
 
   @Test
   void piecewiseChangesAtItsBoundariesWhichCountTheWarmUp() {
-    LearningRate r = LearningRate.piecewise(List.of(30L, 60L), List.of(0.1, 0.01, 0.001)).withWarmup(10, 0);
+    LearningRate r = LearningRate.piecewise(List.of(30L, 60L), List.of(0.1, 0.01, 0.001)).withWarmupSteps(10);
     assertThat(r.at(0)).isZero();
     assertThat(r.at(5)).isCloseTo(0.05, within(1e-15));
     assertThat(r.at(10)).isEqualTo(0.1);
@@ -71,7 +71,7 @@ class LearningRateTest {
 
   @Test
   void warmUpIsLinearAndTheCurveStartsAtItsEnd() {
-    LearningRate r = LearningRate.step(1.0, 10, 0.1).withWarmup(4, 0.2);
+    LearningRate r = LearningRate.step(1.0, 10, 0.1).with(rate -> rate.warmupSteps(4).warmupStart(0.2));
     assertThat(r.at(0)).isCloseTo(0.2, within(1e-15));
     assertThat(r.at(1)).isCloseTo(0.4, within(1e-15));
     assertThat(r.at(3)).isCloseTo(0.8, within(1e-15));
@@ -86,10 +86,10 @@ class LearningRateTest {
     assertRefused(() -> LearningRate.constant(Double.NaN), "base is NaN");
     assertRefused(() -> LearningRate.step(1, 0, 0.5), "decay_steps is 0");
     assertRefused(() -> LearningRate.exponential(1, 10, 0), "decay_rate is 0.0");
-    assertRefused(() -> LearningRate.constant(1).withWarmup(-1, 0), "warmup_steps is -1");
+    assertRefused(() -> LearningRate.constant(1).withWarmupSteps(-1), "warmup_steps is -1");
     assertRefused(() -> LearningRate.piecewise(List.of(5L), List.of(1.0)), "one more than boundaries [5]");
     assertRefused(() -> LearningRate.piecewise(List.of(5L, 5L), List.of(1.0, 0.5, 0.1)), "rising");
-    assertRefused(() -> LearningRate.piecewise(List.of(5L), List.of(1.0, 0.5)).withWarmup(10, 0), "above warmup_steps 10");
+    assertRefused(() -> LearningRate.piecewise(List.of(5L), List.of(1.0, 0.5)).withWarmupSteps(10), "above warmup_steps 10");
     assertRefused(() -> LearningRate.noam(1, 0, 10), "model_dim");
     assertRefused(() -> LearningRate.noam(1, 64, 0), "warmup_steps");
     assertRefused(() -> LearningRate.cosine(1, 10, 2), "minimum");
@@ -98,7 +98,7 @@ class LearningRateTest {
 
   @Test
   void wrongRatesOfAPartAreRefusedByName() {
-    assertRefused(() -> LearningRate.constant(1).withWarmup(5, -0.5), "warmup_start is -0.5");
+    assertRefused(() -> LearningRate.constant(1).with(rate -> rate.warmupSteps(5).warmupStart(-0.5)), "warmup_start is -0.5");
     assertRefused(() -> LearningRate.piecewise(List.of(5L), List.of(1.0, -0.5)), "values is -0.5");
     assertRefused(() -> LearningRate.cosine(1, 0, 0), "decay_steps is 0");
     assertRefused(() -> LearningRate.cosine(1, 10, -0.1), "minimum is -0.1");
@@ -115,14 +115,14 @@ class LearningRateTest {
 
   @Test
   void whatAKindDoesNotUseIsNotLookedAt() {
-    assertThat(LearningRate.constant(0.3).withWarmup(0, -1).at(0)).as("no warm-up").isEqualTo(0.3);
+    assertThat(LearningRate.constant(0.3).with(rate -> rate.warmupSteps(0).warmupStart(-1)).at(0)).as("no warm-up").isEqualTo(0.3);
     LearningRate noam = LearningRate.noam(1, 4, 100);
-    assertThat(noam.withWarmup(100, -1).at(7)).as("its own warm-up").isEqualTo(noam.at(7));
+    assertThat(noam.with(rate -> rate.warmupSteps(100).warmupStart(-1)).at(7)).as("its own warm-up").isEqualTo(noam.at(7));
   }
 
   @Test
   void timesMultipliesEveryRateOfTheCurve() {
-    LearningRate cosine = LearningRate.cosine(1, 100, 0.25).withWarmup(4, 0.5).times(8);
+    LearningRate cosine = LearningRate.cosine(1, 100, 0.25).with(rate -> rate.warmupSteps(4).warmupStart(0.5)).times(8);
     assertThat(cosine.at(0)).as("a warm-up begins where it did").isEqualTo(0.5);
     assertThat(cosine.at(4)).isEqualTo(8);
     assertThat(cosine.at(104)).isEqualTo(2);
@@ -141,15 +141,16 @@ class LearningRateTest {
         assertThat(used.at(step)).as("%s at step %d", kind, step).isEqualTo(full.at(step));
       }
       assertThat(used).isEqualTo(switch (kind) {
-        case CONSTANT -> LearningRate.constant(0.5).withWarmup(8, 0.0625);
-        case STEP -> LearningRate.step(0.5, 10, 0.5).withWarmup(8, 0.0625);
-        case EXPONENTIAL -> LearningRate.exponential(0.5, 10, 0.5).inStairs().withWarmup(8, 0.0625);
-        case PIECEWISE -> LearningRate.piecewise(List.of(30L), List.of(0.5, 0.25)).withWarmup(8, 0.0625);
+        case CONSTANT -> LearningRate.constant(0.5).with(rate -> rate.warmupSteps(8).warmupStart(0.0625));
+        case STEP -> LearningRate.step(0.5, 10, 0.5).with(rate -> rate.warmupSteps(8).warmupStart(0.0625));
+        case EXPONENTIAL -> LearningRate.exponential(0.5, 10, 0.5)
+            .with(rate -> rate.staircase(true).warmupSteps(8).warmupStart(0.0625));
+        case PIECEWISE -> LearningRate.piecewise(List.of(30L), List.of(0.5, 0.25)).with(rate -> rate.warmupSteps(8).warmupStart(0.0625));
         case NOAM -> LearningRate.noam(0.5, 64, 8);
-        case COSINE -> LearningRate.cosine(0.5, 10, 0.125).withWarmup(8, 0.0625);
+        case COSINE -> LearningRate.cosine(0.5, 10, 0.125).with(rate -> rate.warmupSteps(8).warmupStart(0.0625));
       });
     }
-    assertThat(LearningRate.constant(1).withWarmup(0, 0.5).used()).isEqualTo(LearningRate.constant(1));
+    assertThat(LearningRate.constant(1).with(rate -> rate.warmupSteps(0).warmupStart(0.5)).used()).isEqualTo(LearningRate.constant(1));
   }
 
   private static void assertRefused(Runnable what, String text) {

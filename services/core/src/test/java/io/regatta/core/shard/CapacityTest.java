@@ -27,7 +27,7 @@ class CapacityTest {
   private static final int MANY = 2_000;
 
   private final TableGroup group = new TableGroup(2, true, () -> 0);
-  private final SparseTable tracked = table("tracked", 1, TableLife.NONE.withShrink(0, 0, 10));
+  private final SparseTable tracked = table("tracked", 1, TableLife.NONE.withTtlSeconds(10));
   private final SparseTable wide = table("wide", 500, TableLife.NONE);
 
   private SparseTable table(String name, int dim, TableLife life) {

@@ -93,7 +93,7 @@ class JobDifferenceTest {
     InitializerSpec normal = InitializerSpec.normal(0, 1);
     assertDifference(model(SGD, new SparseTableSpec("t", 4, normal, SGD)), "initializer of sparse table 't'",
         InitializerSpec.zeros(), normal);
-    assertDifference(model(SGD, new SparseTableSpec("t", 4, InitializerSpec.zeros(), SGD, TableLife.NONE.withShrink(0, 0, 60))),
+    assertDifference(model(SGD, new SparseTableSpec("t", 4, InitializerSpec.zeros(), SGD, TableLife.NONE.withTtlSeconds(60))),
         "ttl_seconds of sparse table 't'", 0, 60);
   }
 

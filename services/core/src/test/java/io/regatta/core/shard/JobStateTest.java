@@ -67,7 +67,7 @@ class JobStateTest {
         dense == 0 ? List.of() : List.of(new DenseVariable("w", List.of(dense))), sgd,
         List.of(new SparseTableSpec(PLAIN, 1, InitializerSpec.zeros(), sgd),
             new SparseTableSpec(TRACKED, 1, InitializerSpec.zeros(), sgd,
-                mode == Mode.GEO ? TableLife.NONE : TableLife.NONE.withShrink(0, 1, 0)))));
+                mode == Mode.GEO ? TableLife.NONE : TableLife.NONE.withShrinkUnseenDays(1)))));
   }
 
   /** A shard with the first of a job's trainers; others are to come. */

@@ -73,11 +73,12 @@ class MembershipTest {
   /** A client of another make leaves them out. */
   @Test
   void whatModeOptimizerAndTableDoNotUseMayDiffer() {
-    LearningRate here = new LearningRate(LearningRate.Kind.CONSTANT, 0.5, 0, 1, false, List.of(), List.of(), 0, 0, 0, 0);
-    LearningRate there = new LearningRate(LearningRate.Kind.CONSTANT, 0.5, 7, 0, true, List.of(3L), List.of(), 5, 1, 0, 2);
+    LearningRate here = LearningRate.constant(0.5);
+    LearningRate there = here.with(rate -> rate.decaySteps(7).decayRate(0).staircase(true).boundaries(List.of(3L))
+        .modelDim(5).minimum(1).warmupStart(2));
     OptimizerSpec full = new OptimizerSpec(OptimizerSpec.Kind.SGD, here, 0.9f, true, 0.9f, 0.99f, 1e-8f, 1, 0, 0, 0, 1, 1, 1);
     OptimizerSpec bare = new OptimizerSpec(OptimizerSpec.Kind.SGD, there, 0, false, 0, 0, 0, 0, 0, 0, 0);
-    TableLife life = new TableLife(false, 0.5f, 2, 3, 1, 1, 0, 0, 0);
+    TableLife life = TableLife.NONE.with(its -> its.decay(0.5f).nonclickCoefficient(2).clickCoefficient(3).admitCount(1));
     JobSpec given = job(3, full, new SparseTableSpec("t", 2, new InitializerSpec(InitializerSpec.Kind.CONSTANT, 0, 7), full, life));
     JobSpec less = job(0, bare, new SparseTableSpec("t", 2, InitializerSpec.zeros(), bare));
     shard.register(given, new TrainerId(0, 1), 0);

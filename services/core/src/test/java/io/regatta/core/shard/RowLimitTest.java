@@ -69,7 +69,7 @@ class RowLimitTest {
   void aSnapshotWithMoreRowsThanTheLimitIsRefused() {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     ModelSpec model = new ModelSpec(7, List.of(), sgd, List.of(new SparseTableSpec(ROWS, 1, InitializerSpec.zeros(), sgd,
-        TableLife.NONE.withShrink(0, 1, 0))));
+        TableLife.NONE.withShrinkUnseenDays(1))));
     ParameterShard shard = new ParameterShard(0, new ShardLimits(4, 4, 64, 10, 0, true), TestClock.at(1));
     shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, model), new TrainerId(0, 1), 0);
     JobRestore into = shard.restore("job");

@@ -45,7 +45,8 @@ class SnapshotTurnsTest {
   private static final int TABLES = 1500;
   private static final int DIM = 2;
   private static final TrainerId ME = new TrainerId(0, 1);
-  private static final TableLife TRACKED = new TableLife(true, 0.5f, 0.1f, 1, 1, 1, 0.2f, 3, 0);
+  private static final TableLife TRACKED = TableLife.counted()
+      .with(life -> life.decay(0.5f).admitCount(1).shrinkScore(0.2f).shrinkUnseenDays(3));
 
   private static ParameterShard shard(Mode mode, boolean tracked, LaterTurns later) {
     OptimizerSpec adagrad = mode == Mode.GEO ? OptimizerSpec.sgd(1) : OptimizerSpec.adagrad(0.1);

@@ -128,7 +128,8 @@ class TableLifeOnShardsTest {
     // decay 1: scores are whole numbers, and a threshold between two of them parts the rows by exact counts
     float[] removed = new float[1];
     for (int threshold = 6; threshold <= 30; threshold += 6) {
-      TableLife life = new TableLife(true, 1, 1, 2, 0, 1, threshold + 0.5f, 0, 0);
+      TableLife life = TableLife.counted().with(its -> its.decay(1).nonclickCoefficient(1).clickCoefficient(2))
+          .withShrinkScore(threshold + 0.5f);
       Map<Long, Float> counts = byHand(threshold + 0.5f);
       Map<Long, Float> alone = trained(1, 1, life, removed);
       assertThat(alone.keySet()).isEqualTo(counts.keySet());
@@ -157,7 +158,7 @@ class TableLifeOnShardsTest {
   @Test
   void aRowIsZerosUntilItHasBeenPulledOftenEnough() {
     List<ParameterShard> shards = new ArrayList<>();
-    ParameterClient c = clients(job(Mode.ASYNC, 1, 2, TableLife.NONE.withAdmission(3, 1)), shards).get(0);
+    ParameterClient c = clients(job(Mode.ASYNC, 1, 2, TableLife.NONE.withAdmitCount(3)), shards).get(0);
     SparseIds wish = new SparseIds(T, new long[] {5, 6});
     SparseRows gradient = new SparseRows(T, new long[] {5, 6}, new float[] {1, 1});
     for (long step = 0; step < 2; step++) {
@@ -196,7 +197,7 @@ class TableLifeOnShardsTest {
     for (int first = 0; first < 2; first++) {
       List<Float> values = new ArrayList<>();
       List<ParameterClient> clients =
-          clients(job(Mode.SYNC, 2, 1, TableLife.NONE.withAdmission(3, 1)), new ArrayList<>());
+          clients(job(Mode.SYNC, 2, 1, TableLife.NONE.withAdmitCount(3)), new ArrayList<>());
       for (long step = 0; step < 4; step++) {
         List<CompletableFuture<?>> pushed = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
@@ -230,7 +231,7 @@ class TableLifeOnShardsTest {
   @Test
   void theShrinksOfAJobsNextLifeAreNotTakenForThoseOfTheFormer() {
     List<ParameterShard> shards = new ArrayList<>();
-    JobSpec job = job(Mode.ASYNC, 1, 1, TableLife.NONE.withShrink(0, 1, 100));
+    JobSpec job = job(Mode.ASYNC, 1, 1, TableLife.NONE.with(life -> life.shrinkUnseenDays(1).ttlSeconds(100)));
     ParameterClient first = clients(job, shards).get(0);
     first.pull(0, false, List.of(new SparseIds(T, new long[] {1})), false).join();
     assertThat(first.shrink(1, true).join()).isEqualTo(new Shrunk(0, 0, 0, 1));
@@ -246,7 +247,8 @@ class TableLifeOnShardsTest {
   @Test
   void daysAndTimeToLiveRemoveWhatIsNotSeen() {
     List<ParameterShard> shards = new ArrayList<>();
-    ParameterClient c = clients(job(Mode.ASYNC, 1, 1, TableLife.NONE.withShrink(0, 1, 100)), shards).get(0);
+    TableLife life = TableLife.NONE.with(its -> its.shrinkUnseenDays(1).ttlSeconds(100));
+    ParameterClient c = clients(job(Mode.ASYNC, 1, 1, life), shards).get(0);
     c.pull(0, false, List.of(new SparseIds(T, new long[] {1, 2, 3})), false).join();
     assertThat(c.shrink(1, true).join()).isEqualTo(new Shrunk(0, 0, 0, 3));
     c.pull(0, false, List.of(new SparseIds(T, new long[] {1})), false).join();
@@ -262,13 +264,13 @@ class TableLifeOnShardsTest {
 
   @Test
   void eachShrinkTellsWhatItHasRemovedItself() {
-    TableLife life = new TableLife(true, 0.9f, 0.1f, 1, 0, 1, 0.5f, 0, 100);
+    TableLife life = TableLife.counted().with(its -> its.decay(0.9f).shrinkScore(0.5f).ttlSeconds(100));
     ParameterClient c = clients(job(Mode.ASYNC, 1, 1, life), new ArrayList<>()).get(0);
     for (int shrink = 1; shrink <= 3; shrink++) { // of ids that nobody has clicked
       c.pull(0, false, List.of(new SparseIds(T, LongStream.range(0, shrink).toArray())), false).join();
       assertThat(c.shrink(shrink, false).join()).isEqualTo(new Shrunk(shrink, 0, 0, 0));
     }
-    ParameterClient t = clients(job(Mode.ASYNC, 1, 1, TableLife.NONE.withShrink(0, 0, 100)), new ArrayList<>()).get(0);
+    ParameterClient t = clients(job(Mode.ASYNC, 1, 1, TableLife.NONE.withTtlSeconds(100)), new ArrayList<>()).get(0);
     for (int shrink = 1; shrink <= 3; shrink++) {
       t.pull(0, false, List.of(new SparseIds(T, LongStream.range(0, shrink).toArray())), false).join();
       nowMillis += 101_000;
@@ -279,7 +281,7 @@ class TableLifeOnShardsTest {
   @Test
   void shrinkKeepsLiveRows_whenTheWallClockJumps() {
     ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.of(() -> wallMillis, () -> 0));
-    shard.register(job(Mode.ASYNC, 1, 1, TableLife.NONE.withShrink(0, 0, 1000)), new TrainerId(0, 1), 0);
+    shard.register(job(Mode.ASYNC, 1, 1, TableLife.NONE.withTtlSeconds(1000)), new TrainerId(0, 1), 0);
     pull(shard, 0, 3);
     wallMillis += YEAR_MILLIS;
     assertThat(shrunk(shard, 1)).isEqualTo(new Shrunk(0, 0, 0, 3));
@@ -300,7 +302,7 @@ class TableLifeOnShardsTest {
   @Test
   void aPullCountsOnceForAdmission_whenItIsRepeated() {
     ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
-    JobSpec job = job(Mode.ASYNC, 2, 1, TableLife.NONE.withAdmission(3, 1));
+    JobSpec job = job(Mode.ASYNC, 2, 1, TableLife.NONE.withAdmitCount(3));
     shard.register(job, new TrainerId(0, 1), 0);
     shard.register(job, new TrainerId(1, 1), 0);
     for (int repetition = 0; repetition < 5; repetition++) {
@@ -317,7 +319,7 @@ class TableLifeOnShardsTest {
   @Test
   void aPullThatIsStepsOldCountsForNothing() {
     ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
-    shard.register(job(Mode.ASYNC, 1, 1, TableLife.NONE.withAdmission(100, 1)), new TrainerId(0, 1), 0);
+    shard.register(job(Mode.ASYNC, 1, 1, TableLife.NONE.withAdmitCount(100)), new TrainerId(0, 1), 0);
     for (int step = 0; step < CountedPulls.STEPS; step++) {
       pulled(shard, 0, step, 1);
     }
@@ -351,7 +353,7 @@ class TableLifeOnShardsTest {
   @Test
   void aShrinkTakesTurnsAndAnExportUnderWayMeetsNoRowTwice() {
     LaterTurns turns = new LaterTurns();
-    ParameterShard shard = shard(turns, TableLife.NONE.withShrink(0, 0, 100), ShardLimits.defaults());
+    ParameterShard shard = shard(turns, TableLife.NONE.withTtlSeconds(100), ShardLimits.defaults());
     pull(shard, 0, 300_000);
     turns.runAll();
     RowCursor cursor = shard.rowCursor("job", T);

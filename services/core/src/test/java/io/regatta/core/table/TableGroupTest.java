@@ -26,7 +26,7 @@ class TableGroupTest {
 
   private List<SparseTable> tables(TableGroup group, int n) {
     return IntStream.range(0, n).mapToObj(i -> new SparseTable(1, new SparseTableSpec("t" + i, 1 + i % 3,
-        InitializerSpec.zeros(), SGD, i % 2 == 0 ? TableLife.NONE : TableLife.NONE.withShrink(0, 0, 10)), false, group))
+        InitializerSpec.zeros(), SGD, i % 2 == 0 ? TableLife.NONE : TableLife.NONE.withTtlSeconds(10)), false, group))
         .toList();
   }
 

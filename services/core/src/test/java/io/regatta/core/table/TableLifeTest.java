@@ -136,7 +136,8 @@ class TableLifeTest {
   @Property(tries = 150)
   void behavesLikeAMapOfRows(@ForAll long seed, @ForAll @IntRange(max = 3) int admitCount, @ForAll boolean rounds,
       @ForAll @IntRange(min = 20, max = 30_000) int ids) {
-    TableLife life = new TableLife(true, 0.9f, 0.1f, 1, admitCount, 1, 0.15f, 2, 400);
+    TableLife life = TableLife.counted()
+        .with(its -> its.decay(0.9f).admitCount(admitCount).shrinkScore(0.15f).shrinkUnseenDays(2).ttlSeconds(400));
     SparseTableSpec spec = new SparseTableSpec("t", DIM, InitializerSpec.uniform(-1, 1), MOMENTUM, life);
     long[] now = {1_000_000};
     SparseTable table = new SparseTable(SEED, spec, rounds, () -> now[0] * 1000);
@@ -198,7 +199,7 @@ class TableLifeTest {
   /** A saved row comes back as it was, in a table that has never seen it and in one that has. */
   @Test
   void wholeRowsGoFromTableToTable() {
-    TableLife life = TableLife.counted().withAdmission(2, 1);
+    TableLife life = TableLife.counted().withAdmitCount(2);
     SparseTableSpec spec = new SparseTableSpec("t", DIM, InitializerSpec.uniform(-1, 1), MOMENTUM, life);
     SparseTable from = new SparseTable(SEED, spec, false, () -> 5_000_000);
     long[] ids = LongStream.range(0, 500).toArray();
@@ -221,7 +222,7 @@ class TableLifeTest {
   /** Random admission of a row is a function of its id and pull: the same in any order and on any shards. */
   @Test
   void admissionByChanceIsAFunctionOfIdAndPull() {
-    TableLife life = TableLife.NONE.withAdmission(0, 0.3f);
+    TableLife life = TableLife.NONE.withAdmitProbability(0.3f);
     SparseTableSpec spec = new SparseTableSpec("t", 1, InitializerSpec.uniform(1, 2), OptimizerSpec.sgd(1), life);
     SparseTable one = new SparseTable(SEED, spec);
     SparseTable[] two = {new SparseTable(SEED, spec), new SparseTable(SEED, spec)};
@@ -247,7 +248,7 @@ class TableLifeTest {
   /** Ids made for their draws: one of exactly the probability does not admit, the next lower one does. */
   @Test
   void admissionByChanceComparesTheHashOfIdAndPullWithTheProbability() {
-    TableLife life = TableLife.NONE.withAdmission(0, 0.5f);
+    TableLife life = TableLife.NONE.withAdmitProbability(0.5f);
     SparseTableSpec spec = new SparseTableSpec("t", 1, InitializerSpec.uniform(1, 2), OptimizerSpec.sgd(1), life);
     for (int pull = 1; pull <= 2; pull++) {
       long[] ids = {idDrawing(1L << 52, pull), idDrawing((1L << 52) - 1, pull)};
@@ -283,7 +284,7 @@ class TableLifeTest {
 
   @Test
   void pullsAreCountedOneByOne_outsideOfRoundsWhereRowsAreAdmittedLater() {
-    TableLife admits = TableLife.NONE.withAdmission(2, 1);
+    TableLife admits = TableLife.NONE.withAdmitCount(2);
     assertThat(life(admits, false).countsPulls()).isTrue();
     assertThat(life(admits, true).countsPulls()).isFalse();
     assertThat(life(TableLife.counted(), false).countsPulls()).isFalse();
@@ -300,7 +301,7 @@ class TableLifeTest {
     OptimizerSpec adagrad = new OptimizerSpec(OptimizerSpec.Kind.ADAGRAD, LearningRate.constant(1), 0, false, 0, 0, 1, 3, 0,
         0, 0);
     SparseTable table = new SparseTable(SEED, new SparseTableSpec("t", 2, InitializerSpec.uniform(-1, 1), adagrad,
-        TableLife.counted().withAdmission(3, 1)));
+        TableLife.counted().withAdmitCount(3)));
     table.assign(7, new float[] {5, 6}, 0);
     table.assign(7, new float[] {0, 8, 9}, 1);
     assertThat(whole(table).get(7L)).containsExactly(8, 9, 3, 3, 0, 0, Float.intBitsToFloat(1 << 31), 0, 0, 0);
@@ -311,7 +312,7 @@ class TableLifeTest {
 
   @Test
   void rowsThatAreNotThereAreReadAsZeros_whereRowsAreAdmittedLater() {
-    SparseTable table = life(TableLife.NONE.withAdmission(2, 1), false);
+    SparseTable table = life(TableLife.NONE.withAdmitCount(2), false);
     float[] out = new float[3 * DIM];
     Arrays.fill(out, 7);
     table.read(new long[] {1, 2, 3}, 1, 2, out);
@@ -339,7 +340,7 @@ class TableLifeTest {
     now[0] += 1_000;
     assertThat(removed(byTime, byTime.mark())).isEqualTo(1);
 
-    SparseTable byDays = life(TableLife.NONE.withShrink(0, 1, 0), false);
+    SparseTable byDays = life(TableLife.NONE.withShrinkUnseenDays(1), false);
     byDays.pull(new long[] {1});
     shrink(byDays, true);
     assertThat(byDays.size()).as("one day unseen").isEqualTo(1);
@@ -434,7 +435,7 @@ class TableLifeTest {
   /** Rows live for 100 s. */
   private static SparseTable tracked(LongSupplier monotonicMillis) {
     return new SparseTable(SEED, new SparseTableSpec("t", 1, InitializerSpec.zeros(), OptimizerSpec.sgd(1),
-        TableLife.NONE.withShrink(0, 0, 100)), false, monotonicMillis);
+        TableLife.NONE.withTtlSeconds(100)), false, monotonicMillis);
   }
 
   private static int removed(SparseTable table, int mark) {
@@ -466,9 +467,9 @@ class TableLifeTest {
 
   @Test
   void whatMakesNoSenseIsRefusedByName() {
-    assertThatThrownBy(() -> TableLife.NONE.withShrink(1, 0, 0)).isInstanceOf(InvalidInput.class)
+    assertThatThrownBy(() -> TableLife.NONE.withShrinkScore(1)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("shrink_score").hasMessageContaining("statistics");
-    assertThatThrownBy(() -> TableLife.NONE.withAdmission(2, 0.5f)).isInstanceOf(InvalidInput.class)
+    assertThatThrownBy(() -> TableLife.NONE.with(life -> life.admitCount(2).admitProbability(0.5f))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("admit_probability");
   }
 

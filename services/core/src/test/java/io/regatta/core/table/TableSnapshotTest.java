@@ -22,7 +22,8 @@ class TableSnapshotTest {
 
   private static final int DIM = 3;
   private static final int IDS = 5000;
-  private static final TableLife TRACKED = new TableLife(true, 0.5f, 0.1f, 1, 2, 1, 0.2f, 3, 0);
+  private static final TableLife TRACKED = TableLife.counted()
+      .with(life -> life.decay(0.5f).admitCount(2).shrinkScore(0.2f).shrinkUnseenDays(3));
 
   private static SparseTable table(TableLife life) {
     return new SparseTable(1, new SparseTableSpec("t", DIM, InitializerSpec.uniform(-1, 1), OptimizerSpec.adagrad(0.1), life),

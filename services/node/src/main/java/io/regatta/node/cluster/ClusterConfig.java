@@ -6,11 +6,13 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.FixedDirectory;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Settings for finding the other processes. Validated in the constructor, immutable. */
+/** How a process finds the others. Validated in the constructor, immutable. */
+@RecordBuilder
 public record ClusterConfig(
     @Setting(value = "regatta", doc = "Name of the Hazelcast cluster: nodes with different names never meet.")
     String name,
@@ -55,7 +57,7 @@ public record ClusterConfig(
 
     @Setting(doc = "Fixed directory: service name to comma-separated host:port of its instances, in index order, e.g. "
         + "parameter-server: \"10.0.0.1:7164,10.0.0.2:7164\".")
-    Map<String, String> endpoints) {
+    Map<String, String> endpoints) implements ClusterConfigBuilder.With {
 
   /** The source of the entries of instances. */
   public enum DirectoryKind { HAZELCAST, FIXED }
@@ -86,22 +88,17 @@ public record ClusterConfig(
 
   /** Returns the settings of a Hazelcast cluster of this name, everything else by default. */
   public static ClusterConfig of(String name, List<String> seeds, int port) {
-    ClusterConfig d = Settings.defaults(ClusterConfig.class);
-    return new ClusterConfig(name, d.directory, seeds, port, d.address, d.member, d.memberProof, d.publishedHost,
-        d.leaseSeconds, d.heartbeatSeconds, d.silenceSeconds, d.endpoints);
+    return Settings.defaults(ClusterConfig.class).with(c -> c.name(name).seeds(seeds).port(port));
   }
 
   /** Returns the settings of fixed endpoints, without a cluster. */
   public static ClusterConfig fixed(Map<String, String> endpoints) {
-    ClusterConfig d = Settings.defaults(ClusterConfig.class);
-    return new ClusterConfig(d.name, DirectoryKind.FIXED, d.seeds, d.port, d.address, d.member, d.memberProof,
-        d.publishedHost, d.leaseSeconds, d.heartbeatSeconds, d.silenceSeconds, endpoints);
+    return Settings.defaults(ClusterConfig.class).with(c -> c.directory(DirectoryKind.FIXED).endpoints(endpoints));
   }
 
   /** Returns a copy for a member that holds directory entries, whatever its role: with these seeds, at this port. */
   public ClusterConfig holding(List<String> otherSeeds, int otherPort) {
-    return new ClusterConfig(name, directory, otherSeeds, otherPort, address, MemberKind.DATA, memberProof,
-        publishedHost, leaseSeconds, heartbeatSeconds, silenceSeconds, endpoints);
+    return with(c -> c.seeds(otherSeeds).port(otherPort).member(MemberKind.DATA));
   }
 
   /**

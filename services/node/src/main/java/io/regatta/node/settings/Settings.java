@@ -7,6 +7,7 @@ import io.regatta.node.settings.Schema.ListOf;
 import io.regatta.node.settings.Schema.MapOf;
 import io.regatta.node.settings.Schema.Section;
 import io.regatta.node.settings.Schema.Shape;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import io.vertx.config.ConfigRetriever;
 import io.vertx.config.ConfigRetrieverOptions;
 import io.vertx.config.ConfigStoreOptions;
@@ -51,21 +52,27 @@ public final class Settings {
   public record Option(String name, String key, String value) {}
 
   /**
-   * The sources of a configuration.
+   * Where configuration comes from.
    *
    * @param file a .json, .yaml or .yml file, or null
-   * @param variables keys that follow from environment variables of other systems, each under its variable's name;
-   *     those of another schema are ignored
-   * @param environment variables by name; those that do not start with {@code REGATTA_}, and {@link OtherNames}, are
-   *     ignored
+   * @param variables keys that follow from environment variables of others' making, each under its variable's name; those of
+   *     another schema are passed over
+   * @param environment variables by name; those that do not start with {@code REGATTA_}, and {@link OtherNames},
+   *     are not looked at
    * @param properties system properties by name; likewise with {@code regatta.}
    * @param options options of the command line that stand for keys
-   * @param overrides {@code key=value} each, from the command line; they take precedence over the options
+   * @param overrides {@code key=value} each, from the command line; they go before the options
    * @param code values given by the program, nested as in a file
-   * @param ignored top-level sections that belong to other services and are ignored
+   * @param ignored top-level sections that belong to other services and are passed over
    */
+  @RecordBuilder
   public record Sources(Path file, List<Option> variables, Map<String, String> environment, Map<String, String> properties,
-      List<Option> options, List<String> overrides, JsonObject code, List<String> ignored) {
+      List<Option> options, List<String> overrides, JsonObject code, List<String> ignored)
+      implements SettingsSourcesBuilder.With {
+
+    /** Sources that give no value. */
+    public static final Sources NONE =
+        new Sources(null, List.of(), Map.of(), Map.of(), List.of(), List.of(), new JsonObject(), List.of());
 
     public Sources {
       variables = List.copyOf(variables);
@@ -77,18 +84,6 @@ public final class Settings {
       ignored = List.copyOf(ignored);
     }
 
-    /** Creates sources without variables of other systems. */
-    public Sources(Path file, Map<String, String> environment, Map<String, String> properties, List<Option> options,
-        List<String> overrides, JsonObject code, List<String> ignored) {
-      this(file, List.of(), environment, properties, options, overrides, code, ignored);
-    }
-
-    /** Creates sources without options. */
-    public Sources(Path file, Map<String, String> environment, Map<String, String> properties, List<String> overrides,
-        JsonObject code, List<String> ignored) {
-      this(file, environment, properties, List.of(), overrides, code, ignored);
-    }
-
     /** Returns this process's environment and system properties, with the values of its command line. */
     public static Sources ofProcess(Path file, List<Option> options, List<String> overrides) {
       Map<String, String> properties = new LinkedHashMap<>();
@@ -97,26 +92,8 @@ public final class Settings {
           properties.put(name, System.getProperty(name));
         }
       }
-      return new Sources(file, System.getenv(), properties, options, overrides, new JsonObject(), List.of());
-    }
-
-    public Sources withCode(JsonObject values) {
-      return new Sources(file, variables, environment, properties, options, overrides, values, ignored);
-    }
-
-    /** Returns a copy with keys that follow from environment variables of other systems. */
-    public Sources withVariables(List<Option> others) {
-      return new Sources(file, others, environment, properties, options, overrides, code, ignored);
-    }
-
-    /** Returns a copy with the environment of another process. */
-    public Sources withEnvironment(Map<String, String> others) {
-      return new Sources(file, variables, others, properties, options, overrides, code, ignored);
-    }
-
-    /** Returns a copy that ignores sections which other services read. */
-    public Sources without(List<String> sections) {
-      return new Sources(file, variables, environment, properties, options, overrides, code, sections);
+      return NONE.with(s -> s.file(file).environment(System.getenv())
+         .properties(properties).options(options).overrides(overrides));
     }
   }
 

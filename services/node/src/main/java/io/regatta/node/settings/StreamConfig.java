@@ -1,5 +1,6 @@
 package io.regatta.node.settings;
 
+import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.Transport;
 
@@ -66,6 +67,6 @@ public record StreamConfig(
       int initialWindowBytes, int connectionWindowBytes, int maxFrameBytes, long pingIntervalMs, long pingTimeoutMs,
       int connectTimeoutMs, Transport transport) {
     return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
-        connectionWindowBytes, maxFrameBytes, pingIntervalMs, pingTimeoutMs, connectTimeoutMs, transport);
+        connectionWindowBytes, maxFrameBytes, pingIntervalMs, pingTimeoutMs, connectTimeoutMs, transport, PeerSecurity.NONE);
   }
 }

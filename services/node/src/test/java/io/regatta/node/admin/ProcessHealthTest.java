@@ -17,8 +17,9 @@ class ProcessHealthTest {
 
   @Test
   void aProcessWhoseEventLoopIsBlockedIsNotHealthyUntilItIsFree() throws Exception {
-    Node node = get(Node.start(new NodeConfig(ClusterConfig.fixed(Map.of("rendezvous", "127.0.0.1:1")),
-        new AdminConfig(true, 0, "", 200), "", 5, 5, 16, false), "rendezvous"));
+    Node node = get(Node.start(NodeConfig.defaults().with(c -> c
+        .cluster(ClusterConfig.fixed(Map.of("rendezvous", "127.0.0.1:1")))
+        .admin(new AdminConfig(true, 0, "", 200)).eventLoops(16)), "rendezvous"));
     Stuck stuck = new Stuck(node);
     get(node.vertx().deployVerticle(stuck));
     awaitChecks(node, "/health", 200, "event loop of rendezvous: UP", "directory: UP");

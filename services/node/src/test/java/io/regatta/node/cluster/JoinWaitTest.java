@@ -44,8 +44,8 @@ class JoinWaitTest {
   private final int admin = FreePorts.one();
 
   private NodeConfig waiting() {
-    return new NodeConfig(ClusterConfig.of(cluster, List.of("127.0.0.1:" + seed), 0),
-        new AdminConfig(true, admin, "", 2000), "", 60, 1, 0, false);
+    return NodeConfig.defaults().with(c -> c.cluster(ClusterConfig.of(cluster, List.of("127.0.0.1:" + seed), 0))
+        .admin(new AdminConfig(true, admin, "", 2000)).readyTimeoutSeconds(60).longWaitSeconds(1));
   }
 
   @Test
@@ -92,8 +92,9 @@ class JoinWaitTest {
     Logger logger = (Logger) LoggerFactory.getLogger(ClusteredVertx.class);
     logger.addAppender(log);
     try {
-      assertThatThrownBy(() -> get(Node.start(new NodeConfig(ClusterConfig.of(cluster, List.of(), seed),
-          new AdminConfig(true, admin, "", 2000), "", 1, 1, 0, false), "trainer"))).isInstanceOf(PeerLost.class)
+      assertThatThrownBy(() -> get(Node.start(NodeConfig.defaults().with(c -> c
+          .cluster(ClusterConfig.of(cluster, List.of(), seed)).admin(new AdminConfig(true, admin, "", 2000))
+          .readyTimeoutSeconds(1).longWaitSeconds(1)), "trainer"))).isInstanceOf(PeerLost.class)
           .hasMessageContaining("no data member");
     } finally {
       logger.detachAppender(log);

@@ -228,9 +228,7 @@ class MemberDoorsTest {
         .hasMessageContaining("node.cluster.member_proof: false");
     NodeConfig config = config(0, TOKEN);
     ClusterConfig c = config.cluster();
-    Node node = get(Node.start(config.withCluster(new ClusterConfig(c.name(), c.directory(), c.seeds(), c.port(),
-        c.address(), c.member(), false, c.publishedHost(), c.leaseSeconds(), c.heartbeatSeconds(), c.silenceSeconds(),
-        c.endpoints())), "parameter-server"));
+    Node node = get(Node.start(config.withCluster(c.withMemberProof(false)), "parameter-server"));
     nodes.add(node);
     assertThat(stranger.getCluster().getMembers()).hasSize(2);
 

@@ -125,9 +125,8 @@ class MemberTlsTest extends CertifiedMembers {
 
   private static NodeConfig published(NodeConfig config, String host) {
     ClusterConfig c = config.cluster();
-    return config.withCluster(new ClusterConfig(c.name(), c.directory(),
-        List.of("127.0.0.2:" + c.seedMembers().get(0).port()), c.port(), "127.0.0.1", c.member(), c.memberProof(), host,
-        c.leaseSeconds(), c.heartbeatSeconds(), c.silenceSeconds(), c.endpoints()));
+    return config.withCluster(c.with(b -> b
+        .seeds(List.of("127.0.0.2:" + c.seedMembers().get(0).port())).address("127.0.0.1").publishedHost(host)));
   }
 
   @ParameterizedTest
@@ -156,8 +155,9 @@ class MemberTlsTest extends CertifiedMembers {
     Node second = members.start(0, tls(pem, false, true), TOKEN, dir);
     TlsConfig authority = new TlsConfig("", "", pem.ca().toString(), false, true, 0);
     NodeConfig config = members.config(0, authority, TOKEN, dir);
-    NodeConfig asking = new NodeConfig(config.cluster(), new AdminConfig(false, 0, "", 2000), "", 60, 60, 0, false);
-    Node client = members.add(get(Node.start(asking.withSecurity(authority, config.tokenFile()), "client")));
+    NodeConfig asking = NodeConfig.defaults().with(c -> c.cluster(config.cluster())
+        .admin(new AdminConfig(false, 0, "", 2000)).readyTimeoutSeconds(60).tls(authority).tokenFile(config.tokenFile()));
+    Node client = members.add(get(Node.start(asking, "client")));
     get(second.directory().register(instance("parameter-server", "second", 0, 1)));
     poll(client, "parameter-server", 1);
     assertThat(sizeAt(first)).isEqualTo(3);

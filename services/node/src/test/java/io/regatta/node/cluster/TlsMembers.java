@@ -85,7 +85,7 @@ final class TlsMembers implements BeforeEachCallback, AfterEachCallback {
    */
   NodeConfig config(int at, TlsConfig tls, String token, Path dir) throws IOException {
     NodeConfig config = NodeConfig.defaults().withCluster(ClusterConfig.of(cluster, List.of("127.0.0.1:" + port), at));
-    return config.withSecurity(tls == null ? config.tls() : tls, token.isEmpty() ? ""
+    return config.withTls(tls == null ? config.tls() : tls).withTokenFile(token.isEmpty() ? ""
         : SecretFiles.write(dir.resolve("token-" + UUID.randomUUID()), token).toString());
   }
 

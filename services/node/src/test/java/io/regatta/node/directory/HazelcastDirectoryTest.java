@@ -59,9 +59,7 @@ class HazelcastDirectoryTest {
 
   private NodeConfig config(int port, int leaseSeconds) {
     ClusterConfig d = ClusterConfig.of(cluster, List.of("127.0.0.1:" + seedPort), port);
-    return NodeConfig.defaults().withCluster(new ClusterConfig(d.name(), d.directory(), d.seeds(), d.port(),
-        d.address(), d.member(), d.memberProof(), d.publishedHost(), leaseSeconds, d.heartbeatSeconds(),
-        d.silenceSeconds(), d.endpoints()));
+    return NodeConfig.defaults().withCluster(d.withLeaseSeconds(leaseSeconds));
   }
 
   private Future<Node> start(int port, String role) {
@@ -201,7 +199,7 @@ class HazelcastDirectoryTest {
   @Test
   void aTrainerAloneWaitsForASeedAndGivesUpNamingIt() {
     NodeConfig d = config(0);
-    NodeConfig impatient = new NodeConfig(d.cluster(), d.admin(), d.host(), 1, d.longWaitSeconds(), 0, false);
+    NodeConfig impatient = d.withReadyTimeoutSeconds(1);
     assertThatThrownBy(() -> get(Node.start(impatient, "trainer"))).isInstanceOf(PeerLost.class)
         .hasMessageContaining("127.0.0.1:" + seedPort).hasMessageContaining("connection refused");
   }

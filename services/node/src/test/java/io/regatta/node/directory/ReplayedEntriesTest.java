@@ -84,9 +84,7 @@ class ReplayedEntriesTest {
 
   private Node start(String name, int seed, int at) throws IOException {
     ClusterConfig c = ClusterConfig.of(name, List.of("127.0.0.1:" + seed), at);
-    Node node = get(Node.start(NodeConfig.defaults().withCluster(new ClusterConfig(c.name(), c.directory(), c.seeds(),
-        c.port(), c.address(), c.member(), false, c.publishedHost(), LEASE_SECONDS, c.heartbeatSeconds(),
-        c.silenceSeconds(), c.endpoints()))
+    Node node = get(Node.start(NodeConfig.defaults().withCluster(c.with(b -> b.memberProof(false).leaseSeconds(LEASE_SECONDS)))
         .withTokenFile(SecretFiles.write(dir.resolve("token-" + UUID.randomUUID()), TOKEN).toString()),
         "parameter-server"));
     nodes.add(node);

@@ -66,7 +66,7 @@ class SettingsTest {
   }
 
   private static Sources ofFile(Path file) {
-    return new Sources(file, Map.of(), Map.of(), List.of(), new JsonObject(), List.of());
+    return Sources.NONE.withFile(file);
   }
 
   @Test
@@ -124,13 +124,13 @@ class SettingsTest {
         hosts: [file]
         optimizer: {learning_rate: 0.5, kind: half_async}
         """);
-    Sources sources = new Sources(file,
-        Map.of("REGATTA_SEED", "2", "REGATTA_LABEL", "environment", "REGATTA_HOSTS", "e1, e2",
-            "REGATTA_SHUFFLE", "true", "REGATTA_LOG", "DEBUG", "PATH", "/bin"),
-        Map.of("regatta.label", "property", "regatta.hosts", "[\"p\"]", "regatta.root", "/x", "java.home", "/y"),
-        List.of("hosts=cli", "optimizer.learning_rate=2e-1", "settings.a.b=[1,2]", "settings.a.c=text",
-            "labels=x=1,y=2"),
-        new JsonObject().put("labels", new JsonObject().put("y", "code")), List.of());
+    Sources sources = Sources.NONE.withFile(file)
+        .withEnvironment(Map.of("REGATTA_SEED", "2", "REGATTA_LABEL", "environment", "REGATTA_HOSTS", "e1, e2",
+            "REGATTA_SHUFFLE", "true", "REGATTA_LOG", "DEBUG", "PATH", "/bin"))
+        .withProperties(Map.of("regatta.label", "property", "regatta.hosts", "[\"p\"]", "regatta.root", "/x", "java.home", "/y"))
+        .withOverrides(List.of("hosts=cli", "optimizer.learning_rate=2e-1", "settings.a.b=[1,2]", "settings.a.c=text",
+            "labels=x=1,y=2"))
+        .withCode(new JsonObject().put("labels", new JsonObject().put("y", "code")));
 
     EffectiveConfig effective = get(Settings.load(vertx, Schema.of(Job.class), sources));
     assertThat(effective.bind(Job.class)).isEqualTo(new Job(1, 2, true, "property", new Rate(0.2, Kind.HALF_ASYNC),
@@ -193,7 +193,7 @@ class SettingsTest {
         "1", "REGATTA_ECHO_WORD", "x", "REGATTA_RATE_KIND", "plain");
     Map<String, String> properties = Map.of("regatta.root", "/x", "regatta.data", "/y", "regatta.app.x", "1",
         "regatta.echo.word", "x", "regatta.rate.learning_rate", "1");
-    Sources sources = new Sources(null, environment, properties, List.of(), null, List.of("echo"));
+    Sources sources = Sources.NONE.with(s -> s.environment(environment).properties(properties).ignored(List.of("echo")));
     Schema schema = Schema.of(Job.class).beside(Schema.sections(Map.of("rate", Rate.class)));
     assertThat(get(Settings.load(vertx, schema, sources)).bind(Job.class)).isEqualTo(Settings.defaults(Job.class));
     assertThatThrownBy(() -> get(Settings.load(vertx, schema, property("regatta.rate.kin")))).message()
@@ -257,7 +257,7 @@ class SettingsTest {
     record Program(@Setting(value = "1", doc = "width") int width) {}
     record None() {}
     Path file = write("own.yaml", "own: {width: x, deep: {a: 1}}");
-    Sources sources = new Sources(file, Map.of(), Map.of(), List.of("own.depth=2"), null, List.of());
+    Sources sources = Sources.NONE.withFile(file).withOverrides(List.of("own.depth=2"));
     Map<String, Object> own = get(Settings.load(vertx, Own.class, sources)).own();
     assertThat(own).isEqualTo(Map.of("width", "x", "depth", 2, "deep", Map.of("a", 1)));
     assertThatThrownBy(() -> Settings.bind(Map.of("width", "x"), Program.class, "own"))
@@ -317,15 +317,15 @@ class SettingsTest {
   }
 
   private static Sources override(String text) {
-    return new Sources(null, Map.of(), Map.of(), List.of(text), null, List.of());
+    return Sources.NONE.withOverrides(List.of(text));
   }
 
   private static Sources property(String name) {
-    return new Sources(null, Map.of(), Map.of(name, "1"), List.of(), null, List.of());
+    return Sources.NONE.withProperties(Map.of(name, "1"));
   }
 
   private static Sources environment(String name, String value) {
-    return new Sources(null, Map.of(name, value), Map.of(), List.of(), null, List.of());
+    return Sources.NONE.withEnvironment(Map.of(name, value));
   }
 
   private Path write(String name, String text) throws IOException {

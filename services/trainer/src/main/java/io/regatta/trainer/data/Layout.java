@@ -1,18 +1,20 @@
 package io.regatta.trainer.data;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.Collections;
 import java.util.List;
 
 /**
- * The widths of an example: {@code dense} float features, sparse features (slots) of 64-bit ids, and one label.
- * Immutable.
+ * Widths of an example: {@code dense} float features, sparse features (slots) of 64-bit ids, and one label.
  *
- * @param widths most ids of each slot; positions without an id hold {@link io.regatta.core.reduce.DistinctIds#PADDING}
- * @param valued true if every id has a float value
- * @param emptyIds for each slot, the id that stands for an empty value; an empty list if empty values have no id
+ * @param widths for each slot, how many ids it may hold: that many places ({@code columns}), of which those without an id
+ *     hold {@link io.regatta.core.reduce.DistinctIds#PADDING}
+ * @param valued whether every id comes with a float value
+ * @param emptyIds for each slot, the id that an empty value has; none at all where such a value has no id
  */
-public record Layout(int dense, List<Integer> widths, boolean valued, List<Long> emptyIds) {
+@RecordBuilder
+public record Layout(int dense, List<Integer> widths, boolean valued, List<Long> emptyIds) implements LayoutBuilder.With {
 
   public Layout {
     widths = List.copyOf(widths);
@@ -33,10 +35,6 @@ public record Layout(int dense, List<Integer> widths, boolean valued, List<Long>
   /** Creates a layout with slots of one id each, without values. */
   public Layout(int dense, int slots) {
     this(dense, Collections.nCopies(Math.max(0, slots), 1), false);
-  }
-
-  public Layout withEmptyIds(List<Long> ids) {
-    return new Layout(dense, widths, valued, ids);
   }
 
   public int slots() {

@@ -168,7 +168,7 @@ public final class ModelRegistration {
         whole = session.await("reading of " + start.dir(), session.restore(
             new TrainerSession.RestoreOrder(start.dir(), start.resume(), at)));
       } catch (InvalidInput e) {
-        throw start.withWayOn(e);
+        throw start.explain(e);
       }
     }
     if (!whole) {

@@ -19,7 +19,8 @@ final class MeshOptions {
 
   /** Reads the table of algorithms; blocks. */
   static CollectiveOptions of(StreamOptions streams, JobConfig job) {
-    return CollectiveOptions.defaults().withStream(streams).withFailureTimeout(job.collective().failureTimeoutMs())
-        .withBusyPoll(job.collective().busyPollUs()).withChoices(AlgorithmTable.of(job));
+    return CollectiveOptions.defaults().withStream(streams)
+        .withFailureTimeoutMillis(job.collective().failureTimeoutMs())
+        .withBusyPollMicros(job.collective().busyPollUs()).withChoices(AlgorithmTable.of(job));
   }
 }

@@ -76,7 +76,7 @@ final class RankMesh extends CollectivePeers implements RankGroup {
     boolean elastic = job.worldSize().elastic();
     Duration patience = node.config().readyTimeout();
     Future<CollectivePort> listening = MeshOptions.read(node, streams, job)
-        .map(options -> elastic ? options : options.withStartTimeout(patience.toMillis()))
+        .map(options -> elastic ? options : options.withStartTimeoutMillis(patience.toMillis()))
         .compose(options -> CollectivePort.listen(node, meeting.host(), options));
     return listening.compose(port -> {
       Joining joining = new Joining(job.job(), job.worldSize().min(), job.worldSize().max(), wanted, member, port.endpoint(),

@@ -87,7 +87,7 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
       SnapshotChain.of(found.dir());
       return start;
     } catch (InvalidInput e) {
-      throw start.withWayOn(e);
+      throw start.explain(e);
     }
   }
 
@@ -138,7 +138,7 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
    *
    * @param e what the servers said
    */
-  public InvalidInput withWayOn(InvalidInput e) {
+  public InvalidInput explain(InvalidInput e) {
     if (!resume || isWhole(dir)) {
       return e;
     }

@@ -83,7 +83,7 @@ class TableSettingsTest {
       assertThat(t.optimizer().kind()).isEqualTo(OptimizerSpec.Kind.FTRL);
       assertThat(t.optimizer().l1()).isEqualTo(0.5f);
       assertThat(t.initializer()).isEqualTo(new InitializerSpec(InitializerSpec.Kind.CONSTANT, 3, 0));
-      assertThat(t.life()).isEqualTo(TableLife.counted().withAdmission(4, 1));
+      assertThat(t.life()).isEqualTo(TableLife.counted().withAdmitCount(4));
       assertThat(trainer.tables().get(1).optimizer()).isEqualTo(OptimizerSpec.adam(0.1));
       assertThat(trainer.tables().get(1).life()).isEqualTo(TableLife.NONE);
     });

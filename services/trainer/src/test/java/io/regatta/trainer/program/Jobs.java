@@ -6,7 +6,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** Job files that come with Regatta, with keys overridden as on the command line. */
@@ -20,7 +19,7 @@ final class Jobs {
 
   static JobConfig job(String name, String... overrides) throws Exception {
     Path file = Path.of(System.getProperty("regatta.root", "../.."), "configs", name + ".yaml");
-    Settings.Sources sources = new Settings.Sources(file, Map.of(), Map.of(), List.of(overrides), null, List.of());
+    Settings.Sources sources = Settings.Sources.NONE.withFile(file).withOverrides(List.of(overrides));
     Vertx vertx = Vertx.vertx();
     try {
       return get(Settings.load(vertx, JobConfig.class, sources));

@@ -105,7 +105,7 @@ class UnreachedServersTest {
   }
 
   private Node node(int readySeconds) {
-    return get(Node.embedded(vertx, directory, NodeConfig.defaults().withReadyTimeout(readySeconds), "test"));
+    return get(Node.embedded(vertx, directory, NodeConfig.defaults().withReadyTimeoutSeconds(readySeconds), "test"));
   }
 
   private static ShardConnections connections(Node node) {
