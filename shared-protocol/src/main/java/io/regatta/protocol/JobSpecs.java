@@ -15,9 +15,11 @@ import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.protocol.tensor.Optimizer;
 import io.regatta.protocol.tensor.RegisterTrainer;
 import io.regatta.protocol.tensor.SparseTable;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 /** A {@link JobSpec} as it travels in a registration, and back. */
 public final class JobSpecs {
@@ -30,7 +32,7 @@ public final class JobSpecs {
   /** The message for a job; the job's name travels in {@code TensorMessage.job}. */
   public static RegisterTrainer toProto(JobSpec job) {
     ModelSpec model = job.model();
-    RegisterTrainer.Builder b = RegisterTrainer.newBuilder().setMode(name(job.mode())).setTrainers(job.trainers())
+    RegisterTrainer.Builder b = RegisterTrainer.newBuilder().setMode(job.mode().id()).setTrainers(job.trainers())
         .setStalenessBound(job.stalenessBound()).setNanPolicy(name(job.nanPolicy())).setShards(job.shards())
         .setSparseShards(job.sharding().sparsePerServer()).setShardsPerServer(job.sharding().perServer())
         .setMinBlock(job.minBlock()).setSeed(model.seed()).setDenseOptimizer(toProto(model.denseOptimizer()));
@@ -61,7 +63,7 @@ public final class JobSpecs {
             new InitializerSpec(parse(InitializerSpec.Kind.class, "initializer", t.getInitializer()),
                 t.getInitializerA(), t.getInitializerB()),
             ofProto(t.getOptimizer()), t.hasLife() ? ofProto(t.getLife()) : TableLife.NONE)).toList());
-    return new JobSpec(job, parse(Mode.class, "mode", m.getMode()), m.getTrainers(), m.getStalenessBound(),
+    return new JobSpec(job, mode(m.getMode()), m.getTrainers(), m.getStalenessBound(),
         parse(NanPolicy.class, "nan_policy", m.getNanPolicy()),
         new Sharding(m.getShards(), m.getShardsPerServer(), m.getSparseShards()), m.getMinBlock(), model);
   }
@@ -105,6 +107,10 @@ public final class JobSpecs {
         o.getClipValue(), o.getClipNorm(), o.getBeta(), o.getL1(), o.getL2());
   }
 
+  private static Mode mode(String text) {
+    return Mode.find(text).orElseThrow(() -> unknown("mode", text, Stream.of(Mode.values()).map(Mode::id).toList()));
+  }
+
   private static String name(Enum<?> e) {
     return NAMES.computeIfAbsent(e, constant -> constant.name().toLowerCase(Locale.ROOT));
   }
@@ -115,7 +121,10 @@ public final class JobSpecs {
         return e;
       }
     }
-    throw new InvalidInput("registration: " + field + " is '" + text + "' but must be one of "
-        + java.util.Arrays.stream(type.getEnumConstants()).map(JobSpecs::name).toList());
+    throw unknown(field, text, Stream.of(type.getEnumConstants()).map(JobSpecs::name).toList());
+  }
+
+  private static InvalidInput unknown(String field, String text, List<String> known) {
+    return new InvalidInput("registration: " + field + " is '" + text + "' but must be one of " + known);
   }
 }

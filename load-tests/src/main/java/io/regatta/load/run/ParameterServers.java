@@ -10,7 +10,6 @@ import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Vertx;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -38,17 +37,17 @@ public final class ParameterServers {
   }
 
   private static int start(Vertx vertx, StreamOptions options, Node node) throws Exception {
-    ParameterServerConfig defaults = ParameterServerConfig.defaults();
     ParameterServerVerticle server = new ParameterServerVerticle(node,
-        new ParameterServerConfig(0, 1, 1, 0, 0, defaults.lifetime(), defaults.limits(), List.of(), config(options)));
+        ParameterServerConfig.defaults().at(0, 1, 1).withStream(config(options)));
     WorkerLoop.await(vertx.deployVerticle(server));
     return server.port();
   }
 
   /** Returns the settings of a service whose tensor streams have these options. */
-  public static StreamConfig config(StreamOptions o) {
-    return new StreamConfig(o.chunkBytes(), o.maxMessageBytes(), o.maxRequestBytes(), o.maxRequests(),
-        o.initialWindowBytes(), o.connectionWindowBytes(), o.maxFrameBytes(), o.pingIntervalMillis(),
-        o.pingTimeoutMillis(), o.connectTimeoutMillis(), o.transport());
+  private static StreamConfig config(StreamOptions o) {
+    return StreamConfig.defaults().with(s -> s.chunkBytes(o.chunkBytes()).maxMessageBytes(o.maxMessageBytes())
+        .maxRequestBytes(o.maxRequestBytes()).maxRequests(o.maxRequests()).initialWindowBytes(o.initialWindowBytes())
+        .connectionWindowBytes(o.connectionWindowBytes()).maxFrameBytes(o.maxFrameBytes()).pingIntervalMs(o.pingIntervalMillis())
+        .pingTimeoutMs(o.pingTimeoutMillis()).connectTimeoutMs(o.connectTimeoutMillis()).transport(o.transport()));
   }
 }

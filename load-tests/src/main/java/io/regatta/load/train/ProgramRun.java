@@ -4,11 +4,9 @@ import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.fleet.LocalCluster;
 import io.regatta.fleet.ServiceConfigs;
 import io.regatta.load.process.Task;
-import io.regatta.load.run.ParameterServers;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.settings.StreamConfig;
 import io.regatta.parameterserver.ParameterServerConfig;
-import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.Transport;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.trainer.Progress;
@@ -18,7 +16,6 @@ import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.run.LocalRun;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.util.List;
 import java.util.function.Function;
 
 /** Runs of the whole program CTR-DNN, repeated in one warm JVM: with services or without. */
@@ -48,12 +45,9 @@ final class ProgramRun implements Task {
    */
   ProgramRun(NodeConfig node, JsonObject setup) {
     job = job(setup);
-    StreamConfig tcp = ParameterServers.config(StreamOptions.defaults().withTransport(Transport.GRPC));
-    ParameterServerConfig server = ParameterServerConfig.defaults();
-    ServiceConfigs services = new ServiceConfigs(RendezvousConfig.defaults(),
-        new ParameterServerConfig(server.index(), server.servers(), server.shards(), server.sparseShards(),
-            server.port(), server.lifetime(), server.limits(), server.snapshotRoots(), tcp),
-        AggregatorConfig.defaults(), new TrainerConfig(job, -1, "", "", 0, List.of(), tcp));
+    StreamConfig tcp = StreamConfig.defaults().withTransport(Transport.GRPC);
+    ServiceConfigs services = new ServiceConfigs(RendezvousConfig.defaults(), ParameterServerConfig.defaults().withStream(tcp),
+        AggregatorConfig.defaults(), new TrainerConfig(job, -1, "").withStream(tcp));
     run = where -> LocalCluster.run(LocalCluster.Options.of(job).withNode(node).withServices(services)
         .withProgress(where)).get(0);
   }

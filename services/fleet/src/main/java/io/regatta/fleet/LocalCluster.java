@@ -149,7 +149,7 @@ public final class LocalCluster {
       ParameterServerConfig server = options.services().parameterServer().at(i, job.servers(), job.shards())
           .rootedAt(StartingPoint.directories(job));
       servers.add(new ParameterServerVerticle(node,
-          job.sparseShards() < 0 ? server : server.apart(job.sparseShards())));
+          job.sparseShards() < 0 ? server : server.withSparseShards(job.sparseShards())));
     }
     return servers;
   }
@@ -167,9 +167,9 @@ public final class LocalCluster {
   }
 
   private TrainerVerticle trainer(Node node, int rank) {
-    TrainerConfig config = options.services().trainer().as(options.job(), rank);
+    TrainerConfig config = options.services().trainer().with(t -> t.job(options.job()).rank(rank));
     if (options.faults().stepDelayMillis().containsKey(rank)) {
-      config = config.slowedBy(options.faults().stepDelayMillis().get(rank));
+      config = config.withStepDelayMs(options.faults().stepDelayMillis().get(rank));
     }
     return new TrainerVerticle(node, config, options.program(), options.progress());
   }

@@ -133,8 +133,7 @@ final class ProcessSettings {
    * as trainers.
    */
   JobConfig partIn(JobConfig job) {
-    return job == null || !hosts() || job.servers() == 0 ? job
-        : Settings.bind(Settings.toJson(job).put("servers", job.trainers()), JobConfig.class);
+    return job == null || !hosts() || job.servers() == 0 ? job : job.withServers(job.trainers());
   }
 
   /** Returns the services of the job that this trainer's process hosts. */
@@ -218,7 +217,7 @@ final class ProcessSettings {
   /** Returns the section {@code node} for a whole job in one process, whose services find each other on any ports. */
   NodeConfig simulationNode() {
     return effective.bindSection(Sections.NODE, NodeConfig.class,
-        List.of(new Dictated("cluster", new JsonObject().put("directory", "hazelcast"), "a whole job in one process")));
+        List.of(new Dictated("cluster.directory", DirectoryKind.HAZELCAST, "a whole job in one process")));
   }
 
   /**
@@ -258,7 +257,7 @@ final class ProcessSettings {
   }
 
   private List<Dictated> job(JobConfig job) {
-    return job.equals(job()) ? List.of() : List.of(new Dictated("job", Settings.toJson(job), "the job"));
+    return job.equals(job()) ? List.of() : List.of(new Dictated("job", job, "the job"));
   }
 
   /** Returns the port of a fixed endpoint. */

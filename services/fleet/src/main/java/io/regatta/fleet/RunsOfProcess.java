@@ -1,6 +1,5 @@
 package io.regatta.fleet;
 
-import io.regatta.node.settings.Settings;
 import io.regatta.trainer.config.JobConfig;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,7 +17,7 @@ final class RunsOfProcess {
   /** Returns the job with the id of this process's next run of it. */
   static JobConfig next(JobConfig job) {
     int before = job.runId().isEmpty() ? 0 : ENDED.getOrDefault(key(job), 0);
-    return before == 0 ? job : Settings.bind(Settings.toJson(job).put("run_id", job.runId() + "#" + (before + 1)), JobConfig.class);
+    return before == 0 ? job : job.withRunId(job.runId() + "#" + (before + 1));
   }
 
   /** Notes that the run has ended with success. */

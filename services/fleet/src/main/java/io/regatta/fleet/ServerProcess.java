@@ -116,7 +116,7 @@ final class ServerProcess {
     ParameterServerConfig server = place.parameterServer(job);
     boolean known = job != null || place.knowsTrainers();
     return server.lifetime() == Lifetime.AUTO && known && !System.getenv().containsKey(LauncherLink.VARIABLE)
-        ? server.living(Lifetime.JOB) : server;
+        ? server.withLifetime(Lifetime.JOB) : server;
   }
 
   private static Function<Node, Deployable> verticle(ProcessSettings place, JobConfig job) {

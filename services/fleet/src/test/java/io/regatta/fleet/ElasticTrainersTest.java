@@ -185,7 +185,7 @@ class ElasticTrainersTest {
       throws Exception {
     stop.set(true); // after a pass
     JsonObject meeting = new JsonObject().put("store", store.equals("file:") ? store + dir : store);
-    JobConfig job = Settings.bind(Settings.toJson(job(1, 2, new JsonObject(), meeting)).put("run_id", "run-1"), JobConfig.class);
+    JobConfig job = job(1, 2, new JsonObject(), meeting).withRunId("run-1");
     for (Deployed trainer : trainers(job, 2)) {
       get(trainer.trainer().result());
     }
@@ -193,7 +193,7 @@ class ElasticTrainersTest {
     assertThatThrownBy(() -> get(trainer(job).trainer().result())).isInstanceOf(ExecutionException.class)
         .hasCauseInstanceOf(RunEnded.class).hasMessageContaining("run-1");
     assertThat(trained).as("batches").hasValue(batches);
-    JobConfig next = Settings.bind(Settings.toJson(job).put("run_id", "run-2"), JobConfig.class);
+    JobConfig next = job.withRunId("run-2");
     for (Deployed trainer : trainers(next, 2)) {
       get(trainer.trainer().result());
     }

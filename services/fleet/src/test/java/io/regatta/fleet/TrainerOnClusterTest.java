@@ -32,7 +32,6 @@ import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.node.Node;
 import io.regatta.node.settings.Settings;
-import io.regatta.node.settings.StreamConfig;
 import io.regatta.node.testing.EmbeddedNode;
 import io.regatta.node.testing.LogLines;
 import io.regatta.parameterserver.ParameterServerConfig;
@@ -89,7 +88,7 @@ class TrainerOnClusterTest {
     deployed.add(vertx.deployVerticle(rendezvous));
     for (int i = 0; i < job.servers(); i++) {
       deployed.add(vertx.deployVerticle(new ParameterServerVerticle(node,
-          ParameterServerConfig.defaults().at(i, job.servers(), job.shards()).apart(Math.max(0, job.sparseShards())))));
+          ParameterServerConfig.defaults().at(i, job.servers(), job.shards()).withSparseShards(Math.max(0, job.sparseShards())))));
     }
     if (job.aggregator()) {
       deployed.add(vertx.deployVerticle(new AggregatorVerticle(node, Settings.defaults(AggregatorConfig.class))));
@@ -112,8 +111,7 @@ class TrainerOnClusterTest {
   @Test
   void aResultThatCannotBeWrittenIsNamedBeforeTheTrainerWaitsForAnybody(@TempDir Path dir) throws Exception {
     Path file = Files.writeString(dir.resolve("file"), "");
-    TrainerConfig config = new TrainerConfig(job(new JsonObject()), 0, "", file.resolve("r.json").toString(), 0, List.of(),
-        StreamConfig.defaults());
+    TrainerConfig config = new TrainerConfig(job(new JsonObject()), 0, "").withResult(file.resolve("r.json").toString());
     assertThatThrownBy(() -> get(vertx.deployVerticle(new TrainerVerticle(node, config))))
         .hasCauseInstanceOf(InvalidInput.class).hasMessageContaining(file.toString());
   }
@@ -150,7 +148,7 @@ class TrainerOnClusterTest {
     List<TrainerVerticle> trainers = new ArrayList<>();
     for (int rank = 0; rank < 4; rank++) {
       String file = rank == 1 ? "" : dir.resolve("r" + rank + ".json").toString();
-      trainers.add(new TrainerVerticle(node, new TrainerConfig(job, rank, "", file, 0, List.of(), StreamConfig.defaults()), worker -> {
+      trainers.add(new TrainerVerticle(node, new TrainerConfig(job, rank, "").withResult(file), worker -> {
         if (worker.rank() == 0) {
           throw new IllegalStateException("rank 0 is not there at the end");
         }
@@ -450,7 +448,7 @@ class TrainerOnClusterTest {
   /** A lease of 1 s. */
   private static RendezvousConfig hasty(int port) {
     RendezvousConfig all = RendezvousConfig.defaults();
-    return new RendezvousConfig(port, 1000, 50, all.maxWaitMs(), all.messageBytes(), all.limits());
+    return all.with(c -> c.port(port).leaseMs(1000).tickMs(50));
   }
 
   /** Rank 1 is a seat at the rendezvous without heartbeats: a trainer that was killed. */
@@ -603,7 +601,7 @@ class TrainerOnClusterTest {
   private ParameterServerVerticle serverOfOneJob() throws Exception {
     get(vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults())));
     ParameterServerVerticle server = new ParameterServerVerticle(node,
-        ParameterServerConfig.defaults().at(0, 1, 2).living(ParameterServerConfig.Lifetime.JOB));
+        ParameterServerConfig.defaults().at(0, 1, 2).withLifetime(ParameterServerConfig.Lifetime.JOB));
     get(vertx.deployVerticle(server));
     return server;
   }

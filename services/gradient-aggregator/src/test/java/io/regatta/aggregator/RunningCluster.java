@@ -125,7 +125,7 @@ final class RunningCluster implements AutoCloseable {
     this.job = job;
     this.leaseMillis = leaseMillis;
     RendezvousVerticle verticle = new RendezvousVerticle(node,
-        new RendezvousConfig(0, leaseMillis, 20, 60_000, 8 << 20, RendezvousConfig.defaults().limits()));
+        RendezvousConfig.defaults().with(c -> c.leaseMs(leaseMillis).tickMs(20).maxWaitMs(60_000)));
     get(vertx.deployVerticle(verticle));
     server = get(vertx.deployVerticle(new ParameterServerVerticle(node,
         ParameterServerConfig.defaults().at(0, 1, SHARDS))));

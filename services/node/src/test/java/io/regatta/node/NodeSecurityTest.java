@@ -80,10 +80,8 @@ class NodeSecurityTest {
     assertThat(given.lines().toString()).contains("node.token = ***  (environment variable REGATTA_NODE_TOKEN)")
         .doesNotContain(SECRET);
     assertThat(bind(given).toString()).doesNotContain(SECRET);
-    JsonObject written = Settings.toJson(bind(given));
-    assertThat(written.getString("token")).isEqualTo("***");
-    assertThat(written.encode()).doesNotContain(SECRET);
-    assertThatThrownBy(() -> Settings.bind(written, NodeConfig.class)).as("a mask is no secret").isInstanceOf(InvalidInput.class)
+    assertThatThrownBy(() -> Settings.bind(new JsonObject().put("token", "***"), NodeConfig.class)).as("a mask is no secret")
+        .isInstanceOf(InvalidInput.class)
         .hasMessageContaining("key 'token' is ***");
     Path file = SecretFiles.write(dir.resolve("token"), SECRET + "\n");
     assertThat(bind(load(Map.of(), Map.of(), List.of("node.token_file=" + file))).peerSecurity().token())

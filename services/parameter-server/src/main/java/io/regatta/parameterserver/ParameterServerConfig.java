@@ -8,9 +8,11 @@ import io.regatta.core.model.Sharding;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.settings.StreamConfig;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 
 /** Configuration of one parameter server: the section {@code parameter_server}. Validated in the constructor, immutable. */
+@RecordBuilder
 public record ParameterServerConfig(
     @Setting(value = "-1", doc = "This server's index among the servers, from 0; -1: the rendezvous gives one.")
     int index,
@@ -44,12 +46,13 @@ public record ParameterServerConfig(
     List<String> snapshotRoots,
 
     @Setting(doc = "Tensor streams.")
-    StreamConfig stream) {
+    StreamConfig stream) implements ParameterServerConfigBuilder.With {
 
   /** The time at which a server ends by itself. */
   public enum Lifetime { AUTO, JOB, ENDLESS }
 
-  /** Limits of one shard. */
+  /** What one shard holds at most. */
+  @RecordBuilder
   public record Limits(
       @Setting(value = "64", doc = "Jobs.")
       int jobs,
@@ -73,7 +76,7 @@ public record ParameterServerConfig(
 
       @Setting(value = "268435456", unit = "bytes", doc = "Rows of a table that change before a snapshot has come to them, "
           + "kept as they were until they are written. Beyond it the snapshot fails; the job goes on.")
-      long snapshotBytes) {
+      long snapshotBytes) implements ParameterServerConfigLimitsBuilder.With {
 
     /** The reaction when rows reach a limit. */
     public enum Full { REFUSE, EVICT }
@@ -121,38 +124,12 @@ public record ParameterServerConfig(
 
   /** Returns a copy in another place: for tests and for clusters within one JVM. */
   public ParameterServerConfig at(int newIndex, int newServers, int newShards) {
-    return new ParameterServerConfig(newIndex, newServers, newShards, sparseShards, port, lifetime, limits,
-        snapshotRoots, stream);
-  }
-
-  /** Returns a copy with this number of its shards for sparse tables only. */
-  public ParameterServerConfig apart(int newSparseShards) {
-    return new ParameterServerConfig(index, servers, shards, newSparseShards, port, lifetime, limits, snapshotRoots,
-        stream);
-  }
-
-  /** Returns a copy with another lifetime. */
-  public ParameterServerConfig living(Lifetime newLifetime) {
-    return new ParameterServerConfig(index, servers, shards, sparseShards, port, newLifetime, limits, snapshotRoots,
-        stream);
-  }
-
-  /** Returns a copy with other limits. */
-  public ParameterServerConfig within(Limits newLimits) {
-    return new ParameterServerConfig(index, servers, shards, sparseShards, port, lifetime, newLimits, snapshotRoots,
-        stream);
+    return with(server -> server.index(newIndex).servers(newServers).shards(newShards));
   }
 
   /** Returns a copy with these roots of snapshots, unless some are configured. */
   public ParameterServerConfig rootedAt(List<String> jobsRoots) {
-    return !snapshotRoots.isEmpty() ? this : new ParameterServerConfig(index, servers, shards, sparseShards, port,
-        lifetime, limits, jobsRoots, stream);
-  }
-
-  /** Returns a copy at another port. */
-  public ParameterServerConfig on(int newPort) {
-    return new ParameterServerConfig(index, servers, shards, sparseShards, newPort, lifetime, limits, snapshotRoots,
-        stream);
+    return snapshotRoots.isEmpty() ? withSnapshotRoots(jobsRoots) : this;
   }
 
   /**

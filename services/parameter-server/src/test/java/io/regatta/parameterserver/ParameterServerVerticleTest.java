@@ -311,7 +311,7 @@ class ParameterServerVerticleTest {
     try (RunningServers servers = new RunningServers()) {
       int port = FreePorts.first(2);
       ParameterServerConfig defaults = ParameterServerConfig.defaults();
-      ParameterServerConfig config = defaults.at(0, 1, 2).on(port);
+      ParameterServerConfig config = defaults.at(0, 1, 2).withPort(port);
       try (ServerSocket other = new ServerSocket(port + 1, 1, InetAddress.getByName("127.0.0.1"))) {
         assertThatThrownBy(() -> servers.deploy(config)).isInstanceOf(InvalidInput.class)
             .hasMessageContaining("shard 1 cannot listen on 127.0.0.1:" + other.getLocalPort())
@@ -334,9 +334,9 @@ class ParameterServerVerticleTest {
         core.rows(), core.sparseBytes(), core.evict(), ShardMemory.ofProcess()));
     assertThatThrownBy(() -> defaults.at(2, 2, 1)).isInstanceOf(InvalidInput.class).hasMessageContaining("index");
     assertThatThrownBy(() -> defaults.at(0, 1, 0)).isInstanceOf(InvalidInput.class).hasMessageContaining("shards");
-    assertThatThrownBy(() -> defaults.at(0, 1, 4).on(65_533))
+    assertThatThrownBy(() -> defaults.at(0, 1, 4).withPort(65_533))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("port");
-    assertThatThrownBy(() -> defaults.at(0, 1, 2).apart(2)).isInstanceOf(InvalidInput.class)
+    assertThatThrownBy(() -> defaults.at(0, 1, 2).withSparseShards(2)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("sparse_shards must be 0, or less than shards = 2");
   }
 

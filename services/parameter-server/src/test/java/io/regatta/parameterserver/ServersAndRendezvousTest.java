@@ -211,7 +211,6 @@ class ServersAndRendezvousTest {
 
   private static RendezvousConfig config(int port, long leaseMillis) {
     RendezvousConfig defaults = RendezvousConfig.defaults();
-    return new RendezvousConfig(port, leaseMillis, 20, defaults.maxWaitMs(), defaults.messageBytes(),
-        defaults.limits());
+    return defaults.with(c -> c.port(port).leaseMs(leaseMillis).tickMs(20));
   }
 }

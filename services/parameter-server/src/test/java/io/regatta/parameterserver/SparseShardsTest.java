@@ -25,7 +25,7 @@ class SparseShardsTest {
   private static RunningServers servers() {
     RunningServers running = new RunningServers();
     for (int i = 0; i < 2; i++) {
-      running.deploy(ParameterServerConfig.defaults().at(i, 2, 2).apart(1));
+      running.deploy(ParameterServerConfig.defaults().at(i, 2, 2).withSparseShards(1));
     }
     return running;
   }

@@ -56,9 +56,9 @@ class TableCountersTest {
   @Test
   void everyEventOfATablesLifeIsCounted() throws Exception {
     try (RunningServers servers = new RunningServers()) {
-      ParameterServerConfig.Limits limits = new ParameterServerConfig.Limits(1, 4, 4, ROWS_MAX, 0,
-          ParameterServerConfig.Limits.Full.EVICT, 1 << 20);
-      servers.deploy(ParameterServerConfig.defaults().at(0, 1, 1).within(limits));
+      ParameterServerConfig.Limits limits = ParameterServerConfig.defaults().limits()
+          .with(l -> l.jobs(1).rows(ROWS_MAX).onFull(ParameterServerConfig.Limits.Full.EVICT));
+      servers.deploy(ParameterServerConfig.defaults().at(0, 1, 1).withLimits(limits));
       ParameterClient client = servers.client(job(), 0, 1);
       get(client.register());
       get(client.pull(0, false, ids(1, 4), false)); // born, and not admitted

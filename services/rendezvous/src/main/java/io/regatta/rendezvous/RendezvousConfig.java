@@ -4,8 +4,10 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
 import io.regatta.rendezvous.http.HttpStoreConfig;
+import io.soabase.recordbuilder.core.RecordBuilder;
 
 /** Configuration of one rendezvous: the section {@code rendezvous}. Validated in the constructor, immutable. */
+@RecordBuilder
 public record RendezvousConfig(
     @Setting(value = "0", doc = "Port to serve on, on the node's host; 0: any free one.")
     int port,
@@ -41,20 +43,19 @@ public record RendezvousConfig(
     HttpStoreConfig http,
 
     @Setting(doc = "What the rendezvous holds at most.")
-    Limits limits) {
+    Limits limits) implements RendezvousConfigBuilder.With {
 
   /** Room beside a payload or value, for names and numbers of the request. */
   private static final int REQUEST_OVERHEAD_BYTES = 4096;
-  private static final long ANSWER_MILLIS = 500;
-  private static final int ENDED_RUN_SECONDS = 86_400;
 
   /** The time at which a rendezvous ends by itself. */
   public enum Lifetime { JOB, ENDLESS }
 
   /**
-   * Limits of one rendezvous. A request beyond a limit fails with {@code Overloaded} (or with {@code InvalidInput} if
-   * waiting cannot help), names the limit, and changes nothing.
+   * What one rendezvous holds at most. A request beyond a limit fails with {@code Overloaded} (where waiting cannot
+   * help, with {@code InvalidInput}), names the limit, and changes nothing.
    */
+  @RecordBuilder
   public record Limits(
       @Setting(value = "256", doc = "Open groups.")
       int groups,
@@ -97,7 +98,7 @@ public record RendezvousConfig(
       int queues,
 
       @Setting(value = "100000", doc = "Items of one work queue.")
-      int items) {
+      int items) implements RendezvousConfigLimitsBuilder.With {
 
     public Limits {
       positive("limits.groups", groups);
@@ -135,12 +136,6 @@ public record RendezvousConfig(
       throw new InvalidInput("message_bytes must be at least " + needed + " to hold limits.payload_bytes "
           + limits.payloadBytes() + " and limits.value_bytes " + limits.valueBytes() + ", got " + messageBytes);
     }
-  }
-
-  /** Creates a configuration without servers over HTTP; members have the default time to answer. */
-  public RendezvousConfig(int port, long leaseMs, long tickMs, long maxWaitMs, int messageBytes, Limits limits) {
-    this(port, leaseMs, ANSWER_MILLIS, tickMs, maxWaitMs, messageBytes, ENDED_RUN_SECONDS, Lifetime.ENDLESS,
-        HttpStoreConfig.defaults(), limits);
   }
 
   /** Returns the defaults. */

@@ -537,7 +537,7 @@ class GroupsTest {
 
   @Test
   void whenALimitIsReached_thenTheRequestIsRefusedNamingIt() {
-    VirtualGroups g = new VirtualGroups(new RendezvousConfig.Limits(1, 4096, 2, 20, 1, 1, 4, 6, 1, 4, 4, 1, 1, 2));
+    VirtualGroups g = new VirtualGroups(VirtualGroups.SMALL);
     g.join(2, 0);
     g.join(2, 1);
     assertThatThrownBy(() -> g.groups.join(io.regatta.protocol.rendezvous.JoinRequest.newBuilder().setGroup("other")

@@ -371,8 +371,7 @@ class RendezvousVerticleTest {
   @Test
   void whenThePortIsTaken_thenTheStartFailsWithOneReadableLine() {
     start(RendezvousConfig.defaults());
-    RendezvousConfig taken = new RendezvousConfig(rendezvous.verticle.port(), 10_000, 100, 1000, 8 << 20,
-        RendezvousConfig.defaults().limits());
+    RendezvousConfig taken = RendezvousConfig.defaults().withPort(rendezvous.verticle.port());
     Throwable refused = failure(rendezvous.vertx.deployVerticle(new RendezvousVerticle(rendezvous.node, taken)));
     assertThat(refused).isInstanceOf(InvalidInput.class).hasMessageContaining("127.0.0.1:" + taken.port());
   }

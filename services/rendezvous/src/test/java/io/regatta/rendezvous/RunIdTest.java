@@ -279,7 +279,7 @@ class RunIdTest {
 
   @Test
   void when_as_many_wait_for_how_a_run_ends_as_a_group_may_have_members_then_the_next_one_is_refused() {
-    Groups small = new VirtualGroups(new RendezvousConfig.Limits(1, 4096, 2, 20, 1, 1, 4, 6, 1, 4, 4, 1, 1, 2)).groups;
+    Groups small = new VirtualGroups(VirtualGroups.SMALL).groups;
     List<Answer<JoinReply>> members = List.of(join(small, "job", 1, 0, "run-1"), join(small, "job", 1, 1, "run-1"));
     JoinReply first = members.get(0).value;
     small.leave("job", first.getRank(), first.getIncarnation(), true, false);

@@ -31,7 +31,7 @@ final class RunningRendezvous implements AutoCloseable {
 
   /** A lease so short that a loss can be waited for, and long enough for a crowded machine. */
   static RendezvousConfig hasty() {
-    return new RendezvousConfig(0, 6000, 20, 60_000, 8 << 20, RendezvousConfig.defaults().limits());
+    return RendezvousConfig.defaults().with(c -> c.leaseMs(6000).tickMs(20).maxWaitMs(60_000));
   }
 
   Future<JoinReply> join(String group, int worldSize, int rank) {

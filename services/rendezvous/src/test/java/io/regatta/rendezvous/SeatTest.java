@@ -239,8 +239,7 @@ class SeatTest {
 
   private RendezvousConfig atSamePort() {
     RendezvousConfig hasty = RunningRendezvous.hasty();
-    return new RendezvousConfig(rendezvous.verticle.port(), hasty.leaseMs(), hasty.tickMs(), hasty.maxWaitMs(),
-        hasty.messageBytes(), hasty.limits());
+    return hasty.withPort(rendezvous.verticle.port());
   }
 
   private GroupMembership membership() {

@@ -72,6 +72,9 @@ final class VirtualGroups {
   static final long LEASE = 10_000;
   static final long TICK = 100;
   static final long LONGEST_WAIT = 3_600_000;
+  /** Limits that a test reaches with a few calls. */
+  static final RendezvousConfig.Limits SMALL = RendezvousConfig.defaults().limits().with(l -> l.groups(1).members(2).names(20)
+      .watchers(1).gathers(1).payloadBytes(4).gatherBytes(6).keys(1).valueBytes(4).storeBytes(4).waits(1).queues(1).items(2));
 
   final Groups groups;
   private final Map<Integer, JoinReply> members = new HashMap<>();
@@ -82,7 +85,8 @@ final class VirtualGroups {
   }
 
   VirtualGroups(RendezvousConfig.Limits limits) {
-    groups = new Groups(new RendezvousConfig(0, LEASE, TICK, LONGEST_WAIT, 8 << 20, limits), () -> nowMillis);
+    groups = new Groups(RendezvousConfig.defaults()
+        .with(c -> c.leaseMs(LEASE).tickMs(TICK).maxWaitMs(LONGEST_WAIT).limits(limits)), () -> nowMillis);
   }
 
   /** A group that has formed with all its ranks. */

@@ -33,7 +33,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;
@@ -147,7 +146,7 @@ class StoreRendezvousTest {
     Node node = over != Over.HAZELCAST ? null : get(Node.start(NodeConfig.defaults().withCluster(
         ClusterConfig.of("test-" + UUID.randomUUID(), List.of(), 0)), "rendezvous"));
     Vertx on = node == null ? vertx : node.vertx();
-    HttpStoreConfig http = new HttpStoreConfig(0, 0, Map.of(), 100, Store.VALUE_BYTES, 64L << 20, 3600);
+    HttpStoreConfig http = HttpStoreConfig.defaults().with(s -> s.glooPort(0).launchPort(0).keys(100).valueBytes(Store.VALUE_BYTES));
     Supplier<Store> clients = switch (over) {
       case FILE -> () -> new FileStore(on, directory);
       case GLOO -> {

@@ -17,7 +17,6 @@ import io.vertx.core.Future;
 import io.vertx.core.http.HttpServer;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Nested;
@@ -26,7 +25,7 @@ import org.junit.jupiter.api.Test;
 /** Against the servers of the rendezvous. */
 class HttpStoreTest {
   private static HttpStoreConfig config() {
-    return new HttpStoreConfig(0, 0, Map.of(), 1000, Store.VALUE_BYTES, 64L << 20, 3600);
+    return HttpStoreConfig.defaults().with(s -> s.glooPort(0).launchPort(0).keys(1000).valueBytes(Store.VALUE_BYTES));
   }
 
   @Nested
@@ -57,7 +56,8 @@ class HttpStoreTest {
       assertThatThrownBy(() -> get(store.await(List.of("0"), Duration.ofMillis(100)))).isInstanceOf(PeerLost.class)
           .hasMessageContaining("connection refused").hasMessageContaining("127.0.0.1:" + port);
       var waiting = store.await("0", Duration.ofSeconds(20));
-      HttpStoreConfig late = new HttpStoreConfig(port, -1, Map.of(), 10, 10, 100, 60);
+      HttpStoreConfig late = HttpStoreConfig.defaults()
+          .with(s -> s.glooPort(port).keys(10).valueBytes(10).storeBytes(100).idleSeconds(60));
       get(KeyValueServer.gloo(vertx, "127.0.0.1", late, () -> 0, PeerSecurity.NONE));
       get(store.set("0", new byte[] {7}));
       assertThat(get(waiting)).containsExactly(7);
@@ -82,8 +82,7 @@ class HttpStoreTest {
           .hasMessageContaining("401").hasMessageContaining("without the job's token");
       get(without.close());
       HttpStoreConfig c = config();
-      HostPort open = at(get(KeyValueServer.gloo(vertx, "127.0.0.1", new HttpStoreConfig(0, 0, Map.of(), c.keys(), c.valueBytes(),
-          c.storeBytes(), c.idleSeconds(), true), () -> 0, security)));
+      HostPort open = at(get(KeyValueServer.gloo(vertx, "127.0.0.1", c.withOpen(true), () -> 0, security)));
       HttpStore anybody = HttpStore.gloo(vertx, open, "s");
       get(anybody.set("0", new byte[1]));
       get(anybody.close());
@@ -102,9 +101,7 @@ class HttpStoreTest {
       assertThat(get(store.get("k39"))).hasValueSatisfying(value -> assertThat(value).containsExactly(39));
       get(first.close());
       HttpStoreConfig c = config();
-      get(KeyValueServer.gloo(vertx, "127.0.0.1", new HttpStoreConfig(server.port(), 0, Map.of(), c.keys(),
-          c.valueBytes(),
-          c.storeBytes(), c.idleSeconds()), () -> 0, job));
+      get(KeyValueServer.gloo(vertx, "127.0.0.1", c.withGlooPort(server.port()), () -> 0, job));
       get(store.set("k", new byte[] {1}));
       assertThat(get(store.get("k"))).isPresent();
       get(store.close());

@@ -23,11 +23,11 @@ public final class EffectiveConfig {
   }
 
   /**
-   * A value that is decided outside of a section's own key, as the job decides how many shards its servers have.
+   * A value that something else than a section's own key decides, as the job decides how many shards its servers have.
    *
-   * @param key within the section
-   * @param value as it would stand in a file; a nested object decides each of its keys
-   * @param by the source of the decision, for messages, e.g. {@code the job}
+   * @param key within the section, dotted
+   * @param value as the section's record holds it; a record decides each of its keys
+   * @param by who says so, for messages, e.g. {@code the job}
    */
   public record Dictated(String key, Object value, String by) {}
 
@@ -106,28 +106,22 @@ public final class EffectiveConfig {
    *     one line with both and their sources
    */
   public <R extends Record> R bindSection(String name, Class<R> type, List<Dictated> dictated) {
-    SettingsBinder binder = new SettingsBinder(schema, this::origin, file);
-    JsonObject section = at(name) instanceof JsonObject given ? given.copy() : new JsonObject();
-    for (Dictated d : dictated) {
-      dictate(binder, section, name, d);
-    }
-    return type.cast(binder.bindSection(name, section));
+    Map<String, Object> decided = new LinkedHashMap<>();
+    dictated.forEach(d -> decided.put(name + "." + d.key(), d.value()));
+    SettingsBinder binder = new SettingsBinder(schema, this::origin, file, decided);
+    dictated.forEach(d -> requireSame(binder, name + "." + d.key(), at(name + "." + d.key()), d.value(), d.by()));
+    return type.cast(binder.bindSection(name, at(name) instanceof JsonObject given ? given : new JsonObject()));
   }
 
-  private void dictate(SettingsBinder binder, JsonObject section, String prefix, Dictated d) {
-    String path = prefix + "." + d.key();
-    Object given = section.getValue(d.key());
-    if (given instanceof JsonObject nested && d.value() instanceof JsonObject all && binder.isSection(path)) {
-      for (String key : all.fieldNames()) {
-        dictate(binder, nested, path, new Dictated(key, all.getValue(key), d.by()));
-      }
-      return;
+  /** Refuses a key that some source gives another value than the one that is decided elsewhere. */
+  private void requireSame(SettingsBinder binder, String path, Object given, Object decided, String by) {
+    if (given instanceof JsonObject nested && decided instanceof Record record) {
+      Map<String, Object> parts = Schema.parts(record);
+      nested.forEach(part -> requireSame(binder, path + "." + part.getKey(), part.getValue(), parts.get(part.getKey()), by));
+    } else if (given != null && !binder.value(path, given).equals(decided)) {
+      throw new InvalidInput(path + " is " + given + " (" + origin(path) + "), but " + by + " says "
+          + (decided instanceof Enum<?> word ? Schema.enumText(word) : decided) + ": leave " + path + " out, or say the same in both");
     }
-    if (given != null && !binder.same(path, given, d.value())) {
-      throw new InvalidInput(path + " is " + given + " (" + origin(path) + "), but " + d.by() + " says " + d.value()
-          + ": leave " + path + " out, or say the same in both");
-    }
-    section.put(d.key(), d.value());
   }
 
   private Object at(String key) {

@@ -3,6 +3,7 @@ package io.regatta.node.settings;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.lang.invoke.MethodType;
+import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
@@ -237,6 +238,21 @@ public final class Schema {
     }
     throw new IllegalArgumentException("a configuration record cannot have a component of type " + type.getTypeName()
         + ": " + owner.getName() + "." + component.getName());
+  }
+
+  /** Returns the components of a record by their keys, in the order in which they are declared. */
+  static Map<String, Object> parts(Record record) {
+    Map<String, Object> parts = new LinkedHashMap<>();
+    for (RecordComponent component : record.getClass().getRecordComponents()) {
+      try {
+        Method accessor = component.getAccessor();
+        accessor.setAccessible(true);
+        parts.put(snake(component.getName()), accessor.invoke(record));
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException("cannot read " + record.getClass().getName() + "." + component.getName(), e);
+      }
+    }
+    return parts;
   }
 
   /** {@code learningRate} → {@code learning_rate}. */

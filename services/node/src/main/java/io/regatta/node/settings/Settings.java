@@ -16,8 +16,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.lang.reflect.Method;
-import java.lang.reflect.RecordComponent;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -159,45 +157,6 @@ public final class Settings {
   /** Returns a record of defaults only. */
   public static <R extends Record> R defaults(Class<R> type) {
     return bind(new JsonObject(), type);
-  }
-
-  /**
-   * The inverse of {@link #bind}: a record as it would stand in a file, every key written out. It may be shown: a secret is
-   * {@code ***}, which {@code bind} refuses to take for one.
-   */
-  public static JsonObject toJson(Record record) {
-    JsonObject json = new JsonObject();
-    for (RecordComponent component : record.getClass().getRecordComponents()) {
-      try {
-        Method accessor = component.getAccessor();
-        accessor.setAccessible(true);
-        json.put(Schema.snake(component.getName()), jsonValue(accessor.invoke(record)));
-      } catch (ReflectiveOperationException e) {
-        throw new IllegalStateException("cannot read " + record.getClass().getName() + "." + component.getName(), e);
-      }
-    }
-    return json;
-  }
-
-  private static Object jsonValue(Object value) {
-    if (value instanceof Record nested) {
-      return toJson(nested);
-    }
-    if (value instanceof List<?> list) {
-      JsonArray array = new JsonArray();
-      list.forEach(item -> array.add(jsonValue(item)));
-      return array;
-    }
-    if (value instanceof Map<?, ?> map) {
-      JsonObject object = new JsonObject();
-      map.forEach((name, item) -> object.put(name.toString(), jsonValue(item)));
-      return object;
-    }
-    if (value instanceof Secret secret) {
-      return secret.toString();
-    }
-    return value instanceof Enum<?> constant ? Schema.enumText(constant) : value instanceof Path ? value.toString()
-        : value;
   }
 
   /** Returns the error for a key that is not among the known ones; it names the nearest, if one is near. */

@@ -40,15 +40,22 @@ final class SettingsBinder {
   private final Schema schema;
   private final Function<String, String> origin;
   private final Path file;
+  private final Map<String, Object> decided;
 
   /**
    * @param origin source of a key's value, for messages; null if unknown
    * @param file that was read, for messages; null if there was none
    */
   SettingsBinder(Schema schema, Function<String, String> origin, Path file) {
+    this(schema, origin, file, Map.of());
+  }
+
+  /** @param decided values of keys that are not looked up, by path; each as its record holds it */
+  SettingsBinder(Schema schema, Function<String, String> origin, Path file, Map<String, Object> decided) {
     this.schema = schema;
     this.origin = origin;
     this.file = file;
+    this.decided = decided;
   }
 
   /** Checks names and types of every key, without constructing the root; returns the root's sections by name. */
@@ -69,18 +76,9 @@ final class SettingsBinder {
     return construct((Section) schema.root().keys().get(name).shape(), json, name + ".");
   }
 
-  /** Returns true if two values of a key mean the same, however they are written. */
-  boolean same(String path, Object one, Object other) {
-    Shape shape = shape(path);
-    return value(shape, one, path).equals(value(shape, other, path));
-  }
-
-  boolean isSection(String path) {
-    return shape(path) instanceof Section;
-  }
-
-  private Shape shape(String path) {
-    return schema.find(List.of(path.split("\\."))).orElseThrow();
+  /** Returns the value of one key as its record would hold it, however it is written. */
+  Object value(String path, Object raw) {
+    return value(schema.find(List.of(path.split("\\."))).orElseThrow(), raw, path);
   }
 
   /** Checks the names of all keys, also in sections that are bound later or elsewhere. */
@@ -172,7 +170,8 @@ final class SettingsBinder {
     for (Key key : section.keys().values()) {
       String path = prefix + key.name();
       Object raw = json.getValue(key.name());
-      values.put(key.name(), raw == null ? defaultValue(key, path) : value(key.shape(), raw, path));
+      values.put(key.name(), decided.containsKey(path) ? decided.get(path)
+          : raw == null ? defaultValue(key, path) : value(key.shape(), raw, path));
     }
     return values;
   }

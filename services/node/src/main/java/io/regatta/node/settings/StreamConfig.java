@@ -3,11 +3,13 @@ package io.regatta.node.settings;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.Transport;
+import io.soabase.recordbuilder.core.RecordBuilder;
 
 /**
  * Sizes and limits of tensor streams, as configured: the section {@code stream} of every service that has some. The
  * defaults are the measured ones of {@link StreamOptions}. Validated in the constructor, immutable.
  */
+@RecordBuilder
 public record StreamConfig(
     @Setting(value = "1048576", unit = "bytes", doc = "Payload of one message; larger tensors travel as several.")
     int chunkBytes,
@@ -45,7 +47,7 @@ public record StreamConfig(
         + "(`grpc_unix`, with long payloads in memory that both processes see), `grpc_unix` (gRPC, over a Unix "
         + "domain socket between processes of one machine), `grpc` (over TCP), or `grpc_plain` (without the fast path past "
         + "Vert.x). Both ends must allow a way.")
-    Transport transport) {
+    Transport transport) implements StreamConfigBuilder.With {
 
   public StreamConfig {
     options(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes, connectionWindowBytes,

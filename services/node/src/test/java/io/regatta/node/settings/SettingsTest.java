@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.NodeConfig;
+import io.regatta.node.settings.EffectiveConfig.Dictated;
 import io.regatta.node.settings.Settings.Sources;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -37,6 +39,7 @@ class SettingsTest {
 
   record Table(@Setting(doc = "name", required = true) String name, @Setting(value = "10", doc = "width") int dim) {}
 
+  @RecordBuilder
   record Job(
       @Setting(value = "2", unit = "steps", doc = "steps") int maxSteps,
       @Setting(value = "7", doc = "seed") long seed,
@@ -48,7 +51,7 @@ class SettingsTest {
       @Setting(doc = "tables") List<Table> tables,
       @Setting(doc = "named tables") Map<String, Table> named,
       @Setting(doc = "labels") Map<String, String> labels,
-      @Setting(doc = "the program's own") JsonObject settings) {}
+      @Setting(doc = "the program's own") JsonObject settings) implements SettingsTestJobBuilder.With {}
 
   private static Vertx vertx;
 
@@ -282,12 +285,27 @@ class SettingsTest {
   }
 
   @Test
-  void aRecordWrittenOutIsReadBackTheSame() {
-    Job job = new Job(5, -7, false, "a, \"b\"", new Rate(1e-300, Kind.HALF_ASYNC), List.of("x", ""), List.of(-1),
-        List.of(new Table("t", 3)), Map.of("n", new Table("m", 1)), Map.of("k", "v"), new JsonObject().put("deep", 1));
-    assertThat(Settings.bind(new JsonObject(Settings.toJson(job).encode()), Job.class)).isEqualTo(job);
-    NodeConfig node = NodeConfig.defaults();
-    assertThat(Settings.bind(new JsonObject(Settings.toJson(node).encode()), NodeConfig.class)).isEqualTo(node);
+  void aValueThatIsDecidedElsewhereIsTakenAsItIsAndAnotherOneRefused() throws IOException {
+    Job job = Settings.defaults(Job.class).with(b -> b.maxSteps(5).optimizer(new Rate(0.25, Kind.HALF_ASYNC)));
+    record Part(@Setting(doc = "job") Job job, @Setting(value = "3", doc = "rank") int rank) {}
+    Schema schema = Schema.sections(Map.of("part", Part.class));
+    List<Dictated> theJob = List.of(new Dictated("job", job, "the job"), new Dictated("rank", 7, "the place"));
+    for (String same : List.of("", "part: {rank: 7, job: {max_steps: 5, optimizer: {kind: half-async}}}")) {
+      EffectiveConfig given = get(Settings.load(vertx, schema, ofFile(write("same.yaml", same))));
+      Part bound = given.bindSection("part", Part.class, theJob);
+      assertThat(bound.job()).isSameAs(job);
+      assertThat(bound.rank()).isEqualTo(7);
+    }
+    for (Map.Entry<String, String> other : Map.of("part: {job: {max_steps: 6}}", "part.job.max_steps is 6 (file FILE), but the job says 5: "
+        + "leave part.job.max_steps out, or say the same in both", "part: {job: {optimizer: {kind: plain}}}",
+        "part.job.optimizer.kind is plain (file FILE), but the job says half_async: leave part.job.optimizer.kind out, or say the same in "
+        + "both", "part: {rank: 8}", "part.rank is 8 (file FILE), but the place says 7: leave part.rank out, or say the same in both")
+        .entrySet()) {
+      Path file = write("other.yaml", other.getKey());
+      EffectiveConfig given = get(Settings.load(vertx, schema, ofFile(file)));
+      assertThatThrownBy(() -> given.bindSection("part", Part.class, theJob)).isInstanceOf(InvalidInput.class)
+          .hasMessage(other.getValue().replace("FILE", file.toString()));
+    }
   }
 
   @Test

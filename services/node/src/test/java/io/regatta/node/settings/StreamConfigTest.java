@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.stream.StreamOptions;
-import io.regatta.protocol.stream.Transport;
 import org.junit.jupiter.api.Test;
 
 class StreamConfigTest {
@@ -17,8 +16,7 @@ class StreamConfigTest {
 
   @Test
   void whatStreamsRefuseTheConfigurationRefuses() {
-    assertThatThrownBy(() -> new StreamConfig(10, 8 << 20, 2L << 30, 256, 16 << 20, 64 << 20, 64 << 10, 0, 1, 1,
-        Transport.AUTO))
+    assertThatThrownBy(() -> StreamConfig.defaults().withChunkBytes(10))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("chunk_bytes");
   }
 }

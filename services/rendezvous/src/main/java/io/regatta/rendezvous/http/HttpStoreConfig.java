@@ -3,9 +3,11 @@ package io.regatta.rendezvous.http;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.Map;
 
-/** Key-value servers of a rendezvous for processes of PaddlePaddle: section {@code rendezvous.http}. Immutable. */
+/** The key-value servers of a rendezvous that processes of PaddlePaddle meet by: section {@code rendezvous.http}. Immutable. */
+@RecordBuilder
 public record HttpStoreConfig(
     @Setting(value = "-1", doc = "Port of the server for PaddlePaddle's gloo (PADDLE_GLOO_HTTP_ENDPOINT), on the node's "
         + "host; 0: any free one; -1: none.")
@@ -35,7 +37,7 @@ public record HttpStoreConfig(
 
     @Setting(value = "false", doc = "Whether these servers take everybody's requests although the process has TLS or a token, which "
         + "PaddlePaddle's clients cannot give: for a private network.")
-    boolean open) {
+    boolean open) implements HttpStoreConfigBuilder.With {
 
   /** The port number of a server that is not started. */
   public static final int OFF = -1;
@@ -49,12 +51,6 @@ public record HttpStoreConfig(
     positive("http.value_bytes", valueBytes);
     positive("http.store_bytes", storeBytes);
     positive("http.idle_seconds", idleSeconds);
-  }
-
-  /** Creates servers that require TLS and token if the process has them. */
-  public HttpStoreConfig(int glooPort, int launchPort, Map<String, Integer> glooSizes, int keys, int valueBytes, long storeBytes,
-      int idleSeconds) {
-    this(glooPort, launchPort, glooSizes, keys, valueBytes, storeBytes, idleSeconds, false);
   }
 
   /** Returns the defaults: no server. */

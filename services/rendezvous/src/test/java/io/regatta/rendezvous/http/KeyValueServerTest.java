@@ -39,7 +39,8 @@ class KeyValueServerTest {
 
   @BeforeEach
   void start() {
-    HttpStoreConfig config = new HttpStoreConfig(0, 0, Map.of("sized_worker", 2), 4, 1000, 1500, 3600);
+    HttpStoreConfig config = HttpStoreConfig.defaults().with(s -> s.glooPort(0).launchPort(0)
+        .glooSizes(Map.of("sized_worker", 2)).keys(4).valueBytes(1000).storeBytes(1500));
     gloo = get(KeyValueServer.gloo(vertx, "127.0.0.1", config, clock::get, PeerSecurity.NONE)).port();
     launch = get(KeyValueServer.launch(vertx, "127.0.0.1", config, clock::get, PeerSecurity.NONE)).port();
   }
@@ -223,7 +224,8 @@ class KeyValueServerTest {
 
   @Test
   void gloo_stopsByEqualityAsPaddleDoes() {
-    HttpStoreConfig config = new HttpStoreConfig(0, 0, Map.of("trainer", 1, "all", 2), 100, 1000, 1000, 3600);
+    HttpStoreConfig config = HttpStoreConfig.defaults().with(s -> s.glooPort(0).launchPort(0)
+        .glooSizes(Map.of("trainer", 1, "all", 2)).keys(100).valueBytes(1000).storeBytes(1000));
     GlooKeyValues values = new GlooKeyValues(config, clock::get);
     Condition none = new Condition(null, null);
     assertThat(values.shouldStop()).isFalse();
@@ -359,7 +361,8 @@ class KeyValueServerTest {
   @Test
   void launch_anAnswerThatWouldBeTooLongIsRefused_andThatOfOneKeyNever() {
     int value = 3 << 20;
-    LaunchKeyValues values = new LaunchKeyValues(new HttpStoreConfig(0, 0, Map.of(), 100, value, 64 << 20, 3600), clock::get);
+    LaunchKeyValues values = new LaunchKeyValues(HttpStoreConfig.defaults().with(s -> s.glooPort(0).launchPort(0).keys(100)
+        .valueBytes(value)), clock::get);
     Condition none = new Condition(null, null);
     byte[] controls = new byte[value];
     Arrays.fill(controls, (byte) 1);
@@ -396,7 +399,8 @@ class KeyValueServerTest {
   @Test
   void whoDoesNotShowTheTokenStoresNothing() throws IOException {
     PeerSecurity security = PeerSecurity.of(null, Token.of("the-token-of-this-job", "a test"));
-    HttpStoreConfig config = new HttpStoreConfig(0, 0, Map.of(), 100, 1000, 1500, 3600);
+    HttpStoreConfig config = HttpStoreConfig.defaults().with(s -> s.glooPort(0).launchPort(0)
+        .keys(100).valueBytes(1000).storeBytes(1500));
     int closedGloo = get(KeyValueServer.gloo(vertx, "127.0.0.1", config, clock::get, security)).port();
     int closedLaunch = get(KeyValueServer.launch(vertx, "127.0.0.1", config, clock::get, security)).port();
     String token = " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer the-token-of-this-job\r\n\r\n";

@@ -9,6 +9,7 @@ import io.regatta.node.group.GroupNames;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
 import io.regatta.trainer.trace.TraceConfig;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,7 @@ import java.util.Map;
  * A training job as configured: one YAML or JSON file, keys in snake case. Immutable and free of DJL types, so that
  * every role can read it.
  */
+@RecordBuilder
 public record JobConfig(
     @Setting(required = true, doc = "Name, unique in the cluster; the name of its group at the rendezvous. "
         + "It does not begin with '('.")
@@ -156,7 +158,7 @@ public record JobConfig(
     String initFrom,
 
     @Setting(doc = "Keys of the program's own; those that it does not know are refused.")
-    Map<String, Object> settings) {
+    Map<String, Object> settings) implements JobConfigBuilder.With {
 
   public JobConfig {
     if (job.isBlank()) {

@@ -3,9 +3,11 @@ package io.regatta.trainer.config;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.StreamConfig;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 
 /** Configuration of one trainer process or verticle: the section {@code trainer}. */
+@RecordBuilder
 public record TrainerConfig(
     @Setting(doc = "What to train: the keys of a job file.")
     JobConfig job,
@@ -30,7 +32,7 @@ public record TrainerConfig(
     List<Integer> gpus,
 
     @Setting(doc = "Tensor streams.")
-    StreamConfig stream) {
+    StreamConfig stream) implements TrainerConfigBuilder.With {
 
   public TrainerConfig {
     if (rank < -1 || rank >= job.trainers()) {
@@ -46,15 +48,5 @@ public record TrainerConfig(
   /** Creates the configuration of a trainer inside another program, which does its own reporting. */
   public TrainerConfig(JobConfig job, int rank, String endpoint) {
     this(job, rank, endpoint, "", 0, List.of(), StreamConfig.defaults());
-  }
-
-  /** Returns the same for a rank of another job, for clusters within one JVM. */
-  public TrainerConfig as(JobConfig otherJob, int otherRank) {
-    return new TrainerConfig(otherJob, otherRank, endpoint, result, stepDelayMs, gpus, stream);
-  }
-
-  /** Returns the same with the given milliseconds added to every step. */
-  public TrainerConfig slowedBy(long delayMs) {
-    return new TrainerConfig(job, rank, endpoint, result, delayMs, gpus, stream);
   }
 }

@@ -1,5 +1,6 @@
 package io.regatta.fleet.launch.plan;
 
+import io.regatta.core.exchange.Mode;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -45,7 +46,7 @@ public record LaunchedJob(int shards, boolean collective, boolean elastic, Strin
       Matcher count = SHARDS.matcher(word);
       shards = count.matches() ? Integer.parseInt(count.group(1)) : shards;
       Matcher mode = MODE.matcher(word);
-      collective = mode.matches() ? mode.group(1).equals("collective") : collective;
+      collective = mode.matches() ? Mode.find(mode.group(1)).filter(m -> !m.needsServers()).isPresent() : collective;
     }
     return new LaunchedJob(shards, collective, false, "", List.of());
   }
