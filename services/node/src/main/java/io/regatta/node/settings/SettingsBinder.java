@@ -26,6 +26,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 
 /**
@@ -83,14 +84,16 @@ final class SettingsBinder {
 
   /** Checks the names of all keys, also in sections that are bound later or elsewhere. */
   void checkNames(JsonObject json) {
-    checkNames(schema.root(), json, "");
+    List<InvalidInput> wrong = new ArrayList<>();
+    checkNames(schema.root(), json, "", wrong);
+    throwAll(wrong);
   }
 
-  private void checkNames(Section section, JsonObject json, String prefix) {
-    known(section, json, prefix);
+  private void checkNames(Section section, JsonObject json, String prefix, List<InvalidInput> wrong) {
+    wrong.addAll(unknown(section, json, prefix));
     for (Key key : section.keys().values()) {
       if (key.shape() instanceof Section nested && json.getValue(key.name()) instanceof JsonObject below) {
-        checkNames(nested, below, prefix + key.name() + ".");
+        checkNames(nested, below, prefix + key.name() + ".", wrong);
       }
     }
   }
@@ -152,27 +155,49 @@ final class SettingsBinder {
     return values;
   }
 
-  private void known(Section section, JsonObject json, String prefix) {
+  /** Throws one error for all mistakes, numbered in one line, so that a file is mended once. Each is suppressed in it. */
+  private static void throwAll(List<InvalidInput> wrong) {
+    if (wrong.size() == 1) {
+      throw wrong.get(0);
+    }
+    List<Throwable> all = new ArrayList<>();
+    wrong.forEach(e -> all.addAll(e.getSuppressed().length == 0 ? List.of(e) : List.of(e.getSuppressed())));
+    if (!all.isEmpty()) {
+      InvalidInput several = new InvalidInput(all.size() + " mistakes in the configuration: " + IntStream.range(0, all.size())
+          .mapToObj(i -> "(" + (i + 1) + ") " + all.get(i).getMessage()).collect(Collectors.joining("; ")));
+      all.forEach(several::addSuppressed);
+      throw several;
+    }
+  }
+
+  private List<InvalidInput> unknown(Section section, JsonObject json, String prefix) {
+    List<InvalidInput> wrong = new ArrayList<>();
     for (String name : json.fieldNames()) {
       if (!section.keys().containsKey(name)) {
         List<String> known = new ArrayList<>(schema.paths());
         section.keys().keySet().forEach(key -> known.add(prefix + key));
-        throw section.keys().isEmpty() ? new InvalidInput("unknown key '" + prefix + name + "'"
+        wrong.add(section.keys().isEmpty() ? new InvalidInput("unknown key '" + prefix + name + "'"
             + from(origin.apply(prefix + name)) + ": there are no keys under '" + sectionName(prefix) + "'")
-            : unknown(known, prefix + name, origin.apply(prefix + name));
+            : unknown(known, prefix + name, origin.apply(prefix + name)));
       }
     }
+    return section.keys().isEmpty() && !wrong.isEmpty() ? List.of(wrong.get(0)) : wrong; // that there are no keys says enough
   }
 
   private Map<String, Object> bindKeys(Section section, JsonObject json, String prefix) {
-    known(section, json, prefix);
+    List<InvalidInput> wrong = new ArrayList<>(unknown(section, json, prefix));
     Map<String, Object> values = new LinkedHashMap<>();
     for (Key key : section.keys().values()) {
       String path = prefix + key.name();
       Object raw = json.getValue(key.name());
-      values.put(key.name(), decided.containsKey(path) ? decided.get(path)
-          : raw == null ? defaultValue(key, path) : value(key.shape(), raw, path));
+      try {
+        values.put(key.name(), decided.containsKey(path) ? decided.get(path)
+            : raw == null ? defaultValue(key, path) : value(key.shape(), raw, path));
+      } catch (InvalidInput e) {
+        wrong.add(e);
+      }
     }
+    throwAll(wrong);
     return values;
   }
 

@@ -171,6 +171,19 @@ class SettingsTest {
     refused(property("regatta.optimizer"), "'optimizer'", "expected section", "system property regatta.optimizer");
   }
 
+  /** A file is mended once: names and values of all sections. */
+  @Test
+  void allMistakesOfAFileAreSaidAtOnce() throws IOException {
+    Path file = write("many.yaml", "optimiser: 1\nseed: x\noptimizer: {kind: quick, lerning_rate: 1}\nshuffle: true\n");
+    assertThatThrownBy(() -> load(ofFile(file))).isInstanceOf(InvalidInput.class).hasMessage("4 mistakes in the configuration: "
+        + "(1) unknown key 'optimiser' (file " + file + "); the nearest known key is 'optimizer'; "
+        + "(2) key 'seed': expected long, got \"x\" (file " + file + "); "
+        + "(3) unknown key 'optimizer.lerning_rate' (file " + file + "); the nearest known key is 'optimizer.learning_rate'; "
+        + "(4) key 'optimizer.kind': expected plain | half_async, got \"quick\" (file " + file + ")");
+    EffectiveConfig given = get(Settings.load(vertx, Schema.of(Job.class), ofFile(file)));
+    assertThatThrownBy(given::checkNames).hasMessageStartingWith("2 mistakes in the configuration: ");
+  }
+
   @Test
   void aVariableThatIsNoKeySaysWhatToDo() {
     assertThatThrownBy(() -> load(environment("REGATTA_FOO", "1"))).isInstanceOf(InvalidInput.class).hasMessage(
