@@ -173,7 +173,7 @@ class AttackTest {
     TlsConfig tls = pem == null ? NodeConfig.defaults().tls()
         : new TlsConfig(pem.certificate().toString(), pem.key().toString(), pem.ca().toString(), true, false, 0);
     Node node = Blocking.get(Node.start(NodeConfig.defaults().withCluster(cluster)
-        .withSecurity(tls, dir.resolve("token").toString()), "client"));
+        .withTls(tls).withTokenFile(dir.resolve("token").toString()), "client"));
     try {
       assertThat(Blocking.get(node.directory().list(Directory.RENDEZVOUS))).hasSize(1);
     } finally {
