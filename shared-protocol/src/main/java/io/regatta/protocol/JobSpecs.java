@@ -107,8 +107,9 @@ public final class JobSpecs {
         o.getClipValue(), o.getClipNorm(), o.getBeta(), o.getL1(), o.getL2());
   }
 
+  /** Returns the mode with this name, letter by letter: a message has no variants of spelling, as files have. */
   private static Mode mode(String text) {
-    return Mode.find(text).orElseThrow(() -> unknown("mode", text, Stream.of(Mode.values()).map(Mode::id).toList()));
+    return Mode.find(text).filter(mode -> mode.id().equals(text)).orElseThrow(() -> unknown("mode", text, Stream.of(Mode.values()).map(Mode::id).toList()));
   }
 
   private static String name(Enum<?> e) {
