@@ -218,15 +218,15 @@ class Shard:
         except grpc.RpcError as e:
             fail(f"shard {self.where.index} has ended the stream: {e.code().name}: {e.details()}")
 
-    def send(self, kind, chunks, **fields):
-        """Sends a request of these chunks; returns what waits for its answer."""
+    def send(self, chunks=(), **body):
+        """Sends a request of these chunks, each with the body; returns what waits for its answer."""
         self.requests += 1
-        number, answer = self.requests, queue.Queue()
+        number, answer, chunks = self.requests, queue.Queue(), chunks or [t.TensorMessage()]
         self.answers[number] = answer
         for i, chunk in enumerate(chunks):
-            m = t.TensorMessage(kind=kind, request=number, job=self.group.job, shard=self.where.index,
+            m = t.TensorMessage(request=number, job=self.group.job, shard=self.where.index,
                                 shard_incarnation=self.where.incarnation, rank=self.group.rank,
-                                incarnation=self.group.incarnation, chunk_index=i, chunk_count=len(chunks), **fields)
+                                incarnation=self.group.incarnation, chunk_index=i, chunk_count=len(chunks), **body)
             m.MergeFrom(chunk)
             self.out.put(m)
         return answer.get
@@ -234,19 +234,17 @@ class Shard:
     def push(self, step, version, examples, rows, dense):
         """Gradients of one step; a shard without data gets an empty push, for its clock."""
         self.sequence += 1
-        chunks = ([rows] if rows else []) + ([dense] if dense else [])
-        chunks = chunks or [t.TensorMessage()]
-        chunks[0].finite = True
         self.trained += examples
         done = t.TrainerProgress(local_steps=step + 1, exchanges=step + 1, learning_rate_step=step + 1,
                                  examples=self.trained) if examples else None
-        chunks[0].contributors.add(rank=self.group.rank, incarnation=self.group.incarnation, sequence=self.sequence,
-                                   weight=examples, progress=done)
-        return self.send(t.PUSH, chunks, step=step, version=version)
+        push = t.Push(step=step, version=version, finite=True)
+        push.contributors.add(rank=self.group.rank, incarnation=self.group.incarnation, sequence=self.sequence,
+                              weight=examples, progress=done)
+        return self.send([chunk for chunk in (rows, dense) if chunk], push=push)
 
     def pull(self, step, ids, dense, read_only=False):
-        chunk = row_chunk(ids, None) if len(ids) else t.TensorMessage()
-        return self.send(t.PULL, [chunk], step=step, dense_wanted=dense, read_only=read_only)
+        chunks = [row_chunk(ids, None)] if len(ids) else []
+        return self.send(chunks, pull=t.Pull(min_step=step, dense=dense, read_only=read_only))
 
 
 class Model:
@@ -262,17 +260,18 @@ class Model:
         self.shards = [Shard(where, group) for where in sorted(maps, key=lambda s: s.index)]
         self.versions = [0] * len(self.shards)
         ftrl = t.Optimizer(kind="ftrl", learning_rate=t.LearningRate(kind="constant", base=0.1), beta=1, l2=0.0001)
-        job = t.RegisterTrainer(mode=mode, trainers=trainers, nan_policy="fail", shards=len(self.shards),
+        job = t.RegisterTrainer(mode=mode.upper(), trainers=trainers, nan_policy="FAIL", shards=len(self.shards),
                                 min_block=8192, seed=1, dense_optimizer=ftrl)
         job.dense.add(name=BIAS, shape=[1])
-        job.sparse.add(name=TABLE, dim=1, initializer="constant", optimizer=ftrl)
-        self.job = t.TensorMessage(register=job)
+        job.sparse.add(name=TABLE, dim=1, initializer="CONSTANT", optimizer=ftrl)
+        self.job = job
         self.register()
 
     def register(self, step=0, shards=None):
         """Registers at all shards, or at these; returns from which step each of them waits for this rank."""
         asked = self.shards if shards is None else shards
-        return [reply[0].step for reply in answers([s.send(t.REGISTER, [self.job], step=step) for s in asked])]
+        register = t.Register(step=step, trainer=self.job)
+        return [reply[0].register_ack.step for reply in answers([s.send(register=register) for s in asked])]
 
     def sit_out(self):
         """Until it registers again, no shard waits for steps of this rank."""
@@ -288,10 +287,11 @@ class Model:
         answers = [s.pull(step, ids[owned[i]], i == 0, read_only) for i, s in enumerate(self.shards)]
         for i, answer in enumerate(answers):
             for m in answer():
-                self.versions[i] = m.version
-                if m.table:
-                    at = owned[i][m.offset:m.offset + m.row_count]
-                    weights[at] = np.frombuffer(m.payload, "<f4", offset=8 * m.row_count)
+                if m.chunk_index == 0:
+                    self.versions[i] = m.pull_values.version
+                if m.HasField("rows"):
+                    at = owned[i][m.rows.offset:m.rows.offset + m.rows.row_count]
+                    weights[at] = np.frombuffer(m.payload, "<f4", offset=8 * m.rows.row_count)
                 elif m.payload:
                     bias = np.frombuffer(m.payload, "<f4")[0]
         return weights, bias
@@ -300,12 +300,12 @@ class Model:
         owned, sent = self.owned(ids), []
         for i, s in enumerate(self.shards):
             rows = row_chunk(ids[owned[i]], gradient[owned[i]]) if len(owned[i]) else None
-            bias = t.TensorMessage(dense_wanted=True, total=1, payload=np.float32(bias_gradient).tobytes())
+            bias = t.TensorMessage(dense=t.DenseSlice(total=1), payload=np.float32(bias_gradient).tobytes())
             sent.append(s.push(step, self.versions[i], examples, rows, bias if i == 0 else None))
-        return max(ack[0].staleness for ack in answers(sent))
+        return max(ack[0].push_ack.staleness for ack in answers(sent))
 
     def leave(self):
-        answers([s.send(t.LEAVE, [t.TensorMessage(succeeded=True)]) for s in self.shards])
+        answers([s.send(leave=t.Leave(succeeded=True)) for s in self.shards])
         for s in self.shards:
             s.out.put(None)  # half-closes; the shard answers with status 0
 
@@ -319,7 +319,8 @@ def row_chunk(ids, values):
     payload = np.ascontiguousarray(ids, "<i8").tobytes()
     payload += b"" if values is None else np.ascontiguousarray(values, "<f4").tobytes()
     dim = 0 if values is None else 1
-    return t.TensorMessage(table=TABLE, total=len(ids), row_count=len(ids), dim=dim, payload=payload)
+    slice_of = t.RowSlice(table=TABLE, total=len(ids), row_count=len(ids), dim=dim)
+    return t.TensorMessage(rows=slice_of, payload=payload)
 
 
 def floats64(payload):

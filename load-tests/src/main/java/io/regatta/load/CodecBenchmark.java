@@ -16,8 +16,7 @@ import io.regatta.protocol.ShardStreamSession;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.frame.FrameReceiver;
 import io.regatta.protocol.stream.frame.TensorFrame;
-import io.regatta.protocol.tensor.Kind;
-import io.regatta.protocol.tensor.RegisterTrainer;
+import io.regatta.protocol.tensor.Register;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import java.nio.ByteBuffer;
@@ -77,8 +76,8 @@ public class CodecBenchmark {
         : new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, DenseMemory.of(new float[ELEMENTS]), List.of());
     link = new GrpcShardLink(client, "nobody", 0, 0, () -> 1, job -> Future.failedFuture("no digest"), options);
     ShardStreamSession.serve(server, shard, options);
-    feed(server.receiver(), List.of(COMMON.clone().setKind(Kind.REGISTER).setChunkCount(1)
-        .setRegister(RegisterTrainer.newBuilder().setAgain(true)).build()), List.of(Unpooled.EMPTY_BUFFER));
+    feed(server.receiver(), List.of(COMMON.clone().setChunkCount(1)
+        .setRegister(Register.newBuilder().setAgain(true)).build()), List.of(Unpooled.EMPTY_BUFFER));
     headers = new ArrayList<>();
     payloads = new ArrayList<>();
     client.onSend(frame -> {
@@ -107,7 +106,7 @@ public class CodecBenchmark {
   public CompletionStage<PushAck> encode() {
     CompletionStage<PushAck> answer = link.push(push);
     FrameReceiver receiver = client.receiver();
-    receiver.begin(TensorMessage.newBuilder().setKind(Kind.PUSH_ACK).setRequest(++requests).setChunkCount(1).build(), 0);
+    receiver.begin(TensorMessage.newBuilder().setPushAck(io.regatta.protocol.tensor.PushAck.getDefaultInstance()).setRequest(++requests).setChunkCount(1).build(), 0);
     receiver.end();
     return answer;
   }

@@ -10,6 +10,8 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.memory.HeapBudget;
 import io.regatta.protocol.tensor.DType;
+import io.regatta.protocol.tensor.DenseSlice;
+import io.regatta.protocol.tensor.RowSlice;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -141,17 +143,24 @@ final class Assembly {
    * @throws InvalidInput if it does not fit
    */
   void begin(TensorMessage h, int payloadBytes) {
-    if (h.getKind() != first.getKind() || h.getChunkIndex() != chunks || Math.max(1, h.getChunkCount()) != count) {
-      throw wrong(h, "chunk " + chunks + " of " + count + " of a " + first.getKind() + " was expected");
-    }
-    if (h.getDtype() != DType.FLOAT32) {
-      throw wrong(h, "dtype " + h.getDtypeValue() + " is not supported; send FLOAT32 (0)");
+    if (h.getBodyCase() != first.getBodyCase() || h.getChunkIndex() != chunks || Math.max(1, h.getChunkCount()) != count) {
+      throw wrong(h, "chunk " + chunks + " of " + count + " of a " + first.getBodyCase() + " was expected");
     }
     chunk = h;
-    if (!h.getTable().isEmpty()) {
-      beginRows(h, payloadBytes);
-    } else if (h.getTotal() != 0 || payloadBytes > 0) {
-      beginDense(h, payloadBytes);
+    switch (h.getSliceCase()) {
+      case ROWS -> beginRows(h, h.getRows(), payloadBytes);
+      case DENSE -> beginDense(h, h.getDense(), payloadBytes);
+      default -> {
+        if (payloadBytes > 0) {
+          throw wrong(h, "a payload of " + payloadBytes + " bytes comes without `dense` or `rows`, which say what it holds");
+        }
+      }
+    }
+  }
+
+  private void checkDtype(TensorMessage h, int dtype) {
+    if (dtype != DType.FLOAT32_VALUE) {
+      throw wrong(h, "dtype " + dtype + " is not supported; send FLOAT32 (0)");
     }
   }
 
@@ -161,7 +170,7 @@ final class Assembly {
       bytes.skipBytes(bytes.readableBytes());
       return;
     }
-    if (!chunk.getTable().isEmpty()) {
+    if (chunk.hasRows()) {
       entries.get(entries.size() - 1).payload(bytes, elements);
       return;
     }
@@ -189,44 +198,49 @@ final class Assembly {
     return chunks == count;
   }
 
-  private void beginDense(TensorMessage h, int payloadBytes) {
+  private void beginDense(TensorMessage h, DenseSlice slice, int payloadBytes) {
+    checkDtype(h, slice.getDtypeValue());
     if (payloadBytes % Float.BYTES != 0) {
       throw wrong(h, "a payload of " + payloadBytes + " bytes is no whole number of 4-byte floats");
     }
     if (!denseBegun) {
       checkLastEntry(h); // who takes the dense vector is told of the rows before it
-      reserve(h, h.getTotal(), Float.BYTES);
-      denseTotal = (int) h.getTotal();
-      dense = discards ? null : taker.begin(this, denseTotal);
+      reserve(h, slice.getTotal(), Float.BYTES);
+      denseTotal = (int) slice.getTotal();
+      dense = discards || denseTotal == 0 ? null : taker.begin(this, denseTotal);
       denseBegun = true;
     }
     int n = payloadBytes / Float.BYTES;
-    if (h.getTotal() != denseTotal || h.getOffset() != denseFill || n > denseTotal - denseFill) {
-      throw wrong(h, n + " elements from " + h.getOffset() + " of " + h.getTotal() + " do not continue " + denseFill
+    if (slice.getTotal() != denseTotal || slice.getOffset() != denseFill || n > denseTotal - denseFill) {
+      throw wrong(h, n + " elements from " + slice.getOffset() + " of " + slice.getTotal() + " do not continue " + denseFill
           + " of " + denseTotal);
     }
     denseFill += discards ? n : 0;
   }
 
-  private void beginRows(TensorMessage h, int payloadBytes) {
-    int n = h.getRowCount();
-    if (h.getDim() < 0 || n < 0 || h.getCounts() < 0 || h.getCounts() > h.getDim()) {
-      throw wrong(h, "row_count " + n + ", dim " + h.getDim() + " and counts " + h.getCounts()
+  private void beginRows(TensorMessage h, RowSlice s, int payloadBytes) {
+    checkDtype(h, s.getDtypeValue());
+    int n = s.getRowCount();
+    if (s.getTable().isEmpty()) {
+      throw wrong(h, "rows come without the name of their table");
+    }
+    if (s.getDim() < 0 || n < 0 || s.getCounts() < 0 || s.getCounts() > s.getDim()) {
+      throw wrong(h, "row_count " + n + ", dim " + s.getDim() + " and counts " + s.getCounts()
           + " must not be negative, and counts not above dim");
     }
-    if (h.getOffset() == 0) {
+    if (s.getOffset() == 0) {
       checkLastEntry(h);
-      reserve(h, h.getTotal(), Long.BYTES + (long) h.getDim() * Float.BYTES);
-      if (h.getTotal() * h.getDim() > MAX_ELEMENTS) {
-        throw wrong(h, h.getTotal() + " rows of " + h.getDim() + " floats do not fit one request; send fewer rows");
+      reserve(h, s.getTotal(), Long.BYTES + (long) s.getDim() * Float.BYTES);
+      if (s.getTotal() * s.getDim() > MAX_ELEMENTS) {
+        throw wrong(h, s.getTotal() + " rows of " + s.getDim() + " floats do not fit one request; send fewer rows");
       }
-      keep(h.getTotal() * (Long.BYTES + (long) h.getDim() * Float.BYTES));
-      entries.add(new Entry(h.getTable(), (int) h.getTotal(), h.getDim(), h.getCounts()));
+      keep(s.getTotal() * (Long.BYTES + (long) s.getDim() * Float.BYTES));
+      entries.add(new Entry(s.getTable(), (int) s.getTotal(), s.getDim(), s.getCounts()));
     }
     Entry e = entries.isEmpty() ? null : entries.get(entries.size() - 1);
-    if (e == null || !e.table.equals(h.getTable()) || h.getDim() != e.dim || h.getCounts() != e.counts || h.getTotal() != e.total
-        || h.getOffset() != e.idFill || n > e.total - e.idFill) {
-      throw wrong(h, n + " rows of dim " + h.getDim() + " from " + h.getOffset() + " of " + h.getTotal()
+    if (e == null || !e.table.equals(s.getTable()) || s.getDim() != e.dim || s.getCounts() != e.counts || s.getTotal() != e.total
+        || s.getOffset() != e.idFill || n > e.total - e.idFill) {
+      throw wrong(h, n + " rows of dim " + s.getDim() + " from " + s.getOffset() + " of " + s.getTotal()
           + " do not continue " + (e == null ? "anything; a table starts at offset 0"
           : e.idFill + " of " + e.total + " of table '" + e.table + "' with dim " + e.dim));
     }
@@ -266,8 +280,7 @@ final class Assembly {
       return;
     }
     if (!heap.take(more)) {
-      throw new Overloaded(first.getKind() + " of job '" + first.getJob() + "', rank " + first.getRank() + ", step " + first.getStep()
-          + " refused: its " + more + " bytes do not fit beside the " + heap.taken() + " of other requests; all together may take "
+      throw new Overloaded(words(first) + " refused: its " + more + " bytes do not fit beside the " + heap.taken() + " of other requests; all together may take "
           + heap.limit() + ", half of this process's heap, and " + heap.free() + " bytes are free: " + HeapBudget.inWords()
           + ". Send less at a time, or give the process a larger heap (-Xmx)");
     }
@@ -292,19 +305,28 @@ final class Assembly {
     return (int) Math.min(total, GROWTH * needed);
   }
 
-  private static InvalidInput wrong(TensorMessage h, String problem) {
-    return new InvalidInput(h.getKind() + " of job '" + h.getJob() + "', rank " + h.getRank() + ", step " + h.getStep()
-        + (h.getTable().isEmpty() ? "" : ", table '" + h.getTable() + "'") + ", chunk " + h.getChunkIndex() + " of "
-        + h.getChunkCount() + ": " + problem);
+  private InvalidInput wrong(TensorMessage h, String problem) {
+    return new InvalidInput(words(first) + (h.hasRows() ? ", table '" + h.getRows().getTable() + "'" : "") + ", chunk "
+        + h.getChunkIndex() + " of " + h.getChunkCount() + ": " + problem);
   }
 
-  /** The dense vector, or null if there was none; {@code dense_wanted} tells an empty one from none. */
+  /** A request or an answer in words, by its first message, e.g. {@code PUSH of job 'ctr', rank 1, step 418}. */
+  private static String words(TensorMessage first) {
+    String words = first.getBodyCase() + " of job '" + first.getJob() + "', rank " + first.getRank();
+    return switch (first.getBodyCase()) {
+      case PUSH -> words + ", step " + first.getPush().getStep();
+      case PULL -> words + ", step " + first.getPull().getMinStep();
+      default -> words;
+    };
+  }
+
+  /** The dense vector, or null if there was none. */
   DenseValues dense() {
     if (discards) {
       return null;
     }
     if (dense == null) {
-      return first.getDenseWanted() ? DenseMemory.of(new float[0]) : null;
+      return denseBegun ? DenseMemory.of(new float[0]) : null;
     }
     return dense.values();
   }

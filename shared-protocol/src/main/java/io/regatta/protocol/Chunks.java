@@ -7,6 +7,8 @@ import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.memory.HeapBudget;
 import io.regatta.protocol.memory.DirectMemory;
 import io.regatta.protocol.stream.frame.TensorFrame;
+import io.regatta.protocol.tensor.DenseSlice;
+import io.regatta.protocol.tensor.RowSlice;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -14,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -28,8 +31,9 @@ final class Chunks implements Iterator<Outgoing> {
   /** Elements of a run for which a chunk of its own costs less than a copy. */
   private static final int MIN_RUN = 8192;
 
-  private final TensorMessage first;
-  private final TensorMessage others;
+  /** The next frame's header: what all frames have, and the body. */
+  private final TensorMessage.Builder header;
+  private final Consumer<TensorMessage.Builder> others;
   private final List<Supplier<Outgoing>> parts = new ArrayList<>();
   private final int chunkBytes;
   private int next;
@@ -40,12 +44,12 @@ final class Chunks implements Iterator<Outgoing> {
   private long heapBytes;
 
   /**
-   * @param first header of the first frame: the fields of every frame and those that only the first one carries
-   * @param others header of the others
+   * @param header of the first frame, with its body; theirs from now on
+   * @param others makes the header of the others of it: their bodies are empty
    * @param chunkBytes largest payload; a row that is larger has a chunk of its own
    */
-  Chunks(TensorMessage first, TensorMessage others, int chunkBytes) {
-    this.first = first;
+  Chunks(TensorMessage.Builder header, Consumer<TensorMessage.Builder> others, int chunkBytes) {
+    this.header = header;
     this.others = others;
     this.chunkBytes = chunkBytes;
   }
@@ -56,7 +60,8 @@ final class Chunks implements Iterator<Outgoing> {
     do {
       int offset = from;
       int n = chunk(values, from);
-      parts.add(() -> dense(header().setOffset(offset).setTotal(values.size()), values, offset, n));
+      parts.add(() -> dense(header().setDense(DenseSlice.newBuilder().setOffset(offset).setTotal(values.size()).build()).build(),
+          values, offset, n));
       from += n;
     } while (from < values.size());
     return this;
@@ -111,10 +116,10 @@ final class Chunks implements Iterator<Outgoing> {
   }
 
   /** Sends direct memory from where it lies, all else from a copy; nobody reads what has been copied again. */
-  private static Outgoing dense(TensorMessage.Builder header, DenseValues values, int offset, int n) {
+  private static Outgoing dense(TensorMessage header, DenseValues values, int offset, int n) {
     ByteBuffer direct = values.direct(offset, n);
     if (direct != null) {
-      return new Outgoing(new TensorFrame(header.build(), direct), null);
+      return new Outgoing(new TensorFrame(header, direct), null);
     }
     Outgoing frame = frame(header, n * FLOAT, payload -> values.copy(offset, n, payload.duplicate()));
     values.releaseUntil(offset + n);
@@ -139,8 +144,8 @@ final class Chunks implements Iterator<Outgoing> {
       int offset = from;
       int n = Math.min(step, ids.length - from);
       parts.add(() -> frame(
-          header().setTable(table).setOffset(offset).setTotal(ids.length).setRowCount(n).setDim(dim)
-              .setCounts(counts), n * rowBytes,
+          header().setRows(RowSlice.newBuilder().setTable(table).setOffset(offset).setTotal(ids.length).setRowCount(n).setDim(dim)
+              .setCounts(counts).build()).build(), n * rowBytes,
           payload -> {
             payload.asLongBuffer().put(ids, offset, n);
             if (dim > 0) {
@@ -154,22 +159,25 @@ final class Chunks implements Iterator<Outgoing> {
   }
 
   private TensorMessage.Builder header() {
-    return (next == 0 ? first : others).toBuilder().setChunkIndex(next).setChunkCount(parts.size());
+    if (next > 0) {
+      others.accept(header);
+    }
+    return header.setChunkIndex(next).setChunkCount(Math.max(1, parts.size()));
   }
 
   private interface Fill {
     void into(ByteBuffer payload);
   }
 
-  private static Outgoing frame(TensorMessage.Builder header, int bytes, Fill fill) {
+  private static Outgoing frame(TensorMessage header, int bytes, Fill fill) {
     if (bytes == 0) {
-      return new Outgoing(TensorFrame.of(header.build()), null);
+      return new Outgoing(TensorFrame.of(header), null);
     }
     ByteBuf memory = DirectMemory.ALLOCATOR.directBuffer(bytes);
     ByteBuffer payload = memory.nioBuffer(0, bytes).order(ByteOrder.LITTLE_ENDIAN);
     try {
       fill.into(payload);
-      return new Outgoing(new TensorFrame(header.build(), payload), memory);
+      return new Outgoing(new TensorFrame(header, payload), memory);
     } catch (RuntimeException | Error e) {
       memory.release();
       throw e;
@@ -186,9 +194,7 @@ final class Chunks implements Iterator<Outgoing> {
     if (!hasNext()) {
       throw new NoSuchElementException();
     }
-    Outgoing out = parts.isEmpty()
-        ? new Outgoing(TensorFrame.of(first.toBuilder().setChunkIndex(0).setChunkCount(1).build()), null)
-        : parts.get(next).get();
+    Outgoing out = parts.isEmpty() ? new Outgoing(TensorFrame.of(header().build()), null) : parts.get(next).get();
     next++;
     if (!hasNext()) {
       giveBackHeap();

@@ -11,8 +11,10 @@ import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.memory.DirectMemory;
 import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.tensor.CollectiveCall;
+import io.regatta.protocol.tensor.CollectiveElements;
+import io.regatta.protocol.tensor.CollectiveFailed;
+import io.regatta.protocol.tensor.CollectiveOpen;
 import io.regatta.protocol.tensor.DType;
-import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.grpc.common.GrpcStatus;
 import java.nio.ByteBuffer;
@@ -76,20 +78,20 @@ public final class CollectiveFrames {
    */
   public static TensorFrame open(String group, long generation, int rank, int ranks, long process, int aggregator,
       int aggregators) {
-    return TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.COLLECTIVE_OPEN).setJob(group)
-        .setGeneration(generation).setRank(rank).setRowCount(ranks).setIncarnation(process).setChunkIndex(aggregator)
-        .setChunkCount(aggregators).build());
+    return TensorFrame.of(TensorMessage.newBuilder().setCollectiveOpen(CollectiveOpen.newBuilder().setGroup(group)
+        .setGeneration(generation).setRank(rank).setWorldSize(ranks).setProcess(process).setAggregator(aggregator)
+        .setAggregators(aggregators)).build());
   }
 
   /** Says that the sender gives up, and why. */
   public static TensorFrame failed(RegattaException why) {
-    return TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.COLLECTIVE_FAILED)
-        .setRequest(ErrorMapping.status(why).code).setTable(String.valueOf(why.getMessage())).build());
+    return TensorFrame.of(TensorMessage.newBuilder().setCollectiveFailed(CollectiveFailed.newBuilder()
+        .setStatus(ErrorMapping.status(why).code).setText(String.valueOf(why.getMessage()))).build());
   }
 
   /** What a peer has said that gives up. */
-  public static RegattaException failure(TensorMessage failed) {
-    return ErrorMapping.exception(GrpcStatus.valueOf((int) failed.getRequest()), failed.getTable());
+  public static RegattaException failure(CollectiveFailed failed) {
+    return ErrorMapping.exception(GrpcStatus.valueOf(failed.getStatus()), failed.getText());
   }
 
   /**
@@ -97,8 +99,8 @@ public final class CollectiveFrames {
    * memory, which goes back when the message has been sent.
    */
   public static Outgoing data(CollectiveCall call, Tensor tensor, Step step, Tensor.Workspace workspace) {
-    TensorMessage header = TensorMessage.newBuilder().setKind(Kind.COLLECTIVE).setCollective(call)
-        .setOffset(step.from()).build();
+    TensorMessage header = TensorMessage.newBuilder().setCollective(CollectiveElements.newBuilder().setCall(call)
+        .setOffset(step.from()).build()).build();
     int bytes = step.count() * tensor.wire().bytes();
     if (bytes == 0) {
       return new Outgoing(TensorFrame.of(header), null);

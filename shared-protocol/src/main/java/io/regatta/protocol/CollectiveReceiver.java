@@ -7,7 +7,9 @@ import io.regatta.core.collective.schedule.Step;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.stream.frame.FrameReceiver;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.CollectiveElements;
+import io.regatta.protocol.tensor.CollectiveFailed;
+import io.regatta.protocol.tensor.CollectiveOpen;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.nio.ByteBuffer;
 
@@ -20,15 +22,18 @@ public final class CollectiveReceiver implements FrameReceiver {
   /** Who knows what is to come. Called on the stream's loop. */
   public interface Listener {
 
-    /** A message without elements: {@code COLLECTIVE_OPEN} or {@code COLLECTIVE_FAILED}. */
-    void told(TensorMessage message);
+    /** The peer says for which generation the stream is. */
+    void opened(CollectiveOpen by);
+
+    /** The peer has given up. */
+    void failed(CollectiveFailed why);
 
     /**
      * The elements of a step begin.
      *
      * @return where they go; of no use if it has dropped everything ({@link #drop}), because something else was to come
      */
-    Target begin(TensorMessage header);
+    Target begin(CollectiveElements elements);
 
     /** What comes does not fit: who has an answer for the peer gives it, and drops everything. */
     default void refused(RegattaException why) {
@@ -79,9 +84,9 @@ public final class CollectiveReceiver implements FrameReceiver {
 
   @Override
   public void begin(TensorMessage header, int payloadBytes) {
-    if (header.getKind() != Kind.COLLECTIVE) {
-      if (payloadBytes > 0 || header.getKind() != Kind.COLLECTIVE_OPEN && header.getKind() != Kind.COLLECTIVE_FAILED) {
-        throw new InvalidInput("a message of kind " + header.getKind() + " with " + payloadBytes
+    if (!header.hasCollective()) {
+      if (payloadBytes > 0 || !header.hasCollectiveOpen() && !header.hasCollectiveFailed()) {
+        throw new InvalidInput("a message of kind " + header.getBodyCase() + " with " + payloadBytes
             + " bytes does not belong on a stream of collective calls");
       }
       told = dropping ? null : header;
@@ -90,16 +95,17 @@ public final class CollectiveReceiver implements FrameReceiver {
     if (deaf) {
       return;
     }
-    Target next = listener.begin(header);
+    CollectiveElements begun = header.getCollective();
+    Target next = listener.begin(begun);
     if (deaf) {
       return;
     }
     target = next;
     Step step = target.step;
     at = step.from();
-    if (header.getOffset() != at || payloadBytes != (long) step.count() * target.tensor.wire().bytes()) {
-      listener.refused(new InvalidInput(CollectiveFrames.words(header.getCollective()) + ": " + payloadBytes
-          + " bytes from element " + header.getOffset() + " came where " + step.count() + " elements from " + at
+    if (begun.getOffset() != at || payloadBytes != (long) step.count() * target.tensor.wire().bytes()) {
+      listener.refused(new InvalidInput(CollectiveFrames.words(begun.getCall()) + ": " + payloadBytes
+          + " bytes from element " + begun.getOffset() + " came where " + step.count() + " elements from " + at
           + " were to come; all ranks must run the same version"));
     }
   }
@@ -127,7 +133,11 @@ public final class CollectiveReceiver implements FrameReceiver {
     if (told != null) {
       TensorMessage message = told;
       told = null;
-      listener.told(message);
+      if (message.hasCollectiveOpen()) {
+        listener.opened(message.getCollectiveOpen());
+      } else {
+        listener.failed(message.getCollectiveFailed());
+      }
     } else if (!deaf) {
       listener.taken();
     }

@@ -23,9 +23,12 @@ import io.regatta.core.exchange.TrainerId;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.frame.FrameReceiver;
-import io.regatta.protocol.tensor.Kind;
-import io.regatta.protocol.tensor.RegisterTrainer;
+import io.regatta.protocol.tensor.Export;
+import io.regatta.protocol.tensor.Leave;
+import io.regatta.protocol.tensor.Register;
+import io.regatta.protocol.tensor.Shrink;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.tensor.TensorMessage.BodyCase;
 import io.vertx.core.Future;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -35,7 +38,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
-import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 
@@ -52,7 +54,8 @@ public final class GrpcShardLink implements ShardLink {
   private final Function<String, Future<Long>> digest;
   private final StreamOptions options;
   private final FrameSender sender;
-  private final TensorMessage.Builder common;
+  /** The header of the next request, but for its number. */
+  private TensorMessage header;
   private final Map<Long, PendingAnswer<?>> pending = new HashMap<>();
   private UnaryOperator<String> lost;
   private String job = "";
@@ -78,7 +81,7 @@ public final class GrpcShardLink implements ShardLink {
     this.generation = generation;
     this.digest = digest;
     this.options = options;
-    common = TensorMessage.newBuilder().setShard(shard).setShardIncarnation(shardIncarnation);
+    header = TensorMessage.newBuilder().setShard(shard).setShardIncarnation(shardIncarnation).setChunkCount(1).build();
     sender = new FrameSender(stream, this::giveUp);
     stream.exceptionHandler(this::breakAll);
     stream.endHandler(v -> breakAll(new PeerLost(peer + " has ended the stream; it is shutting down")));
@@ -101,8 +104,8 @@ public final class GrpcShardLink implements ShardLink {
       guarded(() -> {
         request = h.getRequest();
         answer = pending.get(request);
-        if (answer == null || answer.kind() != h.getKind()) {
-          throw new InvalidInput("a " + h.getKind() + " for request " + request + ", which "
+        if (answer == null || answer.kind() != h.getBodyCase()) {
+          throw new InvalidInput("a " + h.getBodyCase() + " for request " + request + ", which "
               + (answer == null ? "is not open" : "is to be answered by " + answer.kind()));
         }
         answer.begin(h, payloadBytes);
@@ -174,7 +177,7 @@ public final class GrpcShardLink implements ShardLink {
     return reset;
   }
 
-  private <T> CompletionStage<T> request(PendingAnswer<T> answer, LongFunction<Iterator<Outgoing>> frames) {
+  private <T> CompletionStage<T> request(PendingAnswer<T> answer, Function<TensorMessage.Builder, Iterator<Outgoing>> frames) {
     if (broken != null) {
       answer.fail(broken);
     } else if (pending.size() >= options.maxRequests()) {
@@ -183,18 +186,17 @@ public final class GrpcShardLink implements ShardLink {
     } else {
       long request = ++requests;
       pending.put(request, answer);
-      common.setGeneration(generation.getAsLong());
-      sender.send(frames.apply(request), () -> {});
+      long now = generation.getAsLong();
+      if (now != header.getGeneration()) {
+        header = header.toBuilder().setGeneration(now).build();
+      }
+      sender.send(frames.apply(header.toBuilder().setRequest(request)), () -> {});
     }
     return answer.future().toCompletionStage();
   }
 
-  private <T> PendingAnswer<T> answer(Kind kind, Function<Assembly, T> result) {
+  private <T> PendingAnswer<T> answer(BodyCase kind, Function<Assembly, T> result) {
     return new PendingAnswer<>(kind, options, result, null);
-  }
-
-  private TensorMessage.Builder header(Kind kind, long request) {
-    return common.clone().setKind(kind).setRequest(request).setChunkCount(1);
   }
 
   @Override
@@ -204,37 +206,40 @@ public final class GrpcShardLink implements ShardLink {
 
   @Override
   public CompletionStage<Long> register(JobSpec spec, TrainerId trainer, long step) {
-    job = spec.job();
-    common.setJob(job).setRank(trainer.rank()).setIncarnation(trainer.incarnation());
-    return request(answer(Kind.REGISTER_ACK, a -> a.first().getStep()),
-        r -> Outgoing.one(header(Kind.REGISTER, r).setStep(step).setRegister(JobSpecs.toProto(spec)).build()));
+    from(spec.job(), trainer);
+    return request(answer(BodyCase.REGISTER_ACK, a -> a.first().getRegisterAck().getStep()),
+        r -> Outgoing.one(r.setRegister(Register.newBuilder().setStep(step).setTrainer(JobSpecs.toProto(spec))).build()));
   }
 
   /** Goes on over this link as a trainer that has registered over an earlier one; see {@link ReopeningShardLink}. */
   CompletionStage<Void> registerAgain(String ofJob, TrainerId trainer) {
+    from(ofJob, trainer);
+    return request(answer(BodyCase.REGISTER_ACK, a -> null),
+        r -> Outgoing.one(r.setRegister(Register.newBuilder().setAgain(true)).build()));
+  }
+
+  private void from(String ofJob, TrainerId trainer) {
     job = ofJob;
-    common.setJob(job).setRank(trainer.rank()).setIncarnation(trainer.incarnation());
-    return request(answer(Kind.REGISTER_ACK, a -> null), r -> Outgoing.one(header(Kind.REGISTER, r)
-        .setRegister(RegisterTrainer.newBuilder().setAgain(true)).build()));
+    header = header.toBuilder().setJob(job).setRank(trainer.rank()).setIncarnation(trainer.incarnation()).build();
   }
 
   @Override
   public CompletionStage<Void> initialize(DenseValues dense) {
-    return request(answer(Kind.INITIALIZE_ACK, a -> null),
-        r -> ShardCodec.initialize(common, r, dense, options.chunkBytes()));
+    return request(answer(BodyCase.INITIALIZE_ACK, a -> null),
+        r -> ShardCodec.initialize(r, dense, options.chunkBytes()));
   }
 
   @Override
   public CompletionStage<PushAck> push(Push push) {
-    return request(answer(Kind.PUSH_ACK, a -> ShardCodec.ack(a.first())),
-        r -> ShardCodec.push(common, r, push, options.chunkBytes()));
+    return request(answer(BodyCase.PUSH_ACK, a -> ShardCodec.ack(a.first())),
+        r -> ShardCodec.push(r, push, options.chunkBytes()));
   }
 
   @Override
   public CompletionStage<Pulled> pull(Pull pull) {
-    PendingAnswer<Pulled> answer = answer(Kind.PULL_VALUES, ShardCodec::values);
+    PendingAnswer<Pulled> answer = answer(BodyCase.PULL_VALUES, ShardCodec::values);
     return request(pull.into() == null ? answer : answer.into((a, total) -> into(pull.into(), total)),
-        r -> ShardCodec.pull(common, r, pull, options.chunkBytes()));
+        r -> ShardCodec.pull(r, pull, options.chunkBytes()));
   }
 
   private static DenseSink into(DenseSlice wanted, int total) {
@@ -247,14 +252,14 @@ public final class GrpcShardLink implements ShardLink {
 
   @Override
   public CompletionStage<Shrunk> shrink(long number, boolean endOfDay) {
-    return request(answer(Kind.SHRINK_ACK, a -> ShardCodec.shrunk(a.first())),
-        r -> Outgoing.one(header(Kind.SHRINK, r).setStep(number).setEndOfDay(endOfDay).build()));
+    return request(answer(BodyCase.SHRINK_ACK, a -> ShardCodec.shrunk(a.first())),
+        r -> Outgoing.one(r.setShrink(Shrink.newBuilder().setNumber(number).setEndOfDay(endOfDay)).build()));
   }
 
   @Override
   public CompletionStage<Void> leave(boolean succeeded) {
-    return request(answer(Kind.LEAVE_ACK, a -> null),
-        r -> Outgoing.one(header(Kind.LEAVE, r).setSucceeded(succeeded).build()));
+    return request(answer(BodyCase.LEAVE_ACK, a -> null),
+        r -> Outgoing.one(r.setLeave(Leave.newBuilder().setSucceeded(succeeded)).build()));
   }
 
   @Override
@@ -265,8 +270,8 @@ public final class GrpcShardLink implements ShardLink {
   /** The sink is called on the stream's context; while it holds a slice nothing is read from the stream. */
   @Override
   public CompletionStage<Void> export(String table, RowSink sink) {
-    return request(new PendingAnswer<>(Kind.EXPORT_ROWS, options, a -> null, a -> slices(a.rows(), sink)),
-        r -> Outgoing.one(header(Kind.EXPORT, r).setTable(table).build()));
+    return request(new PendingAnswer<>(BodyCase.EXPORT_ROWS, options, a -> null, a -> slices(a.rows(), sink)),
+        r -> Outgoing.one(r.setExport(Export.newBuilder().setTable(table)).build()));
   }
 
   private static CompletableFuture<Void> slices(List<SparseRows> rows, RowSink sink) {

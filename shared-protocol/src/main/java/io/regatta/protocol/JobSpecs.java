@@ -15,7 +15,6 @@ import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.protocol.tensor.Optimizer;
 import io.regatta.protocol.tensor.RegisterTrainer;
 import io.regatta.protocol.tensor.SparseTable;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -32,15 +31,18 @@ public final class JobSpecs {
   /** The message for a job; the job's name travels in {@code TensorMessage.job}. */
   public static RegisterTrainer toProto(JobSpec job) {
     ModelSpec model = job.model();
-    RegisterTrainer.Builder b = RegisterTrainer.newBuilder().setMode(job.mode().id()).setTrainers(job.trainers())
-        .setStalenessBound(job.stalenessBound()).setNanPolicy(name(job.nanPolicy())).setShards(job.shards())
+    RegisterTrainer.Builder b = RegisterTrainer.newBuilder()
+        .setMode(RegisterTrainer.Mode.valueOf(job.mode().name())).setTrainers(job.trainers())
+        .setStalenessBound(job.stalenessBound())
+        .setNanPolicy(RegisterTrainer.NanPolicy.valueOf(job.nanPolicy().name())).setShards(job.shards())
         .setSparseShards(job.sharding().sparsePerServer()).setShardsPerServer(job.sharding().perServer())
         .setMinBlock(job.minBlock()).setSeed(model.seed()).setDenseOptimizer(toProto(model.denseOptimizer()));
     for (DenseVariable v : model.dense()) {
       b.addDense(io.regatta.protocol.tensor.DenseVariable.newBuilder().setName(v.name()).addAllShape(v.shape()));
     }
     for (SparseTableSpec t : model.sparse()) {
-      b.addSparse(SparseTable.newBuilder().setName(t.name()).setDim(t.dim()).setInitializer(name(t.initializer().kind()))
+      b.addSparse(SparseTable.newBuilder().setName(t.name()).setDim(t.dim())
+          .setInitializer(SparseTable.Initializer.valueOf(t.initializer().kind().name()))
           .setInitializerA(t.initializer().a()).setInitializerB(t.initializer().b())
           .setOptimizer(toProto(t.optimizer())));
       if (!t.life().equals(TableLife.NONE)) {
@@ -63,7 +65,7 @@ public final class JobSpecs {
             new InitializerSpec(parse(InitializerSpec.Kind.class, "initializer", t.getInitializer()),
                 t.getInitializerA(), t.getInitializerB()),
             ofProto(t.getOptimizer()), t.hasLife() ? ofProto(t.getLife()) : TableLife.NONE)).toList());
-    return new JobSpec(job, mode(m.getMode()), m.getTrainers(), m.getStalenessBound(),
+    return new JobSpec(job, parse(Mode.class, "mode", m.getMode()), m.getTrainers(), m.getStalenessBound(),
         parse(NanPolicy.class, "nan_policy", m.getNanPolicy()),
         new Sharding(m.getShards(), m.getShardsPerServer(), m.getSparseShards()), m.getMinBlock(), model);
   }
@@ -107,13 +109,20 @@ public final class JobSpecs {
         o.getClipValue(), o.getClipNorm(), o.getBeta(), o.getL1(), o.getL2());
   }
 
-  /** Returns the mode with this name, letter by letter: a message has no variants of spelling, as files have. */
-  private static Mode mode(String text) {
-    return Mode.find(text).filter(mode -> mode.id().equals(text)).orElseThrow(() -> unknown("mode", text, Stream.of(Mode.values()).map(Mode::id).toList()));
-  }
-
   private static String name(Enum<?> e) {
     return NAMES.computeIfAbsent(e, constant -> constant.name().toLowerCase(Locale.ROOT));
+  }
+
+  /** Returns our constant for one of the protocol's. */
+  private static <E extends Enum<E>> E parse(Class<E> type, String field, Enum<?> constant) {
+    for (E e : type.getEnumConstants()) {
+      if (e.name().equals(constant.name())) {
+        return e;
+      }
+    }
+    throw new InvalidInput("registration: " + field + " is " + constant + " but must be one of "
+        + Stream.of(constant.getDeclaringClass().getEnumConstants()).map(Enum::name)
+            .filter(name -> !name.endsWith("UNSPECIFIED") && !name.equals("UNRECOGNIZED")).toList());
   }
 
   private static <E extends Enum<E>> E parse(Class<E> type, String field, String text) {
@@ -122,10 +131,7 @@ public final class JobSpecs {
         return e;
       }
     }
-    throw unknown(field, text, Stream.of(type.getEnumConstants()).map(JobSpecs::name).toList());
-  }
-
-  private static InvalidInput unknown(String field, String text, List<String> known) {
-    return new InvalidInput("registration: " + field + " is '" + text + "' but must be one of " + known);
+    throw new InvalidInput("registration: " + field + " is '" + text + "' but must be one of "
+        + Stream.of(type.getEnumConstants()).map(JobSpecs::name).toList());
   }
 }

@@ -4,8 +4,8 @@ import io.netty.buffer.ByteBuf;
 import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseBlocks;
 import io.regatta.protocol.stream.StreamOptions;
-import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.tensor.TensorMessage.BodyCase;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.concurrent.CompletableFuture;
@@ -14,7 +14,7 @@ import java.util.function.Function;
 
 /** One request of a {@link GrpcShardLink} that waits for its answer. Owned by the stream's loop. */
 final class PendingAnswer<T> {
-  private final Kind kind;
+  private final BodyCase kind;
   private final StreamOptions options;
   private final Function<Assembly, T> result;
   private final Function<Assembly, CompletableFuture<Void>> slice;
@@ -29,7 +29,7 @@ final class PendingAnswer<T> {
    * @param result makes the result from the answer, the last one if there are several
    * @param slice null for a request with one answer; otherwise takes each of several, up to the one marked last
    */
-  PendingAnswer(Kind kind, StreamOptions options, Function<Assembly, T> result,
+  PendingAnswer(BodyCase kind, StreamOptions options, Function<Assembly, T> result,
       Function<Assembly, CompletableFuture<Void>> slice) {
     this.kind = kind;
     this.options = options;
@@ -44,7 +44,7 @@ final class PendingAnswer<T> {
   }
 
   /** The kind of message that answers. */
-  Kind kind() {
+  BodyCase kind() {
     return kind;
   }
 
@@ -74,7 +74,7 @@ final class PendingAnswer<T> {
       return true;
     }
     consume();
-    return assembly.first().getLast();
+    return assembly.first().getExportRows().getLast();
   }
 
   /** Completes when the last slice has been taken; never fails. Until then the stream is to be held. */

@@ -11,31 +11,35 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.memory.HeapBudget;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.ExportRows;
+import io.regatta.protocol.tensor.Initialize;
+import io.regatta.protocol.tensor.PullValues;
+import io.regatta.protocol.tensor.ShrinkAck;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.util.Iterator;
 import java.util.List;
 
 /**
- * Core's pushes and pulls as chunks of tensor frames, and back from an {@link Assembly}. The headers given are those
- * common to all frames of a link (job, generation, shard, rank ...); pure functions, no thread of their own.
+ * Core's pushes and pulls as chunks of tensor frames, and back from an {@link Assembly}. The builder given to each method has the
+ * header of its frames (request, job, generation, shard, rank ...), and is the method's own from then on. Pure functions, no thread
+ * of their own.
  */
 final class ShardCodec {
 
   private ShardCodec() {}
 
-  static Iterator<Outgoing> push(TensorMessage.Builder common, long request, Push push, int chunkBytes) {
-    TensorMessage each = common.clone().setKind(Kind.PUSH).setRequest(request).setStep(push.step())
-        .setVersion(push.version()).build();
-    TensorMessage.Builder first = each.toBuilder().setDenseWanted(push.dense() != null).setFinite(push.finite());
+  static Iterator<Outgoing> push(TensorMessage.Builder header, Push push, int chunkBytes) {
+    var body = io.regatta.protocol.tensor.Push.newBuilder().setStep(push.step()).setVersion(push.version()).setFinite(push.finite());
     for (Contributor c : push.contributors()) {
-      var of = first.addContributorsBuilder().setRank(c.rank()).setIncarnation(c.incarnation()).setSequence(c.sequence())
-          .setWeight(c.weight());
+      var of = io.regatta.protocol.tensor.Contributor.newBuilder().setRank(c.rank()).setIncarnation(c.incarnation())
+          .setSequence(c.sequence()).setWeight(c.weight());
       if (!c.progress().equals(TrainerProgress.NONE)) {
         of.setProgress(ProgressMessages.of(c.progress()));
       }
+      body.addContributors(of.build());
     }
-    Chunks chunks = new Chunks(first.build(), each, chunkBytes);
+    Chunks chunks = new Chunks(header.setPush(body.build()),
+        others -> others.setPush(io.regatta.protocol.tensor.Push.getDefaultInstance()), chunkBytes);
     push.sparse().forEach(chunks::rows); // first: rows can be refused, and then nothing has been applied
     if (push.dense() != null) {
       chunks.dense(push.dense());
@@ -62,36 +66,36 @@ final class ShardCodec {
   }
 
   private static Push push(TensorMessage h, DenseValues dense, List<SparseRows> rows) {
-    return new Push(h.getContributorsList().stream().map(c -> new Contributor(c.getRank(), c.getIncarnation(),
-        c.getSequence(), c.getWeight(), ProgressMessages.read(c.getProgress()))).toList(), h.getStep(), h.getVersion(), dense, rows,
-        h.getFinite());
+    io.regatta.protocol.tensor.Push body = h.getPush();
+    return new Push(body.getContributorsList().stream().map(c -> new Contributor(c.getRank(), c.getIncarnation(),
+        c.getSequence(), c.getWeight(), ProgressMessages.read(c.getProgress()))).toList(), body.getStep(), body.getVersion(), dense,
+        rows, body.getFinite());
   }
 
-  static Iterator<Outgoing> ack(TensorMessage.Builder common, long request, PushAck ack) {
-    return Outgoing.one(common.clone().setKind(Kind.PUSH_ACK).setRequest(request).setVersion(ack.version())
-        .setStaleness(ack.staleness()).setRepeatedPush(ack.repeatedPush()).setSkippedPush(ack.skippedPush())
-        .setChunkCount(1).build());
+  static Iterator<Outgoing> ack(TensorMessage.Builder header, PushAck ack) {
+    return Outgoing.one(header.setPushAck(io.regatta.protocol.tensor.PushAck.newBuilder().setVersion(ack.version())
+        .setStaleness(ack.staleness()).setRepeated(ack.repeatedPush()).setSkipped(ack.skippedPush()).build()).build());
   }
 
   static PushAck ack(TensorMessage h) {
-    return new PushAck(h.getVersion(), h.getStaleness(), h.getRepeatedPush(), h.getSkippedPush());
+    io.regatta.protocol.tensor.PushAck body = h.getPushAck();
+    return new PushAck(body.getVersion(), body.getStaleness(), body.getRepeated(), body.getSkipped());
   }
 
-  static Iterator<Outgoing> shrunk(TensorMessage.Builder answer, Shrunk shrunk) {
-    return Outgoing.one(answer.setKind(Kind.SHRINK_ACK).setShrunk(io.regatta.protocol.tensor.Shrunk.newBuilder()
-        .setByScore(shrunk.byScore()).setUnseen(shrunk.unseen()).setExpired(shrunk.expired()).setLeft(shrunk.left()))
-        .build());
+  static Iterator<Outgoing> shrunk(TensorMessage.Builder header, Shrunk shrunk) {
+    return Outgoing.one(header.setShrinkAck(ShrinkAck.newBuilder().setByScore(shrunk.byScore()).setUnseen(shrunk.unseen())
+        .setExpired(shrunk.expired()).setLeft(shrunk.left())).build());
   }
 
   static Shrunk shrunk(TensorMessage h) {
-    io.regatta.protocol.tensor.Shrunk s = h.getShrunk();
+    ShrinkAck s = h.getShrinkAck();
     return new Shrunk(s.getByScore(), s.getUnseen(), s.getExpired(), s.getLeft());
   }
 
-  static Iterator<Outgoing> pull(TensorMessage.Builder common, long request, Pull pull, int chunkBytes) {
-    TensorMessage each = common.clone().setKind(Kind.PULL).setRequest(request).setStep(pull.minStep())
-        .setDenseWanted(pull.dense()).setChangedWanted(pull.changed()).setReadOnly(pull.readOnly()).build();
-    Chunks chunks = new Chunks(each, each, chunkBytes);
+  static Iterator<Outgoing> pull(TensorMessage.Builder header, Pull pull, int chunkBytes) {
+    header.setPull(io.regatta.protocol.tensor.Pull.newBuilder().setMinStep(pull.minStep()).setDense(pull.dense())
+        .setChanged(pull.changed()).setReadOnly(pull.readOnly()).build());
+    Chunks chunks = new Chunks(header, others -> others.setPull(io.regatta.protocol.tensor.Pull.getDefaultInstance()), chunkBytes);
     for (SparseIds ids : pull.sparse()) {
       chunks.ids(ids);
     }
@@ -99,8 +103,8 @@ final class ShardCodec {
   }
 
   static Pull pull(Assembly a) {
-    TensorMessage h = a.first();
-    return new Pull(h.getRank(), h.getStep(), h.getDenseWanted(), null, a.ids(), h.getChangedWanted(), h.getReadOnly());
+    io.regatta.protocol.tensor.Pull body = a.first().getPull();
+    return new Pull(a.first().getRank(), body.getMinStep(), body.getDense(), null, a.ids(), body.getChanged(), body.getReadOnly());
   }
 
   /**
@@ -108,10 +112,9 @@ final class ShardCodec {
    *
    * @param heap in which its rows count from now on until the last of its frames has been made, or it is dropped
    */
-  static Iterator<Outgoing> values(TensorMessage.Builder common, long request, Pulled pulled, int chunkBytes, HeapBudget heap) {
-    TensorMessage each = common.clone().setKind(Kind.PULL_VALUES).setRequest(request)
-        .setVersion(pulled.version()).setClockLead(pulled.clockLead()).setDenseWanted(pulled.dense() != null).build();
-    Chunks chunks = new Chunks(each, each, chunkBytes);
+  static Iterator<Outgoing> values(TensorMessage.Builder header, Pulled pulled, int chunkBytes, HeapBudget heap) {
+    header.setPullValues(PullValues.newBuilder().setVersion(pulled.version()).setClockLead(pulled.clockLead()).build());
+    Chunks chunks = new Chunks(header, others -> others.setPullValues(PullValues.getDefaultInstance()), chunkBytes);
     if (pulled.dense() != null) {
       chunks.own(pulled.dense());
     }
@@ -124,17 +127,16 @@ final class ShardCodec {
   }
 
   static Pulled values(Assembly a) {
-    return new Pulled(a.first().getVersion(), a.dense(), a.rows(), a.first().getClockLead());
+    PullValues body = a.first().getPullValues();
+    return new Pulled(body.getVersion(), a.dense(), a.rows(), body.getClockLead());
   }
 
-  static Iterator<Outgoing> initialize(TensorMessage.Builder common, long request, DenseValues dense, int chunkBytes) {
-    TensorMessage each = common.clone().setKind(Kind.INITIALIZE).setRequest(request).setDenseWanted(true).build();
-    return new Chunks(each, each, chunkBytes).dense(dense);
+  static Iterator<Outgoing> initialize(TensorMessage.Builder header, DenseValues dense, int chunkBytes) {
+    return new Chunks(header.setInitialize(Initialize.getDefaultInstance()), others -> { }, chunkBytes).dense(dense);
   }
 
-  static Iterator<Outgoing> exportSlice(TensorMessage.Builder common, long request, SparseRows rows, boolean last,
-      int chunkBytes) {
-    TensorMessage each = common.clone().setKind(Kind.EXPORT_ROWS).setRequest(request).setLast(last).build();
-    return new Chunks(each, each, chunkBytes).rows(rows);
+  static Iterator<Outgoing> exportSlice(TensorMessage.Builder header, SparseRows rows, boolean last, int chunkBytes) {
+    header.setExportRows(ExportRows.newBuilder().setLast(last));
+    return new Chunks(header, others -> others.setExportRows(ExportRows.getDefaultInstance()), chunkBytes).rows(rows);
   }
 }

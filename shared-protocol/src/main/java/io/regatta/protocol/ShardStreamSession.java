@@ -20,7 +20,10 @@ import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.frame.FrameReceiver;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.InitializeAck;
+import io.regatta.protocol.tensor.LeaveAck;
+import io.regatta.protocol.tensor.Register;
+import io.regatta.protocol.tensor.RegisterAck;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import java.util.HashMap;
@@ -57,7 +60,6 @@ public final class ShardStreamSession implements FrameReceiver {
   private final Set<Assembly> pulls = new HashSet<>();
   /** The request whose chunk is being read. */
   private Assembly current;
-  private boolean currentIsExport;
   private Origin registered;
   private boolean registering;
   private int inProgress;
@@ -99,10 +101,7 @@ public final class ShardStreamSession implements FrameReceiver {
         if (current == null) {
           current = first(h);
         }
-        currentIsExport = h.getKind() == Kind.EXPORT; // its table names what is wanted, not what is inside
-        if (!currentIsExport) {
-          current.begin(h, payloadBytes);
-        }
+        current.begin(h, payloadBytes);
       }
     } catch (RuntimeException | Error e) {
       fail(e);
@@ -112,7 +111,7 @@ public final class ShardStreamSession implements FrameReceiver {
   @Override
   public void payload(ByteBuf bytes) {
     try {
-      if (!over && !currentIsExport) {
+      if (!over) {
         current.payload(bytes);
       }
     } catch (RuntimeException | Error e) { // whatever it is: the stream ends, and the peer knows
@@ -128,7 +127,7 @@ public final class ShardStreamSession implements FrameReceiver {
     Assembly request = current;
     current = null;
     try {
-      if (currentIsExport || request.end()) {
+      if (request.end()) {
         incomplete.remove(request.first().getRequest());
         dispatch(request);
       }
@@ -143,31 +142,31 @@ public final class ShardStreamSession implements FrameReceiver {
 
   /** Refuses by its first frame what cannot become a request. */
   private Assembly first(TensorMessage h) {
-    if (registered == null && h.getKind() != Kind.REGISTER) {
-      throw new InvalidInput("the first message of a tensor stream must be REGISTER, but is " + h.getKind());
+    if (registered == null && !h.hasRegister()) {
+      throw new InvalidInput("the first message of a tensor stream must be REGISTER, but is " + h.getBodyCase());
     }
     if (registered != null && !(registered.job().equals(h.getJob()) && registered.trainer().equals(trainer(h)))) {
-      throw new InvalidInput(h.getKind() + " of job '" + h.getJob() + "', " + trainer(h) + " came on the stream of job '"
+      throw new InvalidInput(h.getBodyCase() + " of job '" + h.getJob() + "', " + trainer(h) + " came on the stream of job '"
           + registered.job() + "', " + registered.trainer() + "; open a stream for each trainer");
     }
     if (incomplete.size() >= options.maxRequests()) {
       throw new Overloaded(incomplete.size() + " requests of " + registered + " are incomplete on one stream, the limit "
           + "of stream.max_requests; send the chunks of one request together");
     }
-    boolean repeated = h.getKind() == Kind.PUSH && handler.isRepeated(origin(h), ShardCodec.known(h));
+    boolean repeated = h.hasPush() && handler.isRepeated(origin(h), ShardCodec.known(h));
     Assembly request = repeated ? Assembly.discarding(h) : new Assembly(h, budget, HeapBudget.REQUESTS, this::beginDense);
     incomplete.put(h.getRequest(), request);
     return request;
   }
 
   private DenseSink beginDense(Assembly request, int total) {
-    DenseSink taker = request.first().getKind() == Kind.PUSH
+    DenseSink taker = request.first().hasPush()
         ? handler.begin(origin(request.first()), ShardCodec.known(request), total) : null;
     if (taker != null) {
       return taker;
     }
     request.keep((long) total * Float.BYTES);
-    return new DenseBlocks(total, blocks, request.first().getFinite());
+    return new DenseBlocks(total, blocks, request.first().getPush().getFinite());
   }
 
   private static Origin origin(TensorMessage h) {
@@ -184,31 +183,32 @@ public final class ShardStreamSession implements FrameReceiver {
    */
   private void dispatch(Assembly a) {
     TensorMessage h = a.first();
-    if (h.getKind() != Kind.PUSH) {
+    if (!h.hasPush()) {
       a.giveBack();
     }
-    if (h.getKind() == Kind.PULL) {
+    if (h.hasPull()) {
       pulls.add(a);
-    } else if (h.getKind() != Kind.PUSH) {
+    } else if (!h.hasPush()) {
       a.giveBackHeap();
     }
     Origin from = origin(h);
     TensorMessage.Builder answer = TensorMessage.newBuilder().setJob(h.getJob()).setShard(h.getShard())
         .setShardIncarnation(h.getShardIncarnation()).setRank(h.getRank()).setIncarnation(h.getIncarnation())
-        .setStep(h.getStep()).setRequest(h.getRequest()).setChunkCount(1);
-    switch (h.getKind()) {
+        .setRequest(h.getRequest()).setChunkCount(1);
+    switch (h.getBodyCase()) {
       case REGISTER -> register(from, h, answer);
       case INITIALIZE -> serve(handler.initialize(from, a.dense() == null ? DenseMemory.of(new float[0]) : a.dense()),
-          v -> one(answer, Kind.INITIALIZE_ACK));
+          v -> Outgoing.one(answer.setInitializeAck(InitializeAck.getDefaultInstance()).build()));
       case PUSH -> serve(handler.push(from, ShardCodec.push(a)).onComplete(done -> answered(a)),
-          ack -> ShardCodec.ack(answer, h.getRequest(), ack));
+          ack -> ShardCodec.ack(answer, ack));
       case PULL -> serve(handler.pull(from, ShardCodec.pull(a)).onComplete(done -> answered(a)),
-          pulled -> ShardCodec.values(answer, h.getRequest(), pulled, options.chunkBytes(), HeapBudget.ANSWERS));
-      case SHRINK -> serve(handler.shrink(from, h.getStep(), h.getEndOfDay()),
+          pulled -> ShardCodec.values(answer, pulled, options.chunkBytes(), HeapBudget.ANSWERS));
+      case SHRINK -> serve(handler.shrink(from, h.getShrink().getNumber(), h.getShrink().getEndOfDay()),
           shrunk -> ShardCodec.shrunk(answer, shrunk));
-      case LEAVE -> serve(handler.leave(from, h.getSucceeded()), v -> one(answer, Kind.LEAVE_ACK));
-      case EXPORT -> export(answer, h.getTable(), handler.export(from, h.getTable()));
-      default -> throw new InvalidInput(h.getKind() + " is not a request; send REGISTER, INITIALIZE, PUSH, PULL, SHRINK, EXPORT "
+      case LEAVE -> serve(handler.leave(from, h.getLeave().getSucceeded()),
+          v -> Outgoing.one(answer.setLeaveAck(LeaveAck.getDefaultInstance()).build()));
+      case EXPORT -> export(answer.build(), h.getExport().getTable(), handler.export(from, h.getExport().getTable()));
+      default -> throw new InvalidInput(h.getBodyCase() + " is not a request; send REGISTER, INITIALIZE, PUSH, PULL, SHRINK, EXPORT "
           + "or LEAVE");
     }
   }
@@ -222,22 +222,19 @@ public final class ShardStreamSession implements FrameReceiver {
   }
 
   private void register(Origin from, TensorMessage h, TensorMessage.Builder answer) {
-    if (!h.hasRegister()) {
-      throw new InvalidInput("REGISTER of job '" + h.getJob() + "', rank " + h.getRank() + " comes without `register`");
+    Register register = h.getRegister();
+    if (!register.hasTrainer() && !register.getAgain()) {
+      throw new InvalidInput("REGISTER of job '" + h.getJob() + "', rank " + h.getRank() + " comes without `trainer` or `again`");
     }
-    JobSpec job = h.getRegister().getAgain() ? null : JobSpecs.ofProto(h.getJob(), h.getRegister());
+    JobSpec job = register.getAgain() ? null : JobSpecs.ofProto(h.getJob(), register.getTrainer());
     registered = from;
     registering = true;
-    Future<Long> answered = job == null ? handler.registerAgain(from).map(h.getStep())
-        : handler.register(from, job, h.getStep());
+    Future<Long> answered = job == null ? handler.registerAgain(from).map(register.getStep())
+        : handler.register(from, job, register.getStep());
     serve(answered, step -> {
       registering = false;
-      return one(answer.setStep(step), Kind.REGISTER_ACK);
+      return Outgoing.one(answer.setRegisterAck(RegisterAck.newBuilder().setStep(step)).build());
     });
-  }
-
-  private static Iterator<Outgoing> one(TensorMessage.Builder answer, Kind kind) {
-    return Outgoing.one(answer.setKind(kind).build());
   }
 
   /** Counts as in progress until the last frame of the answer has been taken by the stream. */
@@ -263,19 +260,19 @@ public final class ShardStreamSession implements FrameReceiver {
     endIfIdle();
   }
 
-  private void export(TensorMessage.Builder answer, String table, Future<ExportCursor> begun) {
+  private void export(TensorMessage header, String table, Future<ExportCursor> begun) {
     inProgress++;
     begun.onComplete(r -> {
       if (r.failed()) {
         fail(r.cause());
       } else {
-        exportSlice(answer, table, r.result());
+        exportSlice(header, table, r.result());
       }
     });
   }
 
   /** Sends one slice, and the next one in a later turn when the stream has taken this one. */
-  private void exportSlice(TensorMessage.Builder answer, String table, ExportCursor cursor) {
+  private void exportSlice(TensorMessage header, String table, ExportCursor cursor) {
     if (over) {
       return;
     }
@@ -283,11 +280,11 @@ public final class ShardStreamSession implements FrameReceiver {
       SparseRows slice = cursor.next();
       if (slice == null) {
         SparseRows none = new SparseRows(table, new long[0], new float[0]);
-        sender.send(ShardCodec.exportSlice(answer, answer.getRequest(), none, true, options.chunkBytes()),
+        sender.send(ShardCodec.exportSlice(header.toBuilder(), none, true, options.chunkBytes()),
             this::answered);
       } else {
-        sender.send(ShardCodec.exportSlice(answer, answer.getRequest(), slice, false, options.chunkBytes()),
-            () -> stream.loop().defer(() -> exportSlice(answer, table, cursor)));
+        sender.send(ShardCodec.exportSlice(header.toBuilder(), slice, false, options.chunkBytes()),
+            () -> stream.loop().defer(() -> exportSlice(header, table, cursor)));
       }
       holdOrRead();
     } catch (RuntimeException | Error e) {

@@ -20,8 +20,11 @@ import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.memory.HeapBudget;
 import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.tensor.DType;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.DenseSlice;
+import io.regatta.protocol.tensor.RowSlice;
+import io.regatta.protocol.tensor.TensorMessage.BodyCase;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.testing.Messages;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -35,7 +38,8 @@ import org.junit.jupiter.api.Test;
 
 /** Requests cut into chunks and put together again are the same requests; anything else is refused. */
 class AssemblyTest {
-  private static final TensorMessage.Builder COMMON = TensorMessage.newBuilder().setJob("census").setRank(1);
+  private static final TensorMessage COMMON = TensorMessage.newBuilder().setJob("census").setRank(1).build();
+  private static final TensorMessage PUSH = Messages.of(BodyCase.PUSH).mergeFrom(COMMON).build();
   private static final Assembly.DenseTaker BLOCKS = (a, total) -> new DenseBlocks(total, new BlockPool());
 
   @Property(tries = 200)
@@ -44,7 +48,7 @@ class AssemblyTest {
       @ForAll @IntRange(max = 300) int rowsB) {
     Push push = new Push(List.of(new Contributor(1, 9, 4, 32), new Contributor(2, 8, 4, 16)), 77, 5,
         dense < 0 ? null : DenseMemory.of(floats(dense)), List.of(rows("a", rowsA, 3), rows("b", rowsB, 1)));
-    Push back = ShardCodec.push(whole(ShardCodec.push(COMMON, 12, push, chunkBytes), chunkBytes));
+    Push back = ShardCodec.push(whole(ShardCodec.push(COMMON.toBuilder(), push, chunkBytes), chunkBytes));
     assertThat(back.contributors()).isEqualTo(push.contributors());
     assertThat(back.step()).isEqualTo(77);
     assertThat(back.version()).isEqualTo(5);
@@ -58,14 +62,14 @@ class AssemblyTest {
     // A table may occur twice: as asked for, and as changed.
     Pulled pulled = new Pulled(3, rows % 2 == 0 ? null : DenseMemory.of(floats(rows)), List.of(rows("a", rows, 2), rows("b", 0, 2),
         rows("a", 7, 2)), 6);
-    Pulled back = ShardCodec.values(whole(ShardCodec.values(COMMON, 1, pulled, chunkBytes, new HeapBudget(0)), chunkBytes));
+    Pulled back = ShardCodec.values(whole(ShardCodec.values(COMMON.toBuilder(), pulled, chunkBytes, new HeapBudget(0)), chunkBytes));
     assertThat(back.version()).isEqualTo(3);
     assertThat(back.clockLead()).isEqualTo(6);
     assertThat(floats(back.dense())).isEqualTo(floats(pulled.dense()));
     assertSame(back.sparse(), pulled.sparse());
     Pull pull = new Pull(1, 9, true, List.of(new SparseIds("a", ids(rows)), new SparseIds("b", ids(2))), changed,
         readOnly);
-    Pull wish = ShardCodec.pull(whole(ShardCodec.pull(COMMON, 1, pull, chunkBytes), chunkBytes));
+    Pull wish = ShardCodec.pull(whole(ShardCodec.pull(COMMON.toBuilder(), pull, chunkBytes), chunkBytes));
     assertThat(wish.sparse().get(0).ids()).isEqualTo(ids(rows));
     assertThat(wish.sparse().get(1).ids()).isEqualTo(ids(2));
     assertThat(wish.dense()).isTrue();
@@ -76,7 +80,7 @@ class AssemblyTest {
   @Test
   void an_empty_push_is_one_frame_and_tells_none_from_an_empty_dense_vector() {
     for (float[] dense : new float[][] {null, {}}) {
-      List<TensorFrame> frames = frames(ShardCodec.push(COMMON, 1, new Push(List.of(), 3, 0, DenseMemory.of(dense), List.of()), 64));
+      List<TensorFrame> frames = frames(ShardCodec.push(COMMON.toBuilder(), new Push(List.of(), 3, 0, DenseMemory.of(dense), List.of()), 64));
       assertThat(frames).hasSize(1);
       assertThat(floats(ShardCodec.push(assemble(frames)).dense())).isEqualTo(dense);
     }
@@ -86,7 +90,7 @@ class AssemblyTest {
   @Test
   void rows_that_come_in_pieces_are_copied_once() {
     Push push = new Push(List.of(new Contributor(1, 9, 4, 32)), 1, 0, null, List.of(rows("a", 10_000, 10)));
-    TensorFrame frame = frames(ShardCodec.push(COMMON, 1, push, 1 << 20)).get(0);
+    TensorFrame frame = frames(ShardCodec.push(COMMON.toBuilder(), push, 1 << 20)).get(0);
     var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
     long allocated = 0;
     for (int i = 0; i < 3; i++) { // the first ones load classes
@@ -108,7 +112,7 @@ class AssemblyTest {
   @Property(tries = 300)
   void no_other_sequence_of_chunks_is_a_request(@ForAll @IntRange(max = 10) int a, @ForAll @IntRange(max = 10) int b,
       @ForAll @IntRange(max = 2) int how) {
-    List<TensorFrame> frames = frames(ShardCodec.push(COMMON, 1,
+    List<TensorFrame> frames = frames(ShardCodec.push(COMMON.toBuilder(),
         new Push(List.of(), 3, 0, DenseMemory.of(floats(60)), List.of(rows("a", 10, 2), rows("b", 20, 1))), 64));
     assertThat(frames).hasSize(11);
     List<TensorFrame> other = new ArrayList<>(frames);
@@ -136,7 +140,7 @@ class AssemblyTest {
 
   @Test
   void a_chunk_out_of_order_is_refused_and_named() {
-    List<TensorFrame> frames = frames(ShardCodec.push(COMMON, 1, new Push(List.of(), 3, 0, DenseMemory.of(floats(100)), List.of()), 64));
+    List<TensorFrame> frames = frames(ShardCodec.push(COMMON.toBuilder(), new Push(List.of(), 3, 0, DenseMemory.of(floats(100)), List.of()), 64));
     Assembly a = new Assembly(frames.get(0).header(), new ByteBudget(1 << 20), BLOCKS);
     add(a, frames.get(0));
     assertThatThrownBy(() -> add(a, frames.get(2))).isInstanceOf(InvalidInput.class)
@@ -144,10 +148,18 @@ class AssemblyTest {
         .hasMessageContaining("chunk 1 of 7 of a PUSH was expected");
   }
 
+  /** Nobody could tell what it holds. */
+  @Test
+  void a_payload_without_a_slice_is_refused() {
+    assertThatThrownBy(() -> add(PUSH, 4, 1 << 20)).isInstanceOf(InvalidInput.class).hasMessageContaining("4 bytes comes without");
+    TensorMessage unnamed = PUSH.toBuilder().setRows(Messages.rows("", 1, 1)).build();
+    assertThatThrownBy(() -> add(unnamed, 12, 1 << 20)).isInstanceOf(InvalidInput.class).hasMessageContaining("name of their table");
+  }
+
   @Test
   void another_dtype_is_refused_and_named() {
-    TensorMessage h = COMMON.clone().setDtypeValue(9).setTotal(1).build();
-    assertThat(h.getDtype()).isEqualTo(DType.UNRECOGNIZED);
+    TensorMessage h = PUSH.toBuilder().setDense(DenseSlice.newBuilder().setDtypeValue(9).setTotal(1)).build();
+    assertThat(h.getDense().getDtype()).isEqualTo(DType.UNRECOGNIZED);
     assertThatThrownBy(() -> add(h, 4, 1 << 20)).isInstanceOf(InvalidInput.class).hasMessageContaining("dtype 9");
   }
 
@@ -157,7 +169,8 @@ class AssemblyTest {
         {Long.MIN_VALUE, 1}};
     for (long[] c : totalAndDim) {
       for (String table : List.of("", "t")) {
-        TensorMessage h = COMMON.clone().setTable(table).setTotal(c[0]).setDim((int) c[1]).build();
+        TensorMessage h = table.isEmpty() ? PUSH.toBuilder().setDense(Messages.dense(0, c[0])).build()
+            : PUSH.toBuilder().setRows(Messages.rows(table, 0, (int) c[1]).toBuilder().setTotal(c[0])).build();
         assertThatThrownBy(() -> add(h, 0, 1 << 20)).isInstanceOf(InvalidInput.class)
             .hasMessageContaining("stream.max_request_bytes = 1048576");
       }
@@ -167,19 +180,19 @@ class AssemblyTest {
   @Test
   void memory_follows_what_has_come_and_not_what_is_announced() {
     // 8 GiB of floats and 24 GiB of rows announced, a few bytes sent; this JVM has much less.
-    TensorMessage dense = COMMON.clone().setChunkCount(9).setTotal(Integer.MAX_VALUE - 8).build();
+    TensorMessage dense = PUSH.toBuilder().setChunkCount(9).setDense(Messages.dense(0, Integer.MAX_VALUE - 8)).build();
     Assembly begun = add(dense, 400, Long.MAX_VALUE);
     assertThat(begun.dense().block(0)).hasSize(DenseValues.BLOCK);
     assertThatThrownBy(() -> begun.dense().block(1)).isInstanceOf(IndexOutOfBoundsException.class);
-    TensorMessage rows = COMMON.clone().setChunkCount(9).setTable("t").setRowCount(2).setDim(1)
-        .setTotal(Integer.MAX_VALUE - 8).build();
+    TensorMessage rows = PUSH.toBuilder().setChunkCount(9).setRows(Messages.rows("t", 2, 1).toBuilder()
+        .setTotal(Integer.MAX_VALUE - 8)).build();
     assertThat(add(rows, 24, Long.MAX_VALUE).rows().get(0).ids()).hasSizeLessThanOrEqualTo(32);
   }
 
   @Test
   void incomplete_requests_share_one_budget_and_give_it_back() {
     ByteBudget budget = new ByteBudget(1000);
-    TensorMessage h = COMMON.clone().setChunkCount(2).setTotal(200).build();
+    TensorMessage h = PUSH.toBuilder().setChunkCount(2).setDense(Messages.dense(0, 200)).build();
     Assembly first = new Assembly(h, budget, BLOCKS);
     add(first, new TensorFrame(h, ByteBuffer.allocate(400)));
     assertThatThrownBy(() -> add(new Assembly(h, budget, BLOCKS), new TensorFrame(h, ByteBuffer.allocate(400))))
@@ -192,8 +205,7 @@ class AssemblyTest {
   @Test
   void a_request_that_does_not_fit_the_heap_beside_the_others_is_refused_by_what_it_announces() {
     HeapBudget heap = new HeapBudget(1000);
-    TensorMessage rows = COMMON.clone().setKind(Kind.PUSH).setChunkCount(2).setTable("t").setRowCount(1).setDim(1)
-        .setTotal(50).build();
+    TensorMessage rows = PUSH.toBuilder().setChunkCount(2).setRows(Messages.rows("t", 1, 1).toBuilder().setTotal(50)).build();
     Assembly first = new Assembly(rows, new ByteBudget(1 << 20), heap, BLOCKS);
     assertThat(add(first, new TensorFrame(rows, ByteBuffer.allocate(12)))).isFalse();
     assertThat(heap.taken()).isEqualTo(600);
@@ -215,9 +227,8 @@ class AssemblyTest {
   /** It would count twice beside what the first stream brought. */
   @Test
   void of_a_push_that_is_repeated_nothing_is_kept_and_all_is_checked() {
-    TensorMessage rows = COMMON.clone().setKind(Kind.PUSH).setChunkCount(2).setTable("t").setRowCount(2).setDim(1).setTotal(2)
-        .build();
-    TensorMessage dense = COMMON.clone().setKind(Kind.PUSH).setChunkCount(2).setChunkIndex(1).setTotal(4).build();
+    TensorMessage rows = PUSH.toBuilder().setChunkCount(2).setRows(Messages.rows("t", 2, 1)).build();
+    TensorMessage dense = PUSH.toBuilder().setChunkCount(2).setChunkIndex(1).setDense(Messages.dense(0, 4)).build();
     Assembly a = Assembly.discarding(rows);
     assertThat(add(a, new TensorFrame(rows, ByteBuffer.allocate(24)))).isFalse();
     assertThat(add(a, new TensorFrame(dense, ByteBuffer.allocate(16)))).isTrue();
@@ -238,8 +249,9 @@ class AssemblyTest {
   void no_header_of_any_kind_breaks_more_than_its_request(@ForAll @IntRange(min = -3, max = 9) int rows,
       @ForAll @IntRange(min = -3, max = 9) int dim, @ForAll @IntRange(min = -3, max = 40) int total,
       @ForAll @IntRange(min = -3, max = 9) int offset, @ForAll @IntRange(max = 200) int bytes, @ForAll boolean sparse) {
-    TensorMessage h = COMMON.clone().setChunkCount(1).setTable(sparse ? "t" : "").setRowCount(rows).setDim(dim)
-        .setTotal(total).setOffset(offset).build();
+    TensorMessage.Builder push = PUSH.toBuilder().setChunkCount(1);
+    TensorMessage h = (sparse ? push.setRows(RowSlice.newBuilder().setTable("t").setRowCount(rows).setDim(dim).setTotal(total)
+        .setOffset(offset)) : push.setDense(Messages.dense(offset, total))).build();
     try {
       Assembly a = add(h, bytes, 1 << 20);
       // What was accepted is complete and consistent.

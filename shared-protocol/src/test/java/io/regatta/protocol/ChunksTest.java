@@ -7,7 +7,7 @@ import io.regatta.core.dense.DenseSlice;
 import io.regatta.core.dense.LittleEndian;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.Push;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -46,7 +46,7 @@ class ChunksTest {
           Outgoing out = chunks.next();
           ByteBuffer payload = out.frame().payload().duplicate().order(ByteOrder.LITTLE_ENDIAN);
           assertThat(payload.remaining()).isBetween(1, CHUNK_BYTES);
-          assertThat(out.frame().header().getOffset()).isEqualTo(next);
+          assertThat(out.frame().header().getDense().getOffset()).isEqualTo(next);
           copied += out.memory() == null ? 0 : payload.remaining() / Float.BYTES;
           int n = payload.remaining() / Float.BYTES;
           payload.asFloatBuffer().get(sent, next, n);
@@ -73,8 +73,7 @@ class ChunksTest {
   }
 
   private static Chunks chunks() {
-    TensorMessage header = TensorMessage.newBuilder().setKind(Kind.PUSH).build();
-    return new Chunks(header, header, CHUNK_BYTES);
+    return new Chunks(TensorMessage.newBuilder().setPush(Push.getDefaultInstance()), others -> { }, CHUNK_BYTES);
   }
 
   private static ByteBuffer direct(float[] values) {

@@ -14,7 +14,9 @@ import io.regatta.core.collective.schedule.Step;
 import io.regatta.protocol.CollectiveReceiver.Listener;
 import io.regatta.protocol.CollectiveReceiver.Target;
 import io.regatta.protocol.tensor.CollectiveCall;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.CollectiveElements;
+import io.regatta.protocol.tensor.CollectiveFailed;
+import io.regatta.protocol.tensor.CollectiveOpen;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,12 +31,17 @@ class CollectiveReceiverTest {
   private final List<String> heard = new ArrayList<>();
   private final CollectiveReceiver receiver = new CollectiveReceiver(new Listener() {
     @Override
-    public void told(TensorMessage message) {
-      heard.add(message.getKind().name());
+    public void opened(CollectiveOpen by) {
+      heard.add("opened");
     }
 
     @Override
-    public Target begin(TensorMessage header) {
+    public void failed(CollectiveFailed why) {
+      heard.add("failed");
+    }
+
+    @Override
+    public Target begin(CollectiveElements elements) {
       heard.add("begin");
       return new Target(tensor, step, ReduceOp.SUM);
     }
@@ -54,7 +61,7 @@ class CollectiveReceiverTest {
   }
 
   private void begin() {
-    receiver.begin(TensorMessage.newBuilder().setKind(Kind.COLLECTIVE).setCollective(call).build(), 16);
+    receiver.begin(TensorMessage.newBuilder().setCollective(CollectiveElements.newBuilder().setCall(call)).build(), 16);
   }
 
   @Test
@@ -77,7 +84,7 @@ class CollectiveReceiverTest {
     begin();
     receiver.payload(floats(5, 6, 7, 8));
     receiver.end();
-    receiver.begin(TensorMessage.newBuilder().setKind(Kind.COLLECTIVE_FAILED).build(), 0);
+    receiver.begin(TensorMessage.newBuilder().setCollectiveFailed(CollectiveFailed.getDefaultInstance()).build(), 0);
     receiver.end();
     assertThat(memory).containsExactly(1, 2, 0, 0);
     assertThat(heard).containsExactly("begin");

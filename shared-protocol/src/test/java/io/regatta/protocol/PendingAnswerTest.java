@@ -4,19 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.protocol.stream.StreamOptions;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.ExportRows;
+import io.regatta.protocol.tensor.TensorMessage.BodyCase;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** Answers that are complete, and whose result cannot be made or must wait. */
 class PendingAnswerTest {
-  private static final TensorMessage LAST = TensorMessage.newBuilder().setChunkCount(1).setLast(true).build();
+  private static final TensorMessage LAST = TensorMessage.newBuilder().setChunkCount(1)
+      .setExportRows(ExportRows.newBuilder().setLast(true)).build();
 
   @Test
   void a_result_that_cannot_be_made_is_not_lost() {
     OutOfMemoryError none = new OutOfMemoryError("test");
-    PendingAnswer<Long> answer = new PendingAnswer<>(Kind.PUSH_ACK, StreamOptions.defaults(), a -> {
+    PendingAnswer<Long> answer = new PendingAnswer<>(BodyCase.PUSH_ACK, StreamOptions.defaults(), a -> {
       throw none;
     }, null);
     answer.begin(LAST, 0);
@@ -29,7 +31,7 @@ class PendingAnswerTest {
   @Test
   void it_is_there_when_the_last_slice_has_been_taken() {
     CompletableFuture<Void> taken = new CompletableFuture<>();
-    PendingAnswer<Long> answer = new PendingAnswer<>(Kind.EXPORT_ROWS, StreamOptions.defaults(), a -> 7L, a -> taken);
+    PendingAnswer<Long> answer = new PendingAnswer<>(BodyCase.EXPORT_ROWS, StreamOptions.defaults(), a -> 7L, a -> taken);
     answer.begin(LAST, 0);
     assertThat(answer.end()).isTrue();
     answer.complete();

@@ -34,8 +34,10 @@ import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.stream.frame.TensorFrame;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.PullValues;
+import io.regatta.protocol.tensor.PushAck;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.testing.Messages;
 import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -281,16 +283,16 @@ abstract class ShardLinkContract {
 
   @Test
   void bad_answers_break_the_link_with_a_reason() throws Exception {
-    assertBroken(h -> h.setKind(Kind.PUSH_ACK), 0, "is to be answered by PULL_VALUES");
+    assertBroken(h -> h.setPushAck(PushAck.getDefaultInstance()), 0, "is to be answered by PULL_VALUES");
     assertBroken(h -> h.setRequest(99), 0, "request 99, which is not open");
-    assertBroken(h -> h.setTotal(8), 31, "no whole number of 4-byte floats");
-    assertBroken(h -> h.setTotal(1L << 30), 32, "stream.max_request_bytes");
+    assertBroken(h -> h.setDense(Messages.dense(0, 8)), 31, "no whole number of 4-byte floats");
+    assertBroken(h -> h.setDense(Messages.dense(0, 1L << 30)), 32, "stream.max_request_bytes");
   }
 
   private void assertBroken(Function<TensorMessage.Builder, TensorMessage.Builder> answer, int bytes, String reason)
       throws Exception {
     Handler<TensorStream> liar = s -> s.handler(f -> s.send(new TensorFrame(answer.apply(TensorMessage.newBuilder()
-        .setKind(Kind.PULL_VALUES).setRequest(f.header().getRequest()).setDenseWanted(true)).build(),
+        .setPullValues(PullValues.getDefaultInstance()).setRequest(f.header().getRequest())).build(),
         ByteBuffer.allocate(bytes))));
     GrpcShardLink link = get(open(loop.serve(PATH, options, liar).actualPort(), options));
     assertThatThrownBy(() -> get(call(link, l -> l.pull(DENSE)))).isInstanceOf(InvalidInput.class)

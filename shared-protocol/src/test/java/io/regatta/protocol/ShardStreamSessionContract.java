@@ -7,10 +7,10 @@ import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.dense.DenseVector;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.Pull;
@@ -26,8 +26,11 @@ import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.stream.frame.TensorFrame;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.Leave;
+import io.regatta.protocol.tensor.Register;
+import io.regatta.protocol.tensor.TensorMessage.BodyCase;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.testing.Messages;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.nio.ByteBuffer;
@@ -119,24 +122,24 @@ abstract class ShardStreamSessionContract {
 
   @Test
   void a_stream_starts_with_a_registration() throws Exception {
-    send(connect(), message(Kind.PULL, 1));
+    send(connect(), message(BodyCase.PULL, 1));
     assertRefused(InvalidInput.class, "must be REGISTER, but is PULL");
     assertThat(shard.calls).isEmpty();
   }
 
   @Test
   void a_registration_without_a_job_is_refused() throws Exception {
-    send(connect(), message(Kind.REGISTER, 1));
-    assertRefused(InvalidInput.class, "without `register`");
+    send(connect(), message(BodyCase.REGISTER, 1));
+    assertRefused(InvalidInput.class, "without `trainer` or `again`");
     assertThat(shard.calls).isEmpty();
   }
 
   @Test
   void a_trainer_that_leaves_says_whether_its_run_has_succeeded() throws Exception {
-    send(registered(), message(Kind.LEAVE, 2).setSucceeded(true));
+    send(registered(), message(BodyCase.LEAVE, 2).setLeave(Leave.newBuilder().setSucceeded(true)));
     assertCalls("leave with success");
-    assertThat(answer().getKind()).isEqualTo(Kind.LEAVE_ACK);
-    send(registered(), message(Kind.LEAVE, 2));
+    assertThat(answer().getBodyCase()).isEqualTo(BodyCase.LEAVE_ACK);
+    send(registered(), message(BodyCase.LEAVE, 2));
     assertCalls("leave");
   }
 
@@ -145,21 +148,21 @@ abstract class ShardStreamSessionContract {
     Promise<Long> later = Promise.promise();
     shard.registered = later.future();
     TensorStream s = connect();
-    send(s, register(), message(Kind.LEAVE, 2));
+    send(s, register(), message(BodyCase.LEAVE, 2));
     assertCalls("register 3");
     loop.context.runOnContext(v -> {
       assertThat(shard.calls).isEmpty();
       later.complete(0L);
     });
-    assertThat(answer().getKind()).isEqualTo(Kind.REGISTER_ACK);
-    assertThat(answer().getKind()).isEqualTo(Kind.LEAVE_ACK);
+    assertThat(answer().getBodyCase()).isEqualTo(BodyCase.REGISTER_ACK);
+    assertThat(answer().getBodyCase()).isEqualTo(BodyCase.LEAVE_ACK);
     assertCalls("leave");
   }
 
   @Test
   void a_message_of_another_trainer_is_refused_on_this_stream() throws Exception {
     TensorStream s = registered();
-    send(s, message(Kind.PULL, 2).setRank(5));
+    send(s, message(BodyCase.PULL, 2).setRank(5));
     assertRefused(InvalidInput.class, "rank=5");
     assertCalls("closed 3");
   }
@@ -167,14 +170,14 @@ abstract class ShardStreamSessionContract {
   @Test
   void an_answer_is_no_request() throws Exception {
     TensorStream s = registered();
-    send(s, message(Kind.PUSH_ACK, 2));
+    send(s, message(BodyCase.PUSH_ACK, 2));
     assertRefused(InvalidInput.class, "PUSH_ACK is not a request");
   }
 
   @Test
   void a_bug_in_the_server_is_told_as_not_known_to_have_happened() throws Exception {
     TensorStream s = registered();
-    send(s, message(Kind.INITIALIZE, 2).setDenseWanted(true));
+    send(s, message(BodyCase.INITIALIZE, 2));
     assertRefused(Indeterminate.class, "a bug");
     assertCalls("initialize 0", "closed 3");
   }
@@ -182,11 +185,11 @@ abstract class ShardStreamSessionContract {
   @Test
   void a_half_closed_stream_gets_the_answers_that_it_waits_for_and_then_the_end() throws Exception {
     TensorStream s = registered();
-    send(s, message(Kind.PULL, 2));
+    send(s, message(BodyCase.PULL, 2));
     loop.context.runOnContext(v -> s.end());
     assertCalls("pull");
     loop.context.runOnContext(v -> shard.pulls.get(0).complete(new Pulled(4, DenseMemory.of(new float[] {1}), List.of())));
-    assertThat(answer().getVersion()).isEqualTo(4);
+    assertThat(answer().getPullValues().getVersion()).isEqualTo(4);
     assertThat(next()).isEqualTo("end");
     assertCalls("closed 3");
   }
@@ -194,7 +197,7 @@ abstract class ShardStreamSessionContract {
   @Test
   void a_stream_that_ends_in_the_middle_of_a_request_is_refused_and_nothing_is_applied() throws Exception {
     TensorStream s = registered();
-    send(s, message(Kind.PUSH, 2).setChunkCount(2).setTotal(8), 16);
+    send(s, message(BodyCase.PUSH, 2).setChunkCount(2).setDense(Messages.dense(0, 8)), 16);
     loop.context.runOnContext(v -> s.end());
     assertRefused(InvalidInput.class, "ended with 1 request(s) of which chunks are missing");
     assertCalls("closed 3");
@@ -203,15 +206,15 @@ abstract class ShardStreamSessionContract {
   @Test
   void chunks_of_several_requests_may_be_mixed_within_one_budget() throws Exception {
     TensorStream s = registered();
-    send(s, message(Kind.PUSH, 2).setChunkCount(2).setTotal(8), 16);
-    send(s, message(Kind.PUSH, 3).setChunkCount(2).setTotal(4), 8);
-    send(s, message(Kind.PUSH, 3).setChunkCount(2).setChunkIndex(1).setTotal(4).setOffset(2), 8);
-    send(s, message(Kind.PUSH, 2).setChunkCount(2).setChunkIndex(1).setTotal(8).setOffset(4), 16);
+    send(s, message(BodyCase.PUSH, 2).setChunkCount(2).setDense(Messages.dense(0, 8)), 16);
+    send(s, message(BodyCase.PUSH, 3).setChunkCount(2).setDense(Messages.dense(0, 4)), 8);
+    send(s, message(BodyCase.PUSH, 3).setChunkCount(2).setChunkIndex(1).setDense(Messages.dense(2, 4)), 8);
+    send(s, message(BodyCase.PUSH, 2).setChunkCount(2).setChunkIndex(1).setDense(Messages.dense(4, 8)), 16);
     assertThat(answer().getRequest()).isEqualTo(3);
     assertThat(answer().getRequest()).isEqualTo(2);
     assertCalls("push 4", "push 8");
-    send(s, message(Kind.PUSH, 4).setChunkCount(2).setTotal(200_000), 16);
-    send(s, message(Kind.PUSH, 5).setChunkCount(2).setTotal(200_000), 16);
+    send(s, message(BodyCase.PUSH, 4).setChunkCount(2).setDense(Messages.dense(0, 200_000)), 16);
+    send(s, message(BodyCase.PUSH, 5).setChunkCount(2).setDense(Messages.dense(0, 200_000)), 16);
     assertRefused(InvalidInput.class, "stream.max_request_bytes = 1048576");
   }
 
@@ -220,11 +223,11 @@ abstract class ShardStreamSessionContract {
   void a_stream_that_ends_gives_back_what_its_requests_have_taken_of_the_heap() throws Exception {
     long before = HeapBudget.REQUESTS.taken();
     TensorStream s = registered();
-    send(s, message(Kind.PULL, 2).setTable("t").setRowCount(2).setTotal(2), 16);
+    send(s, message(BodyCase.PULL, 2).setRows(Messages.rows("t", 2, 0)), 16);
     assertCalls("pull");
     assertThat(HeapBudget.REQUESTS.taken()).isEqualTo(before + 16);
-    send(s, message(Kind.PUSH, 4).setChunkCount(2).setTotal(100), 16);
-    send(s, message(Kind.PUSH, 5).setChunkCount(2).setTable("t").setRowCount(1).setDim(2).setTotal(10), 16);
+    send(s, message(BodyCase.PUSH, 4).setChunkCount(2).setDense(Messages.dense(0, 100)), 16);
+    send(s, message(BodyCase.PUSH, 5).setChunkCount(2).setRows(Messages.rows("t", 1, 2).toBuilder().setTotal(10)), 16);
     loop.context.runOnContext(v -> s.fail(new PeerLost("gone")));
     String call;
     do {
@@ -238,9 +241,9 @@ abstract class ShardStreamSessionContract {
   void a_request_that_has_been_answered_takes_nothing_of_the_heap() throws Exception {
     long before = HeapBudget.REQUESTS.taken();
     TensorStream s = registered();
-    send(s, message(Kind.PUSH, 2).setTotal(4), 16);
+    send(s, message(BodyCase.PUSH, 2).setDense(Messages.dense(0, 4)), 16);
     assertThat(answer().getRequest()).isEqualTo(2);
-    send(s, message(Kind.PULL, 3).setTable("t").setRowCount(2).setTotal(2), 16);
+    send(s, message(BodyCase.PULL, 3).setRows(Messages.rows("t", 2, 0)), 16);
     assertCalls("push 4", "pull");
     loop.context.runOnContext(v -> shard.pulls.get(0).complete(new Pulled(1, null, List.of())));
     assertThat(answer().getRequest()).isEqualTo(3);
@@ -252,9 +255,9 @@ abstract class ShardStreamSessionContract {
     long before = HeapBudget.ANSWERS.taken();
     TensorStream s = registered();
     loop.context.runOnContext(v -> s.pause());
-    send(s, message(Kind.PULL, 3).setTable("t").setRowCount(1).setTotal(1), 8);
-    send(s, message(Kind.PULL, 4).setTable("t").setRowCount(1).setTotal(1), 8);
-    send(s, message(Kind.PULL, 5).setTable("t").setRowCount(1).setTotal(1), 8);
+    send(s, message(BodyCase.PULL, 3).setRows(Messages.rows("t", 1, 0)), 8);
+    send(s, message(BodyCase.PULL, 4).setRows(Messages.rows("t", 1, 0)), 8);
+    send(s, message(BodyCase.PULL, 5).setRows(Messages.rows("t", 1, 0)), 8);
     assertCalls("pull", "pull", "pull");
     int n = 1_000_000;
     List<SparseRows> rows = List.of(new SparseRows("t", new long[n], new float[n]));
@@ -279,7 +282,7 @@ abstract class ShardStreamSessionContract {
   void requests_beyond_the_limit_are_not_read_until_one_is_answered() throws Exception {
     TensorStream s = registered();
     for (int i = 0; i < 7; i++) {
-      send(s, message(Kind.PULL, 10 + i));
+      send(s, message(BodyCase.PULL, 10 + i));
     }
     assertCalls("pull", "pull", "pull", "pull");
     loop.context.runOnContext(v -> {
@@ -297,7 +300,7 @@ abstract class ShardStreamSessionContract {
     TensorStream s = registered();
     loop.context.runOnContext(v -> s.pause());
     for (int i = 0; i < 50; i++) {
-      send(s, message(Kind.PULL, 10 + i));
+      send(s, message(BodyCase.PULL, 10 + i));
     }
     assertCalls("pull");
     // 64 KiB of window and the sender's queue hold no more than parts of two answers of 400 kB; no third is made.
@@ -318,7 +321,7 @@ abstract class ShardStreamSessionContract {
   @Test
   void a_client_that_vanishes_closes_its_session() throws Exception {
     TensorStream s = registered();
-    send(s, message(Kind.PULL, 2));
+    send(s, message(BodyCase.PULL, 2));
     loop.context.runOnContext(v -> s.end());
     assertCalls("pull");
     loop.context.runOnContext(v -> s.fail(new PeerLost("gone")));
@@ -349,17 +352,18 @@ abstract class ShardStreamSessionContract {
   private TensorStream registered() throws Exception {
     TensorStream s = connect();
     send(s, register());
-    assertThat(answer().getKind()).isEqualTo(Kind.REGISTER_ACK);
+    assertThat(answer().getBodyCase()).isEqualTo(BodyCase.REGISTER_ACK);
     assertCalls("register 3");
     return s;
   }
 
   private static TensorMessage.Builder register() {
-    return message(Kind.REGISTER, 1).setRegister(JobSpecs.toProto(TestJobs.job("job", Mode.ASYNC, 9, 8)));
+    return message(BodyCase.REGISTER, 1).setRegister(Register.newBuilder()
+        .setTrainer(JobSpecs.toProto(TestJobs.job("job", Mode.ASYNC, 9, 8))));
   }
 
-  private static TensorMessage.Builder message(Kind kind, long request) {
-    return TensorMessage.newBuilder().setKind(kind).setRequest(request).setJob("job").setRank(3).setIncarnation(1)
+  private static TensorMessage.Builder message(BodyCase kind, long request) {
+    return Messages.of(kind).setRequest(request).setJob("job").setRank(3).setIncarnation(1)
         .setChunkCount(1);
   }
 

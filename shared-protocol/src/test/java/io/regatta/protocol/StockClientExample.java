@@ -8,7 +8,9 @@ import io.grpc.protobuf.ProtoUtils;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
 import io.regatta.protocol.tensor.Contributor;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.DenseSlice;
+import io.regatta.protocol.tensor.Push;
+import io.regatta.protocol.tensor.RowSlice;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -40,15 +42,25 @@ final class StockClientExample implements StreamObserver<TensorMessage> {
     requests = ClientCalls.asyncBidiStreamingCall(channel.newCall(EXCHANGE, CallOptions.DEFAULT), this);
   }
 
-  /** A request of one chunk, still to be filled in. */
-  TensorMessage.Builder request(Kind kind) {
-    return from.toBuilder().setKind(kind).setRequest(++request).setChunkCount(1);
+  /** A request of one chunk, whose body is still to be set. */
+  TensorMessage.Builder request() {
+    return from.toBuilder().setRequest(++request);
   }
 
   /** A push carries who made it; the sequence counts a trainer's pushes to this shard from 1. */
   TensorMessage.Builder push(long step, double examples) {
-    return request(Kind.PUSH).setStep(step).addContributors(Contributor.newBuilder().setRank(from.getRank())
-        .setIncarnation(from.getIncarnation()).setSequence(++sequence).setWeight(examples));
+    return request().setPush(Push.newBuilder().setStep(step).addContributors(Contributor.newBuilder().setRank(from.getRank())
+        .setIncarnation(from.getIncarnation()).setSequence(++sequence).setWeight(examples)));
+  }
+
+  /** Says that the payload is a whole dense vector. */
+  static DenseSlice dense(int elements) {
+    return DenseSlice.newBuilder().setTotal(elements).build();
+  }
+
+  /** Says that the payload is rows of a table: their ids and, if dim is above 0, that many values of each. */
+  static RowSlice rows(String table, int rows, int dim) {
+    return RowSlice.newBuilder().setTable(table).setTotal(rows).setRowCount(rows).setDim(dim).build();
   }
 
   /** Sends a request and takes the next answer; throws the shard's status if it has ended the stream. */

@@ -1,7 +1,9 @@
 package io.regatta.protocol;
 
+import static io.regatta.protocol.StockClientExample.dense;
 import static io.regatta.protocol.StockClientExample.floats;
 import static io.regatta.protocol.StockClientExample.ids;
+import static io.regatta.protocol.StockClientExample.rows;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -16,11 +18,18 @@ import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.tensor.DenseVariable;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.Initialize;
 import io.regatta.protocol.tensor.LearningRate;
+import io.regatta.protocol.tensor.Leave;
 import io.regatta.protocol.tensor.Optimizer;
+import io.regatta.protocol.tensor.Pull;
+import io.regatta.protocol.tensor.Register;
+import io.regatta.protocol.tensor.RegisterTrainer.Mode;
+import io.regatta.protocol.tensor.RegisterTrainer.NanPolicy;
 import io.regatta.protocol.tensor.RegisterTrainer;
+import io.regatta.protocol.tensor.SparseTable.Initializer;
 import io.regatta.protocol.tensor.SparseTable;
+import io.regatta.protocol.tensor.TensorMessage.BodyCase;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.regatta.protocol.vertx.SystemClock;
 import java.nio.file.Files;
@@ -54,7 +63,7 @@ class StockClientTest {
     channel = NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
     // When a first stream has been answered, so has the server's PING: from then on streams go past Vert.x.
     StockClientExample first = new StockClientExample(channel, FROM);
-    assertThatThrownBy(() -> first.ask(first.request(Kind.PULL))).isInstanceOf(StatusRuntimeException.class);
+    assertThatThrownBy(() -> first.ask(first.request().setPull(Pull.getDefaultInstance()))).isInstanceOf(StatusRuntimeException.class);
     streams.clear();
     shard = new StockClientExample(channel, FROM);
   }
@@ -70,29 +79,29 @@ class StockClientTest {
     // usage begins
     Optimizer sgd = Optimizer.newBuilder().setKind("sgd")
         .setLearningRate(LearningRate.newBuilder().setKind("constant").setBase(0.5)).build();
-    RegisterTrainer job = RegisterTrainer.newBuilder().setMode("async").setTrainers(1).setNanPolicy("fail")
+    RegisterTrainer job = RegisterTrainer.newBuilder().setMode(Mode.ASYNC).setTrainers(1).setNanPolicy(NanPolicy.FAIL)
         .setShards(1).setMinBlock(8192).setSeed(1).setDenseOptimizer(sgd)
         .addDense(DenseVariable.newBuilder().setName("w").addShape(4))
-        .addSparse(SparseTable.newBuilder().setName("emb").setDim(2).setInitializer("constant").setOptimizer(sgd))
+        .addSparse(SparseTable.newBuilder().setName("emb").setDim(2).setInitializer(Initializer.CONSTANT).setOptimizer(sgd))
         .build();
-    shard.ask(shard.request(Kind.REGISTER).setRegister(job));
-    shard.ask(shard.request(Kind.INITIALIZE).setDenseWanted(true).setTotal(4).setPayload(floats(1, 2, 3, 4)));
+    shard.ask(shard.request().setRegister(Register.newBuilder().setTrainer(job)));
+    shard.ask(shard.request().setInitialize(Initialize.getDefaultInstance()).setDense(dense(4)).setPayload(floats(1, 2, 3, 4)));
 
-    TensorMessage ack = shard.ask(shard.push(0, 32).setDenseWanted(true).setTotal(4).setPayload(floats(2, 2, 2, 2)));
-    shard.ask(shard.push(1, 32).setTable("emb").setTotal(1).setRowCount(1).setDim(2)
-        .setPayload(ids(77).concat(floats(-2, 4))));
+    TensorMessage ack = shard.ask(shard.push(0, 32).setDense(dense(4)).setPayload(floats(2, 2, 2, 2)));
+    shard.ask(shard.push(1, 32).setRows(rows("emb", 1, 2)).setPayload(ids(77).concat(floats(-2, 4))));
 
-    TensorMessage dense = shard.ask(shard.request(Kind.PULL).setStep(2).setDenseWanted(true)); // floats(0, 1, 2, 3)
-    TensorMessage rows = shard.ask(shard.request(Kind.PULL).setStep(2).setTable("emb").setTotal(1).setRowCount(1)
+    Pull step2 = Pull.newBuilder().setMinStep(2).build();
+    TensorMessage dense = shard.ask(shard.request().setPull(step2.toBuilder().setDense(true))); // floats(0, 1, 2, 3)
+    TensorMessage rows = shard.ask(shard.request().setPull(step2).setRows(rows("emb", 1, 0))
         .setPayload(ids(77))); // the id, then floats(1, -2)
 
-    shard.ask(shard.request(Kind.LEAVE));
+    shard.ask(shard.request().setLeave(Leave.newBuilder().setSucceeded(true)));
     shard.end();
     // usage ends
     assertThat(loop.onLane(streams.remove())).as("its bytes go past Vert.x").isTrue();
-    assertThat(ack.getKind()).isEqualTo(Kind.PUSH_ACK);
-    assertThat(ack.getVersion()).isEqualTo(1);
-    assertThat(dense.getKind()).isEqualTo(Kind.PULL_VALUES);
+    assertThat(ack.getBodyCase()).isEqualTo(BodyCase.PUSH_ACK);
+    assertThat(ack.getPushAck().getVersion()).isEqualTo(1);
+    assertThat(dense.getBodyCase()).isEqualTo(BodyCase.PULL_VALUES);
     assertThat(dense.getPayload()).isEqualTo(floats(0, 1, 2, 3)); // w - 0.5 * 2
     assertThat(rows.getPayload()).isEqualTo(ids(77).concat(floats(1, -2)));
     assertThatThrownBy(shard::next).hasMessage("no answer: the shard has ended the stream");
@@ -101,22 +110,22 @@ class StockClientTest {
   @Test
   void it_reads_why_a_bad_tensor_was_refused() throws Exception {
     register();
-    shard.ask(shard.request(Kind.INITIALIZE).setTotal(4).setPayload(floats(1, 2, 3, 4)));
-    Status status = refused(shard.push(0, 1).setTotal(3).setPayload(floats(1, 2, 3)));
+    shard.ask(shard.request().setInitialize(Initialize.getDefaultInstance()).setDense(dense(4)).setPayload(floats(1, 2, 3, 4)));
+    Status status = refused(shard.push(0, 1).setDense(dense(3)).setPayload(floats(1, 2, 3)));
     assertThat(status.getDescription()).contains("stock").contains("3").contains("4");
   }
 
   @Test
   void it_reads_why_a_cut_chunk_was_refused() throws Exception {
     register();
-    Status status = refused(shard.push(0, 1).setTotal(4).setPayload(ByteString.copyFrom(new byte[7])));
+    Status status = refused(shard.push(0, 1).setDense(dense(4)).setPayload(ByteString.copyFrom(new byte[7])));
     assertThat(status.getDescription()).contains("job 'stock'").contains("PUSH")
         .contains("7 bytes is no whole number of 4-byte floats");
   }
 
   @Test
   void it_reads_that_a_stream_starts_with_a_registration() {
-    assertThat(refused(shard.request(Kind.PULL)).getDescription()).contains("must be REGISTER, but is PULL");
+    assertThat(refused(shard.request().setPull(Pull.getDefaultInstance())).getDescription()).contains("must be REGISTER, but is PULL");
   }
 
   @Test
@@ -135,9 +144,9 @@ class StockClientTest {
   private void register() throws Exception {
     Optimizer sgd = Optimizer.newBuilder().setKind("sgd")
         .setLearningRate(LearningRate.newBuilder().setKind("constant").setBase(0.5)).build();
-    shard.ask(shard.request(Kind.REGISTER).setRegister(RegisterTrainer.newBuilder().setMode("async").setTrainers(1)
-        .setNanPolicy("fail").setShards(1).setMinBlock(8192).setDenseOptimizer(sgd)
-        .addDense(DenseVariable.newBuilder().setName("w").addShape(4))));
+    shard.ask(shard.request().setRegister(Register.newBuilder().setTrainer(RegisterTrainer.newBuilder().setMode(Mode.ASYNC)
+        .setTrainers(1).setNanPolicy(NanPolicy.FAIL).setShards(1).setMinBlock(8192).setDenseOptimizer(sgd)
+        .addDense(DenseVariable.newBuilder().setName("w").addShape(4)))));
   }
 
   private Status refused(TensorMessage.Builder message) {

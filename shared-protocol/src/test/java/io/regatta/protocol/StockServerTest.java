@@ -23,7 +23,9 @@ import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamClient;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.PullValues;
+import io.regatta.protocol.tensor.PushAck;
+import io.regatta.protocol.tensor.RegisterAck;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
@@ -62,16 +64,16 @@ class StockServerTest {
       received.add(m);
       boolean last = m.getChunkIndex() == m.getChunkCount() - 1;
       TensorMessage.Builder answer = TensorMessage.newBuilder().setRequest(m.getRequest()).setChunkCount(1);
-      switch (m.getKind()) {
-        case REGISTER -> answers.onNext(answer.setKind(Kind.REGISTER_ACK).build());
+      switch (m.getBodyCase()) {
+        case REGISTER -> answers.onNext(answer.setRegisterAck(RegisterAck.getDefaultInstance()).build());
         case PUSH -> {
           vector = vector.concat(m.getPayload());
           if (last) {
-            answers.onNext(answer.setKind(Kind.PUSH_ACK).setVersion(9).setStaleness(2).build());
+            answers.onNext(answer.setPushAck(PushAck.newBuilder().setVersion(9).setStaleness(2)).build());
           }
         }
-        case PULL -> answers.onNext(answer.setKind(Kind.PULL_VALUES).setVersion(9).setDenseWanted(true)
-            .setTotal(vector.size() / Float.BYTES).setPayload(vector).build());
+        case PULL -> answers.onNext(answer.setPullValues(PullValues.newBuilder().setVersion(9))
+            .setDense(StockClientExample.dense(vector.size() / Float.BYTES)).setPayload(vector).build());
         default -> answers.onError(Status.INVALID_ARGUMENT.withDescription("kein + größeres Übel: 100 %")
             .asRuntimeException());
       }
@@ -115,14 +117,14 @@ class StockServerTest {
     assertThat(get(call(() -> link.push(push))).staleness()).isEqualTo(2);
     assertThat(get(call(() -> link.pull(new Pull(2, 7, true, List.of(), false)))).dense().toArray()).isEqualTo(gradient);
     TensorMessage register = received.remove();
-    assertThat(JobSpecs.ofProto(register.getJob(), register.getRegister()))
+    assertThat(JobSpecs.ofProto(register.getJob(), register.getRegister().getTrainer()))
         .isEqualTo(TestJobs.job("job", Mode.ASYNC, 3, 5000));
     TensorMessage chunk = received.remove();
-    assertThat(chunk.toBuilder().clearPayload().build()).isEqualTo(TensorMessage.newBuilder().setKind(Kind.PUSH)
-        .setRequest(2).setJob("job").setGeneration(5).setShardIncarnation(77).setShard(4).setRank(2).setIncarnation(11)
-        .setStep(6).setVersion(3).setChunkCount(20).setTotal(5000).setDenseWanted(true)
-        .addContributors(io.regatta.protocol.tensor.Contributor.newBuilder().setRank(2).setIncarnation(11)
-            .setSequence(1).setWeight(32)).build());
+    assertThat(chunk.toBuilder().clearPayload().build()).isEqualTo(TensorMessage.newBuilder().setRequest(2).setJob("job").setGeneration(5).setShardIncarnation(77).setShard(4).setRank(2).setIncarnation(11)
+        .setChunkCount(20).setDense(StockClientExample.dense(5000))
+        .setPush(io.regatta.protocol.tensor.Push.newBuilder().setStep(6).setVersion(3)
+            .addContributors(io.regatta.protocol.tensor.Contributor.newBuilder().setRank(2).setIncarnation(11)
+                .setSequence(1).setWeight(32))).build());
     assertThat(chunk.getPayload().size()).isEqualTo(1024);
     assertThat(chunk.getPayload().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN).getFloat())
         .isEqualTo(gradient[0]);

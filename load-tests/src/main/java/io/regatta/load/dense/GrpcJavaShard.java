@@ -2,7 +2,8 @@ package io.regatta.load.dense;
 
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.PullValues;
+import io.regatta.protocol.tensor.PushAck;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -26,18 +27,18 @@ final class GrpcJavaShard implements StreamObserver<TensorMessage> {
 
   @Override
   public void onNext(TensorMessage m) {
-    if (m.getKind() == Kind.PULL) {
+    if (m.hasPull()) {
       for (int at = 0; at < weights.length; at += task.chunkElements()) { // all at once: isolated from the next push
         byte[] bytes = new byte[Math.min(task.chunkElements(), weights.length - at) * Float.BYTES];
         ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().put(weights, at, bytes.length / Float.BYTES);
-        values.add(GrpcJavaTrainer.chunk(Kind.PULL_VALUES, bytes, at, task));
+        values.add(GrpcJavaTrainer.chunk(TensorMessage.newBuilder().setPullValues(PullValues.getDefaultInstance()), bytes, at, task));
       }
       pump();
       return;
     }
-    apply.begin((int) m.getOffset());
+    apply.begin((int) m.getDense().getOffset());
     if (apply.take(m.getPayload().asReadOnlyByteBuffer()) == weights.length) {
-      answers.onNext(TensorMessage.newBuilder().setKind(Kind.PUSH_ACK).build());
+      answers.onNext(TensorMessage.newBuilder().setPushAck(PushAck.getDefaultInstance()).build());
     }
   }
 

@@ -5,7 +5,9 @@ import io.grpc.ClientCall;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ClientResponseObserver;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.DenseSlice;
+import io.regatta.protocol.tensor.Pull;
+import io.regatta.protocol.tensor.Push;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -39,12 +41,12 @@ final class GrpcJavaTrainer implements ClientResponseObserver<TensorMessage, Ten
   private TensorMessage chunk() {
     byte[] bytes = new byte[Math.min(task.chunkElements(), task.elements() - next) * Float.BYTES];
     memory.gradient().get(next * Float.BYTES, bytes);
-    return chunk(Kind.PUSH, bytes, next, task);
+    return chunk(TensorMessage.newBuilder().setPush(Push.getDefaultInstance()), bytes, next, task);
   }
 
   /** Returns a part of the vector as a message, which takes the bytes over. */
-  static TensorMessage chunk(Kind kind, byte[] bytes, int element, DenseTask task) {
-    return TensorMessage.newBuilder().setKind(kind).setOffset(element).setTotal(task.elements())
+  static TensorMessage chunk(TensorMessage.Builder message, byte[] bytes, int element, DenseTask task) {
+    return message.setDense(DenseSlice.newBuilder().setOffset(element).setTotal(task.elements()))
         .setPayload(UnsafeByteOperations.unsafeWrap(bytes)).build();
   }
 
@@ -67,7 +69,7 @@ final class GrpcJavaTrainer implements ClientResponseObserver<TensorMessage, Ten
   @Override
   public void pull() throws Exception {
     CompletableFuture<Void> arrived = request();
-    requests.onNext(TensorMessage.newBuilder().setKind(Kind.PULL).build());
+    requests.onNext(TensorMessage.newBuilder().setPull(Pull.getDefaultInstance()).build());
     arrived.get(LIMIT_SECONDS, TimeUnit.SECONDS);
   }
 
@@ -91,8 +93,8 @@ final class GrpcJavaTrainer implements ClientResponseObserver<TensorMessage, Ten
 
   @Override
   public void onNext(TensorMessage m) {
-    if (m.getKind() == Kind.PULL_VALUES) {
-      memory.begin((int) m.getOffset());
+    if (m.hasPullValues()) {
+      memory.begin((int) m.getDense().getOffset());
       if (!memory.take(m.getPayload().asReadOnlyByteBuffer())) {
         return;
       }

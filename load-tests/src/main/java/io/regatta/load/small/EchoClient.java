@@ -1,12 +1,12 @@
 package io.regatta.load.small;
 
 import com.google.protobuf.ByteString;
-import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.process.Task;
+import io.regatta.load.process.WorkerLoop;
 import io.regatta.load.run.RoundTrips;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcClient;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.Push;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -18,7 +18,7 @@ import io.vertx.grpc.client.GrpcClientRequest;
 
 /** The process that repeatedly sends 256 bytes to the {@link EchoServer} and waits for them. */
 final class EchoClient implements Task {
-  private static final TensorMessage MESSAGE = TensorMessage.newBuilder().setKind(Kind.PUSH)
+  private static final TensorMessage MESSAGE = TensorMessage.newBuilder().setPush(Push.getDefaultInstance())
       .setPayload(ByteString.copyFrom(new byte[SmallDriver.FLOATS * Float.BYTES])).build();
 
   private final Vertx vertx = Vertx.vertx(PlainVertx.options());

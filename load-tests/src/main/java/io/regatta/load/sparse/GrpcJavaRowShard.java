@@ -2,7 +2,8 @@ package io.regatta.load.sparse;
 
 import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.stub.StreamObserver;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.PullValues;
+import io.regatta.protocol.tensor.PushAck;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -23,16 +24,16 @@ final class GrpcJavaRowShard implements StreamObserver<TensorMessage> {
   @Override
   public void onNext(TensorMessage m) {
     ByteBuffer payload = m.getPayload().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
-    long[] ids = new long[m.getRowCount()];
+    long[] ids = new long[m.getRows().getRowCount()];
     payload.asLongBuffer().get(ids);
     float[] values = new float[ids.length * SparseDriver.DIM];
-    if (m.getKind() == Kind.PULL) {
+    if (m.hasPull()) {
       for (int i = 0; i < ids.length; i++) {
         rows.pull(ids[i], values, i * SparseDriver.DIM);
       }
       byte[] bytes = new byte[values.length * Float.BYTES];
       ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().put(values);
-      answers.onNext(TensorMessage.newBuilder().setKind(Kind.PULL_VALUES)
+      answers.onNext(TensorMessage.newBuilder().setPullValues(PullValues.getDefaultInstance())
           .setPayload(UnsafeByteOperations.unsafeWrap(bytes)).build());
     } else {
       payload.position(ids.length * Long.BYTES);
@@ -40,7 +41,7 @@ final class GrpcJavaRowShard implements StreamObserver<TensorMessage> {
       for (int i = 0; i < ids.length; i++) {
         rows.push(ids[i], values, i * SparseDriver.DIM);
       }
-      answers.onNext(TensorMessage.newBuilder().setKind(Kind.PUSH_ACK).build());
+      answers.onNext(TensorMessage.newBuilder().setPushAck(PushAck.getDefaultInstance()).build());
     }
   }
 

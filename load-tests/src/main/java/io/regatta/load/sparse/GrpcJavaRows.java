@@ -4,7 +4,9 @@ import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
 import io.regatta.load.run.GrpcJavaStream;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.Pull;
+import io.regatta.protocol.tensor.Push;
+import io.regatta.protocol.tensor.RowSlice;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -26,17 +28,17 @@ final class GrpcJavaRows implements RowClient, StreamObserver<TensorMessage> {
   @Override
   public float[] pull(long[] ids) throws Exception {
     float[] values = new float[ids.length * SparseDriver.DIM];
-    request(Kind.PULL, ids, new float[0]).getPayload().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN)
+    request(TensorMessage.newBuilder().setPull(Pull.getDefaultInstance()), ids, new float[0]).getPayload().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN)
         .asFloatBuffer().get(values);
     return values;
   }
 
   @Override
   public void push(long[] ids, float[] gradients) throws Exception {
-    request(Kind.PUSH, ids, gradients);
+    request(TensorMessage.newBuilder().setPush(Push.getDefaultInstance()), ids, gradients);
   }
 
-  private TensorMessage request(Kind kind, long[] ids, float[] gradients) throws Exception {
+  private TensorMessage request(TensorMessage.Builder message, long[] ids, float[] gradients) throws Exception {
     byte[] bytes = new byte[ids.length * Long.BYTES + gradients.length * Float.BYTES];
     ByteBuffer payload = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     payload.asLongBuffer().put(ids);
@@ -44,7 +46,7 @@ final class GrpcJavaRows implements RowClient, StreamObserver<TensorMessage> {
     payload.slice().order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().put(gradients);
     CompletableFuture<TensorMessage> answered = new CompletableFuture<>();
     answer = answered;
-    requests.onNext(TensorMessage.newBuilder().setKind(kind).setRowCount(ids.length)
+    requests.onNext(message.setRows(RowSlice.newBuilder().setRowCount(ids.length))
         .setPayload(UnsafeByteOperations.unsafeWrap(bytes)).build());
     return answered.get(LIMIT_SECONDS, TimeUnit.SECONDS);
   }

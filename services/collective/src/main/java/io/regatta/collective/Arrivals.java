@@ -9,8 +9,9 @@ import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
 import io.regatta.protocol.CollectiveReceiver;
 import io.regatta.protocol.stream.TensorStream;
-import io.regatta.protocol.tensor.Kind;
-import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.tensor.CollectiveElements;
+import io.regatta.protocol.tensor.CollectiveFailed;
+import io.regatta.protocol.tensor.CollectiveOpen;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -27,7 +28,7 @@ final class Arrivals {
   private final String endpoint;
   private final long patienceMillis;
   private final Tensor.Workspace workspace;
-  private final Function<TensorMessage, Mesh> generations;
+  private final Function<CollectiveOpen, Mesh> generations;
   private final Set<Arrival> waiting = new LinkedHashSet<>();
 
   /**
@@ -37,7 +38,7 @@ final class Arrivals {
    *     a {@link RegattaException}
    */
   Arrivals(Loop loop, String endpoint, long patienceMillis, Tensor.Workspace workspace,
-      Function<TensorMessage, Mesh> generations) {
+      Function<CollectiveOpen, Mesh> generations) {
     this.loop = loop;
     this.endpoint = endpoint;
     this.patienceMillis = patienceMillis;
@@ -69,7 +70,7 @@ final class Arrivals {
   private final class Arrival implements CollectiveReceiver.Listener {
     private final TensorStream stream;
     private final CollectiveReceiver receiver = new CollectiveReceiver(this, workspace);
-    private TensorMessage opened;
+    private CollectiveOpen opened;
     private Timer timer = Timer.NONE;
 
     Arrival(TensorStream stream) {
@@ -80,7 +81,7 @@ final class Arrivals {
       waiting.add(this);
       timer = loop.after(patienceMillis, () -> refuse(new PeerLost("the rank at " + endpoint + (opened == null
           ? " has not been told within " + patienceMillis + " ms for which group this stream is"
-          : " has not formed generation " + opened.getGeneration() + " of group " + opened.getJob() + " within " + patienceMillis
+          : " has not formed generation " + opened.getGeneration() + " of group " + opened.getGroup() + " within " + patienceMillis
               + " ms; join again"))));
       stream.exceptionHandler(e -> gone());
       stream.endHandler(v -> {
@@ -102,13 +103,15 @@ final class Arrivals {
     }
 
     @Override
-    public void told(TensorMessage message) {
-      if (message.getKind() != Kind.COLLECTIVE_OPEN) {
-        throw notOpened();
-      }
-      opened = message;
+    public void opened(CollectiveOpen by) {
+      opened = by;
       stream.pause();
       place();
+    }
+
+    @Override
+    public void failed(CollectiveFailed why) {
+      throw notOpened();
     }
 
     /** Gives it to the generation that it is for, if that is there. */
@@ -132,7 +135,7 @@ final class Arrivals {
     }
 
     @Override
-    public CollectiveReceiver.Target begin(TensorMessage header) {
+    public CollectiveReceiver.Target begin(CollectiveElements elements) {
       throw notOpened();
     }
 

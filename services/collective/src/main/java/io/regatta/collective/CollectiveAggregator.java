@@ -7,7 +7,7 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.loop.Loop;
 import io.regatta.node.admin.Waits;
 import io.regatta.protocol.stream.TensorStream;
-import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.tensor.CollectiveOpen;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -52,26 +52,26 @@ public final class CollectiveAggregator {
   }
 
   /** Returns the generation that a stream is for; the first stream creates it. */
-  private Mesh generation(TensorMessage opening) {
+  private Mesh generation(CollectiveOpen opening) {
     Mesh there = generations.of(opening);
     if (there != null) {
       return there;
     }
-    int ranks = opening.getRowCount();
-    int aggregators = opening.getChunkCount();
-    int index = opening.getChunkIndex();
+    int ranks = opening.getWorldSize();
+    int aggregators = opening.getAggregators();
+    int index = opening.getAggregator();
     if (ranks < 2 || ranks > MAX_RANKS || aggregators < 1 || aggregators > MAX_RANKS || index < 0 || index >= aggregators
         || opening.getRank() < 0 || opening.getRank() >= ranks) {
-      throw new InvalidInput("group " + opening.getJob() + ": rank " + opening.getRank() + " of " + ranks + " takes this process for "
+      throw new InvalidInput("group " + opening.getGroup() + ": rank " + opening.getRank() + " of " + ranks + " takes this process for "
           + "aggregator " + index + " of " + aggregators + "; that is none");
     }
-    Mesh before = generations.of(opening.getJob());
+    Mesh before = generations.of(opening.getGroup());
     if (before == null && generations.all().size() >= maxGroups) {
       throw new Overloaded("the aggregator sums for " + maxGroups + " groups, the limit (gradient_aggregator.limits.jobs); wait until "
           + "one has ended, or raise it");
     }
     VectorMemory memory = new VectorMemory(maxBytes);
-    Mesh now = generations.form(new Membership(opening.getJob(), opening.getGeneration(), ranks + index, unknown(ranks),
+    Mesh now = generations.form(new Membership(opening.getGroup(), opening.getGeneration(), ranks + index, unknown(ranks),
         unknown(aggregators)), 0, memory, () -> {
           memory.close();
           return Future.succeededFuture();

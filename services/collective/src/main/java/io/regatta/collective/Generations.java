@@ -11,7 +11,7 @@ import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
 import io.regatta.node.admin.Waits;
 import io.regatta.protocol.CollectiveFrames;
-import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.tensor.CollectiveOpen;
 import io.vertx.core.Future;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -119,10 +119,10 @@ final class Generations {
    * @param opening the stream's first message
    * @throws RegattaException if it cannot belong to any
    */
-  Mesh of(TensorMessage opening) {
+  Mesh of(CollectiveOpen opening) {
     long generation = opening.getGeneration();
-    Mesh now = formed.get(opening.getJob());
-    Past before = past.get(opening.getJob());
+    Mesh now = formed.get(opening.getGroup());
+    Past before = past.get(opening.getGroup());
     if (now == null || now.ranks().generation() < generation) {
       if (before != null && before.generation >= generation) {
         throw refusal(before.why);
@@ -138,11 +138,11 @@ final class Generations {
       throw refusal(now.broken());
     }
     int aggregators = now.follows() ? now.ranks().aggregators().size() : 0;
-    if (from < 0 || from >= Math.min(now.rank(), opening.getRowCount()) || opening.getRowCount() != now.ranks().worldSize()
-        || opening.getChunkCount() != aggregators
-        || now.follows() && opening.getChunkIndex() != now.rank() - now.ranks().worldSize()) {
-      throw new InvalidInput(now.where() + ": rank " + from + " of " + opening.getRowCount() + (opening.getChunkCount() == 0 ? ""
-          : ", with " + opening.getChunkCount() + " aggregators,") + " opens no stream to " + now.ranks().name(now.rank()) + " of "
+    if (from < 0 || from >= Math.min(now.rank(), opening.getWorldSize()) || opening.getWorldSize() != now.ranks().worldSize()
+        || opening.getAggregators() != aggregators
+        || now.follows() && opening.getAggregator() != now.rank() - now.ranks().worldSize()) {
+      throw new InvalidInput(now.where() + ": rank " + from + " of " + opening.getWorldSize() + (opening.getAggregators() == 0 ? ""
+          : ", with " + opening.getAggregators() + " aggregators,") + " opens no stream to " + now.ranks().name(now.rank()) + " of "
           + now.ranks().worldSize());
     }
     if (now.link(from).stream().isThere()) {

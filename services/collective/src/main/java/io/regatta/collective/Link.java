@@ -8,7 +8,7 @@ import io.regatta.protocol.CollectiveReceiver;
 import io.regatta.protocol.Outgoing;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.tensor.CollectiveCall;
-import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.tensor.CollectiveElements;
 import io.vertx.core.Future;
 import java.util.ArrayDeque;
 
@@ -132,20 +132,21 @@ final class Link {
   }
 
   /** Handles the beginning of the next message's elements; see {@link CollectiveReceiver.Listener#begin}. */
-  CollectiveReceiver.Target begin(TensorMessage header) {
-    if (receives.isEmpty() && stream.isOpen() && leads() && !follow(header.getCollective())) {
+  CollectiveReceiver.Target begin(CollectiveElements elements) {
+    CollectiveCall call = elements.getCall();
+    if (receives.isEmpty() && stream.isOpen() && leads() && !follow(call)) {
       return null;
     }
     Pending next = receives.peek();
     if (next == null || !stream.isOpen()) {
       stream.refused(new InvalidInput(owner.where() + ": " + name(peer) + " sends "
-          + CollectiveFrames.words(header.getCollective()) + ", which " + name(owner.rank()) + " takes no part in"));
+          + CollectiveFrames.words(call) + ", which " + name(owner.rank()) + " takes no part in"));
       return null;
     }
-    if (!header.getCollective().equals(next.run.call)) {
+    if (!call.equals(next.run.call)) {
       stream.refused(new InvalidInput(owner.where() + ": " + name(owner.rank()) + " has made "
           + CollectiveFrames.words(next.run.call) + ", but " + name(peer) + " "
-          + CollectiveFrames.words(header.getCollective()) + CollectiveFrames.difference(next.run.call, header.getCollective())));
+          + CollectiveFrames.words(call) + CollectiveFrames.difference(next.run.call, call)));
       return null;
     }
     owner.coming();

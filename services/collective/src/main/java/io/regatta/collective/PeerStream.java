@@ -8,8 +8,9 @@ import io.regatta.protocol.CollectiveReceiver;
 import io.regatta.protocol.Outgoing;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.stream.TensorStream;
-import io.regatta.protocol.tensor.Kind;
-import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.tensor.CollectiveElements;
+import io.regatta.protocol.tensor.CollectiveFailed;
+import io.regatta.protocol.tensor.CollectiveOpen;
 import io.regatta.protocol.vertx.LoopFutures;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -88,13 +89,13 @@ final class PeerStream implements CollectiveReceiver.Listener {
   }
 
   /** Answers that question on a stream that the peer has opened; it is paused, and its receiver is set already. */
-  void answer(TensorStream to, CollectiveReceiver from, TensorMessage asked) {
+  void answer(TensorStream to, CollectiveReceiver from, CollectiveOpen asked) {
     receiver = from;
     receiver.listener(this);
     paused = true;
     take(to);
     introduce();
-    opened(asked);
+    begun(asked);
   }
 
   private void take(TensorStream to) {
@@ -110,32 +111,33 @@ final class PeerStream implements CollectiveReceiver.Listener {
         Math.max(0, peer - ranks.worldSize()), peer < ranks.worldSize() ? 0 : ranks.aggregators().size())).onFailure(this::broken);
   }
 
-  private void opened(TensorMessage by) {
+  private void begun(CollectiveOpen by) {
     open = true;
-    owner.opened(peer, by.getIncarnation());
+    owner.opened(peer, by.getProcess());
     read(false);
     link.pump();
   }
 
   @Override
-  public void told(TensorMessage message) {
-    if (message.getKind() == Kind.COLLECTIVE_FAILED) {
-      owner.fail(CollectiveFrames.failure(message));
-      return;
-    }
-    Membership ranks = owner.ranks();
-    if (open || !message.getJob().equals(ranks.group()) || message.getGeneration() != ranks.generation()
-        || message.getRank() != peer || message.getRowCount() != ranks.worldSize()) {
-      throw new InvalidInput(owner.where() + ": from " + owner.ranks().name(peer) + (open ? ", whose stream is open already," : "") + " came "
-          + "COLLECTIVE_OPEN of rank " + message.getRank() + " of " + message.getRowCount() + ", generation "
-          + message.getGeneration() + " of group " + message.getJob());
-    }
-    opened(message);
+  public void failed(CollectiveFailed why) {
+    owner.fail(CollectiveFrames.failure(why));
   }
 
   @Override
-  public CollectiveReceiver.Target begin(TensorMessage header) {
-    return link.begin(header);
+  public void opened(CollectiveOpen message) {
+    Membership ranks = owner.ranks();
+    if (open || !message.getGroup().equals(ranks.group()) || message.getGeneration() != ranks.generation()
+        || message.getRank() != peer || message.getWorldSize() != ranks.worldSize()) {
+      throw new InvalidInput(owner.where() + ": from " + owner.ranks().name(peer) + (open ? ", whose stream is open already," : "") + " came "
+          + "COLLECTIVE_OPEN of rank " + message.getRank() + " of " + message.getWorldSize() + ", generation "
+          + message.getGeneration() + " of group " + message.getGroup());
+    }
+    begun(message);
+  }
+
+  @Override
+  public CollectiveReceiver.Target begin(CollectiveElements elements) {
+    return link.begin(elements);
   }
 
   @Override

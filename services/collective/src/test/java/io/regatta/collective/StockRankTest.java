@@ -12,12 +12,14 @@ import io.regatta.node.address.HostPort;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.collective.CollectiveGrpcClient;
-import io.regatta.protocol.tensor.CollectiveCall;
 import io.regatta.protocol.tensor.CollectiveCall.Algorithm;
 import io.regatta.protocol.tensor.CollectiveCall.Operation;
 import io.regatta.protocol.tensor.CollectiveCall.Reduction;
+import io.regatta.protocol.tensor.CollectiveCall;
+import io.regatta.protocol.tensor.CollectiveElements;
+import io.regatta.protocol.tensor.CollectiveFailed;
+import io.regatta.protocol.tensor.CollectiveOpen;
 import io.regatta.protocol.tensor.DType;
-import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -51,10 +53,9 @@ class StockRankTest {
     HostPort at = HostPort.parse(port.endpoint(), "rank 1");
     stream = get(client.request(SocketAddress.inetSocketAddress(at.port(), at.host()), CollectiveGrpcClient.Exchange));
     stream.response().onSuccess(answer -> answer.handler(received::add));
-    get(stream.write(TensorMessage.newBuilder().setKind(Kind.COLLECTIVE_OPEN).setJob("stock").setGeneration(7).setRank(0)
-        .setRowCount(2).build()));
-    TensorMessage answer = next();
-    assertThat(answer.getKind()).isEqualTo(Kind.COLLECTIVE_OPEN);
+    get(stream.write(TensorMessage.newBuilder().setCollectiveOpen(CollectiveOpen.newBuilder().setGroup("stock").setGeneration(7)
+        .setRank(0).setWorldSize(2)).build()));
+    CollectiveOpen answer = next().getCollectiveOpen();
     assertThat(answer.getRank()).isEqualTo(1);
     assertThat(answer.getGeneration()).isEqualTo(7);
     ranks = get(formed);
@@ -84,9 +85,9 @@ class StockRankTest {
    * 1's.
    */
   private TensorMessage mine(float... values) {
-    return TensorMessage.newBuilder().setKind(Kind.COLLECTIVE).setCollective(CollectiveCall.newBuilder().setNumber(0)
+    return TensorMessage.newBuilder().setCollective(CollectiveElements.newBuilder().setCall(CollectiveCall.newBuilder().setNumber(0)
         .setOperation(Operation.ALL_REDUCE).setReduction(Reduction.MEAN).setLength(values.length).setDtype(DType.FLOAT32)
-        .setAlgorithm(Algorithm.EXCHANGE).setChunkBytes(32_768)).setPayload(floats(values)).build();
+        .setAlgorithm(Algorithm.EXCHANGE).setChunkBytes(32_768))).setPayload(floats(values)).build();
   }
 
   @Test
@@ -104,8 +105,8 @@ class StockRankTest {
   @Test
   void when_it_gives_up_its_reason_is_told() throws Exception {
     Future<Void> call = ranks.allReduce(Tensor.of(new float[3]), ReduceOp.MEAN);
-    get(stream.write(TensorMessage.newBuilder().setKind(Kind.COLLECTIVE_FAILED).setRequest(14)
-        .setTable("group stock, generation 7: rank 0 has no power").build()));
+    get(stream.write(TensorMessage.newBuilder().setCollectiveFailed(CollectiveFailed.newBuilder().setStatus(14)
+        .setText("group stock, generation 7: rank 0 has no power")).build()));
     assertThatThrownBy(() -> get(call)).isInstanceOf(PeerLost.class).hasMessage("group stock, generation 7: rank 0 has no power");
   }
 

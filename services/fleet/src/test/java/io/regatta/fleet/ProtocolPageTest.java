@@ -81,10 +81,13 @@ class ProtocolPageTest {
   }
 
   @Test
-  void strings_are_all_that_messages_take() {
-    assertThat(strings("mode")).containsExactlyInAnyOrderElementsOf(names(Mode.ofServers()));
-    assertThat(strings("nan_policy")).containsExactlyElementsOf(names(List.of(NanPolicy.values())));
-    assertThat(strings("initializer")).containsExactlyElementsOf(names(List.of(InitializerSpec.Kind.values())));
+  void constants_and_strings_are_all_that_messages_take() {
+    assertThat(constants("mode")).containsExactlyInAnyOrderElementsOf(names(Mode.ofServers()))
+        .containsExactlyElementsOf(told(RegisterTrainer.Mode.values()));
+    assertThat(constants("nan_policy")).containsExactlyElementsOf(names(List.of(NanPolicy.values())))
+        .containsExactlyElementsOf(told(RegisterTrainer.NanPolicy.values()));
+    assertThat(constants("initializer")).containsExactlyElementsOf(names(List.of(InitializerSpec.Kind.values())))
+        .containsExactlyElementsOf(told(SparseTable.Initializer.values()));
     assertThat(strings("Optimizer.kind"))
         .containsExactlyInAnyOrderElementsOf(names(List.of(OptimizerSpec.Kind.values())));
     assertThat(strings("LearningRate.kind"))
@@ -92,10 +95,15 @@ class ProtocolPageTest {
   }
 
   @Test
-  void an_unknown_string_is_refused_with_the_possible_ones() {
-    RegisterTrainer job = job().setMode("ASYNC").build();
-    assertThatThrownBy(() -> register(job)).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("ASYNC").hasMessageContaining("half_async");
+  void an_unknown_constant_or_string_is_refused_with_the_possible_ones() {
+    RegisterTrainer job = job().setModeValue(77).build();
+    assertThatThrownBy(() -> register(job)).isInstanceOf(InvalidInput.class).hasMessageContaining("mode")
+        .hasMessageContaining("HALF_ASYNC").hasMessageNotContaining("MODE_UNSPECIFIED");
+    RegisterTrainer none = job().clearMode().build();
+    assertThatThrownBy(() -> register(none)).isInstanceOf(InvalidInput.class).hasMessageContaining("MODE_UNSPECIFIED");
+    RegisterTrainer rule = job().setDenseOptimizer(optimizer("SGD")).build();
+    assertThatThrownBy(() -> register(rule)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("SGD").hasMessageContaining("sgd");
   }
 
   @Test
@@ -144,7 +152,8 @@ class ProtocolPageTest {
   }
 
   private static RegisterTrainer.Builder job() {
-    return RegisterTrainer.newBuilder().setMode("async").setTrainers(1).setNanPolicy("fail").setShards(1).setMinBlock(1)
+    return RegisterTrainer.newBuilder().setMode(RegisterTrainer.Mode.ASYNC).setTrainers(1)
+        .setNanPolicy(RegisterTrainer.NanPolicy.FAIL).setShards(1).setMinBlock(1)
         .setDenseOptimizer(optimizer("sgd")).addDense(DenseVariable.newBuilder().setName("w").addShape(4));
   }
 
@@ -154,12 +163,26 @@ class ProtocolPageTest {
   }
 
   private static SparseTable table(TableLife.Builder life) {
-    return SparseTable.newBuilder().setName("rows").setDim(1).setInitializer("constant")
+    return SparseTable.newBuilder().setName("rows").setDim(1).setInitializer(SparseTable.Initializer.CONSTANT)
         .setOptimizer(optimizer("sgd")).setLife(life).build();
   }
 
   private static List<String> strings(String field) {
-    Matcher quoted = Pattern.compile("`(\\w+)`").matcher(line(field));
+    return values("Field | Values", field);
+  }
+
+  /** Constants of a field, as core spells its own in lower case. */
+  private static List<String> constants(String field) {
+    return values("Field | Constants", field).stream().map(name -> name.toLowerCase(Locale.ROOT)).toList();
+  }
+
+  private static List<String> told(Enum<?>[] constants) {
+    return Stream.of(constants).map(Enum::name).filter(name -> !name.endsWith("UNSPECIFIED") && !name.equals("UNRECOGNIZED"))
+        .map(name -> name.toLowerCase(Locale.ROOT)).toList();
+  }
+
+  private static List<String> values(String heading, String field) {
+    Matcher quoted = Pattern.compile("`(\\w+)`").matcher(line(heading, field));
     List<String> all = new ArrayList<>();
     while (quoted.find()) {
       all.add(quoted.group(1));
@@ -167,8 +190,8 @@ class ProtocolPageTest {
     return all;
   }
 
-  private static String line(String field) {
-    String table = "\\| Field \\| Values \\|\n.*?\n\\| `" + Pattern.quote(field) + "` \\|([^\n]*)";
+  private static String line(String heading, String field) {
+    String table = Pattern.quote("| " + heading + " |") + "\n.*?\n\\| `" + Pattern.quote(field) + "` \\|([^\n]*)";
     Matcher row = Pattern.compile(table, Pattern.DOTALL).matcher(PAGE);
     assertThat(row.find()).as("strings of %s", field).isTrue();
     return row.group(1);

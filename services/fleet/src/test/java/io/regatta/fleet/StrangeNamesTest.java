@@ -25,9 +25,11 @@ import io.regatta.protocol.prediction.PredictionOuterClass;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.RendezvousOuterClass;
 import io.regatta.protocol.security.Token;
-import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.LearningRate;
 import io.regatta.protocol.tensor.Optimizer;
+import io.regatta.protocol.tensor.Register;
+import io.regatta.protocol.tensor.RegisterTrainer.Mode;
+import io.regatta.protocol.tensor.RegisterTrainer.NanPolicy;
 import io.regatta.protocol.tensor.RegisterTrainer;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.regatta.protocol.testing.HostileClient;
@@ -116,13 +118,11 @@ class StrangeNamesTest {
     List<Message> messages = new ArrayList<>();
     Optimizer sgd = Optimizer.newBuilder().setKind("sgd").setLearningRate(LearningRate.newBuilder().setKind("constant"))
         .build();
-    messages.add(TensorMessage.newBuilder().setKind(Kind.REGISTER).setJob(name).setRequest(1).setIncarnation(1)
-        .setChunkCount(1).setRegister(RegisterTrainer.newBuilder().setMode("async").setTrainers(1).setNanPolicy("fail")
-        .setShards(1).setMinBlock(8).setDenseOptimizer(sgd)).build());
-    FieldDescriptor kind = method.getInputType().findFieldByName("kind");
-    for (Kind each : List.of(Kind.REGISTER, Kind.PUSH, Kind.COLLECTIVE_OPEN, Kind.COLLECTIVE_FAILED, Kind.EXAMPLES,
-        Kind.SHARED_MEMORY)) {
-      messages.add(strange.clone().setField(kind, each.getValueDescriptor()).build());
+    messages.add(TensorMessage.newBuilder().setJob(name).setRequest(1).setIncarnation(1).setRegister(Register.newBuilder()
+        .setTrainer(RegisterTrainer.newBuilder().setMode(Mode.ASYNC).setTrainers(1).setNanPolicy(NanPolicy.FAIL).setShards(1)
+            .setMinBlock(8).setDenseOptimizer(sgd))).build());
+    for (FieldDescriptor body : method.getInputType().findFieldByName("push").getContainingOneof().getFields()) {
+      messages.add(strange.clone().setField(body, strange(body.getMessageType(), name, 2).build()).build());
     }
     return messages;
   }

@@ -38,8 +38,10 @@ import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.tensor.Contributor;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.Push;
+import io.regatta.protocol.tensor.Register;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.testing.Messages;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.net.InetAddress;
@@ -253,14 +255,14 @@ class ParameterServerVerticleTest {
         stream.exceptionHandler(registered::tryFail);
         stream.endHandler(v -> registered.tryFail("ended"));
         stream.handler(frame -> registered.tryComplete());
-        return stream.send(TensorFrame.of(common.clone().setKind(Kind.REGISTER).setRequest(1).setChunkCount(1)
-            .setRegister(JobSpecs.toProto(job)).build()));
+        return stream.send(TensorFrame.of(common.clone().setRequest(1)
+            .setRegister(Register.newBuilder().setTrainer(JobSpecs.toProto(job))).build()));
       }));
       get(registered.future());
       ByteBuffer half = ByteBuffer.allocate(4 * Jobs.NUMEL / 2);
-      get(servers.on(() -> stream.send(new TensorFrame(common.clone().setKind(Kind.PUSH).setRequest(2).setChunkIndex(0)
-          .setChunkCount(2).setTotal(Jobs.NUMEL).addContributors(Contributor.newBuilder().setRank(1).setIncarnation(9)
-              .setSequence(1).setWeight(8)).build(), half))));
+      get(servers.on(() -> stream.send(new TensorFrame(common.clone().setRequest(2).setChunkIndex(0)
+          .setChunkCount(2).setDense(Messages.dense(0, Jobs.NUMEL)).setPush(Push.newBuilder().addContributors(Contributor.newBuilder()
+              .setRank(1).setIncarnation(9).setSequence(1).setWeight(8))).build(), half))));
       get(servers.on(() -> stream.fail(new PeerLost("cut"))));
 
       ParameterClient again = servers.client(job, 1, 9);

@@ -23,8 +23,13 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.protocol.JobSpecs;
 import io.regatta.protocol.tensor.Contributor;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.Leave;
+import io.regatta.protocol.tensor.Pull;
+import io.regatta.protocol.tensor.Push;
+import io.regatta.protocol.tensor.Register;
+import io.regatta.protocol.tensor.TensorMessage.BodyCase;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.testing.Messages;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.ByteBuffer;
@@ -90,17 +95,17 @@ class SmallHeapTest {
   @Test
   void refusesIncompletePushesThatTheHeapCannotHold() throws Exception {
     Exchange huge = registered(job("huge", Mode.ASYNC), 0);
-    huge.send(message("huge", Kind.PUSH, 2, 0).addContributors(contributor(0, 1)).setChunkCount(9).setTable("wide")
-        .setDim(WIDE).setTotal(2_000_000).setRowCount(1).setPayload(bytes(8 + 4 * WIDE)));
+    huge.send(message("huge", 2, 0).setPush(push(0)).setChunkCount(9)
+        .setRows(Messages.rows("wide", 1, WIDE).toBuilder().setTotal(2_000_000)).setPayload(bytes(8 + 4 * WIDE)));
     assertThat(huge.failure()).satisfies(s -> refused(s, "PUSH of job 'huge', rank 0, step 0", "528000000 bytes", "-Xmx"));
     Exchange[] parts = new Exchange[3];
     for (int rank = 0; rank < 3; rank++) { // each of which would fit alone
       parts[rank] = registered(job("parts", Mode.ASYNC), rank);
-      parts[rank].send(message("parts", Kind.PUSH, 2, rank).addContributors(contributor(rank, 1)).setChunkCount(9)
-          .setTable("wide").setDim(WIDE).setTotal(400_000).setRowCount(1).setPayload(bytes(8 + 4 * WIDE)));
+      parts[rank].send(message("parts", 2, rank).setPush(push(rank)).setChunkCount(9)
+          .setRows(Messages.rows("wide", 1, WIDE).toBuilder().setTotal(400_000)).setPayload(bytes(8 + 4 * WIDE)));
       if (rank < 2) {
-        parts[rank].send(message("parts", Kind.PULL, 3, rank));
-        assertThat(parts[rank].receive().getKind()).isEqualTo(Kind.PULL_VALUES);
+        parts[rank].send(message("parts", 3, rank).setPull(Pull.getDefaultInstance()));
+        assertThat(parts[rank].receive().getBodyCase()).isEqualTo(BodyCase.PULL_VALUES);
       }
     }
     assertThat(parts[2].failure()).satisfies(s -> refused(s, "PUSH of job 'parts', rank 2", "-Xmx"));
@@ -134,7 +139,7 @@ class SmallHeapTest {
       TensorMessage last;
       do {
         last = each.receive();
-        assertThat(last.getKind()).isEqualTo(Kind.PULL_VALUES);
+        assertThat(last.getBodyCase()).isEqualTo(BodyCase.PULL_VALUES);
       } while (last.getChunkIndex() < last.getChunkCount() - 1);
     }
     pull(slow[0], 0, "slow", "wide", 99, 0, 600_000, 0);
@@ -147,7 +152,7 @@ class SmallHeapTest {
     JobSpec dense = new JobSpec("dense", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8192, new ModelSpec(1,
         List.of(new DenseVariable("w", List.of(100_000_000))), OptimizerSpec.adagrad(0.5), List.of()));
     Exchange exchange = new Exchange(channel);
-    exchange.send(message("dense", Kind.REGISTER, 1, 0).setRegister(JobSpecs.toProto(dense)));
+    exchange.send(message("dense", 1, 0).setRegister(Register.newBuilder().setTrainer(JobSpecs.toProto(dense))));
     assertThat(exchange.failure()).satisfies(s -> refused(s, "shard 0 of job dense refused", "800000000 bytes", "-Xmx"));
     Exchange grows = registered(job("grows", Mode.ASYNC), 0);
     int rows = 100_000;
@@ -169,16 +174,16 @@ class SmallHeapTest {
   /** A push and a pull of another job go through, and nothing has run out of memory. */
   private void servesOthers() throws Exception {
     Exchange good = registered(job("good", Mode.ASYNC), 0);
-    good.send(message("good", Kind.PUSH, 2, 0).addContributors(contributor(0, 1)).setTable("narrow").setDim(1).setTotal(1)
-        .setRowCount(1).setPayload(ByteString.copyFrom(ByteBuffer.allocate(12).order(ByteOrder.LITTLE_ENDIAN).putLong(7)
+    good.send(message("good", 2, 0).setPush(push(0)).setRows(Messages.rows("narrow", 1, 1))
+        .setPayload(ByteString.copyFrom(ByteBuffer.allocate(12).order(ByteOrder.LITTLE_ENDIAN).putLong(7)
             .putFloat(2).flip())));
-    assertThat(good.receive().getKind()).isEqualTo(Kind.PUSH_ACK);
+    assertThat(good.receive().getBodyCase()).isEqualTo(BodyCase.PUSH_ACK);
     pull(good, 0, "good", "narrow", 3, 1, 1, 7);
     ByteBuffer row = good.receive().getPayload().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
     assertThat(row.getLong()).isEqualTo(7);
     assertThat(row.getFloat()).isEqualTo(-2);
-    good.send(message("good", Kind.LEAVE, 4, 0));
-    assertThat(good.receive().getKind()).isEqualTo(Kind.LEAVE_ACK);
+    good.send(message("good", 4, 0).setLeave(Leave.getDefaultInstance()));
+    assertThat(good.receive().getBodyCase()).isEqualTo(BodyCase.LEAVE_ACK);
     assertThat(server.isAlive()).isTrue();
     assertThat(text()).doesNotContain("OutOfMemoryError");
   }
@@ -192,18 +197,19 @@ class SmallHeapTest {
 
   private Exchange registered(JobSpec job, int rank) throws Exception {
     Exchange exchange = new Exchange(channel);
-    exchange.send(message(job.job(), Kind.REGISTER, 1, rank).setRegister(JobSpecs.toProto(job)));
-    assertThat(exchange.receive().getKind()).isEqualTo(Kind.REGISTER_ACK);
+    exchange.send(message(job.job(), 1, rank).setRegister(Register.newBuilder().setTrainer(JobSpecs.toProto(job))));
+    assertThat(exchange.receive().getBodyCase()).isEqualTo(BodyCase.REGISTER_ACK);
     return exchange;
   }
 
-  private static TensorMessage.Builder message(String job, Kind kind, long request, int rank) {
-    return TensorMessage.newBuilder().setKind(kind).setRequest(request).setJob(job).setRank(rank).setIncarnation(1)
+  private static TensorMessage.Builder message(String job, long request, int rank) {
+    return TensorMessage.newBuilder().setRequest(request).setJob(job).setRank(rank).setIncarnation(1)
         .setChunkCount(1);
   }
 
-  private static Contributor.Builder contributor(int rank, long sequence) {
-    return Contributor.newBuilder().setRank(rank).setIncarnation(1).setSequence(sequence).setWeight(8);
+  private static Push push(int rank) {
+    return Push.newBuilder().addContributors(Contributor.newBuilder().setRank(rank).setIncarnation(1).setSequence(1).setWeight(8))
+        .build();
   }
 
   private static ByteString bytes(int n) {
@@ -220,8 +226,8 @@ class SmallHeapTest {
       for (int i = 0; i < n; i++) {
         ids.putLong(from + (long) c * CHUNK_ROWS + i);
       }
-      exchange.send(message(job, Kind.PULL, request, rank).setStep(step).setTable(table).setTotal(rows).setRowCount(n)
-          .setOffset(c * CHUNK_ROWS).setChunkIndex(c).setChunkCount(chunks)
+      exchange.send(message(job, request, rank).setPull(Pull.newBuilder().setMinStep(step))
+          .setRows(Messages.rows(table, n, 0).toBuilder().setTotal(rows).setOffset((long) c * CHUNK_ROWS)).setChunkIndex(c).setChunkCount(chunks)
           .setPayload(UnsafeByteOperations.unsafeWrap(ids.flip())));
     }
   }

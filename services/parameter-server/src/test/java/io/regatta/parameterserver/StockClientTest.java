@@ -28,7 +28,13 @@ import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.regatta.protocol.parameterserver.ShardMapRequest;
 import io.regatta.protocol.tensor.Contributor;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.DenseSlice;
+import io.regatta.protocol.tensor.Initialize;
+import io.regatta.protocol.tensor.Leave;
+import io.regatta.protocol.tensor.Pull;
+import io.regatta.protocol.tensor.Push;
+import io.regatta.protocol.tensor.Register;
+import io.regatta.protocol.tensor.TensorMessage.BodyCase;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.grpc.health.v1.HealthCheckRequest;
 import io.vertx.grpc.health.v1.HealthCheckResponse;
@@ -64,15 +70,15 @@ class StockClientTest {
         Shard shard = map.getShards(0);
         data = channel(shard.getHost(), shard.getPort());
         Exchange exchange = new Exchange(data);
-        exchange.send(message(Kind.REGISTER, 1).setRegister(JobSpecs.toProto(job())));
-        assertThat(exchange.receive().getKind()).isEqualTo(Kind.REGISTER_ACK);
-        exchange.send(message(Kind.INITIALIZE, 2).setTotal(NUMEL).setPayload(floats(0, 1, 2, 3, 4, 5)));
-        assertThat(exchange.receive().getKind()).isEqualTo(Kind.INITIALIZE_ACK);
-        exchange.send(push(3, 1).setTotal(NUMEL).setPayload(floats(2, 2, 2, 2, 2, 2)));
+        exchange.send(message(1).setRegister(Register.newBuilder().setTrainer(JobSpecs.toProto(job()))));
+        assertThat(exchange.receive().getBodyCase()).isEqualTo(BodyCase.REGISTER_ACK);
+        exchange.send(message(2).setInitialize(Initialize.getDefaultInstance()).setDense(dense(NUMEL)).setPayload(floats(0, 1, 2, 3, 4, 5)));
+        assertThat(exchange.receive().getBodyCase()).isEqualTo(BodyCase.INITIALIZE_ACK);
+        exchange.send(push(3, 1, 0).setDense(dense(NUMEL)).setPayload(floats(2, 2, 2, 2, 2, 2)));
         TensorMessage ack = exchange.receive();
-        assertThat(ack.getKind()).isEqualTo(Kind.PUSH_ACK);
-        assertThat(ack.getVersion()).isEqualTo(1);
-        exchange.send(message(Kind.PULL, 4).setStep(1).setDenseWanted(true));
+        assertThat(ack.getBodyCase()).isEqualTo(BodyCase.PUSH_ACK);
+        assertThat(ack.getPushAck().getVersion()).isEqualTo(1);
+        exchange.send(message(4).setPull(Pull.newBuilder().setMinStep(1).setDense(true)));
         TensorMessage values = exchange.receive();
         assertThat(values.getRequest()).isEqualTo(4);
         ByteBuffer payload = values.getPayload().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
@@ -80,19 +86,19 @@ class StockClientTest {
           assertThat(payload.getFloat()).isCloseTo(i - 0.5f * 2, within(1e-6f));
         }
 
-        exchange.send(push(5, 2).setStep(1).setTotal(4).setPayload(floats(1, 1, 1, 1)));
+        exchange.send(push(5, 2, 1).setDense(dense(4)).setPayload(floats(1, 1, 1, 1)));
         Status refused = exchange.failure();
         assertThat(refused.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
         assertThat(refused.getDescription()).contains("push of step 1 of trainer 0", "shard 0 of job stock",
             "has 4 dense elements", "has 6");
 
         Exchange again = new Exchange(data);
-        again.send(message(Kind.REGISTER, 1).setRegister(JobSpecs.toProto(job())));
-        assertThat(again.receive().getKind()).isEqualTo(Kind.REGISTER_ACK);
-        again.send(push(2, 2).setStep(1).setTotal(NUMEL).setPayload(floats(0, 0, 0, 0, 0, 0)));
-        assertThat(again.receive().getVersion()).as("the refused one changed nothing").isEqualTo(2);
-        again.send(message(Kind.LEAVE, 3));
-        assertThat(again.receive().getKind()).isEqualTo(Kind.LEAVE_ACK);
+        again.send(message(1).setRegister(Register.newBuilder().setTrainer(JobSpecs.toProto(job()))));
+        assertThat(again.receive().getBodyCase()).isEqualTo(BodyCase.REGISTER_ACK);
+        again.send(push(2, 2, 1).setDense(dense(NUMEL)).setPayload(floats(0, 0, 0, 0, 0, 0)));
+        assertThat(again.receive().getPushAck().getVersion()).as("the refused one changed nothing").isEqualTo(2);
+        again.send(message(3).setLeave(Leave.getDefaultInstance()));
+        assertThat(again.receive().getBodyCase()).isEqualTo(BodyCase.LEAVE_ACK);
         assertThat(servers.status(0).getShards(0).getJobsCount()).isZero();
       } finally {
         control.shutdownNow().awaitTermination(5, TimeUnit.SECONDS);
@@ -133,14 +139,17 @@ class StockClientTest {
         new ModelSpec(1, List.of(new DenseVariable("w", List.of(NUMEL))), OptimizerSpec.sgd(0.5), List.of()));
   }
 
-  private static TensorMessage.Builder message(Kind kind, long request) {
-    return TensorMessage.newBuilder().setKind(kind).setRequest(request).setJob("stock").setIncarnation(1)
-        .setChunkCount(1);
+  private static TensorMessage.Builder message(long request) {
+    return TensorMessage.newBuilder().setRequest(request).setJob("stock").setIncarnation(1);
   }
 
-  private static TensorMessage.Builder push(long request, long sequence) {
-    return message(Kind.PUSH, request).addContributors(
-        Contributor.newBuilder().setRank(0).setIncarnation(1).setSequence(sequence).setWeight(8));
+  private static TensorMessage.Builder push(long request, long sequence, long step) {
+    return message(request).setPush(Push.newBuilder().setStep(step).addContributors(
+        Contributor.newBuilder().setRank(0).setIncarnation(1).setSequence(sequence).setWeight(8)));
+  }
+
+  private static DenseSlice dense(int elements) {
+    return DenseSlice.newBuilder().setTotal(elements).build();
   }
 
   private static ByteString floats(float... values) {

@@ -4,7 +4,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.memory.SharedMemory;
 import io.regatta.protocol.memory.SharedRing;
 import io.regatta.protocol.stream.frame.TensorFrame;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.SharedPayload;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -72,15 +72,15 @@ final class LentPayloads {
       wanting = true;
       stream.loop().execute(() -> want(ring)); // once for all that is lent in this turn
     }
-    return TensorFrame.of(frame.header().toBuilder().clearPayload().setSharedMemory(number)
-        .setSharedAt(frame.memoryAt()).setSharedBytes(bytes).build());
+    return TensorFrame.of(frame.header().toBuilder().clearPayload().setShared(SharedPayload.newBuilder().setMemory(number)
+        .setAt(frame.memoryAt()).setBytes(bytes).build()).build());
   }
 
   private void offer(SharedMemory memory) {
     if (offered.size() < MAX_MEMORIES) {
       offered.add(memory);
-      TensorMessage offer = TensorMessage.newBuilder().setKind(Kind.SHARED_MEMORY).setSharedMemory(offered.size())
-          .setTable(memory.name()).build();
+      TensorMessage offer = TensorMessage.newBuilder().setSharedMemory(io.regatta.protocol.tensor.SharedMemory.newBuilder()
+          .setNumber(offered.size()).setName(memory.name())).build();
       stream.send(TensorFrame.of(offer)); // if it fails, so does the stream
     }
   }
@@ -152,10 +152,10 @@ final class LentPayloads {
    *
    * @throws IllegalArgumentException if there cannot be any
    */
-  ByteBuffer read(TensorMessage header) {
-    int number = header.getSharedMemory();
-    long at = header.getSharedAt();
-    int bytes = header.getSharedBytes();
+  ByteBuffer read(SharedPayload payload) {
+    int number = payload.getMemory();
+    long at = payload.getAt();
+    int bytes = payload.getBytes();
     ByteBuffer memory = number < 1 || number > MAX_MEMORIES ? null : opened[number];
     if (memory == null || bytes < 0 || at < 0 || at > memory.capacity() - bytes) {
       throw new IllegalArgumentException(bytes + " bytes at " + at + " of memory number " + number + ", "

@@ -5,7 +5,8 @@ import io.netty.buffer.Unpooled;
 import io.regatta.protocol.memory.SharedRing;
 import io.regatta.protocol.stream.frame.FrameReceiver;
 import io.regatta.protocol.stream.frame.WireException;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.SharedMemory;
+import io.regatta.protocol.tensor.SharedPayload;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.grpc.common.GrpcStatus;
 import java.nio.ByteBuffer;
@@ -48,32 +49,32 @@ final class PayloadReceiver implements FrameReceiver {
 
   @Override
   public void begin(TensorMessage header, int payloadBytes) {
-    ours = header.getKind() == Kind.SHARED_MEMORY;
-    if (takenBack && (payloadBytes > 0 || header.hasSharedAt())) {
+    ours = header.hasSharedMemory();
+    if (takenBack && (payloadBytes > 0 || header.hasShared())) {
       ours = true;
       return;
     }
-    if ((ours || header.hasSharedAt()) && (!memory.isAllowed() || payloadBytes > 0)) {
-      throw new WireException(GrpcStatus.INVALID_ARGUMENT, "a message of kind " + header.getKind() + " with " + payloadBytes
+    if ((ours || header.hasShared()) && (!memory.isAllowed() || payloadBytes > 0)) {
+      throw new WireException(GrpcStatus.INVALID_ARGUMENT, "a message of kind " + header.getBodyCase() + " with " + payloadBytes
           + " bytes that tells of shared memory, " + (memory.isAllowed() ? "and has no payload of its own then" : "where there is none"));
     }
     if (ours) {
-      offered(header);
-    } else if (header.hasSharedAt()) {
+      offered(header.getSharedMemory());
+    } else if (header.hasShared()) {
       shared(header);
     } else {
       to.begin(header, payloadBytes);
     }
   }
 
-  private void offered(TensorMessage header) {
-    if (header.getSharedMemory() == 0) {
-      memory.take(header.getTable());
+  private void offered(SharedMemory offer) {
+    if (offer.getNumber() == 0) {
+      memory.take(offer.getName());
     } else if (memory.in() == null) {
       throw new WireException(GrpcStatus.INVALID_ARGUMENT, "an offer of memory before any ring has been taken");
     } else {
       try {
-        memory.lent().offered(header.getSharedMemory(), header.getTable(), memory.in());
+        memory.lent().offered(offer.getNumber(), offer.getName(), memory.in());
       } catch (IllegalArgumentException e) {
         throw new WireException(GrpcStatus.INVALID_ARGUMENT, "an offer that cannot be: " + e.getMessage());
       }
@@ -81,14 +82,15 @@ final class PayloadReceiver implements FrameReceiver {
   }
 
   private void shared(TensorMessage header) {
-    long at = header.getSharedAt();
-    int bytes = header.getSharedBytes();
+    SharedPayload shared = header.getShared();
+    long at = shared.getAt();
+    int bytes = shared.getBytes();
     ByteBuffer payload;
     try {
       if (memory.in() == null || bytes > maxMessageBytes) {
         throw new IllegalArgumentException(memory.in() == null ? "no memory has been taken" : bytes + " bytes are more than stream.max_message_bytes");
       }
-      payload = header.getSharedMemory() > 0 ? memory.lent().read(header) : memory.in().read(at, bytes);
+      payload = shared.getMemory() > 0 ? memory.lent().read(shared) : memory.in().read(at, bytes);
     } catch (IllegalArgumentException e) {
       throw new WireException(GrpcStatus.INVALID_ARGUMENT, "a message whose payload is not in shared memory: " + e.getMessage());
     }
@@ -98,11 +100,11 @@ final class PayloadReceiver implements FrameReceiver {
       to.payload(Unpooled.wrappedBuffer(payload));
     } finally {
       read += bytes;
-      if (header.getSharedMemory() == 0 && from.release(at, bytes)) {
+      if (shared.getMemory() == 0 && from.release(at, bytes)) {
         stream.ring();
       }
     }
-    if (header.getSharedMemory() > 0 && !memory.lent().giveBack(from)) {
+    if (shared.getMemory() > 0 && !memory.lent().giveBack(from)) {
       takenBack = true;
       ours = true;
     }

@@ -3,7 +3,8 @@ package io.regatta.protocol.stream;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.memory.SharedRing;
 import io.regatta.protocol.stream.frame.TensorFrame;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.SharedMemory;
+import io.regatta.protocol.tensor.SharedPayload;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import java.io.IOException;
@@ -156,7 +157,8 @@ final class SharedPayloads {
     }
     long at = out.next(bytes);
     out.write(bytes).put(frame.payload().duplicate());
-    return TensorFrame.of(frame.header().toBuilder().clearPayload().setSharedAt(at).setSharedBytes(bytes).build());
+    return TensorFrame.of(frame.header().toBuilder().clearPayload()
+        .setShared(SharedPayload.newBuilder().setAt(at).setBytes(bytes).build()).build());
   }
 
   private void offer() {
@@ -176,7 +178,7 @@ final class SharedPayloads {
         forget();
         return;
       }
-      stream.send(TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.SHARED_MEMORY).setTable(ring.name()).build()));
+      stream.send(TensorFrame.of(TensorMessage.newBuilder().setSharedMemory(SharedMemory.newBuilder().setName(ring.name())).build()));
       stream.loop().after(UNTAKEN_MILLIS, this::forget);
     }).onFailure(e -> {
       if (!isEnd(e) && SAID.compareAndSet(false, true)) {

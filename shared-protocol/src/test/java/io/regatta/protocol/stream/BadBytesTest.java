@@ -3,15 +3,15 @@ package io.regatta.protocol.stream;
 import static io.regatta.protocol.stream.Loop.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.stream.frame.TensorFrameEncoder;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.Push;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -157,6 +157,6 @@ class BadBytesTest {
 
   private static Buffer message() {
     return TensorFrameEncoder.encode(new TensorFrame(
-        TensorMessage.newBuilder().setKind(Kind.PUSH).setJob("job").build(), ByteBuffer.allocate(100))).copy();
+        TensorMessage.newBuilder().setPush(Push.getDefaultInstance()).setJob("job").build(), ByteBuffer.allocate(100))).copy();
   }
 }

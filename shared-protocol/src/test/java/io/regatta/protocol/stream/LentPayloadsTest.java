@@ -11,7 +11,8 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.memory.SharedMemory;
 import io.regatta.protocol.stream.frame.FrameReceiver;
 import io.regatta.protocol.stream.frame.TensorFrame;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.Push;
+import io.regatta.protocol.tensor.SharedPayload;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -100,12 +101,12 @@ class LentPayloadsTest {
   }
 
   private Future<Void> send(int at) {
-    return client.send(new TensorFrame(TensorMessage.newBuilder().setKind(Kind.PUSH).build(), memory.bytes().slice(at, BYTES), memory, at));
+    return client.send(new TensorFrame(TensorMessage.newBuilder().setPush(Push.getDefaultInstance()).build(), memory.bytes().slice(at, BYTES), memory, at));
   }
 
   /** Has the server stop reading, and lends it what then waits there. */
   private Future<Void> lendUnread(int at, byte value) throws Exception {
-    get(loop.on(() -> client.send(TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.PUSH).setRequest(STOP).build()))));
+    get(loop.on(() -> client.send(TensorFrame.of(TensorMessage.newBuilder().setPush(Push.getDefaultInstance()).setRequest(STOP).build()))));
     get(stopped.future());
     Promise<Future<Void>> sent = Promise.promise();
     loop.context.runOnContext(v -> {
@@ -157,8 +158,8 @@ class LentPayloadsTest {
 
   @Test
   void bytes_that_do_not_lie_in_memory_that_was_offered_break_the_stream_and_it_says_so() throws Exception {
-    get(loop.on(() -> client.send(TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.PUSH).setSharedMemory(1).setSharedAt(2 * BYTES - 4)
-        .setSharedBytes(8).build()))));
+    get(loop.on(() -> client.send(TensorFrame.of(TensorMessage.newBuilder().setPush(Push.getDefaultInstance())
+        .setShared(SharedPayload.newBuilder().setMemory(1).setAt(2 * BYTES - 4).setBytes(8)).build()))));
     assertThat(get(lost.future())).isInstanceOf(InvalidInput.class).hasMessageContaining("8 bytes at 2097148 of memory number 1");
   }
 
@@ -187,7 +188,7 @@ class LentPayloadsTest {
     for (int bytes : new int[] {LentPayloads.MIN_BYTES / 2, 100}) {
       byte[] payload = new byte[bytes];
       payload[0] = ++value;
-      three.add(client.send(new TensorFrame(TensorMessage.newBuilder().setKind(Kind.PUSH).build(), ByteBuffer.allocateDirect(bytes)
+      three.add(client.send(new TensorFrame(TensorMessage.newBuilder().setPush(Push.getDefaultInstance()).build(), ByteBuffer.allocateDirect(bytes)
           .put(payload).flip())));
     }
     sent.add((byte) (value - 2));

@@ -8,7 +8,8 @@ import io.netty.buffer.Unpooled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.stream.frame.FrameReceiver;
 import io.regatta.protocol.stream.frame.TensorFrame;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.Push;
+import io.regatta.protocol.tensor.SharedPayload;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -136,7 +137,8 @@ class SharedPayloadsTest extends TensorStreamContract {
     int port = serve(s -> s.exceptionHandler(told::tryComplete).handler(f -> { }));
     loop.open(port, PATH, options, s -> {
       s.receiver(new Counting(1));
-      s.send(TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.PUSH).setSharedAt(0).setSharedBytes(64).build()));
+      s.send(TensorFrame.of(TensorMessage.newBuilder().setPush(Push.getDefaultInstance())
+          .setShared(SharedPayload.newBuilder().setBytes(64)).build()));
     });
     assertThat(get(told.future())).isInstanceOf(InvalidInput.class).hasMessageContaining("no memory has been taken");
   }

@@ -4,14 +4,15 @@ import static io.regatta.protocol.stream.Loop.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.stream.frame.TensorFrame;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.Push;
+import io.regatta.protocol.tensor.TensorMessage.BodyCase;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
@@ -76,11 +77,11 @@ abstract class TensorStreamContract {
         events.add(e.getMessage());
         over.complete();
       });
-      s.handler(f -> events.add(f.header().getKind()));
+      s.handler(f -> events.add(f.header().getBodyCase()));
       s.send(frame(10));
     });
     get(over.future());
-    assertThat(events).containsExactly(Kind.PUSH, "after it");
+    assertThat(events).containsExactly(BodyCase.PUSH, "after it");
   }
 
   @Test
@@ -218,6 +219,6 @@ abstract class TensorStreamContract {
   }
 
   static TensorFrame frame(int bytes) {
-    return new TensorFrame(TensorMessage.newBuilder().setKind(Kind.PUSH).setJob("j").build(), ByteBuffer.allocate(bytes));
+    return new TensorFrame(TensorMessage.newBuilder().setPush(Push.getDefaultInstance()).setJob("j").build(), ByteBuffer.allocate(bytes));
   }
 }

@@ -13,7 +13,7 @@ import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.stream.TensorStreamServer;
 import io.regatta.protocol.stream.frame.TensorFrame;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.Examples;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.regatta.protocol.trainer.TrainerGrpcService;
 import io.regatta.protocol.vertx.VertxLoop;
@@ -185,7 +185,7 @@ final class ExampleTransfer {
     stream.exceptionHandler(e -> fail(lost(peer[0], e)));
     stream.endHandler(v -> ended(peer[0], false));
     stream.handler(frame -> {
-      int from = frame.header().getRank();
+      int from = frame.header().getExamples().getRank();
       if (peer[0] == null) {
         if (from < 0 || from >= rank || peers.containsKey(from)) {
           stream.fail(new InvalidInput(name + ": trainer " + from + " opens no stream to it"));
@@ -238,12 +238,12 @@ final class ExampleTransfer {
   }
 
   private TensorFrame frame(long number, Parcel parcel) {
-    TensorMessage.Builder header = TensorMessage.newBuilder().setKind(Kind.EXAMPLES).setRank(rank).setTable(key)
-        .setRequest(number).setChunkCount(1);
+    Examples.Builder body = Examples.newBuilder().setExchange(key).setRank(rank).setNumber(number);
     if (parcel == null) {
-      return TensorFrame.of(header.setLast(true).build());
+      return TensorFrame.of(TensorMessage.newBuilder().setExamples(body.setLast(true)).build());
     }
-    return new TensorFrame(header.setOffset(parcel.from()).setTotal(parcel.to()).setRowCount(parcel.examples().rows()).build(),
+    body.setFromReplica(parcel.from()).setToReplica(parcel.to()).setExamples(parcel.examples().rows());
+    return new TensorFrame(TensorMessage.newBuilder().setExamples(body).build(),
         ByteBuffer.wrap(ExampleBytes.of(parcel.examples())));
   }
 
@@ -251,17 +251,18 @@ final class ExampleTransfer {
     if (over) {
       return;
     }
-    TensorMessage h = frame.header();
+    Examples h = frame.header().getExamples();
     try {
-      if (h.getKind() != Kind.EXAMPLES || !h.getTable().equals(key) || h.getRequest() != peer.received || peer.receivedAll) {
+      if (!frame.header().hasExamples() || !h.getExchange().equals(key) || h.getNumber() != peer.received || peer.receivedAll) {
         throw new InvalidInput(name + ": message " + peer.received + " of " + key + " was expected of trainer " + peer.rank
-            + ", but " + h.getKind() + " " + h.getRequest() + " of " + h.getTable() + " came; all trainers must do the same");
+            + ", but " + frame.header().getBodyCase() + " " + h.getNumber() + " of " + h.getExchange() + " came; all trainers must "
+            + "do the same");
       }
       peer.received++;
       peer.receivedAll = h.getLast();
       if (!h.getLast()) {
-        incoming.get(peer.rank).add(new Parcel((int) h.getOffset(), (int) h.getTotal(),
-            ExampleBytes.read(layout, h.getRowCount(), frame.read())));
+        incoming.get(peer.rank).add(new Parcel(h.getFromReplica(), h.getToReplica(),
+            ExampleBytes.read(layout, h.getExamples(), frame.read())));
       }
     } catch (RuntimeException | Error e) { // a refusal, or no memory for the examples: the peers must know
       fail(e);

@@ -6,8 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnknownFieldSet;
 import io.netty.buffer.ByteBuf;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.Push;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.testing.Messages;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.io.ByteArrayOutputStream;
@@ -156,7 +157,7 @@ class TensorFrameCodecTest {
     for (int i = 0; i < size; i++) {
       payload.put(i, (byte) (i * 7 + request));
     }
-    return new TensorFrame(TensorMessage.newBuilder().setKind(Kind.PUSH).setRequest(request).setJob("j").setStep(5)
-        .setTable("t").build(), payload);
+    return new TensorFrame(TensorMessage.newBuilder().setRequest(request).setJob("j").setPush(Push.newBuilder().setStep(5))
+        .setRows(Messages.rows("t", 3, 2)).build(), payload);
   }
 }
