@@ -17,6 +17,7 @@ import time
 
 import grpc
 import numpy as np
+from regatta import gather_pb2 as gt
 from regatta import parameter_server_pb2 as ps
 from regatta import parameter_server_pb2_grpc as ps_grpc
 from regatta import rendezvous_pb2 as rv
@@ -27,7 +28,6 @@ MASK = (1 << 64) - 1
 OWNER = 0x6f776e6572
 TABLE = "weights"
 BIAS = "bias"
-NAN = float("nan")
 SITTING_OUT = (1 << 63) - 1
 REFUSED = (grpc.StatusCode.ABORTED, grpc.StatusCode.FAILED_PRECONDITION)
 CHANNEL = [("grpc.max_receive_message_length", 8 << 20)]
@@ -141,13 +141,12 @@ class Group:
                 if e.code() in REFUSED and not self.over.is_set():
                     fail("the rendezvous has given this rank up: " + e.details())
 
-    def gather(self, key, numbers, **reduction):
-        payload = struct.pack(f"<{len(numbers)}d", *numbers)
+    def gather(self, key, payload, **reduction):
         return self.calls.Gather(rv.GatherRequest(key=key, payload=payload, **reduction, **self.me()))
 
-    def rows(self, key, values):
-        """All ranks' arrays, in the order of ranks."""
-        return [floats64(p) for p in self.gather(key, values).payloads]
+    def tell(self, key, message):
+        """All ranks' messages, in the order of ranks."""
+        return [type(message).FromString(p) for p in self.gather(key, message.SerializeToString()).payloads]
 
     def reduce(self, operation, values=()):
         """The sum over all ranks, in slices; without values a barrier. In sync mode nobody waits for its steps meanwhile."""
@@ -157,7 +156,8 @@ class Group:
         self.sync.sit_out()
         out = self.sum(key, values)
         open_from = self.sync.register()
-        resume = int(max(told[0] for told in self.rows(f"{key}/resume", [max(*open_from, self.step + 1)])))
+        mine = gt.ResumeStep(step=max(*open_from, self.step + 1))
+        resume = max(told.step for told in self.tell(f"{key}/resume", mine))
         self.sync.register(resume, [s for s, step in zip(self.sync.shards, open_from) if step < resume])
         self.step = resume - 1
         return out
@@ -166,7 +166,8 @@ class Group:
         attempt, at, out, first = 0, 0, [], None
         while True:
             sliced = key + (f"/again-{attempt}" if attempt else "") + (f"/from-{at}" if at else "")
-            reply = self.gather(sliced, values[at:at + 8192], reduce="sum", values=len(values))
+            part = values[at:at + 8192]
+            reply = self.gather(sliced, struct.pack(f"<{len(part)}d", *part), reduce="sum", values=len(values))
             first = first or list(reply.ranks)
             if first != list(reply.ranks):  # a rank was lost between two slices
                 attempt, at, out, first = attempt + 1, 0, [], None
@@ -180,13 +181,13 @@ class Group:
         """Waits until the lowest rank that can has done something for all; this one never can."""
         key, attempt, chosen = self.numbered(operation), 0, 0
         while chosen >= 0:
-            all_ranks = self.rows(f"{key}/{attempt}", [self.rank, -1])
-            for told in all_ranks:
-                if told[1] == 1:
-                    return told[2:]
-            chosen = next((int(told[0]) for told in all_ranks if told[1] == 0), -1)
+            ballots = self.tell(f"{key}/{attempt}", gt.ElectionBallot(candidate=self.rank))
+            for ballot in ballots:
+                if ballot.state == gt.ElectionBallot.DONE:
+                    return ballot.result
+            chosen = next((b.candidate for b in ballots if b.state == gt.ElectionBallot.ABLE), -1)
             attempt += 1
-        return []
+        return gt.ElectionResult()
 
     def numbered(self, operation):
         self.number += 1
@@ -406,7 +407,7 @@ def main():
         group.reduce("barrier")  # rank 0 has generated the data; nobody has registered
     model = Model(group, o.servers.split(","), o.trainers, o.mode)
     group.sync = model if o.mode == "sync" else None
-    group.rows("start", [group.rank, 1, 0, 0, 0, 0])  # this rank trains, from step 0; rank 0 has set the bias
+    group.tell("start", gt.StartReport(rank=group.rank, trains=True))  # from step 0; rank 0 has set the bias
     train = read(o.data + "/a9a", group.rank, o.trainers, o.batch)
     began, stalest, last = time.time(), 0, []
     for _ in range(o.epochs):
@@ -439,15 +440,16 @@ def main():
     group.beat()
     if group.sync:
         model.sit_out()
-    row = [group.rank, os.getpid(), steps, group.examples, seconds, stalest, 0, 0, loss[0] / loss[1], NAN, NAN, NAN]
-    there = group.rows("end of the run", row)
+    mine = gt.EndReport(rank=group.rank, process_id=os.getpid(), steps=steps, examples=group.examples, seconds=seconds,
+                        staleness_max=stalest, loss=loss[0] / loss[1])
+    there = group.tell("end of the run", mine)
     group.by_the_lowest("save")
     digest = group.by_the_lowest("hash of all parameters")
     group.by_the_lowest("result file")
     model.leave()
     group.leave()
-    print(f"rank {group.rank} has ended: {steps} steps, {group.examples} examples of {sum(int(r[3]) for r in there)}, "
-          f"loss of all {loss[0] / loss[1]:.4f}, hash {int(digest[0]):08x}{int(digest[1]):08x}", flush=True)
+    print(f"rank {group.rank} has ended: {steps} steps, {group.examples} examples of {sum(r.examples for r in there)}, "
+          f"loss of all {loss[0] / loss[1]:.4f}, hash {digest.digest:016x}", flush=True)
 
 
 if __name__ == "__main__":

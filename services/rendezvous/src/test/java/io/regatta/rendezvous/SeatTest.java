@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
-import com.google.protobuf.ByteString;
+import com.google.protobuf.Int32Value;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -58,12 +58,12 @@ class SeatTest {
     assertThat(second.incarnation()).isGreaterThan(first.incarnation());
 
     step.set(41);
-    Future<List<ByteString>> gather = on(() -> first.gather("barrier-0", new byte[] {7}));
+    Future<List<Int32Value>> gather = on(() -> first.gather("barrier-0", Int32Value.of(7)));
     while (!missing(first, "barrier-0").equals("trainer 1, step 41")) { // by the next heartbeat
       get(rendezvous.vertx.timer(50).mapEmpty());
     }
-    get(on(() -> second.gather("barrier-0", new byte[] {8})));
-    assertThat(get(gather)).extracting(bytes -> bytes.byteAt(0)).containsExactly((byte) 7, (byte) 8);
+    get(on(() -> second.gather("barrier-0", Int32Value.of(8))));
+    assertThat(get(gather)).extracting(Int32Value::getValue).containsExactly(7, 8);
     assertThat(missing(first, "barrier-0")).as("over").isEmpty();
     get(on(first::leave));
     get(on(second::leave));

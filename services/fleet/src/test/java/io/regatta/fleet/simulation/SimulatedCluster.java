@@ -1,5 +1,6 @@
 package io.regatta.fleet.simulation;
 
+import com.google.protobuf.Empty;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.ShardLink;
@@ -124,7 +125,7 @@ final class SimulatedCluster {
 
     /** Waits until all trainers have come here. */
     Future<Void> barrier(String key) {
-      return membership.gather(key, new byte[0]).mapEmpty();
+      return membership.gather(key, Empty.getDefaultInstance()).mapEmpty();
     }
   }
 }

@@ -1,16 +1,18 @@
 package io.regatta.node.group;
 
 import com.google.protobuf.ByteString;
-import io.regatta.core.error.RegattaException;
+import com.google.protobuf.Message;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.group.WorldSize;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.RepeatedCall;
+import io.regatta.protocol.GatheredMessages;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.GroupView;
@@ -224,9 +226,10 @@ public final class GroupMembership {
     return hosts;
   }
 
-  /** Gathers all active members' payloads in rank order, when all have given theirs. A key is used once. */
-  public Future<List<ByteString>> gather(String key, byte[] payload) {
-    return calls.gather(group, rank, incarnation, key, payload, 0).map(reply -> reply.getPayloadsList());
+  /** Gathers all active members' messages, of one type, in rank order, when all have given theirs. A key is used once. */
+  public <M extends Message> Future<List<M>> gather(String key, M mine) {
+    return calls.gather(group, rank, incarnation, key, mine.toByteArray(), 0)
+        .map(reply -> GatheredMessages.read(key, mine, reply.getPayloadsList()));
   }
 
   /**

@@ -12,6 +12,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.protocol.gather.StartReport;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.model.Engines;
 import io.regatta.trainer.optimizer.RegattaOptimizer;
@@ -84,17 +85,17 @@ public final class ModelRegistration {
         logBlocks(registered);
       }
       passes.requireResumable(start);
-      List<RankStart> started = started(session, RankStart.training(session, start.steps(), models.get(0)));
+      List<StartReport> started = started(session, StartReports.training(session, start.steps(), models.get(0)));
       if (session.isCollective()) {
         return amongRanks(session, registered, passes, start, started, drawn);
       }
-      RankStart first = started.get(0);
-      RankStart.requireAllTrain(job, registered.job().mode(), session.job().aggregator(), started);
-      RankStart.requireSameStep(job, started);
-      if (first.rank() != 0 || !first.trains()) { // no shard has its values, or some: all drew the same
+      StartReport first = started.get(0);
+      StartReports.requireAllTrain(job, registered.job().mode(), session.job().aggregator(), started);
+      StartReports.requireSameStep(job, started);
+      if (first.getRank() != 0 || !first.getTrains()) { // no shard has its values, or some: all drew the same
         begin(session, registered, start, at(replica, strategy, start), drawn);
       }
-      return new Registered(registered, start, run(start, first.run()));
+      return new Registered(registered, start, run(start, first.getRun()));
     });
     session.await(operation, session.connect(strategy, model));
     return all;
@@ -106,14 +107,14 @@ public final class ModelRegistration {
 
   /** All begin with what rank 0 has drawn; a newcomer to an elastic job has been given what the others have. */
   private static Registered amongRanks(TrainerSession session, ParameterClient registered, TrainingPasses passes,
-      StartingPoint start, List<RankStart> started, float[] drawn) {
+      StartingPoint start, List<StartReport> started, float[] drawn) {
     RankOperations ranks = session.ranks().orElseThrow();
     if (ranks.run() == 0) {
       String job = session.job().job();
-      RankStart.requireAllTrain(job, registered.job().mode(), false, started);
-      RankStart.requireSameStep(job, started);
-      RankStart.requireSameModel(job, started);
-      ranks.run(started.get(0).run());
+      StartReports.requireAllTrain(job, registered.job().mode(), false, started);
+      StartReports.requireSameStep(job, started);
+      StartReports.requireSameModel(job, started);
+      ranks.run(started.get(0).getRun());
     }
     ranks.calls().ofTheFirst("broadcast of initial values", drawn);
     if (!ranks.isGiven()) {
@@ -182,12 +183,12 @@ public final class ModelRegistration {
       throw new InvalidInput("job " + session.job().job() + ": the program made no trainer on rank " + session.trainer().rank()
           + ", but in mode collective every rank takes part in every step; make one on every rank");
     }
-    started(session, RankStart.abstaining(session));
+    started(session, StartReports.abstaining(session));
   }
 
   /** Waits for all; what they say is in rank order. */
-  private static List<RankStart> started(TrainerSession session, RankStart mine) {
-    return RankStart.ofRows(session.calls().gather("start of all trainers", "start", mine.toRow()));
+  private static List<StartReport> started(TrainerSession session, StartReport mine) {
+    return session.calls().gather("start of all trainers", "start", mine);
   }
 
   /** Which dense block lies where, once per job; of many only how many there are. */

@@ -1,10 +1,14 @@
 package io.regatta.trainer.run;
 
+import com.google.protobuf.Message;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.reduce.Elementwise;
+import io.regatta.protocol.gather.ElectionResult;
+import io.regatta.protocol.gather.ResumeStep;
+import io.regatta.protocol.tensor.ShrinkAck;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Parcel;
@@ -13,6 +17,7 @@ import io.regatta.trainer.session.RankCalls;
 import io.regatta.trainer.session.RankOperations;
 import io.regatta.trainer.session.TrainerSession;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
@@ -51,9 +56,8 @@ final class RankCollectives {
     double[] all = calls.reduce(operation, key, how, values);
     String back = "return from " + operation;
     long open = session.await(back, client.register());
-    double[] mine = {Math.max(open, group.steps().made())};
-    long resume = (long) calls.gather(back, key + "/resume", mine).stream()
-        .mapToDouble(of -> of[0]).max().orElseThrow();
+    ResumeStep mine = ResumeStep.newBuilder().setStep(Math.max(open, group.steps().made())).build();
+    long resume = calls.gather(back, key + "/resume", mine).stream().mapToLong(ResumeStep::getStep).max().orElseThrow();
     session.await(back, client.takePartFrom(resume));
     group.steps().resumeAt(resume);
     return all;
@@ -96,7 +100,7 @@ final class RankCollectives {
    * Has the lowest rank do something for all, as {@link RankCalls#byTheLowest}. All come from another call: nobody
    * trains meanwhile.
    */
-  double[] byTheLowest(String operation, Supplier<double[]> deed) {
+  Optional<ElectionResult> byTheLowest(String operation, Supplier<ElectionResult> deed) {
     return byTheLowest(operation, true, deed);
   }
 
@@ -106,7 +110,7 @@ final class RankCollectives {
    * @param able whether this rank can
    * @return nothing if no rank can
    */
-  double[] byTheLowest(String operation, boolean able, Supplier<double[]> deed) {
+  Optional<ElectionResult> byTheLowest(String operation, boolean able, Supplier<ElectionResult> deed) {
     return calls.byTheLowest(operation, operation + "-" + number++, able, deed);
   }
 
@@ -116,24 +120,26 @@ final class RankCollectives {
    * @param done whether it is one that the run has behind it, which is not asked for again
    */
   Shrunk shrink(BooleanSupplier done, LongFunction<Shrunk> ask) {
-    double[] told = byTheLowest("shrink", () -> {
+    Optional<ShrinkAck> told = byTheLowest("shrink", () -> {
       Shrunk s = done.getAsBoolean() ? null : ask.apply(shrinks + 1);
-      return s == null ? new double[0] : new double[] {s.byScore(), s.unseen(), s.expired(), s.left()};
-    });
-    if (told.length == 0) {
+      return s == null ? ElectionResult.getDefaultInstance() : ElectionResult.newBuilder().setShrunk(ShrinkAck.newBuilder()
+          .setByScore(s.byScore()).setUnseen(s.unseen()).setExpired(s.expired()).setLeft(s.left())).build();
+    }).filter(ElectionResult::hasShrunk).map(ElectionResult::getShrunk);
+    if (told.isEmpty()) {
       return Shrunk.NONE;
     }
     shrinks++;
-    return new Shrunk((long) told[0], (long) told[1], (long) told[2], (long) told[3]);
+    ShrinkAck all = told.get();
+    return new Shrunk(all.getByScore(), all.getUnseen(), all.getExpired(), all.getLeft());
   }
 
-  /** All active ranks' values in rank order, as the last thing: the rank does not come back to training. */
-  List<double[]> gatherLast(String operation, double[] values) {
+  /** All active ranks' messages in rank order, as the last thing: the rank does not come back to training. */
+  <M extends Message> List<M> gatherLast(String operation, M mine) {
     joinOthersSteps(operation);
     if (sitsOut()) {
       session.await(operation, session.client().orElseThrow().sitOut());
     }
-    return calls.gather(operation, operation, values);
+    return calls.gather(operation, operation, mine);
   }
 
   private boolean sitsOut() {

@@ -1,11 +1,14 @@
 package io.regatta.trainer.run;
 
+import io.regatta.protocol.gather.EarlierExamples;
+import io.regatta.protocol.gather.EndReport;
 import io.regatta.snapshot.ExampleCounts;
 import io.regatta.trainer.result.ExchangeFigures;
 import io.regatta.trainer.result.Figures;
+import java.util.function.DoubleConsumer;
 
 /**
- * The summary of one rank in a run, which the ranks exchange at its end; a fixed row of doubles. Immutable.
+ * The summary of one rank in a run, which the ranks exchange at its end. Immutable.
  *
  * @param examples of all its replicas
  * @param seconds of the replica that took longest, first step to last
@@ -16,19 +19,34 @@ import io.regatta.trainer.result.Figures;
 record RankStats(int rank, long processId, long steps, long examples, double seconds, ExchangeFigures exchange,
     Figures figures, ExampleCounts before) {
 
-  private static final int BEFORE = 12;
-
-  double[] toRow() {
-    return new double[] {rank, processId, steps, examples, seconds, exchange.stalenessMax(), exchange.clockLeadMax(),
-        exchange.skippedPushes(), figures.loss(), figures.auc(), figures.accuracy(), figures.logloss(),
-        before.trained(), before.repeated()};
+  /** Returns the message in which a rank sends this to the others. */
+  EndReport toReport() {
+    EndReport.Builder report = EndReport.newBuilder().setRank(rank).setProcessId(processId).setSteps(steps).setExamples(examples)
+        .setSeconds(seconds).setStalenessMax(exchange.stalenessMax()).setClockLeadMax(exchange.clockLeadMax())
+        .setSkippedPushes(exchange.skippedPushes());
+    put(figures.loss(), report::setLoss);
+    put(figures.auc(), report::setAuc);
+    put(figures.accuracy(), report::setAccuracy);
+    put(figures.logloss(), report::setLogloss);
+    if (!before.equals(ExampleCounts.NONE)) {
+      report.setEarlier(EarlierExamples.newBuilder().setTrained(before.trained()).setRepeated(before.repeated()));
+    }
+    return report.build();
   }
 
-  /** Reads a row; ranks of other implementations may omit the last two numbers. */
-  static RankStats ofRow(double[] r) {
-    return new RankStats((int) r[0], (long) r[1], (long) r[2], (long) r[3], r[4],
-        new ExchangeFigures((long) r[5], (long) r[6], (long) r[7]), new Figures(r[8], r[9], r[10], r[11]),
-        r.length > BEFORE + 1 ? new ExampleCounts((long) r[BEFORE], (long) r[BEFORE + 1], 0) : ExampleCounts.NONE);
+  private static void put(double figure, DoubleConsumer field) {
+    if (!Double.isNaN(figure)) {
+      field.accept(figure);
+    }
+  }
+
+  /** Returns the summary in a rank's message. */
+  static RankStats of(EndReport r) {
+    return new RankStats(r.getRank(), r.getProcessId(), r.getSteps(), r.getExamples(), r.getSeconds(),
+        new ExchangeFigures(r.getStalenessMax(), r.getClockLeadMax(), r.getSkippedPushes()),
+        new Figures(r.hasLoss() ? r.getLoss() : Double.NaN, r.hasAuc() ? r.getAuc() : Double.NaN,
+            r.hasAccuracy() ? r.getAccuracy() : Double.NaN, r.hasLogloss() ? r.getLogloss() : Double.NaN),
+        r.hasEarlier() ? new ExampleCounts(r.getEarlier().getTrained(), r.getEarlier().getRepeated(), 0) : ExampleCounts.NONE);
   }
 
   double examplesPerSecond() {

@@ -8,6 +8,7 @@ import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.metrics.BinaryMetrics;
+import io.regatta.protocol.gather.ElectionResult;
 import io.regatta.snapshot.SnapshotKind;
 import io.regatta.trainer.FetchHandler;
 import io.regatta.trainer.Progress;
@@ -26,7 +27,6 @@ import io.regatta.trainer.save.SavedModel;
 import io.regatta.trainer.session.TrainerSession;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -239,7 +239,7 @@ final class ReplicaWorker implements Worker {
     snapshots.handOver();
     context.group().collective(session, replica(), what, snapshots, all -> collectives.byTheLowest(what, () -> {
       taking.accept(all.get(0));
-      return new double[0];
+      return ElectionResult.getDefaultInstance();
     }));
     snapshots.drawAnew();
   }
@@ -278,14 +278,13 @@ final class ReplicaWorker implements Worker {
   private String written(String dir, FleetTrainer of, boolean able) {
     saves.begin();
     try {
-      double[] where = collectives.byTheLowest("save", able, () -> {
+      String saved = collectives.byTheLowest("save", able, () -> {
         SavedModel.write(Path.of(dir), session, of, progress);
         saves.saved(dir); // it is whole, even if nobody can be told
         saves.known().note(Path.of(dir), steps());
         model = dir;
-        return dir.chars().asDoubleStream().toArray();
-      });
-      String saved = Arrays.stream(where).mapToObj(c -> String.valueOf((char) c)).collect(Collectors.joining());
+        return ElectionResult.newBuilder().setDirectory(dir).build();
+      }).map(ElectionResult::getDirectory).orElse("");
       if (!saved.isEmpty()) {
         saves.saved(saved);
         saves.known().note(Path.of(dir), steps()); // here it may have another name than at the rank that has saved it

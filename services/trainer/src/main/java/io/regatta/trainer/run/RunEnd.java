@@ -2,6 +2,7 @@ package io.regatta.trainer.run;
 
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.gather.ElectionResult;
 import io.regatta.core.exchange.Mode;
 import io.regatta.snapshot.ExampleCounts;
 import io.regatta.trainer.config.JobConfig;
@@ -64,8 +65,8 @@ final class RunEnd {
     }
     ReplicaWorker first = workers.get(0);
     RankStats stats = stats(workers);
-    List<RankStats> ranks = collectives.gatherLast("end of the run", stats.toRow()).stream()
-        .map(RankStats::ofRow).toList();
+    List<RankStats> ranks = collectives.gatherLast("end of the run", stats.toReport()).stream()
+        .map(RankStats::of).toList();
     Set<Integer> there = ranks.stream().map(RankStats::rank).collect(Collectors.toSet());
     reached = there;
     session.group().reachedTheEnd(there);
@@ -100,27 +101,25 @@ final class RunEnd {
     collectives.byTheLowest("result file", resultFile != null, () -> {
       resultFile.write(end);
       LOG.info("trainer {} has written the result of job {} to {}", end.rank(), end.job(), resultFile);
-      return new double[0];
+      return ElectionResult.getDefaultInstance();
     });
   }
 
   /** Returns the hash of all parameters; empty if no rank trains. */
   private String hash() {
     Optional<ParameterClient> client = session.client();
-    double[] halves = collectives.byTheLowest("hash of all parameters", client.isPresent(), () -> {
-      long digest = session.await("hash of all parameters", client.orElseThrow().digest());
-      return new double[] {digest >>> 32, digest & 0xffff_ffffL};
-    });
-    if (session.isCollective() && halves.length > 0) {
-      requireSame(halves, client.orElseThrow());
+    Optional<Long> digest = collectives.byTheLowest("hash of all parameters", client.isPresent(), () -> ElectionResult.newBuilder()
+        .setDigest(session.await("hash of all parameters", client.orElseThrow().digest())).build())
+        .filter(ElectionResult::hasDigest).map(ElectionResult::getDigest);
+    if (session.isCollective() && digest.isPresent()) {
+      requireSame(digest.get(), client.orElseThrow());
     }
-    return halves.length == 0 ? "" : String.format(Locale.ROOT, "%08x%08x", (long) halves[0], (long) halves[1]);
+    return digest.map(of -> String.format(Locale.ROOT, "%016x", of)).orElse("");
   }
 
   /** Checks, in collective mode, that each rank's copy of the parameters is the same. */
-  private void requireSame(double[] halves, ParameterClient client) {
-    long own = session.await("hash of this rank's parameters", client.digest());
-    if (own >>> 32 != (long) halves[0] || (own & 0xffff_ffffL) != (long) halves[1]) {
+  private void requireSame(long digest, ParameterClient client) {
+    if (session.await("hash of this rank's parameters", client.digest()) != digest) {
       throw new IllegalStateException("trainer " + session.trainer().rank() + " has other parameters at the end than the lowest "
           + "rank; steps have not been the same on both");
     }

@@ -8,6 +8,7 @@ import io.regatta.node.address.ServicePort;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.gather.ExampleEndpoint;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamClient;
@@ -109,18 +110,18 @@ final class ExampleTransfer {
   /**
    * Does it.
    *
-   * @param gather tells this trainer's values to all, and gives theirs in rank order
+   * @param gather tells all where this trainer is reached, and gives where they are, in rank order
    * @return what came, by rank
    */
-  Future<List<List<Parcel>>> run(Function<double[], Future<List<double[]>>> gather) {
+  Future<List<List<Parcel>>> run(Function<ExampleEndpoint, Future<List<ExampleEndpoint>>> gather) {
     client = new TensorStreamClient(vertx, options);
     GrpcCalls calls = new GrpcCalls(vertx);
     calls.service(TrainerGrpcService.SERVICE_DESCRIPTOR, () -> !over);
     port = ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(TensorStreamServer.handler(vertx,
             Map.of(StreamPaths.TRAINER, this::accept), calls, options)),
             bind, 0, name, "port", options, host);
-    port.compose(listening -> over ? Future.<List<double[]>>failedFuture(name + " has given the exchange up")
-            : gather.apply(address(listening.port())))
+    port.compose(listening -> over ? Future.<List<ExampleEndpoint>>failedFuture(name + " has given the exchange up")
+            : gather.apply(ExampleEndpoint.newBuilder().setRank(rank).setHost(host).setPort(listening.port()).build()))
         .onSuccess(this::connect)
         .onFailure(this::fail);
     return result.future().eventually(this::close);
@@ -131,17 +132,7 @@ final class ExampleTransfer {
     fail(why);
   }
 
-  private double[] address(int port) {
-    double[] values = new double[2 + host.length()];
-    values[0] = rank;
-    values[1] = port;
-    for (int i = 0; i < host.length(); i++) {
-      values[2 + i] = host.charAt(i);
-    }
-    return values;
-  }
-
-  private void connect(List<double[]> addresses) {
+  private void connect(List<ExampleEndpoint> addresses) {
     if (over) {
       return;
     }
@@ -151,14 +142,10 @@ final class ExampleTransfer {
       return;
     }
     deadline = VertxLoop.of(context).after(options.connectTimeoutMillis() + CLOSE_MILLIS, this::checkConnected);
-    for (double[] address : addresses) {
-      int to = (int) address[0];
+    for (ExampleEndpoint address : addresses) {
+      int to = address.getRank();
       if (to > rank && !over) {
-        StringBuilder there = new StringBuilder();
-        for (int i = 2; i < address.length; i++) {
-          there.append((char) address[i]);
-        }
-        client.open(there.toString(), (int) address[1], StreamPaths.TRAINER)
+        client.open(address.getHost(), address.getPort(), StreamPaths.TRAINER)
             .onSuccess(stream -> begin(new Peer(stream, to))).onFailure(e -> fail(lost(to, e)));
       }
     }

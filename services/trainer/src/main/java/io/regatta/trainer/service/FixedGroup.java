@@ -1,5 +1,6 @@
 package io.regatta.trainer.service;
 
+import com.google.protobuf.Message;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -161,13 +162,8 @@ final class FixedGroup implements TrainerGroup, GatheredCalls.Meeting {
   }
 
   @Override
-  public CompletableFuture<List<double[]>> gather(String key, double[] values) {
-    return peers.gathering(key, loop.call(() -> gathered(key, values).onFailure(this::metNobody)));
-  }
-
-  private Future<List<double[]>> gathered(String key, double[] values) {
-    return member.gather(key, Float64s.bytes(values).toByteArray())
-        .map(all -> all.stream().map(Float64s::values).toList());
+  public <M extends Message> CompletableFuture<List<M>> gather(String key, M mine) {
+    return peers.gathering(key, loop.call(() -> member.gather(key, mine).onFailure(this::metNobody)));
   }
 
   @Override
@@ -185,7 +181,7 @@ final class FixedGroup implements TrainerGroup, GatheredCalls.Meeting {
     return peers.gathering(key, loop.call(() -> {
       transfer = new ExampleTransfer(node.vertx(), node.bind(), node.host(), streams(), name(), rank(), key, layout,
           outgoing);
-      return transfer.run(mine -> gathered(key, mine));
+      return transfer.run(mine -> member.gather(key, mine));
     }));
   }
 

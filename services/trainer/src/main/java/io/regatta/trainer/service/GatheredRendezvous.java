@@ -1,8 +1,5 @@
 package io.regatta.trainer.service;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import com.google.protobuf.ByteString;
 import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
 import io.regatta.collective.Rendezvous;
@@ -12,13 +9,14 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Node;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.directory.Directory;
+import io.regatta.protocol.gather.PeerEndpoint;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 /**
  * The meeting of the trainers of a job that is not elastic: they are members of its group at the rendezvous service
@@ -51,41 +49,38 @@ final class GatheredRendezvous implements Rendezvous {
   @Override
   public Future<Seat> join(Joining joining) {
     return aggregators()
-        .compose(sums -> group.gather(KEY, (group.generation() + " " + joining.endpoint() + sums).getBytes(UTF_8)))
-        .map(told -> new OnlyGeneration(place(group.rank(), job.job(), job.trainers(), who,
-            told.stream().map(ByteString::toStringUtf8).toList())));
+        .compose(sums -> group.gather(KEY, PeerEndpoint.newBuilder().setGeneration(group.generation()).setEndpoint(joining.endpoint())
+            .addAllAggregators(sums).build()))
+        .map(told -> new OnlyGeneration(place(group.rank(), job.job(), job.trainers(), who, told)));
   }
 
-  /** Those that rank 0 sees sum for all ranks: each endpoint behind a space. */
-  private Future<String> aggregators() {
+  /** Returns the endpoints of the aggregators that sum for all ranks, as rank 0 sees them. */
+  private Future<Collection<String>> aggregators() {
     if (!job.aggregator() || group.rank() > 0 || job.trainers() == 1) {
-      return Future.succeededFuture("");
+      return Future.succeededFuture(List.of());
     }
     return node.directory().awaitAny(Directory.GRADIENT_AGGREGATOR, node.config().readyTimeout(), who)
         .map(found -> {
           Map<String, String> byHost = new TreeMap<>(); // of each the latest: one that has died may still stand there
           Directory.latestFirst(found).forEach(of -> byHost.putIfAbsent(of.host(), of.endpoint()));
-          return byHost.values().stream().map(endpoint -> " " + endpoint).collect(Collectors.joining());
+          return byHost.values();
         });
   }
 
   /**
    * Returns the place of a rank.
    *
-   * @param told by rank: generation and endpoint, of rank 0 the aggregators' endpoints too; the highest generation is
-   *     the one that they form, for all hear the same
+   * @param told by rank; the highest generation is the one that they form, for all hear the same
    */
-  static Membership place(int rank, String job, int trainers, String who, List<String> told) {
+  static Membership place(int rank, String job, int trainers, String who, List<PeerEndpoint> told) {
     if (told.size() < trainers) {
       throw new PeerLost(who + ": only " + told.size() + " of " + trainers + " trainers are left to exchange gradients "
           + "with; start the job again");
     }
-    List<List<String>> words = told.stream().map(line -> List.of(line.split(" "))).toList();
-    long generation = words.stream().mapToLong(of -> Long.parseLong(of.get(0))).max().orElseThrow();
-    List<String> first = words.get(0);
-    List<String> endpoints = words.stream().map(of -> of.get(1)).toList();
+    long generation = told.stream().mapToLong(PeerEndpoint::getGeneration).max().orElseThrow();
+    List<String> endpoints = told.stream().map(PeerEndpoint::getEndpoint).toList();
     checkReachable(who, endpoints);
-    return new Membership(job, generation, rank, endpoints, first.subList(2, first.size()));
+    return new Membership(job, generation, rank, endpoints, List.copyOf(told.get(0).getAggregatorsList()));
   }
 
   /** Said by all at once, where else some would wait for streams that nobody can open. */

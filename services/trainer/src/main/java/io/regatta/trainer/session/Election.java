@@ -1,7 +1,10 @@
 package io.regatta.trainer.session;
 
-import java.util.Arrays;
+import io.regatta.protocol.gather.ElectionBallot;
+import io.regatta.protocol.gather.ElectionBallot.State;
+import io.regatta.protocol.gather.ElectionResult;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
@@ -10,27 +13,18 @@ import java.util.function.Supplier;
  */
 final class Election {
 
-  /** Places in what a rank says; what it tells the others follows. */
-  private static final int SELF = 0;
-  private static final int STATE = 1;
-  private static final int TOLD = 2;
-
-  private static final int UNABLE = -1;
-  private static final int ABLE = 0;
-  private static final int DONE = 1;
-
   private Election() {}
 
-  /** One exchange of what the ranks say; those that are lost meanwhile say nothing. */
+  /** One exchange of ballots; ranks that are lost meanwhile give none. */
   interface Round {
 
     /**
-     * Gathers what all ranks say.
+     * Gathers the ballots of all ranks.
      *
      * @param number of the round, from 0
      * @return in the order of ranks
      */
-    List<double[]> gather(int number, double[] mine);
+    List<ElectionBallot> gather(int number, ElectionBallot mine);
   }
 
   /**
@@ -39,25 +33,23 @@ final class Election {
    * @param self number that this rank alone has
    * @param first whether it is the lowest of all ranks, which begins without being asked
    */
-  static double[] byTheLowest(double self, boolean first, boolean able, Supplier<double[]> deed, Round round) {
+  static Optional<ElectionResult> byTheLowest(long self, boolean first, boolean able, Supplier<ElectionResult> deed, Round round) {
     boolean chosen = able && first;
     for (int number = 0; ; number++) {
-      double[] told = chosen ? deed.get() : new double[0];
-      double[] mine = new double[TOLD + told.length];
-      mine[SELF] = self;
-      mine[STATE] = chosen ? DONE : able ? ABLE : UNABLE;
-      System.arraycopy(told, 0, mine, TOLD, told.length);
-      List<double[]> all = round.gather(number, mine);
-      for (double[] of : all) {
-        if (of[STATE] == DONE) {
-          return Arrays.copyOfRange(of, TOLD, of.length);
-        }
+      ElectionBallot.Builder mine = ElectionBallot.newBuilder().setCandidate(self).setState(able ? State.ABLE : State.UNABLE);
+      if (chosen) {
+        mine.setState(State.DONE).setResult(deed.get());
       }
-      List<double[]> candidates = all.stream().filter(of -> of[STATE] == ABLE).toList();
-      if (candidates.isEmpty()) {
-        return new double[0];
+      List<ElectionBallot> all = round.gather(number, mine.build());
+      Optional<ElectionBallot> done = all.stream().filter(of -> of.getState() == State.DONE).findFirst();
+      if (done.isPresent()) {
+        return done.map(ElectionBallot::getResult);
       }
-      chosen = candidates.get(0)[SELF] == self;
+      Optional<ElectionBallot> candidate = all.stream().filter(of -> of.getState() == State.ABLE).findFirst();
+      if (candidate.isEmpty()) {
+        return Optional.empty();
+      }
+      chosen = candidate.get().getCandidate() == self;
     }
   }
 }

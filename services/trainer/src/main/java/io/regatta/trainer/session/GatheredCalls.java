@@ -1,8 +1,11 @@
 package io.regatta.trainer.session;
 
+import com.google.protobuf.Message;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.core.reduce.SlicedReduce;
+import io.regatta.protocol.gather.ElectionResult;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -19,10 +22,10 @@ public final class GatheredCalls implements RankCalls {
   public interface Meeting {
 
     /**
-     * Completes when every active rank has called it with the same key, with all their values in rank order. A key is
+     * Completes when every active rank has called it with the same key, with all their messages in rank order. A key is
      * used once.
      */
-    CompletableFuture<List<double[]>> gather(String key, double[] values);
+    <M extends Message> CompletableFuture<List<M>> gather(String key, M mine);
 
     /**
      * Completes when every active rank has called it with the same key, with all their slices reduced to one in rank
@@ -47,7 +50,7 @@ public final class GatheredCalls implements RankCalls {
   }
 
   @Override
-  public List<double[]> gather(String operation, String key, double[] mine) {
+  public <M extends Message> List<M> gather(String operation, String key, M mine) {
     return waiting.await(operation, meeting.gather(key, mine));
   }
 
@@ -62,7 +65,7 @@ public final class GatheredCalls implements RankCalls {
   }
 
   @Override
-  public double[] byTheLowest(String operation, String key, boolean able, Supplier<double[]> deed) {
+  public Optional<ElectionResult> byTheLowest(String operation, String key, boolean able, Supplier<ElectionResult> deed) {
     return Election.byTheLowest(rank, rank == 0, able, deed,
         (round, mine) -> gather(operation, key + "/" + round, mine));
   }

@@ -1,5 +1,6 @@
 package io.regatta.trainer.session;
 
+import com.google.protobuf.Message;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.reduce.Elementwise;
 import java.util.List;
@@ -36,8 +37,8 @@ final class LoneTrainer implements JobGroup, GatheredCalls.Meeting {
   }
 
   @Override
-  public CompletableFuture<List<double[]>> gather(String key, double[] values) {
-    return CompletableFuture.completedFuture(List.of(values));
+  public <M extends Message> CompletableFuture<List<M>> gather(String key, M mine) {
+    return CompletableFuture.completedFuture(List.of(mine));
   }
 
   @Override

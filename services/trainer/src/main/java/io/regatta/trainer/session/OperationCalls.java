@@ -1,11 +1,17 @@
 package io.regatta.trainer.session;
 
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Message;
 import io.regatta.core.reduce.Elementwise;
+import io.regatta.protocol.GatheredMessages;
+import io.regatta.protocol.gather.ElectionResult;
 import java.nio.ByteBuffer;
 import java.nio.DoubleBuffer;
 import java.nio.FloatBuffer;
+import java.nio.LongBuffer;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -48,25 +54,36 @@ public final class OperationCalls implements RankCalls {
 
   /** The same; only this rank's values in a call that is behind. Calls are matched by their order. */
   @Override
-  public List<double[]> gather(String operation, String key, double[] mine) {
-    RankOperation.Result result = call(() -> gathered(operation, mine));
-    return result == null ? List.of(mine) : values(result);
+  public <M extends Message> List<M> gather(String operation, String key, M mine) {
+    RankOperation.Result result = call(() -> gathered(operation, longs(mine)));
+    return result == null ? List.of(mine) : messages(operation, mine, result);
   }
 
-  private static List<double[]> values(RankOperation.Result result) {
-    return Recovery.unpacked(result.longs()).stream()
-        .map(bits -> Arrays.stream(bits).mapToDouble(Double::longBitsToDouble).toArray()).toList();
+  private static <M extends Message> List<M> messages(String operation, M mine, RankOperation.Result result) {
+    return GatheredMessages.read(operation, mine, Recovery.unpacked(result.longs()).stream().map(OperationCalls::bytes).toList());
   }
 
-  private static long[] bits(double[] values) {
-    return Arrays.stream(values).mapToLong(Double::doubleToRawLongBits).toArray();
+  /** The bytes of a message, eight in a number, behind how many they are. */
+  private static long[] longs(Message message) {
+    int size = message.getSerializedSize();
+    ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES * (1 + (size + Long.BYTES - 1) / Long.BYTES)).putLong(size);
+    message.toByteString().copyTo(bytes);
+    long[] longs = new long[bytes.capacity() / Long.BYTES];
+    bytes.rewind().asLongBuffer().get(longs);
+    return longs;
   }
 
-  private RankOperation.Result gathered(String what, double[] mine) {
+  private static ByteString bytes(long[] longs) {
+    ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES * longs.length);
+    bytes.asLongBuffer().put(LongBuffer.wrap(longs));
+    return ByteString.copyFrom(bytes.position(Long.BYTES).limit(Long.BYTES + (int) longs[0]));
+  }
+
+  private RankOperation.Result gathered(String what, long[] mine) {
     return rank.perform(new Part(what) {
       @Override
       public Result attempt() {
-        return new Result(Recovery.packed(parts(what, bits(mine))), new float[0]);
+        return new Result(Recovery.packed(parts(what, mine)), new float[0]);
       }
     });
   }
@@ -92,18 +109,19 @@ public final class OperationCalls implements RankCalls {
 
   @Override
   public double[] reduce(String operation, String key, Elementwise how, double[] values) {
-    return how.reduce(gather(operation, key, values).stream().map(DoubleBuffer::wrap).toList());
+    RankOperation.Result result = call(() -> gathered(operation, Arrays.stream(values).mapToLong(Double::doubleToRawLongBits).toArray()));
+    return result == null ? how.reduce(List.of(DoubleBuffer.wrap(values))) : how.reduce(Recovery.unpacked(result.longs()).stream()
+        .map(bits -> DoubleBuffer.wrap(Arrays.stream(bits).mapToDouble(Double::longBitsToDouble).toArray())).toList());
   }
 
   /** The same; nothing, and not done, in a call that is behind. */
   @Override
-  public double[] byTheLowest(String operation, String key, boolean able, Supplier<double[]> deed) {
-    RankOperation.Result result = call(() -> {
-      double[] told = Election.byTheLowest(rank.life(), peers.rank() == 0, able, deed,
-          (round, mine) -> values(gathered(operation, mine)));
-      return new RankOperation.Result(bits(told), new float[0]);
-    });
-    return result == null ? new double[0] : Arrays.stream(result.longs()).mapToDouble(Double::longBitsToDouble).toArray();
+  public Optional<ElectionResult> byTheLowest(String operation, String key, boolean able, Supplier<ElectionResult> deed) {
+    RankOperation.Result result = call(() -> Election.byTheLowest(rank.life(), peers.rank() == 0, able, deed,
+        (round, mine) -> messages(operation, mine, gathered(operation, longs(mine))))
+        .map(told -> new RankOperation.Result(longs(told), new float[0])).orElse(RankOperation.Result.NONE));
+    return result == null || result.longs().length == 0 ? Optional.empty()
+        : Optional.of(GatheredMessages.read(operation, ElectionResult.getDefaultInstance(), List.of(bytes(result.longs()))).get(0));
   }
 
   /** Makes values that are each rank's own (running means) their mean over all ranks, in place. */

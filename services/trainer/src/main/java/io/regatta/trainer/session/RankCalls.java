@@ -1,7 +1,10 @@
 package io.regatta.trainer.session;
 
+import com.google.protobuf.Message;
 import io.regatta.core.reduce.Elementwise;
+import io.regatta.protocol.gather.ElectionResult;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
@@ -12,13 +15,13 @@ import java.util.function.Supplier;
 public interface RankCalls {
 
   /**
-   * Gathers each rank's values; they may differ in length.
+   * Gathers one message of each rank, all of one type.
    *
    * @param operation for messages
    * @param key by which the ranks' calls are matched where that is not done by their order; each once
    * @return in the order of ranks
    */
-  List<double[]> gather(String operation, String key, double[] mine);
+  <M extends Message> List<M> gather(String operation, String key, M mine);
 
   /**
    * Reduces all ranks' arrays, which are of one length, in the order of ranks; all elements come from the same ranks.
@@ -32,5 +35,5 @@ public interface RankCalls {
    * @param able whether this rank can
    * @return empty if no rank can
    */
-  double[] byTheLowest(String operation, String key, boolean able, Supplier<double[]> deed);
+  Optional<ElectionResult> byTheLowest(String operation, String key, boolean able, Supplier<ElectionResult> deed);
 }

@@ -1,5 +1,6 @@
 package io.regatta.trainer.run;
 
+import com.google.protobuf.Message;
 import io.regatta.core.client.LocalShardLink;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.dense.DenseMemory;
@@ -51,7 +52,7 @@ public final class SharedShards implements AutoCloseable {
 
   private final ExecutorService owner = Executors.newSingleThreadExecutor(r -> new Thread(r, "shards"));
   private final List<ParameterShard> shards = new ArrayList<>();
-  private final Map<String, Gather> gathers = new HashMap<>();
+  private final Map<String, Gather<?>> gathers = new HashMap<>();
   private final JobConfig job;
   private volatile boolean lostAtTheEnd;
   /** Pushes of each link to the last shard until it breaks. */
@@ -62,7 +63,7 @@ public final class SharedShards implements AutoCloseable {
   private final List<Session> sessions = new ArrayList<>();
   private final List<CompletableFuture<RunResult>> results = new ArrayList<>();
 
-  private record Gather(Map<Integer, double[]> values, CompletableFuture<List<double[]>> done) {}
+  private record Gather<T>(Map<Integer, T> values, CompletableFuture<List<T>> done) {}
 
   public SharedShards(JobConfig job) {
     this.job = job;
@@ -259,11 +260,16 @@ public final class SharedShards implements AutoCloseable {
     }
 
     @Override
-    public CompletableFuture<List<double[]>> gather(String key, double[] values) {
-      CompletableFuture<List<double[]>> answer = new CompletableFuture<>();
+    public <M extends Message> CompletableFuture<List<M>> gather(String key, M mine) {
+      return gathered(key, mine);
+    }
+
+    private <T> CompletableFuture<List<T>> gathered(String key, T mine) {
+      CompletableFuture<List<T>> answer = new CompletableFuture<>();
       owner.execute(() -> {
-        Gather g = gathers.computeIfAbsent(key, k -> new Gather(new TreeMap<>(), new CompletableFuture<>()));
-        g.values.put(id.rank(), values);
+        @SuppressWarnings("unchecked") // all ranks give the same type for a key
+        Gather<T> g = (Gather<T>) gathers.computeIfAbsent(key, k -> new Gather<T>(new TreeMap<>(), new CompletableFuture<>()));
+        g.values.put(id.rank(), mine);
         g.done.thenAccept(answer::complete);
         if (g.values.size() == job.trainers()) {
           g.done.complete(List.copyOf(g.values.values()));
@@ -274,7 +280,7 @@ public final class SharedShards implements AutoCloseable {
 
     @Override
     public CompletableFuture<GatheredCalls.Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
-      return gather(key, slice).thenApply(all -> new GatheredCalls.Reduced(
+      return gathered(key, slice).thenApply(all -> new GatheredCalls.Reduced(
           how.reduce(all.stream().map(DoubleBuffer::wrap).toList()),
           IntStream.range(0, all.size()).boxed().toList()));
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.gather.ExampleEndpoint;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Parcel;
@@ -34,8 +35,8 @@ class ExampleTransferTest {
   private final Vertx vertx = Vertx.vertx();
   private final List<Context> loops = new ArrayList<>();
   private final List<ExampleTransfer> transfers = new ArrayList<>();
-  private final TreeMap<Integer, double[]> told = new TreeMap<>();
-  private final List<Promise<List<double[]>>> waiting = new ArrayList<>();
+  private final TreeMap<Integer, ExampleEndpoint> told = new TreeMap<>();
+  private final List<Promise<List<ExampleEndpoint>>> waiting = new ArrayList<>();
 
   @AfterEach
   void close() throws Exception {
@@ -43,11 +44,11 @@ class ExampleTransferTest {
   }
 
   /** What the rendezvous does: completes for all when all have come. */
-  private Future<List<double[]>> gather(double[] mine, int ranks) {
-    Promise<List<double[]>> promise = Promise.promise();
-    List<Promise<List<double[]>>> all;
+  private Future<List<ExampleEndpoint>> gather(ExampleEndpoint mine, int ranks) {
+    Promise<List<ExampleEndpoint>> promise = Promise.promise();
+    List<Promise<List<ExampleEndpoint>>> all;
     synchronized (told) {
-      told.put((int) mine[0], mine);
+      told.put(mine.getRank(), mine);
       waiting.add(promise);
       all = told.size() == ranks ? List.copyOf(waiting) : List.of();
     }

@@ -3,18 +3,24 @@ package io.regatta.trainer.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.protobuf.Empty;
+import com.google.protobuf.Int32Value;
+import com.google.protobuf.ListValue;
+import com.google.protobuf.Value;
 import io.regatta.core.collective.WireType;
 import io.regatta.core.data.Spans;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.testing.TestClock;
+import io.regatta.protocol.gather.ElectionResult;
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -82,7 +88,7 @@ class RankOperationsTest {
     List<Double> sums = new ArrayList<>();
     try {
       rank.enter();
-      rank.calls().gather("start", "start", new double[] {member.rank()});
+      rank.calls().gather("start", "start", Int32Value.of(member.rank()));
       rank.keeps(model, "collective.store");
       for (int pass = 0; pass < PASSES; pass++) {
         if (rank.passes().begin(EXAMPLES, BATCH, false)) {
@@ -92,9 +98,9 @@ class RankOperationsTest {
         }
         for (int call = 0; call < 3; call++) {
           double mine = model.parameter;
-          List<double[]> all = rank.calls().gather("call", "call", new double[] {mine, call});
-          double[] same = {mine, call};
-          assertThat(all).hasSizeBetween(1, MAX).allSatisfy(of -> assertThat(of).containsExactly(same));
+          ListValue same = ListValue.newBuilder().addValues(Value.newBuilder().setNumberValue(mine))
+              .addValues(Value.newBuilder().setNumberValue(call)).build();
+          assertThat(rank.calls().gather("call", "call", same)).hasSizeBetween(1, MAX).containsOnly(same);
           sums.add(mine);
         }
         float[] mean = {(float) model.parameter};
@@ -106,9 +112,8 @@ class RankOperationsTest {
         assertThat((double) first[0]).as("rank 0's, or this one's own if the call is behind")
             .isIn(model.parameter, -1.0);
         sums.add((double) first[0]);
-        double[] told = rank.calls().byTheLowest("deed", "deed", member.rank() % 2 == 0,
-            () -> new double[] {model.parameter});
-        assertThat(told.length == 0 || told[0] == model.parameter).isTrue();
+        ElectionResult sum = ElectionResult.newBuilder().setDigest(Double.doubleToLongBits(model.parameter)).build();
+        assertThat(rank.calls().byTheLowest("deed", "deed", member.rank() % 2 == 0, () -> sum)).isIn(Optional.empty(), Optional.of(sum));
       }
       return new End(model.parameter, model.steps, sums, false);
     } catch (Cancelled e) {
@@ -267,15 +272,15 @@ class RankOperationsTest {
     Alone alone = new Alone();
     RankOperations rank = new RankOperations(TestClock.at(0), "trainer", alone, new Awaiting()::await);
     rank.enter();
-    rank.calls().gather("first", "first", new double[] {1});
+    rank.calls().gather("first", "first", Int32Value.of(1));
     alone.lost = true;
     alone.unformed = 7;
-    rank.calls().gather("second", "second", new double[] {2});
+    rank.calls().gather("second", "second", Int32Value.of(2));
     assertThat(alone.inVain).containsExactly(false, true, true, true, true, true, true, true);
     assertThat(alone.pauses).containsExactly(100L, 200L, 400L, 800L, 1600L, 3200L, 3200L);
     alone.lost = true;
     alone.unformed = 1;
-    rank.calls().gather("third", "third", new double[] {3});
+    rank.calls().gather("third", "third", Int32Value.of(3));
     assertThat(alone.inVain.subList(8, alone.inVain.size())).containsExactly(false, true);
     assertThat(alone.pauses.subList(7, alone.pauses.size())).containsExactly(100L);
   }
@@ -286,7 +291,7 @@ class RankOperationsTest {
     alone.elastic = false;
     RankOperations rank = new RankOperations(TestClock.at(0), "trainer", alone, new Awaiting()::await);
     alone.lost = true;
-    assertThatThrownBy(() -> rank.calls().gather("first", "first", new double[] {1})).isInstanceOf(PeerLost.class);
+    assertThatThrownBy(() -> rank.calls().gather("first", "first", Int32Value.of(1))).isInstanceOf(PeerLost.class);
     assertThat(alone.inVain).as("asked for another generation").isEmpty();
   }
 
@@ -331,7 +336,7 @@ class RankOperationsTest {
     RankOperations rank = new RankOperations(TestClock.at(0), "trainer", member, new Awaiting()::await);
     rank.enter();
     rank.calls().ofTheFirst("values", new float[1000]);
-    rank.calls().gather("another", "another", new double[0]);
+    rank.calls().gather("another", "another", Empty.getDefaultInstance());
     assertThat(rank.passes().told(false)).hasSizeLessThan(50);
   }
 

@@ -1,0 +1,76 @@
+package io.regatta.trainer.rank;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.loop.Clock;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.protocol.gather.StartReport;
+import io.regatta.trainer.session.TrainerSession;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * What the ranks tell each other at the start of a run ({@link StartReport}), and what they must agree on. Stateless.
+ */
+final class StartReports {
+
+  private static final int RANDOM_BITS = 12;
+
+  private StartReports() {}
+
+  /** Returns the report of a rank that trains this model from this step on. */
+  static StartReport training(TrainerSession session, long step, ModelSpec model) {
+    return of(session).setTrains(true).setStep(step).setModel(model.digest()).build();
+  }
+
+  /** Returns the report of a rank that ends its run without having trained. */
+  static StartReport abstaining(TrainerSession session) {
+    return of(session).build();
+  }
+
+  private static StartReport.Builder of(TrainerSession session) {
+    return StartReport.newBuilder().setRank(session.trainer().rank()).setRun(newRun(session.clock()));
+  }
+
+  /** Returns the time in ms, and random bits below it. */
+  private static long newRun(Clock clock) {
+    return clock.epochMillis() << RANDOM_BITS | ThreadLocalRandom.current().nextLong(1 << RANDOM_BITS);
+  }
+
+  /** Ranks that see different snapshots would not train the same job. */
+  static void requireSameStep(String job, List<StartReport> ranks) {
+    StartReport first = ranks.get(0);
+    for (StartReport of : ranks) {
+      if (of.getTrains() && of.getStep() != first.getStep()) {
+        throw new InvalidInput("job " + job + ": trainer " + first.getRank() + " goes on at step " + first.getStep() + ", trainer "
+            + of.getRank() + " at step " + of.getStep() + "; all must see the same snapshots: name a directory that they share");
+      }
+    }
+  }
+
+  /** Where there are servers, these refuse a trainer of another model. */
+  static void requireSameModel(String job, List<StartReport> ranks) {
+    StartReport first = ranks.get(0);
+    for (StartReport of : ranks) {
+      if (!of.getModel().equals(first.getModel())) {
+        throw new InvalidInput("job " + job + ": trainers " + first.getRank() + " and " + of.getRank()
+            + " train different models (variables, shapes, optimizer or seed); start all with the same program and job");
+      }
+    }
+  }
+
+  /**
+   * Where steps wait for every rank, they would wait for ever for one that makes none.
+   *
+   * @param aggregator whether the ranks' pushes are summed before they come to the shards
+   */
+  static void requireAllTrain(String job, Mode mode, boolean aggregator, List<StartReport> ranks) {
+    boolean waits = mode.waitsForOthers(aggregator);
+    List<Integer> absent = ranks.stream().filter(of -> !of.getTrains()).map(StartReport::getRank).toList();
+    if (waits && !absent.isEmpty()) {
+      throw new InvalidInput("job " + job + ": the program made no trainer on ranks " + absent
+          + ", for whose steps the others would wait for ever in mode " + mode.id()
+          + "; make one on every rank, or train with mode async, geo, or half_async without an aggregator");
+    }
+  }
+}
