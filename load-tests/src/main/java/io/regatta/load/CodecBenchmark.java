@@ -106,7 +106,8 @@ public class CodecBenchmark {
   public CompletionStage<PushAck> encode() {
     CompletionStage<PushAck> answer = link.push(push);
     FrameReceiver receiver = client.receiver();
-    receiver.begin(TensorMessage.newBuilder().setPushAck(io.regatta.protocol.tensor.PushAck.getDefaultInstance()).setRequest(++requests).setChunkCount(1).build(), 0);
+    receiver.begin(TensorMessage.newBuilder().setPushAck(io.regatta.protocol.tensor.PushAck.getDefaultInstance())
+        .setRequest(++requests).setChunkCount(1).build(), 0);
     receiver.end();
     return answer;
   }

@@ -280,7 +280,8 @@ final class Assembly {
       return;
     }
     if (!heap.take(more)) {
-      throw new Overloaded(words(first) + " refused: its " + more + " bytes do not fit beside the " + heap.taken() + " of other requests; all together may take "
+      throw new Overloaded(words(first) + " refused: its " + more + " bytes do not fit beside the " + heap.taken()
+          + " of other requests; all together may take "
           + heap.limit() + ", half of this process's heap, and " + heap.free() + " bytes are free: " + HeapBudget.inWords()
           + ". Send less at a time, or give the process a larger heap (-Xmx)");
     }

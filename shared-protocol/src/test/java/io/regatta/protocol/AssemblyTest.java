@@ -80,7 +80,8 @@ class AssemblyTest {
   @Test
   void an_empty_push_is_one_frame_and_tells_none_from_an_empty_dense_vector() {
     for (float[] dense : new float[][] {null, {}}) {
-      List<TensorFrame> frames = frames(ShardCodec.push(COMMON.toBuilder(), new Push(List.of(), 3, 0, DenseMemory.of(dense), List.of()), 64));
+      List<TensorFrame> frames = frames(ShardCodec.push(COMMON.toBuilder(),
+          new Push(List.of(), 3, 0, DenseMemory.of(dense), List.of()), 64));
       assertThat(frames).hasSize(1);
       assertThat(floats(ShardCodec.push(assemble(frames)).dense())).isEqualTo(dense);
     }
@@ -140,7 +141,8 @@ class AssemblyTest {
 
   @Test
   void a_chunk_out_of_order_is_refused_and_named() {
-    List<TensorFrame> frames = frames(ShardCodec.push(COMMON.toBuilder(), new Push(List.of(), 3, 0, DenseMemory.of(floats(100)), List.of()), 64));
+    List<TensorFrame> frames = frames(ShardCodec.push(COMMON.toBuilder(),
+        new Push(List.of(), 3, 0, DenseMemory.of(floats(100)), List.of()), 64));
     Assembly a = new Assembly(frames.get(0).header(), new ByteBudget(1 << 20), BLOCKS);
     add(a, frames.get(0));
     assertThatThrownBy(() -> add(a, frames.get(2))).isInstanceOf(InvalidInput.class)

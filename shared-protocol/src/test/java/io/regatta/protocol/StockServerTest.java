@@ -120,7 +120,8 @@ class StockServerTest {
     assertThat(JobSpecs.ofProto(register.getJob(), register.getRegister().getTrainer()))
         .isEqualTo(TestJobs.job("job", Mode.ASYNC, 3, 5000));
     TensorMessage chunk = received.remove();
-    assertThat(chunk.toBuilder().clearPayload().build()).isEqualTo(TensorMessage.newBuilder().setRequest(2).setJob("job").setGeneration(5).setShardIncarnation(77).setShard(4).setRank(2).setIncarnation(11)
+    assertThat(chunk.toBuilder().clearPayload().build()).isEqualTo(TensorMessage.newBuilder()
+        .setRequest(2).setJob("job").setGeneration(5).setShardIncarnation(77).setShard(4).setRank(2).setIncarnation(11)
         .setChunkCount(20).setDense(StockClientExample.dense(5000))
         .setPush(io.regatta.protocol.tensor.Push.newBuilder().setStep(6).setVersion(3)
             .addContributors(io.regatta.protocol.tensor.Contributor.newBuilder().setRank(2).setIncarnation(11)

@@ -28,7 +28,8 @@ final class GrpcJavaRows implements RowClient, StreamObserver<TensorMessage> {
   @Override
   public float[] pull(long[] ids) throws Exception {
     float[] values = new float[ids.length * SparseDriver.DIM];
-    request(TensorMessage.newBuilder().setPull(Pull.getDefaultInstance()), ids, new float[0]).getPayload().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN)
+    request(TensorMessage.newBuilder().setPull(Pull.getDefaultInstance()), ids, new float[0]).getPayload()
+        .asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN)
         .asFloatBuffer().get(values);
     return values;
   }

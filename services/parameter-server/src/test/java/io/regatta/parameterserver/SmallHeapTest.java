@@ -227,7 +227,8 @@ class SmallHeapTest {
         ids.putLong(from + (long) c * CHUNK_ROWS + i);
       }
       exchange.send(message(job, request, rank).setPull(Pull.newBuilder().setMinStep(step))
-          .setRows(Messages.rows(table, n, 0).toBuilder().setTotal(rows).setOffset((long) c * CHUNK_ROWS)).setChunkIndex(c).setChunkCount(chunks)
+          .setRows(Messages.rows(table, n, 0).toBuilder().setTotal(rows).setOffset((long) c * CHUNK_ROWS))
+          .setChunkIndex(c).setChunkCount(chunks)
           .setPayload(UnsafeByteOperations.unsafeWrap(ids.flip())));
     }
   }

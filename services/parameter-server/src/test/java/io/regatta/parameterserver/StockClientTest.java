@@ -72,7 +72,8 @@ class StockClientTest {
         Exchange exchange = new Exchange(data);
         exchange.send(message(1).setRegister(Register.newBuilder().setTrainer(JobSpecs.toProto(job()))));
         assertThat(exchange.receive().getBodyCase()).isEqualTo(BodyCase.REGISTER_ACK);
-        exchange.send(message(2).setInitialize(Initialize.getDefaultInstance()).setDense(dense(NUMEL)).setPayload(floats(0, 1, 2, 3, 4, 5)));
+        exchange.send(message(2).setInitialize(Initialize.getDefaultInstance()).setDense(dense(NUMEL))
+            .setPayload(floats(0, 1, 2, 3, 4, 5)));
         assertThat(exchange.receive().getBodyCase()).isEqualTo(BodyCase.INITIALIZE_ACK);
         exchange.send(push(3, 1, 0).setDense(dense(NUMEL)).setPayload(floats(2, 2, 2, 2, 2, 2)));
         TensorMessage ack = exchange.receive();

@@ -101,7 +101,8 @@ class LentPayloadsTest {
   }
 
   private Future<Void> send(int at) {
-    return client.send(new TensorFrame(TensorMessage.newBuilder().setPush(Push.getDefaultInstance()).build(), memory.bytes().slice(at, BYTES), memory, at));
+    return client.send(new TensorFrame(TensorMessage.newBuilder().setPush(Push.getDefaultInstance()).build(),
+        memory.bytes().slice(at, BYTES), memory, at));
   }
 
   /** Has the server stop reading, and lends it what then waits there. */
@@ -188,7 +189,8 @@ class LentPayloadsTest {
     for (int bytes : new int[] {LentPayloads.MIN_BYTES / 2, 100}) {
       byte[] payload = new byte[bytes];
       payload[0] = ++value;
-      three.add(client.send(new TensorFrame(TensorMessage.newBuilder().setPush(Push.getDefaultInstance()).build(), ByteBuffer.allocateDirect(bytes)
+      three.add(client.send(new TensorFrame(TensorMessage.newBuilder().setPush(Push.getDefaultInstance()).build(),
+          ByteBuffer.allocateDirect(bytes)
           .put(payload).flip())));
     }
     sent.add((byte) (value - 2));
