@@ -44,7 +44,7 @@ final class CheckpointCommand implements Runnable {
   private static int done(OnFiles deed) {
     try {
       deed.run();
-      return Regatta.DONE;
+      return Report.DONE;
     } catch (IOException e) {
       throw new InvalidInput("the files cannot be read or written: " + e, e);
     }
@@ -58,7 +58,7 @@ final class CheckpointCommand implements Runnable {
       bytes += file.bytes();
       files++;
     }
-    Regatta.say(spec.commandLine().getOut(), to + ": " + files + " file" + (files == 1 ? ", " : "s, ") + bytes + " bytes");
+    Report.say(spec.commandLine().getOut(), to + ": " + files + " file" + (files == 1 ? ", " : "s, ") + bytes + " bytes");
   }
 
   /** The arguments of a rewrite: source and target. */
@@ -118,10 +118,10 @@ final class CheckpointCommand implements Runnable {
 
     @Override
     public Integer call() {
-      CheckpointCheck check = new CheckpointCheck(line -> Regatta.say(spec.commandLine().getOut(), line),
-          damage -> Regatta.report(damage, spec.commandLine().getErr()));
+      CheckpointCheck check = new CheckpointCheck(line -> Report.say(spec.commandLine().getOut(), line),
+          damage -> Report.failure(damage, spec.commandLine().getErr()));
       done(() -> check.all(dir));
-      return check.damaged() == 0 ? Regatta.DONE : Regatta.FAILED;
+      return check.damaged() == 0 ? Report.DONE : Report.FAILED;
     }
   }
 

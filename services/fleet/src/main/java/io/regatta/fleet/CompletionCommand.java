@@ -42,8 +42,8 @@ final class CompletionCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     String script = AutoComplete.bash("regatta", spec.root().commandLine());
-    Regatta.say(spec.commandLine().getOut(), VALUES.matcher(script).replaceAll(values -> Matcher.quoteReplacement(values.group(1) + "("
+    Report.say(spec.commandLine().getOut(), VALUES.matcher(script).replaceAll(values -> Matcher.quoteReplacement(values.group(1) + "("
         + values.group(2).toLowerCase(Locale.ROOT) + ")" + values.group(3))) + ZSH);
-    return Regatta.DONE;
+    return Report.DONE;
   }
 }

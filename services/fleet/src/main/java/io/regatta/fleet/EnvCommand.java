@@ -26,14 +26,14 @@ final class EnvCommand implements Callable<Integer> {
     List<String> wrong = RoleEnvironment.wrong(System.getenv());
     if (!wrong.isEmpty()) {
       wrong.forEach(line -> spec.commandLine().getErr().println("regatta: " + line));
-      return Regatta.BAD_INPUT;
+      return Report.BAD_INPUT;
     }
     PrintWriter out = spec.commandLine().getOut();
     RoleEnvironment role = RoleEnvironment.read(System.getenv());
     if (role.isGiven()) {
-      Regatta.say(out, role.source());
+      Report.say(out, role.source());
     }
     RoleLines.table(role, out);
-    return Regatta.DONE;
+    return Report.DONE;
   }
 }

@@ -130,6 +130,6 @@ public final class FleetBuilder {
     given.job.file(jobFile);
     boolean described = given.job.given() || !job.isEmpty();
     JobConfig config = described ? given.job.load(given.settings, null, job) : null;
-    return Fleet.of(place, config);
+    return new Fleet(JobPart.of(place, config));
   }
 }

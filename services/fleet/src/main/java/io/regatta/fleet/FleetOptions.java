@@ -11,11 +11,6 @@ import picocli.CommandLine.Option;
 /** The options for this process's place in a fleet: short for keys of the sections {@code fleet} and {@code node}. */
 final class FleetOptions {
 
-  /** The key that {@code --result} is short for. */
-  static final String RESULT = "trainer.result";
-  /** The key that {@code --gpus} is short for. */
-  static final String GPUS = "trainer.gpus";
-
   @Option(names = "--role", paramLabel = "ROLE", description = "local, trainer, pserver, aggregator or rendezvous")
   private String role;
 
@@ -48,8 +43,8 @@ final class FleetOptions {
     SettingsOptions.add(given, "--id", "fleet.id", id);
     cluster.addTo(given);
     SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
-    SettingsOptions.add(given, "--result", RESULT, result);
-    SettingsOptions.add(given, "--gpus", GPUS, gpus);
+    SettingsOptions.add(given, "--result", ProcessSettings.RESULT, result);
+    SettingsOptions.add(given, "--gpus", ProcessSettings.GPUS, gpus);
     return ProcessSettings.load(Settings.Sources.ofProcess(settings.conf(), given, settings.sectionKeys())
         .withEnvironment(settings.environment()).withVariables(settings.variables()).withCode(code));
   }

@@ -122,7 +122,7 @@ final class LaunchCommand implements Callable<Integer> {
     try {
       take(variables);
       LaunchOptions options = options(variables, old);
-      variables.lines().forEach(line -> Regatta.say(spec.commandLine().getOut(), line));
+      variables.lines().forEach(line -> Report.say(spec.commandLine().getOut(), line));
       return launch(options);
     } catch (InvalidInput e) {
       throw variables.named(e);

@@ -44,10 +44,10 @@ final class MasterCommand implements Callable<Integer> {
     try (Interrupt interrupt = Interrupt.closes(starting::close)) {
       Node node = Blocking.get(starting.future());
       RendezvousVerticle verticle = new RendezvousVerticle(node, place.rendezvous());
-      Blocking.get(ServiceProcess.deploy(node, Directory.RENDEZVOUS, verticle, line -> Regatta.say(spec.commandLine().getOut(), line)));
+      Blocking.get(ServiceProcess.deploy(node, Directory.RENDEZVOUS, verticle, line -> Report.say(spec.commandLine().getOut(), line)));
       Blocking.get(inputEnds().future());
       Blocking.get(verticle.idle());
-      return Regatta.DONE;
+      return Report.DONE;
     } finally {
       Blocking.get(starting.close());
     }
@@ -55,7 +55,7 @@ final class MasterCommand implements Callable<Integer> {
 
   /** Returns the settings given by code: an admin port in the settings is that of the trainer beside this process. */
   private static JsonObject code() {
-    return Fleet.role(Role.RENDEZVOUS).put(Sections.NODE, new JsonObject().put("admin", new JsonObject().put("port", 0)));
+    return ProcessSettings.ofRole(Role.RENDEZVOUS).put(Sections.NODE, new JsonObject().put("admin", new JsonObject().put("port", 0)));
   }
 
   private static Promise<Void> inputEnds() {

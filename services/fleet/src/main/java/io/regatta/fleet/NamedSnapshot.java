@@ -22,7 +22,7 @@ final class NamedSnapshot {
     try {
       Snapshots.Found found = Snapshots.named(argument, dir);
       if (!found.dir().equals(dir.toAbsolutePath())) {
-        Regatta.say(out, "the last snapshot in " + dir + " is " + found.dir().getFileName() + ", step " + found.manifest().step());
+        Report.say(out, "the last snapshot in " + dir + " is " + found.dir().getFileName() + ", step " + found.manifest().step());
       }
       return found.dir();
     } catch (IOException e) {

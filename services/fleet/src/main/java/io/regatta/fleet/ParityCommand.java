@@ -46,6 +46,6 @@ final class ParityCommand implements Callable<Integer> {
     out.println(failed == 0 ? "parity holds" : failed + " of " + checks.size() + " checks failed: the run depends on "
         + "how it is distributed");
     out.flush();
-    return failed == 0 ? Regatta.DONE : Regatta.FAILED;
+    return failed == 0 ? Report.DONE : Report.FAILED;
   }
 }

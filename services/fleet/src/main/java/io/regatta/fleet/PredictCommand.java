@@ -61,7 +61,7 @@ final class PredictCommand implements Callable<Integer> {
       }
     }
     out.flush();
-    return Regatta.DONE;
+    return Report.DONE;
   }
 
   /** Copies standard input, which can be read only once, to a file. */

@@ -75,7 +75,7 @@ final class PrepareCommand implements Runnable {
           });
           ConsoleProgress progress = ConsoleProgress.create("prepare", "")) {
         int made = preparation.run(progress);
-        Regatta.say(out, made + " of " + parts + " parts made in " + to + (made < parts ? ", the others were there" : ""));
+        Report.say(out, made + " of " + parts + " parts made in " + to + (made < parts ? ", the others were there" : ""));
       }
     }
   }
@@ -84,7 +84,7 @@ final class PrepareCommand implements Runnable {
       description = "Cuts text files into parts of about as many bytes, at line ends. Started again, it goes on.")
   int split(@Mixin Parts parts) {
     parts.run(Preparations.split(parts.files(), parts.output()), spec.commandLine().getOut());
-    return Regatta.DONE;
+    return Report.DONE;
   }
 
   @Command(name = "criteo", mixinStandardHelpOptions = true, description = "Normalises and hashes files in the Criteo format, "
@@ -100,9 +100,9 @@ final class PrepareCommand implements Runnable {
     PrintWriter out = spec.commandLine().getOut();
     parts.run(Preparations.criteo(parts.files(), parts.output(), idSpace, format, badLines), out);
     if (badLines.skipped() > 0) {
-      Regatta.say(out, badLines.skipped() + (badLines.skipped() == 1 ? " bad line" : " bad lines") + " left out");
+      Report.say(out, badLines.skipped() + (badLines.skipped() == 1 ? " bad line" : " bad lines") + " left out");
     }
-    return Regatta.DONE;
+    return Report.DONE;
   }
 
   @Command(name = "dictionary", mixinStandardHelpOptions = true,
@@ -133,8 +133,8 @@ final class PrepareCommand implements Runnable {
       throw new InvalidInput("the dictionary cannot be written to " + to.toAbsolutePath() + ": " + e
           + "; choose another file with --to", e);
     }
-    Regatta.say(spec.commandLine().getOut(), dictionary.size() + " words in " + to);
-    return Regatta.DONE;
+    Report.say(spec.commandLine().getOut(), dictionary.size() + " words in " + to);
+    return Report.DONE;
   }
 
   @Command(name = "generate", mixinStandardHelpOptions = true,
@@ -154,9 +154,9 @@ final class PrepareCommand implements Runnable {
       throw new InvalidInput(others + "; choose another directory with --to, or replace what is there with --overwrite");
     }
     GeneratedCriteo made = generate(to, size, overwrite);
-    Regatta.say(spec.commandLine().getOut(), String.format(Locale.ROOT, "%d training rows in %d files and %d test rows in %s; "
+    Report.say(spec.commandLine().getOut(), String.format(Locale.ROOT, "%d training rows in %d files and %d test rows in %s; "
         + "best possible test AUC %.4f, log loss %.4f", rows, parts, testRows, to, made.bestAuc(), made.bestLogloss()));
-    return Regatta.DONE;
+    return Report.DONE;
   }
 
   private static GeneratedCriteo generate(Path to, CriteoGenerator.Size size, boolean overwrite) {

@@ -27,6 +27,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
@@ -37,6 +38,11 @@ import java.util.stream.Stream;
  * are requested: a shared file may have values that hold for other processes only.
  */
 final class ProcessSettings {
+
+  /** The key of the file for a run's figures. */
+  static final String RESULT = Sections.TRAINER + ".result";
+  /** The key of the GPUs that a machine's trainers share. */
+  static final String GPUS = Sections.TRAINER + ".gpus";
 
   private final EffectiveConfig effective;
   private final FleetConfig fleet;
@@ -87,6 +93,11 @@ final class ProcessSettings {
     sections.put(Sections.TRAINER, TrainerConfig.class);
     sections.put(Sections.PREDICTOR, PredictorConfig.class);
     return Schema.sections(sections);
+  }
+
+  /** Returns the key of this role, nested as in a file. */
+  static JsonObject ofRole(Role role) {
+    return new JsonObject().put(Sections.FLEET, new JsonObject().put("role", role.name().toLowerCase(Locale.ROOT)));
   }
 
   FleetConfig fleet() {
@@ -204,13 +215,13 @@ final class ProcessSettings {
 
   /** Returns the GPUs that {@code trainer.gpus} gives to a trainer that is alone. */
   GpuAssignment gpus(JobConfig job) {
-    String gpus = effective.text(FleetOptions.GPUS);
+    String gpus = effective.text(GPUS);
     return gpus == null || gpus.isBlank() || gpus.equals("[]") ? GpuAssignment.NONE : new GpuAssignment(trainer(job).gpus());
   }
 
   /** Returns the file that {@code trainer.result} names, checked to be writable; null for none. */
   ResultFile resultFile() {
-    String file = effective.text(Sections.TRAINER + ".result");
+    String file = effective.text(RESULT);
     return file == null || file.isBlank() ? null : ResultFile.at(Path.of(file));
   }
 

@@ -79,18 +79,18 @@ final class PserverCommand implements Callable<Integer> {
   public Integer call() {
     if (Stream.of(port, portsNum, portsNumForSparse, trainers, nics).allMatch(Objects::isNull)) {
       ServiceRoles.run(spec.name(), regatta.program(), arguments);
-      return Regatta.DONE; // only after a signal: otherwise the service has ended the JVM with its own status
+      return Report.DONE; // only after a signal: otherwise the service has ended the JVM with its own status
     }
     PrintWriter out = spec.commandLine().getOut();
     ProcessSettings place = place(atLeast("--ports_num", portsNum, 1), atLeast("--ports_num_for_sparse", portsNumForSparse, 0));
     ParameterServerConfig server = place.parameterServer(null);
     NodeConfig node = node(place.node(), server.port());
     if (InetAddress.getLoopbackAddress().getHostAddress().equals(node.host())) {
-      Regatta.say(out, "This server listens on " + node.host() + ": for trainers on other machines give --nics");
+      Report.say(out, "This server listens on " + node.host() + ": for trainers on other machines give --nics");
     }
     ServerProcess.announced(node, server, place.rendezvous(), atLeast("--num_gradient_servers", trainers == null ? 0 : trainers,
-        trainers == null ? 0 : 1), line -> Regatta.say(out, line)).serve();
-    return Regatta.DONE;
+        trainers == null ? 0 : 1), line -> Report.say(out, line)).serve();
+    return Report.DONE;
   }
 
   private ProcessSettings place(int dense, int sparse) {
@@ -105,7 +105,7 @@ final class PserverCommand implements Callable<Integer> {
     SettingsOptions.add(given, "--ports_num", "parameter_server.shards", dense + sparse);
     SettingsOptions.add(given, "--ports_num_for_sparse", "parameter_server.sparse_shards", sparse);
     SettingsOptions.add(given, "--nics", "node.cluster.address", nics == null ? null : nics.split(",")[0].strip());
-    return ProcessSettings.load(others.settings.conf(), given, others.settings.sectionKeys(), Fleet.role(Role.PSERVER));
+    return ProcessSettings.load(others.settings.conf(), given, others.settings.sectionKeys(), ProcessSettings.ofRole(Role.PSERVER));
   }
 
   /** Returns the settings of a node whose directory holds this server alone until a trainer announces more. */

@@ -1,19 +1,13 @@
 package io.regatta.fleet;
 
-import io.regatta.core.error.RegattaException;
-import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.fleet.launch.LauncherLink;
 import io.regatta.node.process.BadArguments;
-import io.regatta.node.process.Interrupt;
 import io.regatta.node.process.ServiceLogging;
 import io.regatta.trainer.TrainingProgram;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
@@ -29,10 +23,6 @@ import picocli.CommandLine.ParameterException;
         MasterCommand.class, VersionCommand.class, CompletionCommand.class, CommandLine.HelpCommand.class},
     footer = {"", "First steps: regatta simulate configs/wide-and-deep.yaml"})
 public final class Regatta implements Runnable {
-
-  static final int DONE = 0;
-  static final int FAILED = 1;
-  static final int BAD_INPUT = 2;
 
   /** The program that every trainer runs; null: the class that the job names. */
   private final TrainingProgram program;
@@ -66,7 +56,7 @@ public final class Regatta implements Runnable {
     String slip = args.length == 0 || Files.exists(Path.of(args[0])) ? null : slip(commandLine, args);
     if (slip != null) {
       commandLine.getErr().println("regatta: " + slip + " (regatta --help lists what there is)");
-      return BAD_INPUT;
+      return Report.BAD_INPUT;
     }
     return commandLine.execute(withRun(args));
   }
@@ -79,7 +69,7 @@ public final class Regatta implements Runnable {
     CommandExamples.addTo(commandLine);
     return commandLine.setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(Regatta::badArguments)
-        .setExecutionExceptionHandler((e, failed, parsed) -> report(e, failed.getErr()));
+        .setExecutionExceptionHandler((e, failed, parsed) -> Report.failure(e, failed.getErr()));
   }
 
   /** Returns the words about a command that is misspelt or comes after options; null if there is none. */
@@ -114,35 +104,6 @@ public final class Regatta implements Runnable {
   private static int badArguments(ParameterException e, String[] args) {
     String command = e.getCommandLine().getCommandSpec().qualifiedName();
     e.getCommandLine().getErr().println("regatta: " + BadArguments.words(e) + " (" + command + " --help lists what there is)");
-    return BAD_INPUT;
-  }
-
-  /** Prints a line that its reader sees at once. Any thread. */
-  static void say(PrintWriter out, Object line) {
-    out.println(line);
-    out.flush();
-  }
-
-  /**
-   * Reports a failure and returns the exit status: one line for an error that the user can correct, none after a
-   * signal, which reports itself. The stack trace of anything else goes to the log.
-   */
-  static int report(Throwable e, PrintWriter err) {
-    if (Interrupt.underway()) {
-      return FAILED;
-    }
-    if (e instanceof RunEnded) { // a process that comes late to a run that has ended well
-      err.println("regatta: " + e.getMessage());
-      err.flush();
-      return DONE;
-    }
-    if (e instanceof RegattaException) {
-      err.println("regatta: " + e.getMessage());
-    } else {
-      LoggerFactory.getLogger(Regatta.class).error("this ended the command:", e);
-      err.println("regatta: " + e);
-    }
-    err.flush();
-    return e instanceof InvalidInput ? BAD_INPUT : FAILED;
+    return Report.BAD_INPUT;
   }
 }

@@ -15,10 +15,10 @@ final class RoleLines {
   /** Prints the origin of the variables that were taken, and notes about them; nothing if there are none. */
   static void say(RoleEnvironment role, PrintWriter out) {
     if (role.isGiven()) {
-      Regatta.say(out, "part in the job from the environment, " + role.source() + "; regatta env shows what each variable "
+      Report.say(out, "part in the job from the environment, " + role.source() + "; regatta env shows what each variable "
           + "led to");
     }
-    role.notes().forEach(note -> Regatta.say(out, note));
+    role.notes().forEach(note -> Report.say(out, note));
   }
 
   /** Writes the same to the log, for a program that starts Regatta itself. */
@@ -32,15 +32,15 @@ final class RoleLines {
   /** Prints every variable that is set, and its effect. */
   static void table(RoleEnvironment role, PrintWriter out) {
     if (role.readings().isEmpty()) {
-      Regatta.say(out, "No variable of a launcher or scheduler is set: parts in a job come from options and files alone.");
+      Report.say(out, "No variable of a launcher or scheduler is set: parts in a job come from options and files alone.");
       return;
     }
     int names = role.readings().stream().mapToInt(reading -> reading.variable().length()).max().orElse(0);
     int values = Math.min(60, role.readings().stream().mapToInt(reading -> reading.value().length()).max().orElse(0));
     for (RoleEnvironment.Reading reading : role.readings()) {
-      Regatta.say(out, String.format("%-" + names + "s  %-" + Math.max(1, values) + "s  %s", reading.variable(),
+      Report.say(out, String.format("%-" + names + "s  %-" + Math.max(1, values) + "s  %s", reading.variable(),
           reading.value(), reading.meaning()).stripTrailing());
     }
-    role.notes().forEach(note -> Regatta.say(out, note));
+    role.notes().forEach(note -> Report.say(out, note));
   }
 }

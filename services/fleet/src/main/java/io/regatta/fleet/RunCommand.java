@@ -53,21 +53,21 @@ final class RunCommand implements Callable<Integer> {
     if (!place.hasRole()) {
       RoleLines.say(settings.takeRole(System.getenv()), out);
     }
-    try (Fleet fleet = fleet(regatta.program(), line -> Regatta.say(out, line))) {
-      if (fleet.isWorker()) {
-        RunResult end = fleet.trainInTime(regatta.program());
-        Regatta.say(out, end);
+    try (JobPart part = part(regatta.program(), line -> Report.say(out, line))) {
+      if (part.isWorker()) {
+        RunResult end = part.train(regatta.program());
+        Report.say(out, end);
         end.requireSuccess();
       } else {
-        fleet.runServer();
+        part.serve();
       }
-      return Regatta.DONE;
+      return Report.DONE;
     }
   }
 
-  private Fleet fleet(TrainingProgram program, Consumer<String> ready) {
+  private JobPart part(TrainingProgram program, Consumer<String> ready) {
     ProcessSettings here = place.load(settings, job.readyTimeout(), result, new JsonObject());
-    return Fleet.of(here, job.given() ? job.load(settings, program) : null, ready);
+    return JobPart.of(here, job.given() ? job.load(settings, program) : null, ready);
   }
 
   /**
@@ -90,8 +90,8 @@ final class RunCommand implements Callable<Integer> {
     } else {
       run.settings.takeRole(environment);
     }
-    try (Fleet fleet = run.fleet(null, line -> { })) {
-      fleet.check();
+    try (JobPart part = run.part(null, line -> { })) {
+      part.check();
     }
   }
 }

@@ -34,6 +34,6 @@ final class ServiceCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     ServiceRoles.run(spec.name(), regatta.program(), arguments);
-    return Regatta.DONE; // only after a signal: otherwise the service has ended the JVM with its own status
+    return Report.DONE; // only after a signal: otherwise the service has ended the JVM with its own status
   }
 }

@@ -71,7 +71,7 @@ final class SimulateCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     ResultFile.at(result);
     if (job.given()) { // at once: the rest of the start takes seconds on a slow machine
-      Regatta.say(out, "simulating " + job.file());
+      Report.say(out, "simulating " + job.file());
     }
     if (local) {
       List<String> more = new ArrayList<>(slow.isEmpty() ? List.of() : List.of("--slow"));
@@ -82,25 +82,25 @@ final class SimulateCommand implements Callable<Integer> {
     }
     JobConfig config = job.load(settings, regatta.program());
     RunResult run = local ? train(config) : simulate(config, delays(config));
-    Regatta.say(out, run);
+    Report.say(out, run);
     if (result != null) {
-      Regatta.say(out, "Result written to " + result.toAbsolutePath());
+      Report.say(out, "Result written to " + result.toAbsolutePath());
     }
     run.requireSuccess();
-    return Regatta.DONE;
+    return Report.DONE;
   }
 
   /** Announces the start, after all checks that are possible before it. */
   private void starting(String parts, JobConfig config) {
-    Regatta.say(spec.commandLine().getOut(), "starting " + parts + ", mode " + mode(config));
+    Report.say(spec.commandLine().getOut(), "starting " + parts + ", mode " + mode(config));
   }
 
   private RunResult train(JobConfig config) {
-    ProcessSettings here = place(settings, job.readyTimeout(), null, result, gpus, Fleet.role(Role.LOCAL));
+    ProcessSettings here = place(settings, job.readyTimeout(), null, result, gpus, ProcessSettings.ofRole(Role.LOCAL));
     JobCheck.alone(config, regatta.program());
     starting("one trainer with tables in process", config);
-    try (Fleet fleet = Fleet.of(here, config)) {
-      return fleet.trainInTime(regatta.program());
+    try (JobPart part = JobPart.of(here, config)) {
+      return part.train(regatta.program());
     }
   }
 
@@ -168,8 +168,8 @@ final class SimulateCommand implements Callable<Integer> {
       SettingsOptions.add(given, "--cluster", "node.cluster.port", HostPort.parse(cluster, "--cluster").port());
     }
     SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
-    SettingsOptions.add(given, "--result", FleetOptions.RESULT, result);
-    SettingsOptions.add(given, "--gpus", FleetOptions.GPUS, gpus);
+    SettingsOptions.add(given, "--result", ProcessSettings.RESULT, result);
+    SettingsOptions.add(given, "--gpus", ProcessSettings.GPUS, gpus);
     return ProcessSettings.load(settings.conf(), given, settings.sectionKeys(), code);
   }
 }

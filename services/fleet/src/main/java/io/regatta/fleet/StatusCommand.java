@@ -77,7 +77,7 @@ final class StatusCommand implements Callable<Integer> {
     try (Interrupt interrupt = Interrupt.closes(node::close)) {
       Node started = Blocking.get(node.future());
       print(Blocking.get(ask(started)), spec.commandLine().getOut());
-      return Regatta.DONE;
+      return Report.DONE;
     } finally {
       Blocking.get(node.close());
     }

@@ -62,22 +62,22 @@ final class TrainCommand implements Callable<Integer> {
       RoleLines.say(settings.take(RoleEnvironment.read(System.getenv(), init.given())).as("trainer", "regatta train"), out);
     }
     JobConfig config = job.load(settings, regatta.program());
-    ProcessSettings here = place.load(settings, job.readyTimeout(), result, part());
+    ProcessSettings here = place.load(settings, job.readyTimeout(), result, code());
     if (!local) {
       here.trainerNode(config, ", or --local to train here");
     }
-    try (Fleet fleet = Fleet.of(here, config, line -> Regatta.say(out, line))) {
-      RunResult end = fleet.trainInTime(regatta.program());
-      Regatta.say(out, end);
+    try (JobPart part = JobPart.of(here, config, line -> Report.say(out, line))) {
+      RunResult end = part.train(regatta.program());
+      Report.say(out, end);
       end.requireSuccess();
-      return Regatta.DONE;
+      return Report.DONE;
     }
   }
 
-  /** Returns the keys of a trainer whose services run elsewhere. */
-  private JsonObject part() {
-    JsonObject part = Fleet.role(local ? Role.LOCAL : Role.TRAINER);
-    part.getJsonObject("fleet").put("hosts_services", false);
-    return part;
+  /** Services run elsewhere. */
+  private JsonObject code() {
+    JsonObject code = ProcessSettings.ofRole(local ? Role.LOCAL : Role.TRAINER);
+    code.getJsonObject("fleet").put("hosts_services", false);
+    return code;
   }
 }

@@ -13,7 +13,7 @@ final class VersionCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    Installation.lines().forEach(line -> Regatta.say(spec.commandLine().getOut(), line));
-    return Regatta.DONE;
+    Installation.lines().forEach(line -> Report.say(spec.commandLine().getOut(), line));
+    return Report.DONE;
   }
 }

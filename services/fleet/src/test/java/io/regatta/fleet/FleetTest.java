@@ -87,7 +87,7 @@ class FleetTest {
   private static Fleet placed(Path conf, Map<String, String> environment, Settings.Option... options) {
     ProcessSettings place = ProcessSettings.load(Settings.Sources.NONE
         .with(s -> s.file(conf).environment(environment).options(List.of(options))));
-    return Fleet.of(place, JobConfig.of(line().put("trainers", 3).put("servers", 4)));
+    return new Fleet(JobPart.of(place, JobConfig.of(line().put("trainers", 3).put("servers", 4))));
   }
 
   @Test

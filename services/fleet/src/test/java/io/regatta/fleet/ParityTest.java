@@ -83,7 +83,7 @@ class ParityTest {
       }
     };
     CommandLineRun run = CommandLineRun.with(async, "parity", job.toString(), "--max-steps", "4");
-    assertThat(run.status()).as(run.err()).isEqualTo(Regatta.BAD_INPUT);
+    assertThat(run.status()).as(run.err()).isEqualTo(Report.BAD_INPUT);
     assertThat(run.err()).contains("trains in mode async where the job says sync");
   }
 
@@ -101,7 +101,7 @@ class ParityTest {
     Path job = Files.writeString(dir.resolve("line.yaml"), "job: line\ntrainers: 2\nbatch_size: 8\n");
     CommandLineRun run = CommandLineRun.with(new LineProgram(runs::incrementAndGet), "parity", job.toString(),
         "--max-steps", "4");
-    assertThat(run.status()).as(run.err()).isEqualTo(Regatta.FAILED);
+    assertThat(run.status()).as(run.err()).isEqualTo(Report.FAILED);
     assertThat(run.out()).containsPattern("DRIFT +alone, twice").contains("checks failed");
   }
 
@@ -110,7 +110,7 @@ class ParityTest {
     Path job = Files.writeString(dir.resolve("momentum.yaml"), "job: line\ntrainers: 2\nbatch_size: 8\n"
         + "optimizer: {kind: momentum, learning_rate: 0.01}\n");
     CommandLineRun run = CommandLineRun.with(new LineProgram(), "parity", job.toString(), "--max-steps", "4");
-    assertThat(run.status()).as(run.out() + run.err()).isEqualTo(Regatta.DONE);
+    assertThat(run.status()).as(run.out() + run.err()).isEqualTo(Report.DONE);
     assertThat(run.out()).containsPattern("skip +2 trainers, geo \\(it needs optimizer.kind: sgd\\)")
         .contains("parity holds");
   }
@@ -125,7 +125,7 @@ class ParityTest {
       new LineProgram().run(worker);
     };
     CommandLineRun run = CommandLineRun.with(unstable, "parity", job.toString(), "--max-steps", "4");
-    assertThat(run.status()).as(run.out() + run.err()).isEqualTo(Regatta.DONE);
+    assertThat(run.status()).as(run.out() + run.err()).isEqualTo(Report.DONE);
     assertThat(run.out()).containsPattern("skip +2 trainers, async, .*\\(prediction NaN\\)")
         .containsPattern("-- +2 trainers, ssp, to alone");
   }

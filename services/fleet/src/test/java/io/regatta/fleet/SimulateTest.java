@@ -94,7 +94,7 @@ class SimulateTest {
   @Test
   void what_means_nothing_to_one_trainer_alone_is_refused() {
     CommandLineRun run = command("simulate", "--local", "--slow", "1=5", "--trainers", "3", "--mode", "geo");
-    assertThat(run.status()).isEqualTo(Regatta.BAD_INPUT);
+    assertThat(run.status()).isEqualTo(Report.BAD_INPUT);
     assertThat(run.err()).contains("--slow, --mode, --trainers: no effect with --local");
   }
 }
