@@ -6,7 +6,11 @@ import ai.djl.Model;
 import ai.djl.nn.core.Linear;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
-import io.regatta.fleet.Parity.Check;
+import io.regatta.fleet.command.output.Report;
+import io.regatta.fleet.local.LocalCluster;
+import io.regatta.fleet.local.Parity;
+import io.regatta.fleet.local.Parity.Check;
+import io.regatta.fleet.process.JobFile;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.Strategy;
@@ -35,7 +39,8 @@ class ParityTest {
     overrides.add("data.dir=" + dir.resolve("parity")); // 50 steps of two trainers
     overrides.add("settings.train_rows=6500");
     overrides.addAll(List.of(keys));
-    return new Parity(changes -> JobFile.load(Checkout.file("configs/wide-and-deep.yaml"), List.of(), List.of(), overrides, changes), program)
+    return new Parity(changes -> JobFile.load(Checkout.file("configs/wide-and-deep.yaml"), System.getenv(), List.of(), List.of(),
+        overrides, changes), program)
         .run(check -> System.out.println(check));
   }
 
