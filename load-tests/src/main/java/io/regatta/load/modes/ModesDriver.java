@@ -1,7 +1,7 @@
 package io.regatta.load.modes;
 
 import io.regatta.core.exchange.Mode;
-import io.regatta.fleet.LocalCluster;
+import io.regatta.fleet.local.LocalCluster;
 import io.regatta.load.process.Table;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.config.JobConfig;

@@ -1,8 +1,8 @@
 package io.regatta.load.train;
 
 import io.regatta.aggregator.AggregatorConfig;
-import io.regatta.fleet.LocalCluster;
-import io.regatta.fleet.ServiceConfigs;
+import io.regatta.fleet.local.LocalCluster;
+import io.regatta.fleet.process.ServiceConfigs;
 import io.regatta.load.process.Task;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.settings.StreamConfig;

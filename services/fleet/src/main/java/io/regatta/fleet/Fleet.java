@@ -4,25 +4,20 @@ import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.exchange.Shrunk;
-import io.regatta.node.Node;
-import io.regatta.node.NodeConfig;
-import io.regatta.node.address.PublishedAddress;
-import io.regatta.node.directory.Directory;
+import io.regatta.fleet.command.Regatta;
+import io.regatta.fleet.process.JobPart;
+import io.regatta.fleet.process.Steps;
+import io.regatta.fleet.role.Role;
 import io.regatta.node.process.Blocking;
-import io.regatta.node.process.Interrupt;
 import io.regatta.node.process.ServiceLogging;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.result.RunResult;
-import io.regatta.trainer.run.JobCheck;
-import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Consumer;
 
 /**
  * The entry to distributed training: one program, whatever the role of this process. A program uses it as a whole:
@@ -37,22 +32,13 @@ import java.util.function.Consumer;
  */
 public final class Fleet implements AutoCloseable {
 
-  /** Stands for an address that is chosen when the process starts. */
-
-  private final ProcessSettings place;
-  private final FleetConfig config;
-  private final JobConfig job;
-  private final Consumer<String> ready;
+  private final JobPart part;
   private volatile Steps steps;
   /** The reason why there was nothing to join; null: there was, or {@link #tryJoin} has not been called. */
   private RunEnded late;
-  private volatile ServerProcess server;
 
-  private Fleet(ProcessSettings place, JobConfig job, Consumer<String> ready) {
-    this.place = place;
-    this.ready = ready;
-    this.config = place.fleet();
-    this.job = place.partIn(job != null ? job : place.job());
+  Fleet(JobPart part) {
+    this.part = part;
   }
 
   /**
@@ -80,17 +66,8 @@ public final class Fleet implements AutoCloseable {
     return builder().args(args).init();
   }
 
-  static Fleet of(ProcessSettings place, JobConfig job) {
-    return of(place, job, line -> { });
-  }
-
-  /** @param ready gets one line when this process serves or trains as a part of a cluster */
-  static Fleet of(ProcessSettings place, JobConfig job, Consumer<String> ready) {
-    return new Fleet(place, job, ready);
-  }
-
   public Role role() {
-    return config.role();
+    return part.role();
   }
 
   public boolean isServer() {
@@ -99,7 +76,7 @@ public final class Fleet implements AutoCloseable {
 
   /** Returns true for a trainer, and for a process that runs the job alone. */
   public boolean isWorker() {
-    return role() == Role.TRAINER || role() == Role.LOCAL;
+    return part.isWorker();
   }
 
   public boolean isFirstWorker() {
@@ -108,10 +85,7 @@ public final class Fleet implements AutoCloseable {
 
   /** Returns this trainer's rank; -1 if it is not a trainer, or has not joined and asked for no particular rank. */
   public int workerIndex() {
-    if (steps != null) {
-      return steps.worker().rank();
-    }
-    return role() == Role.LOCAL ? 0 : role() == Role.TRAINER ? place.trainer(job()).rank() : -1;
+    return steps == null ? part.workerIndex() : steps.worker().rank();
   }
 
   public int workerNum() {
@@ -125,25 +99,21 @@ public final class Fleet implements AutoCloseable {
 
   /** Returns this server's index; -1 if it is not a server or takes any index. */
   public int serverIndex() {
-    return isServer() ? place.parameterServer(job).index() : -1;
+    return part.serverIndex();
   }
 
   public int serverNum() {
-    return role() == Role.LOCAL ? 0
-        : config.serverEndpoints().isEmpty() ? job().servers() : config.serverEndpoints().size();
+    return role() == Role.LOCAL ? 0 : part.serverEndpoints().isEmpty() ? job().servers() : part.serverEndpoints().size();
   }
 
   /** Returns the control ports of the servers by index: as given, or as found once this trainer has joined. */
   public List<String> serverEndpoints() {
-    return steps == null ? config.serverEndpoints() : steps.worker().serverEndpoints();
+    return steps == null ? part.serverEndpoints() : steps.worker().serverEndpoints();
   }
 
   /** Returns the job as configured. */
   public JobConfig job() {
-    if (job == null) {
-      throw new InvalidInput("no job was given: name a job file on the command line or in Fleet.builder().job(file)");
-    }
-    return job;
+    return part.job();
   }
 
   /**
@@ -153,7 +123,7 @@ public final class Fleet implements AutoCloseable {
    */
   public RunResult train(TrainingProgram program) {
     try {
-      return trainInTime(program);
+      return part.train(program);
     } catch (RunEnded e) {
       return late(e);
     }
@@ -164,22 +134,6 @@ public final class Fleet implements AutoCloseable {
   }
 
   /**
-   * Runs the program as {@link #train} does, for a command, which itself reports that nothing is left to do.
-   *
-   * @throws RunEnded if the run that this process belongs to has ended with success already
-   */
-  RunResult trainInTime(TrainingProgram program) {
-    Run run = start(program);
-    try (Interrupt interrupt = Interrupt.closes(run::close)) { // also while others are waited for
-      try {
-        return Blocking.get(run.result());
-      } finally {
-        Blocking.get(run.close());
-      }
-    }
-  }
-
-  /**
    * Runs this process's service until {@link #close}, Ctrl-C, SIGTERM or, for a server of a known number of trainers, until these
    * have closed. The calling thread waits.
    *
@@ -187,8 +141,7 @@ public final class Fleet implements AutoCloseable {
    *     them has ended its run with success
    */
   public void runServer() {
-    server = ServerProcess.start(place, job, ready);
-    server.serve();
+    part.serve();
   }
 
   /**
@@ -219,52 +172,12 @@ public final class Fleet implements AutoCloseable {
     }
     if (steps == null && late == null) {
       try {
-        steps = Steps.begin(job(), this::start);
+        steps = Steps.begin(job(), part::start);
       } catch (RunEnded e) {
         late = e;
       }
     }
     return late == null;
-  }
-
-  /**
-   * Checks everything that {@link #train} and {@link #runServer} check before they start, and starts nothing. The
-   * program is the one that the job names.
-   */
-  void check() {
-    if (role() != Role.LOCAL) {
-      Node.refuseOpenPorts(place.node(), isWorker() ? Directory.TRAINER : ServerProcess.service(role()),
-          PublishedAddress.choose(place.node().cluster().address(), List.of()).address()); // seeds are not asked yet
-    }
-    if (!isWorker()) {
-      ServerProcess.check(place, job);
-    } else if (role() == Role.LOCAL) {
-      JobCheck.device(job(), place.gpus(job()));
-      JobCheck.alone(job(), null);
-    } else {
-      JobConfig run = job();
-      TrainerConfig trainer = place.trainer(run);
-      place.trainerNode(run, ", or role local to train here");
-      place.hosted(run);
-      if (!run.isOverStore()) {
-        place.rendezvous(); // of this job, wherever it is
-      }
-      JobCheck.device(run, place.gpus(run));
-      JobCheck.distributed(run, null);
-    }
-  }
-
-  private Run start(TrainingProgram program) {
-    if (role() == Role.LOCAL) {
-      return LocalProcess.start(job(), program, place.resultFile(), place.gpus(job()));
-    }
-    JobConfig run = RunsOfProcess.next(job());
-    TrainerConfig trainer = place.trainer(run);
-    NodeConfig node = place.trainerNode(run, ", or role local to train here");
-    JobCheck.distributed(run, program);
-    TrainerProcess process = TrainerProcess.start(node, place.hosted(run), trainer, program, ready);
-    process.result().onSuccess(done -> RunsOfProcess.ended(job()));
-    return process;
   }
 
   /** Returns when all trainers have called it as often as this one. */
@@ -313,17 +226,10 @@ public final class Fleet implements AutoCloseable {
   /** Ends everything that still runs. */
   @Override
   public void close() {
-    ServerProcess running = server;
-    if (running != null) {
-      Blocking.get(running.close());
-    }
+    part.close();
     Steps open = steps;
     if (open != null) {
       Blocking.get(open.cancel());
     }
-  }
-
-  static JsonObject role(Role role) {
-    return new JsonObject().put("fleet", new JsonObject().put("role", role.name().toLowerCase(Locale.ROOT)));
   }
 }

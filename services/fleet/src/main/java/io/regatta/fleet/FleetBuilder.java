@@ -1,7 +1,14 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.command.option.FleetOptions;
+import io.regatta.fleet.command.option.JobOptions;
+import io.regatta.fleet.command.option.SettingsOptions;
+import io.regatta.fleet.command.output.RoleLines;
 import io.regatta.fleet.launch.LauncherLink;
+import io.regatta.fleet.process.JobPart;
+import io.regatta.fleet.process.ProcessSettings;
+import io.regatta.fleet.role.Role;
 import io.regatta.node.Sections;
 import io.regatta.node.process.BadArguments;
 import io.regatta.trainer.config.JobConfig;
@@ -130,6 +137,6 @@ public final class FleetBuilder {
     given.job.file(jobFile);
     boolean described = given.job.given() || !job.isEmpty();
     JobConfig config = described ? given.job.load(given.settings, null, job) : null;
-    return Fleet.of(place, config);
+    return new Fleet(JobPart.of(place, config));
   }
 }

@@ -1,6 +1,5 @@
 /**
- * The door to Regatta: the command line, one class for each command, and {@link io.regatta.fleet.LocalCluster}, which
- * runs a whole cluster in one process. Users call it from a shell or from their own main method; everything else is
- * reached from here.
+ * The programming interface of a distributed job: {@link io.regatta.fleet.Fleet} and its builder. User programs call it from their
+ * main method, and nothing else of Regatta does.
  */
 package io.regatta.fleet;

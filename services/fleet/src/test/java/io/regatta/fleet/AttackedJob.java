@@ -2,6 +2,8 @@ package io.regatta.fleet;
 
 import io.regatta.collective.CollectiveOptions;
 import io.regatta.collective.CollectivePort;
+import io.regatta.fleet.local.LocalCluster;
+import io.regatta.fleet.process.ProcessSettings;
 import io.regatta.node.Node;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.testing.FreePorts;

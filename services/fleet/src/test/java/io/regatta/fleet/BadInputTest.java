@@ -10,6 +10,7 @@ import ai.djl.training.loss.Loss;
 import ai.djl.training.optimizer.Optimizer;
 import ai.djl.training.tracker.Tracker;
 import io.regatta.aggregator.AggregatorMain;
+import io.regatta.fleet.role.Role;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.node.testing.LogLines;

@@ -1,5 +1,7 @@
 package io.regatta.fleet;
 
+import io.regatta.fleet.command.Regatta;
+import io.regatta.fleet.local.ScratchDirectory;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;

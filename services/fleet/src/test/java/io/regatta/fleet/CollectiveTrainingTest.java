@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.result.RunResult;

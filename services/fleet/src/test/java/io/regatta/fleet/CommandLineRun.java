@@ -1,5 +1,6 @@
 package io.regatta.fleet;
 
+import io.regatta.fleet.command.Regatta;
 import io.regatta.trainer.TrainingProgram;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;

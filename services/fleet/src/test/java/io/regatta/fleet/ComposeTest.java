@@ -3,6 +3,8 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.exchange.Mode;
+import io.regatta.fleet.process.JobFile;
+import io.regatta.fleet.process.ProcessSettings;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.settings.Settings;
 import io.regatta.trainer.config.JobConfig;
@@ -129,7 +131,7 @@ class ComposeTest {
       }
     }
     String file = words.get(1).equals("digits.yaml") ? "deploy/kubernetes/overlays/collective/job.yaml" : words.get(1);
-    return JobFile.load(Checkout.file(file), List.of(), options, keys, new JsonObject());
+    return JobFile.load(Checkout.file(file), System.getenv(), List.of(), options, keys, new JsonObject());
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.aggregator.AggregatorConfig;
+import io.regatta.fleet.process.FleetConfig;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.Sections;
 import io.regatta.node.settings.OtherNames;

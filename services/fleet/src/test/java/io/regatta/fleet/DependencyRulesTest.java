@@ -129,6 +129,34 @@ class DependencyRulesTest {
     withoutCycles("io.regatta.core").check(regatta);
   }
 
+  @Test
+  void packages_of_fleet_have_no_cycles() {
+    withoutCycles("io.regatta.fleet").check(regatta);
+  }
+
+  /** The interface for programs → commands → { options, output, one-JVM clusters } → processes → launcher → roles. */
+  @Test
+  void packages_of_fleet_are_layers() {
+    ArchRule rule = layeredArchitecture().consideringOnlyDependenciesInLayers()
+        .layer("api").definedBy("io.regatta.fleet")
+        .layer("command").definedBy("io.regatta.fleet.command")
+        .layer("option").definedBy("io.regatta.fleet.command.option")
+        .layer("output").definedBy("io.regatta.fleet.command.output")
+        .layer("local").definedBy("io.regatta.fleet.local")
+        .layer("process").definedBy("io.regatta.fleet.process")
+        .layer("launch").definedBy("io.regatta.fleet.launch..")
+        .layer("role").definedBy("io.regatta.fleet.role")
+        .whereLayer("role").mayNotAccessAnyLayer()
+        .whereLayer("launch").mayOnlyAccessLayers("role")
+        .whereLayer("process").mayOnlyAccessLayers("launch", "role")
+        .whereLayer("local").mayOnlyAccessLayers("process", "role")
+        .whereLayer("output").mayOnlyAccessLayers("launch", "role")
+        .whereLayer("option").mayOnlyAccessLayers("process", "launch", "role")
+        .whereLayer("command").mayOnlyBeAccessedByLayers("api")
+        .whereLayer("api").mayNotBeAccessedByAnyLayer();
+    rule.check(regatta);
+  }
+
   /** Each package under this one, and itself, is a slice. */
   private static ArchRule withoutCycles(String root) {
     return slices().assignedFrom(new SliceAssignment() {

@@ -11,6 +11,9 @@ import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.RunEnded;
+import io.regatta.fleet.process.JobPart;
+import io.regatta.fleet.process.ProcessSettings;
+import io.regatta.fleet.role.Role;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
@@ -87,7 +90,7 @@ class FleetTest {
   private static Fleet placed(Path conf, Map<String, String> environment, Settings.Option... options) {
     ProcessSettings place = ProcessSettings.load(Settings.Sources.NONE
         .with(s -> s.file(conf).environment(environment).options(List.of(options))));
-    return Fleet.of(place, JobConfig.of(line().put("trainers", 3).put("servers", 4)));
+    return new Fleet(JobPart.of(place, JobConfig.of(line().put("trainers", 3).put("servers", 4))));
   }
 
   @Test

@@ -13,6 +13,7 @@ import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.aggregator.AggregatorVerticle;
 import io.regatta.collective.CollectiveOptions;
 import io.regatta.collective.CollectivePort;
+import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.address.HostPort;

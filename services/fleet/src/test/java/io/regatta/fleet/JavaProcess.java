@@ -1,5 +1,6 @@
 package io.regatta.fleet;
 
+import io.regatta.fleet.command.Regatta;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

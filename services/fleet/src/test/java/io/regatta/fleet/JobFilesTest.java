@@ -3,6 +3,7 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.settings.Settings;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.config.JobConfig;

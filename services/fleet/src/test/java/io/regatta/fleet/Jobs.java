@@ -1,5 +1,6 @@
 package io.regatta.fleet;
 
+import io.regatta.fleet.process.JobFile;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
@@ -35,7 +36,8 @@ final class Jobs {
 
   /** A job of configs/ with some keys changed. */
   static JobConfig config(String name, String... keys) {
-    return JobFile.load(Checkout.file("configs/" + name + ".yaml"), List.of(), List.of(), List.of(keys), new JsonObject());
+    return JobFile.load(Checkout.file("configs/" + name + ".yaml"), System.getenv(), List.of(), List.of(), List.of(keys),
+        new JsonObject());
   }
 
   /** A public data set; where there is none the test is skipped, by the name of what is missing. */

@@ -2,6 +2,7 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.fleet.local.LocalCluster;
 import io.regatta.snapshot.SnapshotDirectory;
 import io.regatta.snapshot.Snapshots;
 import io.regatta.trainer.Progress;

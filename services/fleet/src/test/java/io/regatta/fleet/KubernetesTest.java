@@ -15,6 +15,9 @@ import io.kubernetes.client.openapi.models.V1RoleBinding;
 import io.kubernetes.client.openapi.models.V1Service;
 import io.kubernetes.client.openapi.models.V1ServiceAccount;
 import io.kubernetes.client.openapi.models.V1StatefulSet;
+import io.regatta.fleet.process.JobFile;
+import io.regatta.fleet.process.ProcessSettings;
+import io.regatta.fleet.role.Role;
 import io.regatta.fleet.role.RoleEnvironment;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.address.HostPort;
@@ -218,7 +221,7 @@ class KubernetesTest {
   }
 
   private static JobConfig job(Kustomized built, Pod pod) {
-    return JobFile.load(pod.file(built, pod.option("run")), part(pod).options(), List.of(), List.of(), new JsonObject());
+    return JobFile.load(pod.file(built, pod.option("run")), System.getenv(), part(pod).options(), List.of(), List.of(), new JsonObject());
   }
 
   @ParameterizedTest

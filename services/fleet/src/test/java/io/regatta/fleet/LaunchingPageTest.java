@@ -2,6 +2,8 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.fleet.process.JobFile;
+import io.regatta.fleet.process.ProcessSettings;
 import io.regatta.node.settings.Settings;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.json.JsonObject;
@@ -41,7 +43,7 @@ class LaunchingPageTest {
     Path shared = Files.writeString(directory.resolve("cluster.yaml"), block("yaml"));
     JsonObject all = new JsonObject(new Yaml().<Map<String, Object>>load(Files.readString(shared)));
     Path jobFile = Files.writeString(directory.resolve("job.json"), all.getJsonObject("trainer").getJsonObject("job").encode());
-    JobConfig job = JobFile.load(jobFile, List.of(), List.of(), List.of(), new JsonObject());
+    JobConfig job = JobFile.load(jobFile, System.getenv(), List.of(), List.of(), List.of(), new JsonObject());
     List<String> starts = block("sh").lines().filter(line -> line.startsWith("java ")).toList();
     assertThat(starts).hasSize(1 + job.servers() + job.trainers());
     for (String start : starts) {

@@ -3,6 +3,8 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.exchange.Mode;
+import io.regatta.fleet.local.Faults;
+import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.trainer.Progress;

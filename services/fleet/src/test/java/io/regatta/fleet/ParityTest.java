@@ -6,7 +6,11 @@ import ai.djl.Model;
 import ai.djl.nn.core.Linear;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
-import io.regatta.fleet.Parity.Check;
+import io.regatta.fleet.command.output.Report;
+import io.regatta.fleet.local.LocalCluster;
+import io.regatta.fleet.local.Parity;
+import io.regatta.fleet.local.Parity.Check;
+import io.regatta.fleet.process.JobFile;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.Strategy;
@@ -35,7 +39,8 @@ class ParityTest {
     overrides.add("data.dir=" + dir.resolve("parity")); // 50 steps of two trainers
     overrides.add("settings.train_rows=6500");
     overrides.addAll(List.of(keys));
-    return new Parity(changes -> JobFile.load(Checkout.file("configs/wide-and-deep.yaml"), List.of(), List.of(), overrides, changes), program)
+    return new Parity(changes -> JobFile.load(Checkout.file("configs/wide-and-deep.yaml"), System.getenv(), List.of(), List.of(),
+        overrides, changes), program)
         .run(check -> System.out.println(check));
   }
 
@@ -83,7 +88,7 @@ class ParityTest {
       }
     };
     CommandLineRun run = CommandLineRun.with(async, "parity", job.toString(), "--max-steps", "4");
-    assertThat(run.status()).as(run.err()).isEqualTo(Regatta.BAD_INPUT);
+    assertThat(run.status()).as(run.err()).isEqualTo(Report.BAD_INPUT);
     assertThat(run.err()).contains("trains in mode async where the job says sync");
   }
 
@@ -101,7 +106,7 @@ class ParityTest {
     Path job = Files.writeString(dir.resolve("line.yaml"), "job: line\ntrainers: 2\nbatch_size: 8\n");
     CommandLineRun run = CommandLineRun.with(new LineProgram(runs::incrementAndGet), "parity", job.toString(),
         "--max-steps", "4");
-    assertThat(run.status()).as(run.err()).isEqualTo(Regatta.FAILED);
+    assertThat(run.status()).as(run.err()).isEqualTo(Report.FAILED);
     assertThat(run.out()).containsPattern("DRIFT +alone, twice").contains("checks failed");
   }
 
@@ -110,7 +115,7 @@ class ParityTest {
     Path job = Files.writeString(dir.resolve("momentum.yaml"), "job: line\ntrainers: 2\nbatch_size: 8\n"
         + "optimizer: {kind: momentum, learning_rate: 0.01}\n");
     CommandLineRun run = CommandLineRun.with(new LineProgram(), "parity", job.toString(), "--max-steps", "4");
-    assertThat(run.status()).as(run.out() + run.err()).isEqualTo(Regatta.DONE);
+    assertThat(run.status()).as(run.out() + run.err()).isEqualTo(Report.DONE);
     assertThat(run.out()).containsPattern("skip +2 trainers, geo \\(it needs optimizer.kind: sgd\\)")
         .contains("parity holds");
   }
@@ -125,7 +130,7 @@ class ParityTest {
       new LineProgram().run(worker);
     };
     CommandLineRun run = CommandLineRun.with(unstable, "parity", job.toString(), "--max-steps", "4");
-    assertThat(run.status()).as(run.out() + run.err()).isEqualTo(Regatta.DONE);
+    assertThat(run.status()).as(run.out() + run.err()).isEqualTo(Report.DONE);
     assertThat(run.out()).containsPattern("skip +2 trainers, async, .*\\(prediction NaN\\)")
         .containsPattern("-- +2 trainers, ssp, to alone");
   }

@@ -3,6 +3,8 @@ package io.regatta.fleet;
 import static io.regatta.node.testing.EmbeddedNode.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.fleet.local.LocalCluster;
+import io.regatta.fleet.local.ScratchDirectory;
 import io.regatta.node.Node;
 import io.regatta.node.testing.EmbeddedNode;
 import io.regatta.parameterserver.ParameterServerConfig;

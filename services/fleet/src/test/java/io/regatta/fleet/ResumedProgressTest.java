@@ -10,6 +10,7 @@ import ai.djl.training.EasyTrain;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.loss.Loss;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.snapshot.Manifest;
 import io.regatta.snapshot.Snapshots;

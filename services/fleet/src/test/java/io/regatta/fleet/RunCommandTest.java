@@ -1,9 +1,7 @@
 package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.testing.FreePorts;
 import io.vertx.core.json.JsonObject;
 import java.net.URI;
@@ -69,18 +67,6 @@ class RunCommandTest {
     assertThat(server.status(SECONDS)).as("it ends with its job: %s", server.output()).isZero();
     assertThat(server.output()).contains("parameter server 0 ends: the trainers of job line have closed");
     showsItself(rendezvous);
-  }
-
-  @Test
-  void what_is_to_be_started_is_checked_by_its_own_variables_whether_its_role_is_given_or_not() throws Exception {
-    String job = Files.writeString(dir.resolve("job.yaml"), "job: line\nprogram: io.regatta.fleet.LineProgram\n")
-        .toString();
-    for (List<String> role : List.of(List.<String>of(), List.of("--role", "local"))) {
-      List<String> arguments = Stream.concat(Stream.of(job), role.stream()).toList();
-      RunCommand.check(arguments, Map.of());
-      assertThatThrownBy(() -> RunCommand.check(arguments, Map.of("REGATTA_BATCH_SIZE", "-3"))).as("role %s", role)
-          .isInstanceOf(InvalidInput.class).hasMessageContaining("batch_size");
-    }
   }
 
   @Test

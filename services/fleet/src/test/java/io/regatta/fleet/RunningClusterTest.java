@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.aggregator.AggregatorVerticle;
+import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.cluster.ClusterConfig;
@@ -19,8 +20,8 @@ import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.config.TrainerConfig;
+import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.service.TrainerVerticle;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;

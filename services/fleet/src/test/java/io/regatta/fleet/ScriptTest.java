@@ -160,7 +160,7 @@ class ScriptTest {
   void libraries_beside_its_own_come_with_what_the_manifest_opens() throws Exception {
     libraries = "lib/*:a.jar";
     String line = regatta(jdk, "simulate", "job.yaml").text.lines().filter(l -> l.startsWith("java ")).findFirst().orElseThrow();
-    assertThat(line).contains("-cp " + home + "/services/fleet/target/fleet.jar:lib/*:a.jar io.regatta.fleet.Regatta simulate job.yaml")
+    assertThat(line).contains("-cp " + home + "/services/fleet/target/fleet.jar:lib/*:a.jar io.regatta.fleet.command.Regatta simulate job.yaml")
         .doesNotContain("-jar");
     String pom = Files.readString(Checkout.file("pom.xml"));
     for (String opened : pom.replaceAll("(?s).*<Add-Opens>(.*)</Add-Opens>.*", "$1").split(" ")) {

@@ -2,6 +2,8 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.fleet.local.LocalCluster;
+import io.regatta.fleet.process.ProcessSettings;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
 import io.regatta.protocol.testing.SecretFiles;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
+import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.process.Blocking;

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.local.LocalCluster;
+import io.regatta.fleet.process.ProcessSettings;
+import io.regatta.fleet.role.Role;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.json.JsonObject;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.regatta.fleet.command.output.Report;
 import io.regatta.node.testing.LeftoverThreads;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -94,7 +95,7 @@ class SimulateTest {
   @Test
   void what_means_nothing_to_one_trainer_alone_is_refused() {
     CommandLineRun run = command("simulate", "--local", "--slow", "1=5", "--trainers", "3", "--mode", "geo");
-    assertThat(run.status()).isEqualTo(Regatta.BAD_INPUT);
+    assertThat(run.status()).isEqualTo(Report.BAD_INPUT);
     assertThat(run.err()).contains("--slow, --mode, --trainers: no effect with --local");
   }
 }

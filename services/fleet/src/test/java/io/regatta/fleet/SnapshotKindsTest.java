@@ -10,6 +10,7 @@ import ai.djl.training.EasyTrain;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.snapshot.Manifest;
 import io.regatta.snapshot.SnapshotKind;

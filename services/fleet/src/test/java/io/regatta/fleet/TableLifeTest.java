@@ -13,6 +13,7 @@ import ai.djl.training.dataset.ArrayDataset;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;

@@ -1,5 +1,6 @@
 package io.regatta.fleet;
 
+import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.trainer.Progress;
 import java.io.IOException;

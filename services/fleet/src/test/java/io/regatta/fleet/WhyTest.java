@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.regatta.fleet.local.Faults;
+import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.process.Blocking;

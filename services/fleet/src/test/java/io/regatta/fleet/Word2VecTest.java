@@ -2,6 +2,8 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.fleet.command.Regatta;
+import io.regatta.fleet.local.LocalCluster;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.result.RunResult;

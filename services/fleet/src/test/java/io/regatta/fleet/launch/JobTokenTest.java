@@ -47,7 +47,7 @@ class JobTokenTest {
           throw new IllegalStateException(now == mine ? "a signal would end this JVM" : "caught");
         }
       };
-      assertThatThrownBy(() -> Launches.run(options, Words.JOB, "io.regatta.fleet.Regatta", true, environment -> { },
+      assertThatThrownBy(() -> Launches.run(options, Words.JOB, "io.regatta.fleet.command.Regatta", true, environment -> { },
           null, announcing)).hasMessage("caught");
     } finally {
       Signal.handle(TERM, before);

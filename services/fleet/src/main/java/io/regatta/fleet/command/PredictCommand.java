@@ -1,0 +1,96 @@
+package io.regatta.fleet.command;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.command.output.Report;
+import io.regatta.trainer.config.DataConfig;
+import io.regatta.trainer.data.FileSource;
+import io.regatta.trainer.data.SlotBatch;
+import io.regatta.trainer.data.SlotSource;
+import io.regatta.trainer.data.file.DataFiles;
+import io.regatta.trainer.serve.Predictor;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The command that predicts the lines of files with a saved model. Owned by the main thread. */
+@Command(name = "predict", mixinStandardHelpOptions = true,
+    description = "Predicts the examples in files of the format that the model was trained on; prints a number for each.")
+final class PredictCommand implements Callable<Integer> {
+
+  @Spec
+  private CommandSpec spec;
+
+  @Option(names = "--model", required = true, paramLabel = "DIR", description = "the model, as a run saved it (output)")
+  private Path model;
+
+  @Option(names = "--snapshot", paramLabel = "DIR", description = "a later snapshot, whose values are to be used, or a "
+      + "directory of snapshots: the last one")
+  private Path snapshot;
+
+  @Option(names = "--batch", paramLabel = "N", defaultValue = "1024",
+      description = "examples that are computed together (default: ${DEFAULT-VALUE})")
+  private int batch;
+
+  @Option(names = "--format", description = "how the files are written: ${COMPLETION-CANDIDATES}, as far as the program "
+      + "reads them (default: as those that the model was trained on, data.format)")
+  private DataConfig.Format format;
+
+  @Parameters(paramLabel = "FILE", arity = "1..*", description = "packed (.gz) or not; - for standard input")
+  private List<String> files;
+
+  @Override
+  public Integer call() {
+    if (batch < 1) {
+      throw new InvalidInput("--batch must be at least 1, not " + batch);
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    try (Predictor predictor = Predictor.load(model, null, format)) {
+      if (snapshot != null) {
+        predictor.take(NamedSnapshot.of("--snapshot", snapshot, spec.commandLine().getErr()));
+      }
+      for (String file : files) {
+        predict(predictor.examples(List.of(file.equals("-") ? standardInput() : DataFiles.path(file))), predictor, out);
+      }
+    }
+    out.flush();
+    return Report.DONE;
+  }
+
+  /** Copies standard input, which can be read only once, to a file. */
+  private static Path standardInput() {
+    try {
+      Path file = Files.createTempFile("regatta-predict", ".txt");
+      file.toFile().deleteOnExit();
+      Files.copy(System.in, file, StandardCopyOption.REPLACE_EXISTING);
+      return file;
+    } catch (IOException e) {
+      throw new InvalidInput("standard input cannot be read: " + e, e);
+    }
+  }
+
+  private <R> void predict(FileSource<R> source, Predictor predictor, PrintWriter out) {
+    try (SlotSource.Cursor<R> records = source.open()) {
+      SlotBatch examples;
+      do {
+        examples = SlotBatch.allocate(source.layout(), batch);
+        int n = 0;
+        for (R record; n < batch && (record = records.next()) != null; ) {
+          n += source.parse(record, examples, n) ? 1 : 0;
+        }
+        examples = examples.first(n);
+        for (float score : predictor.predict(examples).join().scores()) {
+          out.println(score);
+        }
+      } while (examples.rows() == batch);
+    }
+  }
+}

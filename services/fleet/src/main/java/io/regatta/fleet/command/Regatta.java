@@ -1,0 +1,112 @@
+package io.regatta.fleet.command;
+
+import io.regatta.fleet.command.output.Report;
+import io.regatta.fleet.command.output.Version;
+import io.regatta.fleet.launch.LauncherLink;
+import io.regatta.node.process.BadArguments;
+import io.regatta.node.process.ServiceLogging;
+import io.regatta.trainer.TrainingProgram;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ParameterException;
+
+/**
+ * The command line. Owned by the main thread. Exit status: 0 done, 1 the run failed, 2 bad input, 130 after Ctrl-C, 143
+ * after SIGTERM. Every failure is one line on standard error that begins with {@code regatta:}.
+ */
+@Command(name = "regatta", mixinStandardHelpOptions = true, versionProvider = Version.class,
+    description = "Distributed training of DJL models on the JVM.",
+    subcommands = {SimulateCommand.class, TrainCommand.class, RunCommand.class, ParityCommand.class, StatusCommand.class,
+        CheckpointCommand.class, PrepareCommand.class, PredictCommand.class, EnvCommand.class, LaunchCommand.class,
+        MasterCommand.class, VersionCommand.class, CompletionCommand.class, CommandLine.HelpCommand.class},
+    footer = {"", "First steps: regatta simulate configs/wide-and-deep.yaml"})
+public final class Regatta implements Runnable {
+
+  /** The program that every trainer runs; null: the class that the job names. */
+  private final TrainingProgram program;
+
+  @CommandLine.Spec
+  private CommandLine.Model.CommandSpec spec;
+
+  Regatta(TrainingProgram program) {
+    this.program = program;
+  }
+
+  /** Runs one command, and ends the process with its exit status. */
+  public static void main(String[] args) {
+    ServiceLogging.use();
+    System.exit(execute(null, args));
+  }
+
+  /**
+   * Runs one command to its end on the calling thread.
+   *
+   * @param program that trainers run; null: the class that the job names
+   * @return exit status
+   */
+  public static int execute(TrainingProgram program, String... args) {
+    LauncherLink.follow(System.getenv());
+    CommandLine commandLine = commandLine(program);
+    boolean command = args.length == 0 || commandLine.getSubcommands().containsKey(args[0])
+        || commandLine.getCommandSpec().findOption(args[0]) != null;
+    if (command && (args.length > 0 || program == null)) {
+      return commandLine.execute(args);
+    }
+    String slip = args.length == 0 || Files.exists(Path.of(args[0])) ? null : slip(commandLine, args);
+    if (slip != null) {
+      commandLine.getErr().println("regatta: " + slip + " (regatta --help lists what there is)");
+      return Report.BAD_INPUT;
+    }
+    return commandLine.execute(withRun(args));
+  }
+
+  /** Returns all commands, with the examples at the end of their help. */
+  static CommandLine commandLine(TrainingProgram program) {
+    CommandLine commandLine = new CommandLine(new Regatta(program));
+    ServiceCommand.addAll(commandLine);
+    commandLine.getSubcommands().get("launch").setStopAtPositional(true); // what follows the program is the program's
+    CommandExamples.addTo(commandLine);
+    return commandLine.setCaseInsensitiveEnumValuesAllowed(true)
+        .setParameterExceptionHandler(Regatta::badArguments)
+        .setExecutionExceptionHandler((e, failed, parsed) -> Report.failure(e, failed.getErr()));
+  }
+
+  /** Returns the words about a command that is misspelt or comes after options; null if there is none. */
+  private static String slip(CommandLine commandLine, String[] args) {
+    Set<String> commands = commandLine.getSubcommands().keySet();
+    if (!args[0].startsWith("-")) {
+      return BadArguments.nearest(commands, args[0]).map(meant -> "'" + args[0] + "' is neither a command nor a job file; "
+          + "the nearest command is '" + meant + "'").orElse(null);
+    }
+    for (int i = 1; i < args.length; i++) {
+      if (commands.contains(args[i]) && !args[i - 1].equals("--role") && !Files.exists(Path.of(args[i]))) {
+        return "options come after the command: regatta " + args[i] + " ... " + args[0] + " ...";
+      }
+    }
+    return null;
+  }
+
+  /** Adds the command {@code run}: a user's main without a command takes the part that the configuration gives it. */
+  private static String[] withRun(String[] args) {
+    return Stream.concat(Stream.of("run"), Stream.of(args)).toArray(String[]::new);
+  }
+
+  TrainingProgram program() {
+    return program;
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "a command is missing");
+  }
+
+  private static int badArguments(ParameterException e, String[] args) {
+    String command = e.getCommandLine().getCommandSpec().qualifiedName();
+    e.getCommandLine().getErr().println("regatta: " + BadArguments.words(e) + " (" + command + " --help lists what there is)");
+    return Report.BAD_INPUT;
+  }
+}

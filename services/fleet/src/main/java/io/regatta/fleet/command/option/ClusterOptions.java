@@ -1,0 +1,43 @@
+package io.regatta.fleet.command.option;
+
+import io.regatta.node.settings.Settings;
+import java.util.List;
+import picocli.CommandLine.Option;
+
+/**
+ * The options that tell a command where the services of a cluster are: found through Hazelcast, or at fixed endpoints.
+ */
+public final class ClusterOptions {
+
+  @Option(names = "--seeds", paramLabel = "HOST:PORT,...", description = "Hazelcast members to join through")
+  private String seeds;
+
+  @Option(names = "--server-endpoints", paramLabel = "HOST:PORT,...",
+      description = "fixed control ports of the servers, instead of Hazelcast")
+  private String serverEndpoints;
+
+  @Option(names = "--rendezvous-endpoint", paramLabel = "HOST:PORT", description = "fixed rendezvous")
+  private String rendezvousEndpoint;
+
+  /** Null: not given. */
+  public String serverEndpoints() {
+    return serverEndpoints;
+  }
+
+  /** Null: not given. */
+  public String rendezvousEndpoint() {
+    return rendezvousEndpoint;
+  }
+
+  /** Adds the options that were given, as keys of the sections {@code fleet} and {@code node}. */
+  void addTo(List<Settings.Option> given) {
+    SettingsOptions.add(given, "--server-endpoints", "fleet.server_endpoints", serverEndpoints);
+    SettingsOptions.add(given, "--rendezvous-endpoint", "fleet.rendezvous_endpoint", rendezvousEndpoint);
+    addSeeds(given);
+  }
+
+  /** Adds {@code --seeds}, if it was given. */
+  public void addSeeds(List<Settings.Option> given) {
+    SettingsOptions.add(given, "--seeds", "node.cluster.seeds", seeds);
+  }
+}

@@ -1,0 +1,52 @@
+package io.regatta.fleet.local;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.stream.Stream;
+
+/** A temporary directory that goes when it is closed, with all that was put into it. One owner; blocks. */
+public final class ScratchDirectory implements AutoCloseable {
+
+  private final Path root;
+  private int count;
+
+  private ScratchDirectory(Path root) {
+    this.root = root;
+  }
+
+  /** Named by what it is for and by the process id, so that people see whose it is. */
+  public static ScratchDirectory create(String purpose) {
+    try {
+      return new ScratchDirectory(
+          Files.createTempDirectory(purpose + "-" + ProcessHandle.current().pid() + "-"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A name inside that was not given out before. */
+  public Path next() {
+    return root.resolve("run-" + count++);
+  }
+
+  @Override
+  public void close() {
+    try {
+      remove(root);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Removes a directory with all that is in it. */
+  public static void remove(Path tree) throws IOException {
+    try (Stream<Path> all = Files.walk(tree)) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    }
+  }
+}

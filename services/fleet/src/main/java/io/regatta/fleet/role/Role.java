@@ -1,0 +1,15 @@
+package io.regatta.fleet.role;
+
+/** The roles of a process in a job. Configuration names are the lower-case forms. */
+public enum Role {
+  /** The whole job in this process, tables included, without any service. */
+  LOCAL,
+  /** One trainer rank. */
+  TRAINER,
+  /** One parameter server with its shards. */
+  PSERVER,
+  /** The gradient aggregator of this host. */
+  AGGREGATOR,
+  /** The rendezvous. */
+  RENDEZVOUS
+}
