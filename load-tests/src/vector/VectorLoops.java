@@ -1,7 +1,8 @@
 import io.regatta.core.dense.LittleEndian;
 import io.regatta.core.dense.NonFinite;
-import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.ElementwiseOptimizer;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.UpdateStep;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
@@ -56,18 +57,18 @@ public final class VectorLoops {
     System.out.println(SPECIES + ", Java " + Runtime.version() + ", load "
         + ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage() + ": CPU s per GB of gradient, medians of "
         + ROUNDS + "\n\n| | scratch array and loops | `FloatVector.fromByteBuffer` straight from the buffer |\n|---|---|---|");
-    for (OptimizerSpec spec : new OptimizerSpec[] {OptimizerSpec.sgd(RATE), OptimizerSpec.adagrad(RATE),
-        OptimizerSpec.adam(RATE)}) {
+    for (OptimizerSpec spec : new OptimizerSpec[] {OptimizerSpec.sgd(RATE), OptimizerSpec.of("adagrad", RATE),
+        OptimizerSpec.of("adam", RATE)}) {
       State one = new State(spec, blocks);
       State other = new State(spec, blocks);
       double scalar = median(blocks, () -> loops.scalar(one));
-      double vector = median(blocks, () -> loops.vector(other, spec.kind()));
+      double vector = median(blocks, () -> loops.vector(other, spec.name()));
       for (int b = 0; b < blocks; b++) {
         if (!Arrays.equals(one.weights[b], other.weights[b])) {
-          throw new IllegalStateException(spec.kind() + ": the two do not come to the same bits in block " + b);
+          throw new IllegalStateException(spec.name() + ": the two do not come to the same bits in block " + b);
         }
       }
-      row(spec.kind().toString(), scalar, vector);
+      row(spec.name(), scalar, vector);
     }
     row("the copy alone", median(blocks, () -> loops.copy(blocks)), Double.NaN);
     row("search for NaN, in the cache", median(blocks, () -> loops.search(blocks)),
@@ -94,23 +95,23 @@ public final class VectorLoops {
 
   /** Weights and slots in blocks, as a shard has them. */
   private static final class State {
-    final Optimizer optimizer;
+    final OptimizerSpec spec;
     final float[][] weights;
     final float[][][] slots;
     long updates;
 
     State(OptimizerSpec spec, int blocks) {
-      optimizer = Optimizer.of(spec);
+      this.spec = spec;
       weights = new float[blocks][BLOCK];
-      slots = new float[blocks][optimizer.slots()][BLOCK];
+      slots = new float[blocks][spec.optimizer().slots().size()][BLOCK];
     }
   }
 
   private void scalar(State s) {
-    s.updates++;
+    UpdateStep step = s.spec.step(RATE, ++s.updates);
     for (int b = 0; b < s.weights.length; b++) {
       read(b);
-      s.optimizer.applyWhole(s.weights[b], s.slots[b], scratch, RATE, s.updates);
+      ((ElementwiseOptimizer) s.spec.optimizer()).applyWhole(s.weights[b], s.slots[b], scratch, step);
     }
   }
 
@@ -119,7 +120,7 @@ public final class VectorLoops {
     LittleEndian.get(gradient, scratch, 0, BLOCK);
   }
 
-  private void vector(State s, OptimizerSpec.Kind kind) {
+  private void vector(State s, String kind) {
     s.updates++;
     double left = 1 - power(B2, s.updates);
     float adamRate = (float) (RATE * Math.sqrt(left) / (1 - power(B1, s.updates)));
@@ -127,8 +128,8 @@ public final class VectorLoops {
     for (int b = 0; b < s.weights.length; b++) {
       int from = b % GRADIENT_BLOCKS * BLOCK * Float.BYTES;
       switch (kind) {
-        case SGD -> sgd(s.weights[b], from);
-        case ADAGRAD -> adagrad(s.weights[b], s.slots[b][0], from);
+        case "sgd" -> sgd(s.weights[b], from);
+        case "adagrad" -> adagrad(s.weights[b], s.slots[b][0], from);
         default -> adam(s.weights[b], s.slots[b][0], s.slots[b][1], from, adamRate, adamEpsilon);
       }
     }

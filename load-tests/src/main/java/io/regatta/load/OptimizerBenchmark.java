@@ -2,8 +2,9 @@ package io.regatta.load;
 
 import static org.openjdk.jmh.annotations.Mode.*;
 
-import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.ElementwiseOptimizer;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.UpdateStep;
 import io.regatta.load.run.Rules;
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -33,12 +34,13 @@ public class OptimizerBenchmark {
   static final int ELEMENTS = 8000;
   private static final int DIM = 10;
 
-  @Param({"SGD", "MOMENTUM", "ADAGRAD", "ADAM"})
-  public OptimizerSpec.Kind kind = OptimizerSpec.Kind.SGD;
+  @Param({"sgd", "momentum", "adagrad", "adam"})
+  public String kind = "sgd";
 
   final float[] weights = new float[ELEMENTS];
   private final float[] gradient = new float[ELEMENTS];
-  private Optimizer optimizer;
+  private OptimizerSpec spec;
+  private ElementwiseOptimizer optimizer;
   private float[][] slots;
   /** Rows of values followed by their slots, as in a table. */
   float[] rows;
@@ -46,34 +48,35 @@ public class OptimizerBenchmark {
 
   @Setup
   public void fill() {
-    optimizer = Optimizer.of(Rules.of(kind));
-    slots = new float[optimizer.slots()][ELEMENTS];
-    rows = new float[ELEMENTS * (1 + optimizer.slots())];
+    spec = Rules.of(kind);
+    optimizer = (ElementwiseOptimizer) spec.optimizer();
+    slots = new float[optimizer.slots().size()][ELEMENTS];
+    rows = new float[ELEMENTS * (1 + slots.length)];
     SplittableRandom random = new SplittableRandom(7);
     for (int i = 0; i < ELEMENTS; i++) {
       weights[i] = (float) random.nextDouble() - 0.5f;
       gradient[i] = (float) random.nextDouble() - 0.5f;
     }
     for (int k = 0; k < slots.length; k++) {
-      Arrays.fill(slots[k], optimizer.initialSlot(k));
+      Arrays.fill(slots[k], optimizer.slots().get(k).initial());
     }
   }
 
   /** Updates a block, all of whose arrays are read from index 0. */
   @Benchmark
   public float[] dense() {
-    optimizer.applyWhole(weights, slots, gradient, 0.01f, ++updates);
+    optimizer.applyWhole(weights, slots, gradient, spec.step(0.01f, ++updates));
     return weights;
   }
 
   /** Updates row after row. */
   @Benchmark
   public float[] rows() {
-    updates++;
+    UpdateStep step = spec.step(0.01f, ++updates);
     int stride = DIM * (1 + slots.length);
     for (int row = 0; row < ELEMENTS / DIM; row++) {
       int at = row * stride;
-      optimizer.apply(rows, at, rows, at + DIM, DIM, gradient, row * DIM, DIM, 0.01f, updates);
+      optimizer.apply(rows, at, rows, at + DIM, DIM, gradient, row * DIM, DIM, step);
     }
     return rows;
   }

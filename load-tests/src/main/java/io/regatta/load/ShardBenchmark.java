@@ -59,8 +59,8 @@ public class ShardBenchmark {
   @Param({"1000000"})
   public int rows = 1_000_000;
 
-  @Param({"SGD", "ADAGRAD", "ADAM"})
-  public OptimizerSpec.Kind optimizer = OptimizerSpec.Kind.SGD;
+  @Param({"sgd", "adagrad", "adam"})
+  public String optimizer = "sgd";
 
   private ParameterShard shard;
   private long[][] ids;

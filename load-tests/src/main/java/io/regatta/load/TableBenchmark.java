@@ -39,7 +39,7 @@ public class TableBenchmark {
 
   private static SparseTable empty() {
     return new SparseTable(1, new SparseTableSpec("embedding", DIM, InitializerSpec.uniform(-0.1f, 0.1f),
-        OptimizerSpec.adagrad(0.01)));
+        OptimizerSpec.of("adagrad", 0.01)));
   }
 
   private static long[] consecutive(long first) {

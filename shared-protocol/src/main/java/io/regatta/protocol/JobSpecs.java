@@ -11,13 +11,18 @@ import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.LearningRate;
+import io.regatta.core.optim.OptimizerRegistry;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.protocol.tensor.Hyperparameter;
 import io.regatta.protocol.tensor.Optimizer;
 import io.regatta.protocol.tensor.RegisterTrainer;
 import io.regatta.protocol.tensor.SparseTable;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** A {@link JobSpec} as it travels in a registration, and back. */
@@ -58,13 +63,15 @@ public final class JobSpecs {
    * @throws InvalidInput naming the field that makes no sense
    */
   public static JobSpec ofProto(String job, RegisterTrainer m) {
+    Map<Optimizer, OptimizerSpec> optimizers = new HashMap<>(); // thousands of tables have few different ones
+    Function<Optimizer, OptimizerSpec> optimizer = o -> optimizers.computeIfAbsent(o, JobSpecs::ofProto);
     ModelSpec model = new ModelSpec(m.getSeed(),
         m.getDenseList().stream().map(v -> new DenseVariable(v.getName(), v.getShapeList())).toList(),
-        m.getDenseCount() == 0 && !m.hasDenseOptimizer() ? OptimizerSpec.sgd(0) : ofProto(m.getDenseOptimizer()),
+        m.getDenseCount() == 0 && !m.hasDenseOptimizer() ? OptimizerSpec.sgd(0) : optimizer.apply(m.getDenseOptimizer()),
         m.getSparseList().stream().map(t -> new SparseTableSpec(t.getName(), t.getDim(),
             new InitializerSpec(parse(InitializerSpec.Kind.class, "initializer", t.getInitializer()),
                 t.getInitializerA(), t.getInitializerB()),
-            ofProto(t.getOptimizer()), t.hasLife() ? ofProto(t.getLife()) : TableLife.NONE)).toList());
+            optimizer.apply(t.getOptimizer()), t.hasLife() ? ofProto(t.getLife()) : TableLife.NONE)).toList());
     return new JobSpec(job, parse(Mode.class, "mode", m.getMode()), m.getTrainers(), m.getStalenessBound(),
         parse(NanPolicy.class, "nan_policy", m.getNanPolicy()),
         new Sharding(m.getShards(), m.getShardsPerServer(), m.getSparseShards()), m.getMinBlock(), model);
@@ -88,15 +95,15 @@ public final class JobSpecs {
 
   private static Optimizer toProto(OptimizerSpec o) {
     LearningRate r = o.learningRate();
-    return Optimizer.newBuilder().setKind(name(o.kind())).setMomentum(o.momentum()).setNesterov(o.nesterov())
-        .setBeta1(o.beta1()).setBeta2(o.beta2()).setEpsilon(o.epsilon()).setInitialAccumulator(o.initialAccumulator())
-        .setWeightDecay(o.weightDecay()).setClipValue(o.clipValue()).setClipNorm(o.clipNorm())
-        .setBeta(o.beta()).setL1(o.l1()).setL2(o.l2())
+    Optimizer.Builder b = Optimizer.newBuilder().setKind(o.name()).setWeightDecay(o.weightDecay())
+        .setClipValue(o.clipValue()).setClipNorm(o.clipNorm())
         .setLearningRate(io.regatta.protocol.tensor.LearningRate.newBuilder().setKind(name(r.kind())).setBase(r.base())
             .setDecaySteps(r.decaySteps()).setDecayRate(r.decayRate()).setStaircase(r.staircase())
             .addAllBoundaries(r.boundaries()).addAllValues(r.values()).setModelDim(r.modelDim())
-            .setMinimum(r.minimum()).setWarmupSteps(r.warmupSteps()).setWarmupStart(r.warmupStart()))
-        .build();
+            .setMinimum(r.minimum()).setWarmupSteps(r.warmupSteps()).setWarmupStart(r.warmupStart()));
+    o.hyperparameters().forEach((key, value) -> b.putHyperparameters(key, value instanceof Boolean flag
+        ? Hyperparameter.newBuilder().setFlag(flag).build() : Hyperparameter.newBuilder().setNumber((Float) value).build()));
+    return b.build();
   }
 
   private static OptimizerSpec ofProto(Optimizer o) {
@@ -104,9 +111,18 @@ public final class JobSpecs {
     LearningRate rate = new LearningRate(parse(LearningRate.Kind.class, "learning_rate.kind", r.getKind()), r.getBase(),
         r.getDecaySteps(), r.getDecayRate(), r.getStaircase(), r.getBoundariesList(), r.getValuesList(),
         r.getModelDim(), r.getMinimum(), r.getWarmupSteps(), r.getWarmupStart());
-    return new OptimizerSpec(parse(OptimizerSpec.Kind.class, "optimizer.kind", o.getKind()), rate, o.getMomentum(),
-        o.getNesterov(), o.getBeta1(), o.getBeta2(), o.getEpsilon(), o.getInitialAccumulator(), o.getWeightDecay(),
-        o.getClipValue(), o.getClipNorm(), o.getBeta(), o.getL1(), o.getL2());
+    Map<String, Object> hyperparameters = new LinkedHashMap<>();
+    o.getHyperparametersMap().forEach((key, h) -> hyperparameters.put(key, value(key, h)));
+    return new OptimizerSpec(OptimizerRegistry.named(o.getKind()).of(hyperparameters), rate, o.getWeightDecay(),
+        o.getClipValue(), o.getClipNorm());
+  }
+
+  private static Object value(String key, Hyperparameter h) {
+    return switch (h.getValueCase()) {
+      case NUMBER -> h.getNumber();
+      case FLAG -> h.getFlag();
+      case VALUE_NOT_SET -> throw new InvalidInput("registration: hyperparameter '" + key + "' has no value");
+    };
   }
 
   private static String name(Enum<?> e) {

@@ -13,11 +13,16 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
+import io.regatta.core.optim.ElementwiseOptimizer;
 import io.regatta.core.optim.LearningRate;
+import io.regatta.core.optim.OptimizerRegistry;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.OptimizerType;
 import io.regatta.protocol.tensor.RegisterTrainer;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -82,9 +87,14 @@ class JobSpecsTest {
   }
 
   private static OptimizerSpec optimizer(Random r) {
-    return new OptimizerSpec(any(r, OptimizerSpec.Kind.values()), rate(r), r.nextFloat(), r.nextBoolean(), r.nextFloat(),
-        r.nextFloat(), 1e-8f + r.nextFloat(), r.nextFloat(), r.nextFloat(), r.nextFloat(), r.nextFloat(),
-        r.nextFloat(), r.nextFloat(), r.nextFloat());
+    OptimizerType type = any(r, elementwise());
+    Map<String, Object> values = new LinkedHashMap<>();
+    type.parameters().forEach(p -> values.put(p.key(), p.isFlag() ? (Object) r.nextBoolean() : (Object) (0.01f + 0.9f * r.nextFloat())));
+    return new OptimizerSpec(type.of(values), rate(r), r.nextFloat(), r.nextFloat(), r.nextFloat());
+  }
+
+  private static OptimizerType[] elementwise() {
+    return OptimizerRegistry.all().stream().filter(t -> t.defaults() instanceof ElementwiseOptimizer).toArray(OptimizerType[]::new);
   }
 
   private static LearningRate rate(Random r) {

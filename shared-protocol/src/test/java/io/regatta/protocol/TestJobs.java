@@ -19,7 +19,7 @@ final class TestJobs {
   static JobSpec job(String name, Mode mode, int trainers, int dense) {
     return new JobSpec(name, mode, trainers, 0, NanPolicy.FAIL, 1, 8192,
         new ModelSpec(7, List.of(new DenseVariable("w", List.of(dense))), OptimizerSpec.sgd(0.5),
-            List.of(new SparseTableSpec("emb", DIM, InitializerSpec.uniform(-1, 1), OptimizerSpec.adagrad(0.1)))));
+            List.of(new SparseTableSpec("emb", DIM, InitializerSpec.uniform(-1, 1), OptimizerSpec.of("adagrad", 0.1)))));
   }
 
   static float[] ramp(int n, float scale) {

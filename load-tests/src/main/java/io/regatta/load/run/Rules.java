@@ -8,14 +8,8 @@ public final class Rules {
 
   private Rules() {}
 
-  /** Returns a rule of this kind, with usual constants. */
-  public static OptimizerSpec of(OptimizerSpec.Kind kind) {
-    return switch (kind) {
-      case SGD -> OptimizerSpec.sgd(RATE);
-      case MOMENTUM -> OptimizerSpec.momentum(RATE, 0.9f, false);
-      case ADAGRAD -> OptimizerSpec.adagrad(RATE);
-      case ADAM -> OptimizerSpec.adam(RATE);
-      case FTRL -> OptimizerSpec.ftrl(RATE, 1, 0.1f, 0.1f);
-    };
+  /** Returns the rule of this name, with its default constants. */
+  public static OptimizerSpec of(String name) {
+    return OptimizerSpec.of(name, RATE);
   }
 }

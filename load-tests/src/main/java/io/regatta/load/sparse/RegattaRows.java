@@ -26,7 +26,7 @@ final class RegattaRows implements RowClient {
   RegattaRows(int port) throws Exception {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("bias", List.of(1))), OptimizerSpec.sgd(0.01),
         List.of(new SparseTableSpec(TABLE, SparseDriver.DIM, InitializerSpec.uniform(-0.1f, 0.1f),
-            OptimizerSpec.adagrad(AdagradRows.RATE))));
+            OptimizerSpec.of("adagrad", AdagradRows.RATE))));
     trainer = ClientTrainer.open(WorkerLoop.on(vertx), vertx, port, OPTIONS, model, new float[1]);
   }
 

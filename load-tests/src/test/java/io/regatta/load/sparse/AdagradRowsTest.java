@@ -2,8 +2,10 @@ package io.regatta.load.sparse;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.Adagrad;
+import io.regatta.core.optim.OptimizerRegistry;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.UpdateStep;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -15,7 +17,8 @@ class AdagradRowsTest {
   @Test
   void rows_are_those_of_cores_rule() {
     AdagradRows rows = new AdagradRows(DIM);
-    Optimizer rule = Optimizer.of(OptimizerSpec.adagrad(AdagradRows.RATE));
+    Adagrad rule = (Adagrad) OptimizerRegistry.named("adagrad").defaults();
+    UpdateStep step = OptimizerSpec.of(rule, AdagradRows.RATE).step(AdagradRows.RATE, 1);
     float[] expected = new float[ROWS * DIM];
     float[] sums = new float[ROWS * DIM];
     for (int id = 0; id < ROWS; id++) {
@@ -27,7 +30,7 @@ class AdagradRowsTest {
       int id = random.nextInt(i % 2 == 0 ? 10 : ROWS);
       float[] gradient = {0, (float) random.nextDouble(), -1, 0.5f};
       rows.push(-id, gradient, 1);
-      rule.apply(expected, id * DIM, sums, id * DIM, DIM, gradient, 1, DIM, AdagradRows.RATE, 1);
+      rule.apply(expected, id * DIM, sums, id * DIM, DIM, gradient, 1, DIM, step);
     }
     float[] found = new float[ROWS * DIM];
     for (int id = 0; id < ROWS; id++) {

@@ -289,7 +289,7 @@ class BadInputTest {
     };
     CommandLineRun run = CommandLineRun.with(stock, "simulate", job.toString());
     assertThat(run.status()).isEqualTo(2);
-    assertThat(run.failure()).contains("io.regatta.trainer.optimizer.Sgd");
+    assertThat(run.failure()).contains("io.regatta.trainer.optimizer.RegattaOptimizer");
   }
 
   @Test

@@ -21,7 +21,6 @@ import io.regatta.trainer.program.ResNet50;
 import io.regatta.trainer.program.Word2VecSettings;
 import io.regatta.trainer.serve.PredictorConfig;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -35,7 +34,7 @@ import org.junit.jupiter.api.TestFactory;
  */
 class ConfigurationPageTest {
 
-  private static final String PAGE = "docs/configuration.md";
+  private static final GeneratedPage PAGE = new GeneratedPage("docs/configuration.md");
 
   private static Map<String, Class<? extends Record>> sections() {
     Map<String, Class<? extends Record>> sections = new LinkedHashMap<>();
@@ -59,7 +58,7 @@ class ConfigurationPageTest {
   @TestFactory
   Stream<DynamicTest> lists_every_key() {
     return sections().entrySet().stream().map(section -> DynamicTest.dynamicTest(section.getKey(),
-        () -> stands(section.getKey(), table(section.getValue()))));
+        () -> PAGE.holds("keys of " + section.getKey(), table(section.getValue()))));
   }
 
   @Test
@@ -67,16 +66,7 @@ class ConfigurationPageTest {
     StringBuilder table = new StringBuilder("| Name | Meaning |\n|---|---|\n");
     OtherNames.described().forEach((name, meaning) ->
         table.append("| `").append(name).append("` | ").append(meaning).append(" |\n"));
-    stands("no section", table.toString());
-  }
-
-  private static void stands(String section, String wanted) throws IOException {
-    if (Boolean.getBoolean("regatta.docs.update")) {
-      Files.writeString(Checkout.file(PAGE), replaced(Checkout.text(PAGE), section, wanted));
-    }
-    assertThat(between(Checkout.text(PAGE), section))
-        .as("the table of %s in %s; -Dregatta.docs.update=true writes it anew", section, PAGE)
-        .isEqualTo(wanted);
+    PAGE.holds("keys of no section", table.toString());
   }
 
   /** No key of a job is called like a section: {@code --set} takes both. */
@@ -98,28 +88,19 @@ class ConfigurationPageTest {
       if (type == TrainerConfig.class && e.key().startsWith("job.")) {
         continue; // the section's own page part: a whole job, listed once
       }
+      if (e.derived()) {
+        if (e.key().endsWith(".kind")) {
+          String section = e.key().substring(0, e.key().length() - "kind".length());
+          table.append("| `").append(section).append("kind`, and the keys of each kind: [optimizers.md](optimizers.md) | word | | `")
+              .append(e.defaultValue()).append("` | ").append(e.doc()).append(" |\n");
+        }
+        continue; // listed once for all sections, on a page of their own
+      }
       String value = e.required() ? "required" : e.defaultValue().isEmpty() ? "empty" : "`" + e.defaultValue() + "`";
       table.append("| `").append(e.key()).append("` | ").append(e.type().replace("|", "\\|")).append(" | ")
           .append(e.unit()).append(" | ").append(value).append(" | ").append(e.doc().replace("|", "\\|"))
           .append(" |\n");
     }
     return table.toString();
-  }
-
-  private static String begin(String section) {
-    return "<!-- keys of " + section + " -->\n";
-  }
-
-  private static final String END = "<!-- end -->";
-
-  private static String between(String page, String section) {
-    assertThat(page).contains(begin(section));
-    int from = page.indexOf(begin(section)) + begin(section).length();
-    return page.substring(from, page.indexOf(END, from));
-  }
-
-  private static String replaced(String page, String section, String table) throws IOException {
-    int from = page.indexOf(begin(section)) + begin(section).length();
-    return page.substring(0, from) + table + page.substring(page.indexOf(END, from));
   }
 }

@@ -15,11 +15,13 @@ import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.optim.LearningRate;
-import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.OptimizerRegistry;
+import io.regatta.core.optim.OptimizerType;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.testing.TestClock;
 import io.regatta.protocol.JobSpecs;
 import io.regatta.protocol.tensor.DenseVariable;
+import io.regatta.protocol.tensor.Hyperparameter;
 import io.regatta.protocol.tensor.Optimizer;
 import io.regatta.protocol.tensor.RegisterTrainer;
 import io.regatta.protocol.tensor.SparseTable;
@@ -88,8 +90,6 @@ class ProtocolPageTest {
         .containsExactlyElementsOf(told(RegisterTrainer.NanPolicy.values()));
     assertThat(constants("initializer")).containsExactlyElementsOf(names(List.of(InitializerSpec.Kind.values())))
         .containsExactlyElementsOf(told(SparseTable.Initializer.values()));
-    assertThat(strings("Optimizer.kind"))
-        .containsExactlyInAnyOrderElementsOf(names(List.of(OptimizerSpec.Kind.values())));
     assertThat(strings("LearningRate.kind"))
         .containsExactlyInAnyOrderElementsOf(names(List.of(LearningRate.Kind.values())));
   }
@@ -112,10 +112,14 @@ class ProtocolPageTest {
     assertThat(JobSpecs.ofProto("job", job().build()).model().seed()).isZero();
     assertThatThrownBy(() -> register(job().clearMinBlock().build())).isInstanceOf(InvalidInput.class);
     assertThatThrownBy(() -> register(job().clearNanPolicy().build())).isInstanceOf(InvalidInput.class);
-    for (String rule : List.of("adagrad", "adam")) {
-      assertThatThrownBy(() -> register(job().setDenseOptimizer(optimizer(rule)).build()))
-          .isInstanceOf(InvalidInput.class).hasMessageContaining("epsilon");
+    for (OptimizerType type : OptimizerRegistry.all()) {
+      assertThat(JobSpecs.ofProto("job", job().setDenseOptimizer(optimizer(type.name())).build()).model().denseOptimizer().optimizer())
+          .isEqualTo(type.defaults());
     }
+    Optimizer unknown = optimizer("adam").toBuilder().putHyperparameters("beta3", Hyperparameter.newBuilder().setNumber(1).build())
+        .build();
+    assertThatThrownBy(() -> register(job().setDenseOptimizer(unknown).build())).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("optimizer adam has no hyperparameter 'beta3'; it has [beta1, beta2, epsilon]");
     assertThatCode(() -> register(job().clearDense().clearDenseOptimizer().build())).doesNotThrowAnyException();
     assertThatThrownBy(() -> register(job().clearDenseOptimizer().build())).isInstanceOf(InvalidInput.class);
     assertThatCode(() -> register(job().addSparse(table(TableLife.newBuilder().setTtlS(1))).build()))
@@ -130,10 +134,6 @@ class ProtocolPageTest {
     List<List<String>> rows = table("| Field | Left out | Job file's default |");
     for (String key : List.of("min_block", "nan_policy", "seed", "staleness_bound")) {
       assertThat(configuration).containsPattern("\n\\| `" + key + "` \\|[^\n]*\\| `" + value(rows, key) + "` \\|");
-    }
-    for (String key : List.of("momentum", "beta1", "beta2", "beta")) {
-      assertThat(configuration)
-          .containsPattern("\n\\| `optimizer." + key + "` \\|[^\n]*\\| `" + value(rows, key) + "` \\|");
     }
   }
 

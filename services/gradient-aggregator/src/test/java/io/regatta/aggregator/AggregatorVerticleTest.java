@@ -56,8 +56,8 @@ class AggregatorVerticleTest {
 
   private static JobSpec job(Mode mode, int trainers, int shards) {
     return new JobSpec("job", mode, trainers, 2, NanPolicy.FAIL, shards, 256, new ModelSpec(7,
-        List.of(new DenseVariable("w", List.of(NUMEL))), OptimizerSpec.adam(0.01),
-        List.of(new SparseTableSpec("emb", 3, InitializerSpec.uniform(-1, 1), OptimizerSpec.adagrad(0.1)))));
+        List.of(new DenseVariable("w", List.of(NUMEL))), OptimizerSpec.of("adam", 0.01),
+        List.of(new SparseTableSpec("emb", 3, InitializerSpec.uniform(-1, 1), OptimizerSpec.of("adagrad", 0.1)))));
   }
 
   private static float[] wave(int n, double scale) {

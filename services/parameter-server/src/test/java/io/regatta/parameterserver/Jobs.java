@@ -37,8 +37,8 @@ final class Jobs {
   static JobSpec spec(String name, Mode mode, int trainers, int shards) {
     return new JobSpec(name, mode, trainers, 2, NanPolicy.FAIL, shards, 256, new ModelSpec(7,
         List.of(new DenseVariable("w", List.of(2000)), new DenseVariable("v", List.of(10, 100))),
-        OptimizerSpec.adam(0.01),
-        List.of(new SparseTableSpec("emb", DIM, InitializerSpec.uniform(-1, 1), OptimizerSpec.adagrad(0.1)))));
+        OptimizerSpec.of("adam", 0.01),
+        List.of(new SparseTableSpec("emb", DIM, InitializerSpec.uniform(-1, 1), OptimizerSpec.of("adagrad", 0.1)))));
   }
 
   static float[] ramp(int n, double scale) {

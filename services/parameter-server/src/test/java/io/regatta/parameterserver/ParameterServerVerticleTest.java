@@ -207,8 +207,8 @@ class ParameterServerVerticleTest {
       get(good.register());
       get(good.initialize(Jobs.ramp(Jobs.NUMEL, 1)));
       JobSpec otherModel = new JobSpec(job.job(), job.mode(), 2, 2, NanPolicy.FAIL, 2, 256, new ModelSpec(7,
-          job.model().dense(), OptimizerSpec.adam(0.01),
-          List.of(new SparseTableSpec("emb", 5, InitializerSpec.uniform(-1, 1), OptimizerSpec.adagrad(0.1)))));
+          job.model().dense(), OptimizerSpec.of("adam", 0.01),
+          List.of(new SparseTableSpec("emb", 5, InitializerSpec.uniform(-1, 1), OptimizerSpec.of("adagrad", 0.1)))));
       assertThatThrownBy(() -> get(servers.client(otherModel, 1, 1).register())).isInstanceOf(Conflict.class)
           .hasMessageContaining("row dimension of sparse table 'emb' is 3 on the shard and 5 in trainer 1");
       assertThatThrownBy(() -> get(servers.client(job, 0, 2).register())).isInstanceOf(Conflict.class)
@@ -348,7 +348,7 @@ class ParameterServerVerticleTest {
     try (RunningServers servers = RunningServers.start(1, 1)) {
       JobSpec job = new JobSpec("large", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8192, new ModelSpec(1,
           List.<DenseVariable>of(), OptimizerSpec.sgd(1),
-          List.of(new SparseTableSpec("emb", 8, InitializerSpec.normal(0, 1), OptimizerSpec.adagrad(1)))));
+          List.of(new SparseTableSpec("emb", 8, InitializerSpec.normal(0, 1), OptimizerSpec.of("adagrad", 1)))));
       ParameterClient client = servers.client(job, 0, 1);
       get(client.register());
       long[] ids = new long[20_000];

@@ -150,7 +150,7 @@ class SmallHeapTest {
   @Test
   void refusesParametersThatTheHeapCannotHold() throws Exception {
     JobSpec dense = new JobSpec("dense", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8192, new ModelSpec(1,
-        List.of(new DenseVariable("w", List.of(100_000_000))), OptimizerSpec.adagrad(0.5), List.of()));
+        List.of(new DenseVariable("w", List.of(100_000_000))), OptimizerSpec.of("adagrad", 0.5), List.of()));
     Exchange exchange = new Exchange(channel);
     exchange.send(message("dense", 1, 0).setRegister(Register.newBuilder().setTrainer(JobSpecs.toProto(dense))));
     assertThat(exchange.failure()).satisfies(s -> refused(s, "shard 0 of job dense refused", "800000000 bytes", "-Xmx"));

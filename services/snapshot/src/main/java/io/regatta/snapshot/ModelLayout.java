@@ -6,7 +6,6 @@ import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparseTableSpec;
-import io.regatta.core.optim.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.RowLayout;
 import io.vertx.core.json.JsonArray;
@@ -14,7 +13,6 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -39,18 +37,14 @@ public record ModelLayout(String digest, long seed, Sharding sharding, int minBl
   public static ModelLayout of(JobSpec job) {
     OptimizerSpec dense = job.model().denseOptimizer();
     List<TableLayout> tables = job.model().sparse().stream().map(ModelLayout::table).toList();
-    return new ModelLayout(job.model().digest(), job.model().seed(), job.sharding(), job.minBlock(), kind(dense),
-        Optimizer.of(dense).slots(), job.model().dense(), tables);
+    return new ModelLayout(job.model().digest(), job.model().seed(), job.sharding(), job.minBlock(), dense.name(),
+        dense.optimizer().slots().size(), job.model().dense(), tables);
   }
 
   private static TableLayout table(SparseTableSpec t) {
-    int slots = Optimizer.of(t.optimizer()).slots();
+    int slots = t.optimizer().optimizer().slots().size();
     int statistics = new RowLayout(t.dim(), slots, t.life().isTracked()).width() - t.dim() * (1 + slots);
-    return new TableLayout(t.name(), t.dim(), kind(t.optimizer()), slots, statistics);
-  }
-
-  private static String kind(OptimizerSpec optimizer) {
-    return optimizer.kind().name().toLowerCase(Locale.ROOT);
+    return new TableLayout(t.name(), t.dim(), t.optimizer().name(), slots, statistics);
   }
 
   /** Returns the same layout on other shards. */

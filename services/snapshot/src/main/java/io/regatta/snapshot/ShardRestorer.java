@@ -9,7 +9,7 @@ import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.SparsePartition;
-import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.Optimizer.Slot;
 import io.regatta.core.shard.JobRestore;
 import java.io.IOException;
 import java.util.Arrays;
@@ -125,11 +125,11 @@ public final class ShardRestorer {
     int size = partition.sizeOf(into.shard());
     float[][] values = blocks(size);
     float[][][] slots = new float[values.length][job.slots()][];
-    Optimizer optimizer = Optimizer.of(spec.model().denseOptimizer());
+    List<Slot> kept = spec.model().denseOptimizer().optimizer().slots();
     for (int b = 0; b < values.length; b++) {
       for (int k = 0; k < job.slots(); k++) {
         slots[b][k] = new float[values[b].length];
-        Arrays.fill(slots[b][k], optimizer.initialSlot(k));
+        Arrays.fill(slots[b][k], kept.get(k).initial());
       }
     }
     boolean sameOptimizer = in.manifest().model().optimizer().equals(job.optimizer());

@@ -288,8 +288,8 @@ class ShardFilesTest {
   /** With the old count Adam's bias correction is all but off, and its first update is 0.1 / sqrt(0.001) = 3.16 times the rate. */
   @Test
   void countsUpdatesFromZero_whenARunBeginsWithAnotherOptimizer() throws IOException {
-    OptimizerSpec adam = OptimizerSpec.adam(0.125);
-    OptimizerSpec adagrad = OptimizerSpec.adagrad(0.5);
+    OptimizerSpec adam = OptimizerSpec.of("adam", 0.125);
+    OptimizerSpec adagrad = OptimizerSpec.of("adagrad", 0.5);
     ParameterShard first = shard(OptimizerSpec.sgd(1), adagrad);
     first.initialize("job", TRAINER, DenseMemory.of(new float[1]));
     float[] before = {0, 0};

@@ -6,12 +6,11 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.SparseTableSpec;
-import io.regatta.core.optim.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Sgd;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -38,7 +37,7 @@ public final class GeoState {
   private final int kSteps;
   private final GradientCheck model;
   private final OptimizerSpec denseSpec;
-  private final Optimizer denseOptimizer;
+  private final Sgd denseOptimizer;
   private final Map<String, GeoTable> tables = new LinkedHashMap<>();
   private float[] local;
   private float[] old;
@@ -65,7 +64,7 @@ public final class GeoState {
     model = new GradientCheck(job.model());
     denseSpec = job.model().denseOptimizer();
     checkSgd(denseSpec, "the dense parameters");
-    denseOptimizer = Optimizer.of(denseSpec);
+    denseOptimizer = (Sgd) denseSpec.optimizer();
     for (SparseTableSpec t : job.model().sparse()) {
       checkSgd(t.optimizer(), "table " + t.name());
       tables.put(t.name(), new GeoTable(t));
@@ -73,9 +72,9 @@ public final class GeoState {
   }
 
   private static void checkSgd(OptimizerSpec optimizer, String what) {
-    if (optimizer.kind() != OptimizerSpec.Kind.SGD) {
+    if (!(optimizer.optimizer() instanceof Sgd)) {
       throw new InvalidInput("geo mode trains with SGD only, but the optimizer of " + what + " is "
-          + optimizer.kind().name().toLowerCase(Locale.ROOT) + "; set optimizer.kind: sgd, or choose another mode");
+          + optimizer.name() + "; set optimizer.kind: sgd, or choose another mode");
     }
   }
 
@@ -130,8 +129,8 @@ public final class GeoState {
 
   private void update(DenseMemory dense, List<SparseRows> sparse) {
     if (dense != null) {
-      denseOptimizer.applyWhole(local, new float[0][], dense.array(), (float) denseSpec.learningRate().at(localSteps),
-          localSteps + 1);
+      denseOptimizer.applyWhole(local, new float[0][], dense.array(),
+          denseSpec.step((float) denseSpec.learningRate().at(localSteps), localSteps + 1));
     }
     for (SparseRows rows : sparse) {
       table(rows.table()).update(rows, localSteps);

@@ -3,7 +3,8 @@ package io.regatta.core.client;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.SparseTableSpec;
-import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.Sgd;
+import io.regatta.core.optim.UpdateStep;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
@@ -17,7 +18,7 @@ final class GeoTable {
   private static final int ARRAY_MAX = Integer.MAX_VALUE - 8;
 
   private final SparseTableSpec spec;
-  private final Optimizer optimizer;
+  private final Sgd optimizer;
   private final int dim;
   private final Long2IntOpenHashMap index = new Long2IntOpenHashMap();
   private final LongLinkedOpenHashSet touched = new LongLinkedOpenHashSet();
@@ -26,7 +27,7 @@ final class GeoTable {
 
   GeoTable(SparseTableSpec spec) {
     this.spec = spec;
-    optimizer = Optimizer.of(spec.optimizer());
+    optimizer = (Sgd) spec.optimizer().optimizer();
     dim = spec.dim();
     local = new RowSlabs(dim);
     old = new RowSlabs(dim);
@@ -67,7 +68,7 @@ final class GeoTable {
 
   /** Makes one local step of SGD on rows that must be here; marks them for the next exchange. */
   void update(SparseRows gradients, long step) {
-    float lr = (float) spec.optimizer().learningRate().at(step);
+    UpdateStep update = spec.optimizer().step((float) spec.optimizer().learningRate().at(step), step + 1);
     for (int i = 0; i < gradients.ids().length; i++) {
       long id = gradients.ids()[i];
       int row = index.get(id);
@@ -76,7 +77,7 @@ final class GeoTable {
             + "pulled");
       }
       touched.add(id);
-      optimizer.apply(local.slab(row), local.offset(row), null, 0, 0, gradients.values(), i * dim, dim, lr, step + 1);
+      optimizer.apply(local.slab(row), local.offset(row), null, 0, 0, gradients.values(), i * dim, dim, update);
     }
   }
 

@@ -1,9 +1,11 @@
 package io.regatta.core.dense;
 
 import io.regatta.core.model.ParameterHash;
-import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.ElementwiseOptimizer;
+import io.regatta.core.optim.Optimizer.Slot;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * One shard's part of the flat dense vector with its optimizer slots, in blocks. Owned by the thread of its shard; not
@@ -26,7 +28,7 @@ public final class DenseVector {
   }
 
   private final int size;
-  private final Optimizer optimizer;
+  private final OptimizerSpec spec;
   private final BlockPool pool;
   private final Block[] blocks;
   /** Optimizer slots by block, then by slot. */
@@ -42,15 +44,16 @@ public final class DenseVector {
   public DenseVector(DenseValues initial, OptimizerSpec spec, BlockPool pool) {
     this.pool = pool;
     size = initial.size();
-    optimizer = Optimizer.of(spec);
+    this.spec = spec;
+    List<Slot> kept = spec.optimizer().slots();
     blocks = new Block[initial.blocks()];
-    slots = new float[blocks.length][optimizer.slots()][];
+    slots = new float[blocks.length][kept.size()][];
     for (int b = 0; b < blocks.length; b++) {
       int n = initial.length(b);
       blocks[b] = new Block(Arrays.copyOf(initial.block(b), n));
-      for (int k = 0; k < optimizer.slots(); k++) {
+      for (int k = 0; k < kept.size(); k++) {
         slots[b][k] = new float[n];
-        Arrays.fill(slots[b][k], optimizer.initialSlot(k));
+        Arrays.fill(slots[b][k], kept.get(k).initial());
       }
     }
   }
@@ -65,7 +68,7 @@ public final class DenseVector {
     this.size = size;
     this.pool = pool;
     this.slots = slots;
-    optimizer = Optimizer.of(spec);
+    this.spec = spec;
     blocks = new Block[values.length];
     for (int b = 0; b < blocks.length; b++) {
       blocks[b] = new Block(values[b]);
@@ -77,9 +80,9 @@ public final class DenseVector {
     return size;
   }
 
-  /** Makes one optimizer step of one block; see {@link Optimizer#applyWhole}. The gradient begins at index 0. */
+  /** Makes one optimizer step of one block; see {@link ElementwiseOptimizer#applyWhole}. The gradient begins at index 0. */
   public void update(int b, float[] gradient, float lr, long updates) {
-    optimizer.applyWhole(writable(b), writableSlots(b), gradient, lr, updates);
+    ((ElementwiseOptimizer) spec.optimizer()).applyWhole(writable(b), writableSlots(b), gradient, spec.step(lr, updates));
   }
 
   /** Adds a delta, from its index 0, to the values of one block, without the optimizer. */

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.Map;
 
 /**
  * The fingerprint of a {@link ModelSpec}: the first 16 hex digits of the SHA-256 of its canonical bytes. Canonical
@@ -40,7 +41,7 @@ final class ModelDigest {
   }
 
   private void model(ModelSpec m) throws IOException {
-    text("regatta-model-1");
+    text("regatta-model-2");
     out.writeLong(m.seed());
     out.writeInt(m.dense().size());
     for (DenseVariable v : m.dense()) {
@@ -83,21 +84,20 @@ final class ModelDigest {
   }
 
   private void optimizer(OptimizerSpec o) throws IOException {
-    text(o.kind().name());
+    text(o.name());
     learningRate(o.learningRate());
-    out.writeFloat(o.momentum());
-    out.writeBoolean(o.nesterov());
-    out.writeFloat(o.beta1());
-    out.writeFloat(o.beta2());
-    out.writeFloat(o.epsilon());
-    out.writeFloat(o.initialAccumulator());
     out.writeFloat(o.weightDecay());
     out.writeFloat(o.clipValue());
     out.writeFloat(o.clipNorm());
-    if (o.kind() == OptimizerSpec.Kind.FTRL) { // younger than the others, whose digests stay
-      out.writeFloat(o.beta());
-      out.writeFloat(o.l1());
-      out.writeFloat(o.l2());
+    Map<String, Object> hyperparameters = o.hyperparameters();
+    out.writeInt(hyperparameters.size());
+    for (Map.Entry<String, Object> h : hyperparameters.entrySet()) {
+      text(h.getKey());
+      if (h.getValue() instanceof Boolean flag) {
+        out.writeBoolean(flag);
+      } else {
+        out.writeFloat((Float) h.getValue());
+      }
     }
   }
 

@@ -2,6 +2,7 @@ package io.regatta.core.model;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.optim.ElementwiseOptimizer;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.Objects;
 
@@ -29,6 +30,10 @@ public record SparseTableSpec(String name, int dim, InitializerSpec initializer,
     Objects.requireNonNull(initializer, "initializer");
     Objects.requireNonNull(optimizer, "optimizer");
     Objects.requireNonNull(life, "life");
+    if (!(optimizer.optimizer() instanceof ElementwiseOptimizer)) {
+      throw new InvalidInput("sparse table " + name + ": optimizer " + optimizer.name() + " needs norms over whole tensors, and "
+          + "the rows of a table never take part in one update together; give sparse_optimizer.kind, for example adagrad");
+    }
   }
 
   /** Returns the same table without what its kinds of initializer, optimizer and life do not use. */

@@ -3,6 +3,7 @@ package io.regatta.core.optim;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 
 /**
@@ -54,7 +55,7 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
     Objects.requireNonNull(kind, "kind");
     boundaries = List.copyOf(boundaries);
     values = List.copyOf(values);
-    SpecCheck check = SpecCheck.of("learning rate", kind);
+    SpecCheck check = SpecCheck.of("learning rate", kind.name().toLowerCase(Locale.ROOT));
     check.require(warmupSteps >= 0, "warmup_steps", warmupSteps, "0 or more");
     if (kind != Kind.PIECEWISE) {
       check.notNegative("base", base);

@@ -1,52 +1,34 @@
 package io.regatta.core.optim;
 
+import java.util.List;
+
 /**
- * One update rule on plain float arrays. Not thread-bound; the caller owns the arrays. It is stateless: all state is in
- * the slots that the caller owns, so that it can be saved, moved and compared. Nothing is allocated, and the result
- * depends on the arguments only. An element's update is a fixed sequence of float operations, the same in any block and
- * in both methods.
- *
- * <p>There are two methods because they differ by a factor of four to six in speed. HotSpot vectorizes a loop only if
- * all its arrays are read from the same index. With different offsets it would have to rule out overlap, and does not.
- * Before the rule, both clip the gradient by value, then add the weight decay.
+ * One update rule with its hyperparameters: a record whose components each have a {@link Hyperparameter}. It is the only
+ * definition of an optimizer. Keys of the configuration, the message on the wire, slots in snapshots and the reference
+ * page are derived from it by {@link OptimizerType}; {@link OptimizerRegistry} lists all. Immutable, any thread: all
+ * state is in slots that the caller owns, so that it can be saved, moved and compared. The result of an update depends
+ * on its arguments only, and nothing is allocated for an element.
  */
-public interface Optimizer {
-
-  /** Returns the number of float slots per weight (SGD 0, momentum and Adagrad 1, Adam and FTRL 2). */
-  int slots();
-
-  /** Returns the value that slot {@code k} starts with. */
-  float initialSlot(int k);
+public sealed interface Optimizer permits ElementwiseOptimizer, TensorwiseOptimizer {
 
   /**
-   * Updates a whole dense vector {@code w} with its gradient {@code g}.
+   * An array of floats, one for each weight, that an optimizer keeps between updates.
    *
-   * @param slots {@link #slots()} arrays as long as {@code w}: slot k of element i is {@code slots[k][i]}
-   * @param lr learning rate of this update
-   * @param updates number of updates of this vector so far, this one included (≥ 1): Adam's bias correction
+   * @param name as in the paper, for the reference page
+   * @param initial value that each element starts with
    */
-  void applyWhole(float[] w, float[][] slots, float[] g, float lr, long updates);
+  record Slot(String name, float initial) {}
+
+  /** Returns the slots in the order in which callers and snapshots keep them. */
+  default List<Slot> slots() {
+    return List.of();
+  }
 
   /**
-   * Updates a range, for instance a row of a slab with its slots right behind the weights: {@code w[wOff .. wOff+n)}
-   * with gradient {@code g[gOff .. gOff+n)}. Slot k of element i is {@code s[sOff + k*slotStride + i]}. The ranges must
-   * not overlap.
-   *
-   * @param s slots; may be the same array as {@code w}, and anything, null included, if there are none
-   * @param lr learning rate of this update
-   * @param updates number of updates of this table so far, this one included (≥ 1): Adam's bias correction
+   * Returns true if a difference in the last bit of a gradient can change a weight by much, because the rule divides by
+   * roots of small moments.
    */
-  void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
-      long updates);
-
-  /** Returns the optimizer for a spec. The caller must apply its learning rate and {@code clipNorm}. */
-  static Optimizer of(OptimizerSpec spec) {
-    return switch (spec.kind()) {
-      case SGD -> new SgdRule(Regularization.of(spec));
-      case MOMENTUM -> new MomentumRule(Regularization.of(spec), spec.momentum(), spec.nesterov());
-      case ADAGRAD -> new AdagradRule(Regularization.of(spec), spec.epsilon(), spec.initialAccumulator());
-      case ADAM -> new AdamRule(Regularization.of(spec), spec.beta1(), spec.beta2(), spec.epsilon());
-      case FTRL -> new FtrlRule(Regularization.of(spec), spec.beta(), spec.l1(), spec.l2(), spec.initialAccumulator());
-    };
+  default boolean magnifiesRounding() {
+    return false;
   }
 }

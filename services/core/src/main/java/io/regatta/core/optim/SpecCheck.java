@@ -1,7 +1,7 @@
 package io.regatta.core.optim;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import java.util.Locale;
+import io.regatta.core.optim.Hyperparameter.Range;
 
 /**
  * A check of the values of a specification, which names it, the configuration key, the value and what is expected. Any
@@ -11,21 +11,20 @@ import java.util.Locale;
  */
 record SpecCheck(String subject) {
 
-  static SpecCheck of(String what, Enum<?> kind) {
-    return new SpecCheck(what + " " + kind.name().toLowerCase(Locale.ROOT));
+  static SpecCheck of(String what, String kind) {
+    return new SpecCheck(what + " " + kind);
   }
 
   void notNegative(String key, double value) {
-    require(value >= 0 && Double.isFinite(value), key, value, "a finite number, 0 or more");
+    within(Range.NOT_NEGATIVE, key, value);
   }
 
   void positive(String key, double value) {
-    require(value > 0 && Double.isFinite(value), key, value, "a finite number above 0");
+    within(Range.POSITIVE, key, value);
   }
 
-  /** Requires a decay factor, below 1: 1 would never forget. */
-  void fraction(String key, double value) {
-    require(value >= 0 && value < 1, key, value, "0 or more and below 1");
+  void within(Range range, String key, double value) {
+    require(range.holds(value), key, value, range.words());
   }
 
   void atLeastOne(String key, long value) {

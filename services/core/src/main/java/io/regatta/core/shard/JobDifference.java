@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
@@ -80,20 +81,19 @@ final class JobDifference {
 
   /** Compares two optimizers. If their rules differ, the other keys mean nothing and are not compared. */
   private void compareOptimizers(String section, OptimizerSpec here, OptimizerSpec there) {
-    if (here.kind() != there.kind()) {
-      compare(section + ".kind", here.kind(), there.kind());
+    if (!here.name().equals(there.name())) {
+      compare(section + ".kind", here.name(), there.name());
       return;
     }
-    for (RecordComponent c : OptimizerSpec.class.getRecordComponents()) {
-      if (c.getType() != LearningRate.class) {
-        compare(section + "." + key(c), value(c, here), value(c, there));
-        continue;
-      }
-      for (RecordComponent r : LearningRate.class.getRecordComponents()) {
-        compare(section + (r.getName().equals("base") ? ".learning_rate" : ".schedule." + key(r)),
-            value(r, here.learningRate()), value(r, there.learningRate()));
-      }
+    for (RecordComponent r : LearningRate.class.getRecordComponents()) {
+      compare(section + (r.getName().equals("base") ? ".learning_rate" : ".schedule." + key(r)),
+          value(r, here.learningRate()), value(r, there.learningRate()));
     }
+    Map<String, Object> others = there.hyperparameters();
+    here.hyperparameters().forEach((key, value) -> compare(section + "." + key, value, others.get(key)));
+    compare(section + ".weight_decay", here.weightDecay(), there.weightDecay());
+    compare(section + ".clip_value", here.clipValue(), there.clipValue());
+    compare(section + ".clip_norm", here.clipNorm(), there.clipNorm());
   }
 
   private static String key(RecordComponent c) {

@@ -1,7 +1,6 @@
 package io.regatta.core.table;
 
 import io.regatta.core.model.SparseTableSpec;
-import io.regatta.core.optim.Optimizer;
 
 /**
  * The layout of a row of a {@link SparseTable}, starting at the row's offset in its slab; the id is before it. No other
@@ -44,7 +43,7 @@ public record RowLayout(int dim, int slots, boolean tracked) {
 
   /** Returns the layout of a table's rows. */
   public static RowLayout of(SparseTableSpec spec) {
-    return new RowLayout(spec.dim(), Optimizer.of(spec.optimizer()).slots(), spec.life().isTracked());
+    return new RowLayout(spec.dim(), spec.optimizer().optimizer().slots().size(), spec.life().isTracked());
   }
 
   /** Returns the number of floats of a row. */

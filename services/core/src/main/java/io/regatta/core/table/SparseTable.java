@@ -4,7 +4,9 @@ import io.regatta.core.hash.Mix64;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.ElementwiseOptimizer;
 import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.UpdateStep;
 import java.util.Arrays;
 import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
@@ -50,7 +52,8 @@ public final class SparseTable {
   }
 
   private final SparseTableSpec spec;
-  private final Optimizer optimizer;
+  private final ElementwiseOptimizer optimizer;
+  private final float[] initialSlots;
   private final long birthKey;
   private final long digestKey;
   private final RowLayout layout;
@@ -114,7 +117,8 @@ public final class SparseTable {
     rows = group.found;
     birthKey = InitializerSpec.tableKey(seed, spec.name());
     digestKey = ParameterHash.tableKey(spec.name());
-    optimizer = Optimizer.of(spec.optimizer());
+    optimizer = (ElementwiseOptimizer) spec.optimizer().optimizer();
+    initialSlots = initialSlots(optimizer);
     dim = spec.dim();
     layout = RowLayout.of(spec);
     width = layout.width();
@@ -267,7 +271,7 @@ public final class SparseTable {
   }
 
   /**
-   * Makes one optimizer step on each row; unknown rows are created first. See {@link Optimizer#apply}. In a table with
+   * Makes one optimizer step on each row; unknown rows are created first. See {@link ElementwiseOptimizer#apply}. In a table with
    * statistics a row of {@code gradients} has show and click after its gradient. In a table that admits rows, gradients
    * of rows that are not admitted are dropped and counted. For a row that does not exist, show and click are dropped,
    * too.
@@ -281,10 +285,11 @@ public final class SparseTable {
    * to)} only.
    */
   public void update(long[] ids, int from, int to, float[] gradients, float lr, long updates) {
+    UpdateStep step = spec.optimizer().step(lr, updates);
     for (int at = from; at < to; at += BLOCK) {
       int n = Math.min(BLOCK, to - at);
       if (life != null) {
-        updateTracked(ids, at, n, gradients, lr, updates);
+        updateTracked(ids, at, n, gradients, step);
         continue;
       }
       findOrBear(ids, at, n);
@@ -293,12 +298,12 @@ public final class SparseTable {
         SparseSegment s = segment(hashes[i]);
         float[] slab = s.slab(rows[i]);
         int off = s.offset(rows[i]);
-        optimizer.apply(slab, off, slab, off + dim, dim, gradients, (at + i) * dim, dim, lr, updates);
+        optimizer.apply(slab, off, slab, off + dim, dim, gradients, (at + i) * dim, dim, step);
       }
     }
   }
 
-  private void updateTracked(long[] ids, int from, int n, float[] gradients, float lr, long updates) {
+  private void updateTracked(long[] ids, int from, int n, float[] gradients, UpdateStep step) {
     int stride = spec.pushWidth();
     if (life.admits()) {
       find(ids, from, n);
@@ -319,7 +324,7 @@ public final class SparseTable {
         life.counted(slab, off, gradients, g + dim);
       }
       if (life.isAdmitted(slab, off)) {
-        optimizer.apply(slab, off, slab, off + dim, dim, gradients, g, dim, lr, updates);
+        optimizer.apply(slab, off, slab, off + dim, dim, gradients, g, dim, step);
       } else {
         life.droppedGradients++;
       }
@@ -616,9 +621,17 @@ public final class SparseTable {
   /** Writes the initial values and slots of a row. */
   private void initialize(long id, float[] slab, int off) {
     spec.initializer().fill(birthKey, id, slab, off, dim);
-    for (int k = 0; k < optimizer.slots(); k++) {
+    for (int k = 0; k < initialSlots.length; k++) {
       int slot = off + (k + 1) * dim;
-      Arrays.fill(slab, slot, slot + dim, optimizer.initialSlot(k));
+      Arrays.fill(slab, slot, slot + dim, initialSlots[k]);
     }
+  }
+
+  private static float[] initialSlots(Optimizer optimizer) {
+    float[] initial = new float[optimizer.slots().size()];
+    for (int k = 0; k < initial.length; k++) {
+      initial[k] = optimizer.slots().get(k).initial();
+    }
+    return initial;
   }
 }

@@ -16,6 +16,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Sgd;
 import io.regatta.core.shard.LocalJob;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -102,13 +103,13 @@ class GeoStateTest {
 
   @Test
   void otherOptimizersAreRefused() {
-    assertThatThrownBy(() -> new GeoState(LocalJob.spec(Mode.GEO, 1, 1, OptimizerSpec.adam(0.1), 0, NanPolicy.FAIL), 0, 1))
+    assertThatThrownBy(() -> new GeoState(LocalJob.spec(Mode.GEO, 1, 1, OptimizerSpec.of("adam", 0.1), 0, NanPolicy.FAIL), 0, 1))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("SGD only").hasMessageContaining("adam");
   }
 
   @Test
   void refusesTheOptimizerOfOnePart_byName() {
-    OptimizerSpec adam = OptimizerSpec.adam(0.1);
+    OptimizerSpec adam = OptimizerSpec.of("adam", 0.1);
     List<DenseVariable> dense = List.of(new DenseVariable("w", List.of(2)));
     assertThatThrownBy(() -> state(new ModelSpec(1, dense, adam, List.of()))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("the dense parameters is adam");
@@ -147,8 +148,7 @@ class GeoStateTest {
   @Test
   void continuesItsSchedule_whenTheRunIsResumed() {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(1))),
-        new OptimizerSpec(
-        OptimizerSpec.Kind.SGD, LearningRate.piecewise(List.of(6L), List.of(1.0, 0.25)), 0, false, 0, 0, 0, 0, 0, 0, 0), List.of());
+        OptimizerSpec.of(new Sgd(), LearningRate.piecewise(List.of(6L), List.of(1.0, 0.25))), List.of());
     LocalJob job = new LocalJob(new JobSpec("job", Mode.GEO, 1, 0, NanPolicy.FAIL, 1, 1, model));
     job.clients.get(0).register().join();
     job.clients.get(0).initialize(new float[] {0}).join();

@@ -9,6 +9,7 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Sgd;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -76,8 +77,7 @@ class GeoTableTest {
 
   @Test
   void readsTheScheduleAtTheStepGiven() {
-    GeoTable table = table(new OptimizerSpec(OptimizerSpec.Kind.SGD, LearningRate.exponential(1, 2, 0.5), 0, false, 0,
-        0, 0, 0, 0, 0, 0));
+    GeoTable table = table(OptimizerSpec.of(new Sgd(), LearningRate.exponential(1, 2, 0.5)));
     table.admit(new long[] {1, 2}, rows(0, 0));
     table.update(new SparseRows("emb", new long[] {1}, rows(1)), 0);
     table.update(new SparseRows("emb", new long[] {2}, rows(1)), 4);

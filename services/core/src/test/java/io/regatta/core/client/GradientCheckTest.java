@@ -13,6 +13,7 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Sgd;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -24,8 +25,7 @@ class GradientCheckTest {
   private final GradientCheck clipped = check(5);
 
   private static GradientCheck check(float clipNorm) {
-    OptimizerSpec sgd = new OptimizerSpec(OptimizerSpec.Kind.SGD, LearningRate.constant(1), 0, false, 0, 0, 0, 0, 0, 0,
-        clipNorm);
+    OptimizerSpec sgd = new OptimizerSpec(new Sgd(), LearningRate.constant(1), 0, 0, clipNorm);
     TableLife counts = TableLife.counted();
     return new GradientCheck(new ModelSpec(1,
         List.of(new DenseVariable("a", List.of(2)), new DenseVariable("b", List.of(1, 2))), sgd,

@@ -29,7 +29,9 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Sgd;
 import io.regatta.core.shard.DigestCursor;
 import io.regatta.core.shard.LocalJob;
 import java.nio.ByteBuffer;
@@ -213,8 +215,7 @@ class ParameterClientTest {
 
   @Test
   void clippingByNormWorksOnWholeVariablesBeforeTheyAreCut() {
-    OptimizerSpec clipped = new OptimizerSpec(OptimizerSpec.Kind.SGD, OptimizerSpec.sgd(1).learningRate(), 0, false, 0,
-        0, 0, 0, 0, 0, 1f);
+    OptimizerSpec clipped = new OptimizerSpec(new Sgd(), LearningRate.constant(1), 0, 0, 1);
     float[] g = new float[24];
     Arrays.fill(g, 0, 15, 2); // norm of fc.weight: sqrt(60)
     g[20] = 0.5f; // norm of fc.bias: 0.5, within the limit

@@ -4,16 +4,18 @@ import static io.regatta.core.dense.DenseValues.BLOCK;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.model.ParameterHash;
-import io.regatta.core.optim.LearningRate;
-import io.regatta.core.optim.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.core.optim.OptimizerSpec.Kind;
+import io.regatta.core.optim.TestRule;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
@@ -47,19 +49,19 @@ class DenseVectorTest {
     }
   }
 
+  @Provide
+  Arbitrary<String> rules() {
+    return Arbitraries.of(TestRule.names());
+  }
+
   @Property(tries = 60)
-  void updatesInBlocksAreThoseOfAWholeArrayBitForBit(@ForAll Kind kind, @ForAll @IntRange(max = 3 * BLOCK) int n,
+  void updatesInBlocksAreThoseOfAWholeArrayBitForBit(@ForAll("rules") String rule, @ForAll @IntRange(max = 3 * BLOCK) int n,
       @ForAll long seed) {
-    OptimizerSpec spec = new OptimizerSpec(kind, LearningRate.constant(LR), 0.9f, false, 0.9f, 0.999f, 1e-6f, 0.1f,
-        0.01f, 1, 0);
+    TestRule o = TestRule.of(rule, Map.of(), 0.01f, 1);
     Random random = new Random(seed);
     float[] w = gaussian(random, n);
-    DenseVector vector = vector(w, spec);
-    Optimizer o = Optimizer.of(spec);
-    float[][] slots = new float[o.slots()][n];
-    for (int k = 0; k < slots.length; k++) {
-      Arrays.fill(slots[k], o.initialSlot(k));
-    }
+    DenseVector vector = vector(w, o.spec());
+    float[][] slots = o.slots(n);
     for (int t = 1; t <= 3; t++) {
       float[] g = gaussian(random, n);
       o.applyWhole(w, slots, g, LR, t);
@@ -89,7 +91,7 @@ class DenseVectorTest {
         case 1 -> {
           float[] g = gaussian(random, n);
           update(vector, g, i + 1);
-          Optimizer.of(OptimizerSpec.sgd(LR)).applyWhole(now, new float[0][], g, LR, i + 1);
+          TestRule.of(OptimizerSpec.sgd(LR)).applyWhole(now, new float[0][], g, LR, i + 1);
         }
         case 2 -> {
           if (s >= 0) {

@@ -12,22 +12,16 @@ class FtrlTest {
 
   private static final float ALPHA = 0.3f;
 
-  private static float[][] slots(Optimizer o, int n) {
-    float[][] slots = new float[2][n];
-    java.util.Arrays.fill(slots[1], o.initialSlot(1));
-    return slots;
-  }
-
   /** Algorithm 1 of the paper as it stands there, in double: w from z and n first, then z and n from the gradient. */
   @Test
   void isAlgorithmOneOfThePaper() {
     float beta = 1;
     float l1 = 0.8f;
     float l2 = 0.5f;
-    Optimizer o = Optimizer.of(OptimizerSpec.ftrl(ALPHA, beta, l1, l2));
+    TestRule o = TestRule.of(OptimizerSpec.of(new Ftrl(beta, l1, l2, 0), ALPHA));
     Random random = new Random(5);
     float[] w = {0};
-    float[][] slots = slots(o, 1);
+    float[][] slots = o.slots(1);
     double z = 0;
     double n = 0;
     int zeros = 0;
@@ -51,10 +45,10 @@ class FtrlTest {
   /** Without L1 the rule telescopes to w -= g / ((beta + √n) / alpha + l2), from any initial weight. */
   @Test
   void withoutL1ItIsAdagradWithBeta() {
-    Optimizer o = Optimizer.of(OptimizerSpec.ftrl(ALPHA, 1, 0, 0.25f));
+    TestRule o = TestRule.of(OptimizerSpec.of(new Ftrl(1, 0, 0.25f, 0), ALPHA));
     float[] w = {0.7f, 0, -2};
     double[] expected = {0.7f, 0, -2};
-    float[][] slots = slots(o, 3);
+    float[][] slots = o.slots(3);
     for (int t = 1; t <= 50; t++) {
       o.applyWhole(w, slots, new float[] {2, 2, 2}, ALPHA, t);
       for (int i = 0; i < 3; i++) {
@@ -66,9 +60,9 @@ class FtrlTest {
 
   @Test
   void anInitialWeightStaysUntilAGradientMovesIt() {
-    Optimizer o = Optimizer.of(OptimizerSpec.ftrl(ALPHA, 1, 2, 0.5f));
+    TestRule o = TestRule.of(OptimizerSpec.of(new Ftrl(1, 2, 0.5f, 0), ALPHA));
     float[] w = {0.1f, -0.1f, 0};
-    float[][] slots = slots(o, 3);
+    float[][] slots = o.slots(3);
     o.applyWhole(w, slots, new float[3], ALPHA, 1);
     assertThat(w[0]).isCloseTo(0.1f, within(1e-6f));
     assertThat(w[1]).isCloseTo(-0.1f, within(1e-6f));
@@ -82,9 +76,9 @@ class FtrlTest {
   /** The weight is a function of z and n: whatever it was set to, the next update makes it anew. */
   @Test
   void anUpdatedWeightIsAFunctionOfItsSlots() {
-    Optimizer o = Optimizer.of(OptimizerSpec.ftrl(ALPHA, 1, 0.1f, 0));
+    TestRule o = TestRule.of(OptimizerSpec.of(new Ftrl(1, 0.1f, 0, 0), ALPHA));
     float[] w = {0};
-    float[][] slots = slots(o, 1);
+    float[][] slots = o.slots(1);
     for (int t = 1; t <= 5; t++) {
       o.applyWhole(w, slots, new float[] {3}, ALPHA, t);
     }
@@ -96,15 +90,15 @@ class FtrlTest {
 
   @Test
   void aRateOfZeroMovesNothing() {
-    Optimizer o = Optimizer.of(OptimizerSpec.ftrl(0, 1, 0.1f, 0));
+    TestRule o = TestRule.of(OptimizerSpec.of(new Ftrl(1, 0.1f, 0, 0), 0));
     float[] w = {0.5f};
-    o.applyWhole(w, slots(o, 1), new float[] {3}, 0, 1);
+    o.applyWhole(w, o.slots(1), new float[] {3}, 0, 1);
     assertThat(w[0]).isEqualTo(0.5f);
   }
 
   @Test
   void aDivisorThatMayBeZeroIsRefused() {
-    assertThatThrownBy(() -> OptimizerSpec.ftrl(ALPHA, 0, 1, 0)).isInstanceOf(InvalidInput.class)
+    assertThatThrownBy(() -> OptimizerSpec.of(new Ftrl(0, 1, 0, 0), ALPHA)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("beta");
   }
 }

@@ -5,23 +5,25 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.optim.OptimizerSpec.Kind;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Random;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class OptimizerTest {
 
   private static final float LR = 0.05f;
 
-  private static OptimizerSpec spec(Kind kind, boolean nesterov, float weightDecay, float clipValue) {
-    return new OptimizerSpec(kind, LearningRate.constant(LR), 0.9f, nesterov, 0.9f, 0.999f, 1e-6f, 0.1f, weightDecay,
-        clipValue, 0);
+  private static TestRule rule(String name, float weightDecay, float clipValue) {
+    return TestRule.of(name, name.equals("adagrad") ? Map.of("initial_accumulator", 0.1f) : Map.of(), weightDecay, clipValue);
   }
 
   private static float[] gaussian(long seed, int n) {
@@ -33,14 +35,6 @@ class OptimizerTest {
     return out;
   }
 
-  private static float[][] newSlots(Optimizer optimizer, int n) {
-    float[][] slots = new float[optimizer.slots()][n];
-    for (int k = 0; k < slots.length; k++) {
-      Arrays.fill(slots[k], optimizer.initialSlot(k));
-    }
-    return slots;
-  }
-
   /** MXNet's sgd_update is known in two forms: w - lr (g + wd w), and (1 - lr wd) w - lr g. */
   @Test
   void sgdIsTheArithmeticOfMxnetsSgdUpdate() {
@@ -48,7 +42,7 @@ class OptimizerTest {
       float[] w = gaussian(1, 1000);
       float[] g = gaussian(2, 1000);
       float[] before = w.clone();
-      Optimizer.of(spec(Kind.SGD, false, decay, 0)).applyWhole(w, new float[0][], g, LR, 1);
+      rule("sgd", decay, 0).applyWhole(w, new float[0][], g, LR, 1);
       for (int i = 0; i < w.length; i++) {
         float other = (1 - LR * decay) * before[i] - LR * g[i];
         assertThat(w[i]).isEqualTo(before[i] - LR * (g[i] + decay * before[i]));
@@ -61,9 +55,9 @@ class OptimizerTest {
   @Test
   void momentumSumsUpAsAGeometricSeries() {
     for (boolean nesterov : new boolean[] {false, true}) {
-      Optimizer o = Optimizer.of(spec(Kind.MOMENTUM, nesterov, 0, 0));
+      TestRule o = TestRule.of("momentum", Map.of("nesterov", nesterov), 0, 0);
       float[] w = {1};
-      float[][] slots = newSlots(o, 1);
+      float[][] slots = o.slots(1);
       double expected = 1;
       for (int t = 1; t <= 30; t++) {
         o.applyWhole(w, slots, new float[] {2}, LR, t);
@@ -77,9 +71,9 @@ class OptimizerTest {
 
   @Test
   void adagradDividesByTheRootOfTheSumOfSquares() {
-    Optimizer o = Optimizer.of(spec(Kind.ADAGRAD, false, 0, 0));
+    TestRule o = rule("adagrad", 0, 0);
     float[] w = {1};
-    float[][] slots = newSlots(o, 1);
+    float[][] slots = o.slots(1);
     double expected = 1;
     for (int t = 1; t <= 30; t++) {
       o.applyWhole(w, slots, new float[] {3}, LR, t);
@@ -91,9 +85,9 @@ class OptimizerTest {
   /** Algorithm 1 of the paper as it stands there, in double. */
   @Test
   void adamIsAlgorithmOneOfThePaper() {
-    Optimizer o = Optimizer.of(spec(Kind.ADAM, false, 0, 0));
+    TestRule o = TestRule.of("adam", Map.of("epsilon", 1e-6f), 0, 0);
     float[] w = {0.5f};
-    float[][] slots = newSlots(o, 1);
+    float[][] slots = o.slots(1);
     double theta = 0.5;
     double m = 0;
     double v = 0;
@@ -110,9 +104,9 @@ class OptimizerTest {
 
   @Test
   void adamsFirstStepIsTheRateAgainstTheSignOfTheGradientWhateverItsSize() {
-    Optimizer o = Optimizer.of(OptimizerSpec.adam(0.001));
+    TestRule o = rule("adam", 0, 0);
     float[] w = {1, 1, 1};
-    o.applyWhole(w, newSlots(o, 3), new float[] {1e-3f, -50, 0}, 0.001f, 1);
+    o.applyWhole(w, o.slots(3), new float[] {1e-3f, -50, 0}, 0.001f, 1);
     assertThat(w[0]).isCloseTo(0.999f, within(1e-6f));
     assertThat(w[1]).isCloseTo(1.001f, within(1e-6f));
     assertThat(w[2]).isEqualTo(1);
@@ -121,35 +115,41 @@ class OptimizerTest {
   @Test
   void powerIsExactEnoughForAnyStepCount() {
     for (long t : new long[] {1, 2, 3, 7, 100, 12345, 1_000_000}) {
-      assertThat(AdamRule.power(0.999f, t)).isCloseTo(Math.pow(0.999f, t), within(1e-12));
+      assertThat(Adam.power(0.999f, t)).isCloseTo(Math.pow(0.999f, t), within(1e-12));
     }
-    assertThat(AdamRule.power(0.999f, Long.MAX_VALUE)).isZero();
+    assertThat(Adam.power(0.999f, Long.MAX_VALUE)).isZero();
   }
 
   @Test
   void gradientsAreClippedBeforeTheDecayIsAdded() {
     float[] w = {10, 10, 10};
-    Optimizer.of(spec(Kind.SGD, false, 0.5f, 2)).applyWhole(w, new float[0][], new float[] {100, -100, 1}, 0.1f, 1);
+    rule("sgd", 0.5f, 2).applyWhole(w, new float[0][], new float[] {100, -100, 1}, 0.1f, 1);
     assertThat(w).containsExactly(10 - 0.1f * (2 + 5), 10 - 0.1f * (-2 + 5), 10 - 0.1f * (1 + 5));
   }
 
   @ParameterizedTest
-  @EnumSource(Kind.class)
-  void nanIsNotClippedAway(Kind kind) {
-    Optimizer o = Optimizer.of(spec(kind, false, 0, 1));
+  @MethodSource("io.regatta.core.optim.TestRule#names")
+  void nanIsNotClippedAway(String name) {
+    TestRule o = rule(name, 0, 1);
     float[] w = {1};
-    o.applyWhole(w, newSlots(o, 1), new float[] {Float.NaN}, LR, 1);
+    o.applyWhole(w, o.slots(1), new float[] {Float.NaN}, LR, 1);
     assertThat(w[0]).isNaN();
+  }
+
+  @Provide
+  Arbitrary<String> names() {
+    return Arbitraries.of(TestRule.names());
   }
 
   /** This makes a result independent of blocks, of shards, and of where the weights lie. */
   @Property(tries = 300)
-  void aRangeOfASlabMovesBitForBitLikeAWholeVector(@ForAll Kind kind, @ForAll boolean nesterov,
+  void aRangeOfASlabMovesBitForBitLikeAWholeVector(@ForAll("names") String name, @ForAll boolean nesterov,
       @ForAll boolean regularized, @ForAll @IntRange(min = 0, max = 70) int n, @ForAll @IntRange(max = 40) int gap,
       @ForAll long seed) {
-    Optimizer o = Optimizer.of(spec(kind, nesterov, regularized ? 0.01f : 0, regularized ? 0.5f : 0));
+    TestRule o = TestRule.of(name, name.equals("momentum") ? Map.of("nesterov", nesterov) : Map.of(), regularized ? 0.01f : 0,
+        regularized ? 0.5f : 0);
     float[] w = gaussian(seed, n);
-    float[][] slots = newSlots(o, n);
+    float[][] slots = o.slots(n);
     int sOff = gap + n + 3;
     int stride = n + gap;
     float[] slab = gaussian(seed + 1, sOff + (1 + o.slots()) * stride + 1);
@@ -175,13 +175,11 @@ class OptimizerTest {
 
   @Test
   void wrongParametersAreRefusedByName() {
-    assertRefused(() -> OptimizerSpec.momentum(0.1, 1, false), "optimizer momentum: momentum is 1.0");
-    assertRefused(() -> spec(Kind.SGD, false, -1, 0), "weight_decay is -1.0");
-    assertRefused(() -> spec(Kind.SGD, false, 0, Float.NaN), "clip_value is NaN");
-    assertRefused(() -> new OptimizerSpec(Kind.ADAM, LearningRate.constant(1), 0, false, 0.9f, 1, 1e-8f, 0, 0, 0, 0),
-        "beta2 is 1.0");
-    assertRefused(() -> new OptimizerSpec(Kind.ADAGRAD, LearningRate.constant(1), 0, false, 0, 0, 0, 0, 0, 0, 0),
-        "epsilon is 0.0");
+    assertRefused(() -> OptimizerSpec.of(new Momentum(1, false), 0.1), "optimizer momentum: momentum is 1.0");
+    assertRefused(() -> rule("sgd", -1, 0), "weight_decay is -1.0");
+    assertRefused(() -> rule("sgd", 0, Float.NaN), "clip_value is NaN");
+    assertRefused(() -> OptimizerSpec.of(new Adam(0.9f, 1, 1e-8f), 1), "optimizer adam: beta2 is 1.0");
+    assertRefused(() -> OptimizerSpec.of(new Adagrad(0, 0), 1), "optimizer adagrad: epsilon is 0.0");
   }
 
   private static void assertRefused(Runnable what, String text) {

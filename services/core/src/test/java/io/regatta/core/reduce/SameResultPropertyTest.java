@@ -144,7 +144,7 @@ class SameResultPropertyTest {
       @ForAll boolean equalWeights, @ForAll long seed) {
     Random random = new Random(seed);
     Gradients gradients = Gradients.random(trainers, equalWeights, random);
-    OptimizerSpec adam = OptimizerSpec.adam(0.1);
+    OptimizerSpec adam = OptimizerSpec.of("adam", 0.1);
     List<Float> direct = train(gradients, adam, all(trainers, -1), random);
     assertThat(train(gradients, adam, all(trainers, 0), random)).isEqualTo(direct);
   }

@@ -39,7 +39,7 @@ class ApartShardsTest {
 
   private static JobSpec spec(Mode mode, int trainers, Sharding sharding) {
     return new JobSpec("job", mode, trainers, 4, NanPolicy.FAIL, sharding, 4,
-        LocalJob.model(OptimizerSpec.adagrad(0.1)));
+        LocalJob.model(OptimizerSpec.of("adagrad", 0.1)));
   }
 
   @ParameterizedTest

@@ -22,7 +22,7 @@ class AsyncModesTest {
   @Property(tries = 40)
   void pushesAreAppliedAsTheyComeAndShardsNumberThemAlike(@ForAll @IntRange(min = 1, max = 4) int trainers,
       @ForAll long seed, @ForAll boolean halfAsync) {
-    OptimizerSpec adam = OptimizerSpec.adam(0.01);
+    OptimizerSpec adam = OptimizerSpec.of("adam", 0.01);
     for (int shards : new int[] {1, 2, 5}) {
       LocalJob job = new LocalJob(halfAsync ? Mode.HALF_ASYNC : Mode.ASYNC, trainers, shards, adam);
       NaiveServer naive = new NaiveServer(job.spec.model());

@@ -9,7 +9,9 @@ import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Sgd;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -23,8 +25,7 @@ class ClippingTest {
   @ParameterizedTest
   @EnumSource(value = Mode.class, mode = EnumSource.Mode.EXCLUDE, names = "COLLECTIVE")
   void aGradientIsClippedByNormExactlyOnce(Mode mode) {
-    OptimizerSpec clipped = new OptimizerSpec(OptimizerSpec.Kind.SGD, OptimizerSpec.sgd(10).learningRate(), 0, false, 0,
-        0, 0, 0, 0, 0, 1f);
+    OptimizerSpec clipped = new OptimizerSpec(new Sgd(), LearningRate.constant(10), 0, 0, 1);
     LocalJob job = new LocalJob(mode, 1, 3, clipped);
     ParameterClient client = job.clients.get(0);
     float[] gradient = new float[24];

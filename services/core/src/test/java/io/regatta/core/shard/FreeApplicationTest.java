@@ -53,7 +53,7 @@ class FreeApplicationTest {
   private final ParameterShard shard = shard(Mode.ASYNC, NanPolicy.FAIL, 1000);
 
   private static ParameterShard shard(Mode mode, NanPolicy nan, long rows) {
-    OptimizerSpec adam = mode == Mode.GEO ? OptimizerSpec.sgd(1) : OptimizerSpec.adam(0.01);
+    OptimizerSpec adam = mode == Mode.GEO ? OptimizerSpec.sgd(1) : OptimizerSpec.of("adam", 0.01);
     ModelSpec model = new ModelSpec(7, List.of(new DenseVariable("w", List.of(N))), adam,
         List.of(new SparseTableSpec(ROWS, 2, InitializerSpec.zeros(), adam)));
     JobSpec spec = new JobSpec("job", mode, 2, 5, nan, 1, 64, model);

@@ -12,7 +12,9 @@ import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.LearningRate;
+import io.regatta.core.optim.Momentum;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Sgd;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -99,8 +101,8 @@ class JobDifferenceTest {
 
   @Test
   void namesSettingsOfOptimizersByTheirKeys() {
-    assertOptimizers(SGD, OptimizerSpec.adam(0.5), "kind", "sgd", "adam");
-    assertOptimizers(OptimizerSpec.momentum(1, 0.9f, false), OptimizerSpec.momentum(1, 0.5f, false), "momentum", 0.9, 0.5);
+    assertOptimizers(SGD, OptimizerSpec.of("adam", 0.5), "kind", "sgd", "adam");
+    assertOptimizers(OptimizerSpec.of(new Momentum(0.9f, false), 1), OptimizerSpec.of(new Momentum(0.5f, false), 1), "momentum", 0.9, 0.5);
     assertOptimizers(SGD, OptimizerSpec.sgd(0.25), "learning_rate", 0.5, 0.25);
     assertOptimizers(scheduled(LearningRate.step(1, 10, 0.5)), scheduled(LearningRate.step(1, 20, 0.5)), "schedule.decay_steps", 10,
         20);
@@ -109,7 +111,7 @@ class JobDifferenceTest {
   }
 
   private static OptimizerSpec scheduled(LearningRate rate) {
-    return new OptimizerSpec(OptimizerSpec.Kind.SGD, rate, 0, false, 0, 0, 0, 0, 0, 0, 0);
+    return OptimizerSpec.of(new Sgd(), rate);
   }
 
   @Test

@@ -38,7 +38,7 @@ class JobRestoreTest {
 
   /** A job with an optimizer that has one slot, registered by its trainer. */
   private static ParameterShard shard(int index, int shards, long rows) {
-    OptimizerSpec adagrad = OptimizerSpec.adagrad(0.1);
+    OptimizerSpec adagrad = OptimizerSpec.of("adagrad", 0.1);
     JobSpec job = new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, shards, 1, new ModelSpec(3,
         List.of(new DenseVariable("w", List.of(2 * shards))), adagrad,
         List.of(new SparseTableSpec(T, DIM, InitializerSpec.zeros(), adagrad))));

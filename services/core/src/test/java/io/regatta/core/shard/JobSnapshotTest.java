@@ -47,8 +47,8 @@ class JobSnapshotTest {
   private static final long[] IDS = {3, 77, 4, 1000, -5};
 
   private static ModelSpec model() {
-    return new ModelSpec(9, List.of(new DenseVariable("w", List.of(DENSE))), OptimizerSpec.adam(0.1),
-        List.of(new SparseTableSpec("emb", 4, InitializerSpec.uniform(-1, 1), OptimizerSpec.adagrad(0.1))));
+    return new ModelSpec(9, List.of(new DenseVariable("w", List.of(DENSE))), OptimizerSpec.of("adam", 0.1),
+        List.of(new SparseTableSpec("emb", 4, InitializerSpec.uniform(-1, 1), OptimizerSpec.of("adagrad", 0.1))));
   }
 
   private static JobSpec job(Mode mode) {

@@ -30,7 +30,7 @@ class JobTablesTest {
   private static final float[] ROWS = {1, 2, 3, 4, 5, 6, 7, 8};
 
   private static JobTables tables() {
-    OptimizerSpec adam = OptimizerSpec.adam(0.1);
+    OptimizerSpec adam = OptimizerSpec.of("adam", 0.1);
     ModelSpec model = new ModelSpec(7, List.of(new DenseVariable("w", List.of(3))), adam,
         List.of(new SparseTableSpec("a", 2, InitializerSpec.zeros(), adam),
             new SparseTableSpec("b", 2, InitializerSpec.zeros(), adam)));

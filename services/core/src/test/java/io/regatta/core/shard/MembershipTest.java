@@ -27,6 +27,7 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Sgd;
 import io.regatta.core.testing.TestClock;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -66,7 +67,7 @@ class MembershipTest {
         .hasSizeLessThan(250);
     assertThat(refusal(withRates(0.5, 0.5), withRates(0.5, 0.001)))
         .contains(": sparse_optimizer.learning_rate is 0.5 on the shard and 0.001 in trainer 1; give");
-    assertThat(refusal(withRates(OptimizerSpec.adam(0.5), OptimizerSpec.adam(0.5)), withRates(0.1, 0.1)))
+    assertThat(refusal(withRates(OptimizerSpec.of("adam", 0.5), OptimizerSpec.of("adam", 0.5)), withRates(0.1, 0.1)))
         .contains(": optimizer.kind is adam on the shard and sgd in trainer 1; give");
   }
 
@@ -76,8 +77,8 @@ class MembershipTest {
     LearningRate here = LearningRate.constant(0.5);
     LearningRate there = here.with(rate -> rate.decaySteps(7).decayRate(0).staircase(true).boundaries(List.of(3L))
         .modelDim(5).minimum(1).warmupStart(2));
-    OptimizerSpec full = new OptimizerSpec(OptimizerSpec.Kind.SGD, here, 0.9f, true, 0.9f, 0.99f, 1e-8f, 1, 0, 0, 0, 1, 1, 1);
-    OptimizerSpec bare = new OptimizerSpec(OptimizerSpec.Kind.SGD, there, 0, false, 0, 0, 0, 0, 0, 0, 0);
+    OptimizerSpec full = OptimizerSpec.of(new Sgd(), here);
+    OptimizerSpec bare = OptimizerSpec.of(new Sgd(), there);
     TableLife life = TableLife.NONE.with(its -> its.decay(0.5f).nonclickCoefficient(2).clickCoefficient(3).admitCount(1));
     JobSpec given = job(3, full, new SparseTableSpec("t", 2, new InitializerSpec(InitializerSpec.Kind.CONSTANT, 0, 7), full, life));
     JobSpec less = job(0, bare, new SparseTableSpec("t", 2, InitializerSpec.zeros(), bare));

@@ -4,7 +4,7 @@ import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparseTableSpec;
-import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.TestRule;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,12 +21,11 @@ final class NaiveServer {
 
   NaiveServer(ModelSpec model) {
     this.model = model;
-    Optimizer optimizer = Optimizer.of(model.denseOptimizer());
-    denseSlots = slots(optimizer, dense.length);
+    denseSlots = slots(TestRule.of(model.denseOptimizer()), dense.length);
     model.sparse().forEach(t -> rows.put(t.name(), new HashMap<>()));
   }
 
-  private static float[] slots(Optimizer optimizer, int n) {
+  private static float[] slots(TestRule optimizer, int n) {
     float[] slots = new float[n * optimizer.slots()];
     for (int i = 0; i < slots.length; i++) {
       slots[i] = optimizer.initialSlot(i / n);
@@ -38,7 +37,7 @@ final class NaiveServer {
     updates++;
     if (gradient != null) {
       float lr = (float) model.denseOptimizer().learningRate().at(step);
-      Optimizer.of(model.denseOptimizer())
+      TestRule.of(model.denseOptimizer())
           .apply(dense, 0, denseSlots, 0, dense.length, gradient, 0, dense.length, lr, updates);
     }
     for (SparseRows r : sparse) {
@@ -46,7 +45,7 @@ final class NaiveServer {
       float lr = (float) t.optimizer().learningRate().at(step);
       for (int i = 0; i < r.ids().length; i++) {
         float[][] row = row(t, r.ids()[i]);
-        Optimizer.of(t.optimizer()).apply(row[0], 0, row[1], 0, t.dim(), r.values(), i * t.dim(), t.dim(), lr, updates);
+        TestRule.of(t.optimizer()).apply(row[0], 0, row[1], 0, t.dim(), r.values(), i * t.dim(), t.dim(), lr, updates);
       }
     }
   }
@@ -94,7 +93,7 @@ final class NaiveServer {
     return rows.get(t.name()).computeIfAbsent(id, i -> {
       float[] values = new float[t.dim()];
       t.initializer().fill(model.seed(), t.name(), id, values, 0, t.dim());
-      return new float[][] {values, slots(Optimizer.of(t.optimizer()), t.dim())};
+      return new float[][] {values, slots(TestRule.of(t.optimizer()), t.dim())};
     });
   }
 

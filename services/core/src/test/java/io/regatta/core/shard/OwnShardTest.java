@@ -26,6 +26,7 @@ import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.Momentum;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.SparseTable;
 import io.regatta.core.table.TableSnapshot.Scope;
@@ -116,7 +117,7 @@ class OwnShardTest {
 
   @Test
   void replacedValuesSlotsAndVersionAreTheJobsFromThenOn() {
-    start(OptimizerSpec.momentum(1, 0.5f, false));
+    start(OptimizerSpec.of(new Momentum(0.5f, false), 1));
     shard.replace("job", new float[][] {filled(3)}, new float[][][] {{filled(8)}}, 20, 20, 0);
     assertThat(dense()).containsOnly(3);
     assertThat(shard.status("job").version()).isEqualTo(20);
@@ -130,7 +131,7 @@ class OwnShardTest {
    */
   @Test
   void replacedSlotsAreAsOldAsWhereTheyComeFrom() {
-    start(OptimizerSpec.adam(0.5));
+    start(OptimizerSpec.of("adam", 0.5));
     shard.replace("job", new float[][] {new float[N]}, new float[][][] {{new float[N], new float[N]}}, 70, 5, 0);
     push(1, filled(1));
     assertThat(dense()[0]).isCloseTo(-first(6), within(1e-5f));
@@ -163,7 +164,7 @@ class OwnShardTest {
   /** With fresh slots Adam's first update is the rate, whatever the version; after 5 restored updates it is not. */
   @Test
   void updatesAreCountedFromWhereTheSnapshotSays() {
-    register(OptimizerSpec.adam(0.5));
+    register(OptimizerSpec.of("adam", 0.5));
     shard.restore("job").finish(new float[][] {new float[N]}, new float[][][] {{new float[N], new float[N]}}, 70,
         new OptimizerUpdates(5, Map.of("t", 3L)), new ResumePoint(0, List.of()));
     assertThat(snapshot()).isEqualTo(new OptimizerUpdates(5, Map.of("t", 3L)));

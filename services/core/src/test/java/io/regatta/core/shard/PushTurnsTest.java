@@ -552,7 +552,7 @@ class PushTurnsTest {
   /** Pushes and pulls of one trainer, with turns between them as it happens: all bits are those of one turn for each. */
   @Property(tries = 30)
   void theTurnsOfOneTrainersJobMakeNoDifference(@ForAll int seed, @ForAll Mode mode) {
-    OptimizerSpec rule = mode == Mode.GEO ? OptimizerSpec.sgd(0.1) : OptimizerSpec.adagrad(0.1);
+    OptimizerSpec rule = mode == Mode.GEO ? OptimizerSpec.sgd(0.1) : OptimizerSpec.of("adagrad", 0.1);
     ParameterShard shard = shard(mode, 1, rule, true);
     ParameterShard whole = shard(mode, 1, rule, false);
     Random random = new Random(seed);

@@ -216,7 +216,7 @@ class RefusedRequestTest {
   @Test
   void theSkipPolicyCountsDropsAndTicks() {
     for (Mode mode : List.of(Mode.SYNC, Mode.ASYNC)) {
-      LocalJob job = new LocalJob(LocalJob.spec(mode, 2, 1, OptimizerSpec.adagrad(0.1), 0, NanPolicy.SKIP));
+      LocalJob job = new LocalJob(LocalJob.spec(mode, 2, 1, OptimizerSpec.of("adagrad", 0.1), 0, NanPolicy.SKIP));
       job.start();
       ParameterShard shard = job.shards.get(0);
       float[] nan = dense(shard);
@@ -261,7 +261,7 @@ class RefusedRequestTest {
 
   /** Shard 0 of 2 with trainers 0 and 1 of 2 registered and the dense vector initialised. */
   private static ParameterShard shard(Mode mode, NanPolicy nan) {
-    LocalJob job = new LocalJob(LocalJob.spec(mode, 2, 2, OptimizerSpec.adagrad(0.1), 0, nan));
+    LocalJob job = new LocalJob(LocalJob.spec(mode, 2, 2, OptimizerSpec.of("adagrad", 0.1), 0, nan));
     job.start();
     return job.shards.get(0);
   }

@@ -47,7 +47,7 @@ class RepeatedPushTest {
   }
 
   private static ParameterShard shard(Mode mode, int trainers) {
-    LocalJob job = new LocalJob(LocalJob.spec(mode, trainers, 1, OptimizerSpec.adagrad(0.1), 9, NanPolicy.FAIL));
+    LocalJob job = new LocalJob(LocalJob.spec(mode, trainers, 1, OptimizerSpec.of("adagrad", 0.1), 9, NanPolicy.FAIL));
     job.start();
     return job.shards.get(0);
   }

@@ -65,7 +65,7 @@ class ShardMemoryTest {
   void refusesADenseVectorThatHasNoRoom_beforeItIsAllocated() {
     HeapBudget parameters = new HeapBudget(1199);
     ParameterShard shard = shard(parameters, new HeapBudget(100));
-    JobSpec adam = job(Mode.ASYNC, 1, 100, 1, OptimizerSpec.adam(0.1));
+    JobSpec adam = job(Mode.ASYNC, 1, 100, 1, OptimizerSpec.of("adam", 0.1));
     assertThatThrownBy(() -> shard.register(adam, new TrainerId(0, 1), 0)).isInstanceOf(Overloaded.class)
         .hasMessageContainingAll("shard 0 of job job", "100 elements with 2 optimizer slots", "1200 bytes", "1199 of 1199", "-Xmx");
     assertThat(parameters.taken()).isZero();

@@ -49,7 +49,7 @@ class SnapshotTurnsTest {
       .with(life -> life.decay(0.5f).admitCount(1).shrinkScore(0.2f).shrinkUnseenDays(3));
 
   private static ParameterShard shard(Mode mode, boolean tracked, LaterTurns later) {
-    OptimizerSpec adagrad = mode == Mode.GEO ? OptimizerSpec.sgd(1) : OptimizerSpec.adagrad(0.1);
+    OptimizerSpec adagrad = mode == Mode.GEO ? OptimizerSpec.sgd(1) : OptimizerSpec.of("adagrad", 0.1);
     ModelSpec model = new ModelSpec(5, List.of(), adagrad, IntStream.range(0, TABLES).mapToObj(i -> new SparseTableSpec("t" + i, DIM,
         InitializerSpec.uniform(-1, 1), adagrad, tracked && i % 2 == 0 ? TRACKED : TableLife.NONE)).toList());
     ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1), later);

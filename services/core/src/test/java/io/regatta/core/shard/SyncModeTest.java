@@ -11,6 +11,7 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.optim.Momentum;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.internal.push.Trainers;
 import java.util.ArrayList;
@@ -53,8 +54,8 @@ class SyncModeTest {
 
   @Provide
   Arbitrary<OptimizerSpec> optimizers() {
-    return Arbitraries.of(OptimizerSpec.sgd(0.1), OptimizerSpec.momentum(0.1, 0.9f, true), OptimizerSpec.adagrad(0.1),
-        OptimizerSpec.adam(0.01));
+    return Arbitraries.of(OptimizerSpec.sgd(0.1), OptimizerSpec.of(new Momentum(0.9f, true), 0.1), OptimizerSpec.of("adagrad", 0.1),
+        OptimizerSpec.of("adam", 0.01));
   }
 
   /** Trainers advance in random order; each keeps up to three steps in flight, without waiting for acknowledgements. */

@@ -6,7 +6,8 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.model.SparseTableSpec;
-import io.regatta.core.optim.LearningRate;
+import io.regatta.core.optim.Adagrad;
+import io.regatta.core.optim.Momentum;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -60,7 +61,7 @@ class SparseTableTest {
   void readingGivesWhatPullingGivesAndBearsNothing(@ForAll @Size(max = 20) @UniqueElements List<Long> trained,
       @ForAll @Size(max = 20) List<Long> asked, @ForAll @IntRange(min = 1, max = 9) int dim, @ForAll boolean normal) {
     InitializerSpec initializer = normal ? InitializerSpec.normal(1, 2) : InitializerSpec.uniform(-1, 1);
-    SparseTable table = new SparseTable(SEED, new SparseTableSpec("t", dim, initializer, OptimizerSpec.adagrad(0.1)));
+    SparseTable table = new SparseTable(SEED, new SparseTableSpec("t", dim, initializer, OptimizerSpec.of("adagrad", 0.1)));
     long[] known = trained.stream().mapToLong(Long::longValue).toArray();
     float[] ones = new float[known.length * dim];
     Arrays.fill(ones, 1);
@@ -77,7 +78,7 @@ class SparseTableTest {
 
   @Test
   void valuesAndSlotsSurviveGrowth() {
-    OptimizerSpec momentum = OptimizerSpec.momentum(1, 0.5f, false);
+    OptimizerSpec momentum = OptimizerSpec.of(new Momentum(0.5f, false), 1);
     SparseTable table = new SparseTable(SEED, new SparseTableSpec("t", 3, InitializerSpec.zeros(), momentum));
     long[] first = LongStream.range(0, 1000).toArray();
     float[] ones = new float[3000];
@@ -131,8 +132,8 @@ class SparseTableTest {
 
   @Test
   void partsOfAListArePulledAndUpdatedAsTheWhole() {
-    SparseTable whole = new SparseTable(SEED, spec(3, OptimizerSpec.adagrad(0.1)));
-    SparseTable parts = new SparseTable(SEED, spec(3, OptimizerSpec.adagrad(0.1)));
+    SparseTable whole = new SparseTable(SEED, spec(3, OptimizerSpec.of("adagrad", 0.1)));
+    SparseTable parts = new SparseTable(SEED, spec(3, OptimizerSpec.of("adagrad", 0.1)));
     long[] ids = LongStream.range(0, 1000).map(i -> i * i).toArray();
     float[] g = new float[3000];
     for (int i = 0; i < g.length; i++) {
@@ -169,7 +170,7 @@ class SparseTableTest {
 
   @Test
   void aRowWiderThanASlabFits() {
-    SparseTable table = new SparseTable(SEED, spec(5000, OptimizerSpec.adam(1)));
+    SparseTable table = new SparseTable(SEED, spec(5000, OptimizerSpec.of("adam", 1)));
     assertThat(table.pull(new long[] {1, 2})).hasSize(10_000);
     assertThat(table.pull(new long[] {2})).containsExactly(born(table.spec(), 2));
   }
@@ -185,8 +186,7 @@ class SparseTableTest {
 
   @Test
   void slotsOfNewRowsBeginAsTheOptimizerSays() {
-    OptimizerSpec adagrad = new OptimizerSpec(OptimizerSpec.Kind.ADAGRAD, LearningRate.constant(1), 0, false, 0, 0, 1, 3, 0,
-        0, 0);
+    OptimizerSpec adagrad = OptimizerSpec.of(new Adagrad(1, 3), 1);
     SparseTable table = new SparseTable(SEED, new SparseTableSpec("t", 2, InitializerSpec.zeros(), adagrad));
     table.update(new long[] {5}, new float[] {1, 1}, 1, 1);
     assertThat(table.pull(new long[] {5})).as("1 / (root of 3 + 1, + 1)").containsExactly(-1 / 3f, -1 / 3f);

@@ -9,7 +9,8 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
-import io.regatta.core.optim.LearningRate;
+import io.regatta.core.optim.Adagrad;
+import io.regatta.core.optim.Momentum;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -32,7 +33,7 @@ class TableLifeTest {
   private static final long SEED = 3;
   private static final int DIM = 3;
   private static final long ADMISSION_KEY = Mix64.mix(InitializerSpec.tableKey(SEED, "t") ^ 0x61646d6974L);
-  private static final OptimizerSpec MOMENTUM = OptimizerSpec.momentum(1, 0.5f, false);
+  private static final OptimizerSpec MOMENTUM = OptimizerSpec.of(new Momentum(0.5f, false), 1);
 
   private static final class Row {
     final float[] w = new float[DIM];
@@ -298,8 +299,7 @@ class TableLifeTest {
 
   @Test
   void assignedRowsAreAdmitted_withFreshSlotsAndWithoutPulls() {
-    OptimizerSpec adagrad = new OptimizerSpec(OptimizerSpec.Kind.ADAGRAD, LearningRate.constant(1), 0, false, 0, 0, 1, 3, 0,
-        0, 0);
+    OptimizerSpec adagrad = OptimizerSpec.of(new Adagrad(1, 3), 1);
     SparseTable table = new SparseTable(SEED, new SparseTableSpec("t", 2, InitializerSpec.uniform(-1, 1), adagrad,
         TableLife.counted().withAdmitCount(3)));
     table.assign(7, new float[] {5, 6}, 0);

@@ -26,7 +26,7 @@ class TableSnapshotTest {
       .with(life -> life.decay(0.5f).admitCount(2).shrinkScore(0.2f).shrinkUnseenDays(3));
 
   private static SparseTable table(TableLife life) {
-    return new SparseTable(1, new SparseTableSpec("t", DIM, InitializerSpec.uniform(-1, 1), OptimizerSpec.adagrad(0.1), life),
+    return new SparseTable(1, new SparseTableSpec("t", DIM, InitializerSpec.uniform(-1, 1), OptimizerSpec.of("adagrad", 0.1), life),
         false, () -> 1000);
   }
 

@@ -2,7 +2,7 @@ package io.regatta.fleet.local;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
-import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Sgd;
 import io.regatta.node.process.Blocking;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
@@ -190,7 +190,7 @@ public final class Parity {
       if (!mode.needsServers() && job.mode().needsServers()) {
         continue; // a job of servers may have tables
       }
-      if (mode.pushesDeltas() && job.optimizer().toSpec().kind() != OptimizerSpec.Kind.SGD) {
+      if (mode.pushesDeltas() && !(job.optimizer().toSpec().optimizer() instanceof Sgd)) {
         add(Check.skip(trainers + " trainers, " + name(mode), "it needs optimizer.kind: sgd"));
       } else if (!mode.hasRounds()) {
         reported(scratch, mode, trainers, whole);
@@ -215,7 +215,7 @@ public final class Parity {
   }
 
   /**
-   * Compares several trainers with one that has all their batches. Adam divides by the root of small second moments,
+   * Compares several trainers with one that has all their batches. A rule such as Adam divides by the root of small second moments,
    * which magnifies the last bit: its distance is reported only. A job with large learning rates magnifies it too, step
    * by step. It is judged by the number of steps that leaves the control run quiet, and the distance at the end is
    * reported.
@@ -223,11 +223,11 @@ public final class Parity {
   private void sameBatches(ScratchDirectory scratch, int trainers, Trained whole, Trained several) {
     String what = trainers + " trainers, sync = alone with the batches together";
     String control = "alone with the batches together, learning rates 2^-18 higher";
-    boolean adam = Stream.of(job.optimizer(), job.sparseOptimizer())
-        .anyMatch(o -> o.toSpec().kind() == OptimizerSpec.Kind.ADAM);
+    boolean magnified = Stream.of(job.optimizer(), job.sparseOptimizer())
+        .anyMatch(o -> o.toSpec().optimizer().magnifiesRounding());
     double grown = distance(control, whole, nudged(scratch, trainers), Double.POSITIVE_INFINITY);
-    if (adam || grown <= QUIET) {
-      distance(what, whole, several, adam ? Double.POSITIVE_INFINITY : SAME_BATCH);
+    if (magnified || grown <= QUIET) {
+      distance(what, whole, several, magnified ? Double.POSITIVE_INFINITY : SAME_BATCH);
       return;
     }
     distance(what, whole, several, Double.POSITIVE_INFINITY);

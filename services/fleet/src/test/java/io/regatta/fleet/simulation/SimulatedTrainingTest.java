@@ -169,7 +169,7 @@ class SimulatedTrainingTest {
 
   @Test
   void sync_training_has_the_bits_of_one_process_whatever_the_network_does() {
-    JobSpec job = job(Mode.SYNC, OptimizerSpec.adam(0.01));
+    JobSpec job = job(Mode.SYNC, OptimizerSpec.of("adam", 0.01));
     List<Long> expected = oracle(job);
     for (long seed = 0; seed < SEEDS; seed++) {
       SimulatedCluster cluster = new SimulatedCluster(seed, SHARDS);
@@ -282,7 +282,7 @@ class SimulatedTrainingTest {
 
   @Test
   void one_seed_gives_one_history() {
-    JobSpec job = job(Mode.ASYNC, OptimizerSpec.adam(0.01));
+    JobSpec job = job(Mode.ASYNC, OptimizerSpec.of("adam", 0.01));
     assertThat(asyncDigests(job, 5)).isEqualTo(asyncDigests(job, 5));
     assertThat(LongStream.range(0, 10).mapToObj(seed -> asyncDigests(job, seed)).distinct().count())
         .as("histories of ten seeds").isGreaterThan(5);

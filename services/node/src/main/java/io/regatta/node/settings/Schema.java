@@ -3,6 +3,7 @@ package io.regatta.node.settings;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.lang.invoke.MethodType;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
@@ -31,17 +32,30 @@ public final class Schema {
 
   record MapOf(Shape value) implements Shape {}
 
-  /** A number, boolean, string, secret, enum, path; {@code Object.class}: anything. */
-  record Leaf(Class<?> type) implements Shape {}
+  /**
+   * A number, boolean, string, secret, enum, path; {@code Object.class}: anything.
+   *
+   * @param words that a string can be; empty: any
+   */
+  record Leaf(Class<?> type, List<String> words) implements Shape {
+    Leaf(Class<?> type) {
+      this(type, List.of());
+    }
+  }
 
-  /** A key of a section; {@code setting} is null where the component has no annotation. */
-  record Key(String name, Setting setting, Shape shape) {
-    String defaultText() {
-      return setting == null ? "" : setting.value();
+  /**
+   * A key of a section.
+   *
+   * @param component of the record, in snake_case, that gets the value; another name than the key's for {@link DerivedKeys}
+   */
+  record Key(String name, String component, String defaultText, String unit, boolean required, String doc, Shape shape) {
+    static Key of(String name, Setting setting, Shape shape) {
+      return setting == null ? new Key(name, name, "", "", false, "", shape)
+          : new Key(name, name, setting.value(), setting.unit(), setting.required(), setting.doc(), shape);
     }
 
-    boolean required() {
-      return setting != null && setting.required();
+    boolean isDerived() {
+      return !component.equals(name);
     }
   }
 
@@ -49,8 +63,10 @@ public final class Schema {
    * One line of documentation.
    *
    * @param key dotted path; {@code []} stands for a list's element, {@code <name>} for a map's key
+   * @param derived true if it is one of {@link DerivedKeys}, or its words are those of a {@link OneOf}
    */
-  public record Entry(String key, String type, String unit, String defaultValue, boolean required, String doc) {
+  public record Entry(String key, String type, String unit, String defaultValue, boolean required, String doc,
+      boolean derived) {
 
     boolean isSecret() {
       return type.equals(typeName(new Leaf(Secret.class)));
@@ -76,7 +92,7 @@ public final class Schema {
    */
   public static Schema sections(Map<String, Class<? extends Record>> sections) {
     Map<String, Key> keys = new LinkedHashMap<>();
-    sections.forEach((name, type) -> keys.put(name, new Key(name, null, section(type))));
+    sections.forEach((name, type) -> keys.put(name, Key.of(name, null, section(type))));
     return new Schema(new Section(null, keys), null);
   }
 
@@ -164,12 +180,11 @@ public final class Schema {
       } else if (shape instanceof MapOf map && map.value() instanceof Section value) {
         describe(value, path + ".<name>.", out);
       } else {
-        Setting s = key.setting();
         boolean bare = shape instanceof Leaf leaf && leaf.type() != String.class && leaf.type() != Object.class
             && leaf.type() != Secret.class;
-        boolean required = key.required() || (bare && key.defaultText().isEmpty());
-        out.add(new Entry(path, typeName(shape), s == null ? "" : s.unit(), key.defaultText(), required,
-            s == null ? "" : s.doc()));
+        boolean required = key.required() || bare && key.defaultText().isEmpty();
+        out.add(new Entry(path, typeName(shape), key.unit(), key.defaultText(), required, key.doc(),
+            key.isDerived() || shape instanceof Leaf leaf && !leaf.words().isEmpty()));
       }
     }
   }
@@ -185,6 +200,9 @@ public final class Schema {
       return "section";
     }
     Class<?> type = ((Leaf) shape).type();
+    if (!((Leaf) shape).words().isEmpty()) {
+      return String.join(" | ", ((Leaf) shape).words());
+    }
     if (type.isEnum()) {
       List<String> names = new ArrayList<>();
       for (Object constant : type.getEnumConstants()) {
@@ -204,9 +222,26 @@ public final class Schema {
     Map<String, Key> keys = new LinkedHashMap<>();
     for (RecordComponent c : type.getRecordComponents()) {
       String name = snake(c.getName());
-      keys.put(name, new Key(name, c.getAnnotation(Setting.class), shape(c.getGenericType(), type, c)));
+      if (c.isAnnotationPresent(DerivedKeys.class)) {
+        made(c.getAnnotation(DerivedKeys.class).value()).keys().forEach(key -> keys.put(key.name(),
+            new Key(key.name(), name, key.defaultValue(), "", false, key.doc(), new Leaf(key.type()))));
+      } else {
+        keys.put(name, Key.of(name, c.getAnnotation(Setting.class), c.isAnnotationPresent(OneOf.class)
+            ? new Leaf(String.class, made(c.getAnnotation(OneOf.class).value()).get())
+            : shape(c.getGenericType(), type, c)));
+      }
     }
     return new Section(type.asSubclass(Record.class), keys);
+  }
+
+  private static <T> T made(Class<T> source) {
+    try {
+      Constructor<T> constructor = source.getDeclaredConstructor();
+      constructor.setAccessible(true);
+      return constructor.newInstance();
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(source.getName() + " must have a constructor without arguments", e);
+    }
   }
 
   private static Shape shape(Type type, Class<?> owner, RecordComponent component) {

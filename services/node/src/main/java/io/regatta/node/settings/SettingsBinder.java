@@ -20,6 +20,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -99,8 +100,8 @@ final class SettingsBinder {
   }
 
   private Record construct(Section section, JsonObject json, String prefix) {
-    Object[] arguments = bindKeys(section, json, prefix).values().toArray();
     RecordComponent[] components = section.type().getRecordComponents();
+    Object[] arguments = arguments(section, components, bindKeys(section, json, prefix));
     try {
       Constructor<? extends Record> constructor = section.type()
           .getDeclaredConstructor(Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new));
@@ -118,6 +119,19 @@ final class SettingsBinder {
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("cannot construct " + section.type().getName(), e);
     }
+  }
+
+  private static Object[] arguments(Section section, RecordComponent[] components, Map<String, Object> values) {
+    return Arrays.stream(components).map(c -> {
+      String name = Schema.snake(c.getName());
+      if (!c.isAnnotationPresent(DerivedKeys.class)) {
+        return values.get(name);
+      }
+      Map<String, Object> given = new LinkedHashMap<>();
+      section.keys().values().stream().filter(key -> key.component().equals(name) && values.containsKey(key.name()))
+          .forEach(key -> given.put(key.name(), values.get(key.name())));
+      return Collections.unmodifiableMap(given);
+    }).toArray();
   }
 
   private static String sectionName(String prefix) {
@@ -190,6 +204,9 @@ final class SettingsBinder {
     for (Key key : section.keys().values()) {
       String path = prefix + key.name();
       Object raw = json.getValue(key.name());
+      if (raw == null && key.isDerived()) {
+        continue;
+      }
       try {
         values.put(key.name(), decided.containsKey(path) ? decided.get(path)
             : raw == null ? defaultValue(key, path) : value(key.shape(), raw, path));
@@ -281,6 +298,13 @@ final class SettingsBinder {
       throw mistyped(leaf, raw, path);
     }
     String text = raw.toString().strip();
+    if (!leaf.words().isEmpty()) {
+      String word = text.toLowerCase(Locale.ROOT).replace('-', '_');
+      if (!leaf.words().contains(word)) {
+        throw mistyped(leaf, raw, path);
+      }
+      return word;
+    }
     try {
       if (type == String.class) {
         return raw.toString();

@@ -327,7 +327,7 @@ class SettingsTest {
         "shuffle", "label", "optimizer.learning_rate", "optimizer.kind", "hosts", "sizes", "tables[].name",
         "tables[].dim", "named.<name>.name", "named.<name>.dim", "labels", "settings");
     assertThat(Settings.describe(Job.class).get(0))
-        .isEqualTo(new Schema.Entry("max_steps", "int", "steps", "2", false, "steps"));
+        .isEqualTo(new Schema.Entry("max_steps", "int", "steps", "2", false, "steps", false));
   }
 
   @Test

@@ -1,16 +1,37 @@
 package io.regatta.trainer.config;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.optim.Hyperparameter.Range;
 import io.regatta.core.optim.LearningRate;
+import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.OptimizerRegistry;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.OptimizerType;
+import io.regatta.core.optim.OptimizerType.Parameter;
+import io.regatta.node.settings.DerivedKeys;
+import io.regatta.node.settings.OneOf;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
 
-/** An optimizer section ({@code optimizer}, {@code sparse_optimizer}) of a job file. See {@link OptimizerSpec}. */
+/**
+ * An optimizer section ({@code optimizer}, {@code sparse_optimizer}) of a job file. The optimizers and their keys are
+ * those of core's registry.
+ *
+ * @param kind name of the optimizer, {@value #AUTO} or {@value #NAIVE}
+ * @param hyperparameters keys of optimizers that were given; those of another kind than this are checked, and not used
+ */
 public record OptimizerConfig(
-    @Setting(value = "auto", doc = "Update rule. auto: sgd; in sparse_optimizer: everything as in optimizer. naive is "
+    @OneOf(Names.class)
+    @Setting(value = AUTO, doc = "Update rule. auto: sgd; in sparse_optimizer: everything as in optimizer. naive is "
         + "Paddle's name for sgd with neither decay nor clipping, which it refuses.")
-    Kind kind,
+    String kind,
 
     @Setting(value = "0.01", doc = "Learning rate that the schedule starts from.")
     double learningRate,
@@ -23,25 +44,11 @@ public record OptimizerConfig(
     @Setting(doc = "How the learning rate changes over steps.")
     ScheduleConfig schedule,
 
-    @Setting(value = "0.9", doc = "momentum: factor of the velocity.")
-    double momentum,
+    @DerivedKeys(Hyperparameters.class)
+    Map<String, Object> hyperparameters,
 
-    @Setting(value = "false", doc = "momentum: Nesterov's form.")
-    boolean nesterov,
-
-    @Setting(value = "0.9", doc = "adam: decay of the first moment.")
-    double beta1,
-
-    @Setting(value = "0.999", doc = "adam: decay of the second moment.")
-    double beta2,
-
-    @Setting(value = "0", doc = "adagrad, adam: added to the denominator. 0: the rule's own, adagrad 1e-6, adam 1e-8.")
-    double epsilon,
-
-    @Setting(value = "0", doc = "adagrad, ftrl: what the accumulators (ftrl: n) start with.")
-    double initialAccumulator,
-
-    @Setting(value = "0", doc = "L2 term: gradient += weight_decay * weight, after clipping by value.")
+    @Setting(value = "0", doc = "L2 term: gradient += weight_decay * weight, after clipping by value; a rule that decays "
+        + "weights elsewhere says so.")
     double weightDecay,
 
     @Setting(value = "0", doc = "Limit of each element of a gradient, on the server. 0: off.")
@@ -49,39 +56,62 @@ public record OptimizerConfig(
 
     @Setting(value = "0", doc = "Limit of the L2 norm of each variable's gradient, in the trainer before it is sent. "
         + "0: off.")
-    double clipNorm,
+    double clipNorm) {
 
-    @Setting(value = "1", doc = "ftrl: beta, beside the learning rate as alpha.")
-    double beta,
+  private static final String AUTO = "auto";
+  private static final String NAIVE = "naive";
+  private static final String SGD = "sgd";
 
-    @Setting(value = "0", doc = "ftrl: weight of the L1 norm, which makes weights exactly 0.")
-    double l1,
+  /** The words of {@code kind}. */
+  static final class Names implements Supplier<List<String>> {
 
-    @Setting(value = "0", doc = "ftrl: weight of the squared L2 norm as in the paper: half of what TensorFlow and Paddle "
-        + "call l2.")
-    double l2) {
+    @Override
+    public List<String> get() {
+      List<String> words = new ArrayList<>(List.of(AUTO, NAIVE));
+      words.addAll(OptimizerRegistry.names());
+      return words;
+    }
+  }
 
-  /** Update rules, and AUTO for no choice. */
-  public enum Kind { AUTO, SGD, NAIVE, MOMENTUM, ADAGRAD, ADAM, FTRL }
+  /** The keys of all optimizers' hyperparameters. */
+  static final class Hyperparameters implements DerivedKeys.Source {
+
+    /** Returns each key once; where optimizers have different defaults, the default is 0, which means their own. */
+    @Override
+    public List<DerivedKeys.DerivedKey> keys() {
+      Set<String> names = new LinkedHashSet<>();
+      OptimizerRegistry.all().forEach(type -> type.parameters().forEach(p -> names.add(p.key())));
+      return names.stream().map(Hyperparameters::key).toList();
+    }
+
+    private static DerivedKeys.DerivedKey key(String name) {
+      Map<OptimizerType, Parameter> having = having(name);
+      Set<String> defaults = new LinkedHashSet<>();
+      StringBuilder doc = new StringBuilder();
+      having.forEach((type, p) -> {
+        defaults.add(p.defaultText());
+        doc.append(doc.isEmpty() ? "" : " ").append(type.name()).append(": ").append(p.doc());
+      });
+      return new DerivedKeys.DerivedKey(name, having.values().iterator().next().isFlag() ? boolean.class : double.class,
+          defaults.size() == 1 ? defaults.iterator().next() : "0", doc.toString());
+    }
+  }
 
   public OptimizerConfig {
     atLeastZero("learning_rate", learningRate);
-    atLeastZero("momentum", momentum);
-    atLeastZero("epsilon", epsilon);
-    atLeastZero("initial_accumulator", initialAccumulator);
     atLeastZero("weight_decay", weightDecay);
     atLeastZero("clip_value", clipValue);
     atLeastZero("clip_norm", clipNorm);
-    atLeastZero("beta", beta);
-    atLeastZero("l1", l1);
-    atLeastZero("l2", l2);
-    if (kind == Kind.NAIVE && weightDecay + clipValue + clipNorm > 0) {
+    hyperparameters = Map.copyOf(hyperparameters);
+    if (kind.equals(NAIVE) && weightDecay + clipValue + clipNorm > 0) {
       throw new InvalidInput("kind: naive is sgd without weight_decay, clip_value and clip_norm; take these out, or choose "
           + "kind: sgd");
     }
-    if (!(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1)) {
-      throw new InvalidInput("beta1 and beta2 must be at least 0 and less than 1, not " + beta1 + " and " + beta2);
+    for (Map.Entry<String, Object> h : hyperparameters.entrySet()) {
+      OptimizerType type = having(h.getKey()).keySet().iterator().next();
+      optimizer(type, Map.of(h.getKey(), h.getValue()));
     }
+    optimizer(type(kind), hyperparameters);
   }
 
   private static void atLeastZero(String key, double value) {
@@ -90,14 +120,43 @@ public record OptimizerConfig(
     }
   }
 
-  /** Returns the section for sparse tables: their own, or the dense one if no kind was chosen. */
+  /** Returns the optimizers that have a hyperparameter of this key, with it. */
+  private static Map<OptimizerType, Parameter> having(String key) {
+    Map<OptimizerType, Parameter> having = new LinkedHashMap<>();
+    OptimizerRegistry.all().forEach(type -> type.parameters().stream().filter(p -> p.key().equals(key))
+        .forEach(p -> having.put(type, p)));
+    return having;
+  }
+
+  private static OptimizerType type(String kind) {
+    return OptimizerRegistry.named(kind.equals(AUTO) || kind.equals(NAIVE) ? SGD : kind);
+  }
+
+  /** Makes an optimizer of those values that it has; 0 means the default of what must be above 0. */
+  private static Optimizer optimizer(OptimizerType type, Map<String, Object> given) {
+    Map<String, Object> values = new LinkedHashMap<>();
+    for (Parameter p : type.parameters()) {
+      Object value = given.get(p.key());
+      if (value != null && !(p.range() == Range.POSITIVE && value.equals(0.0))) {
+        values.put(p.key(), value);
+      }
+    }
+    return type.of(values);
+  }
+
+  /** Returns true if a kind was chosen. */
+  public boolean isChosen() {
+    return !kind.equals(AUTO);
+  }
+
+  /** Returns of a job file's two sections the one for sparse tables: its own, or the other if no kind was chosen. */
   static OptimizerConfig sparse(OptimizerConfig own, OptimizerConfig dense) {
-    if (own.kind() != Kind.AUTO) {
+    if (own.isChosen()) {
       return own;
     }
     if (!own.equals(Settings.defaults(OptimizerConfig.class))) {
-      throw new InvalidInput("sparse_optimizer: give kind too (sgd, naive, momentum, adagrad, adam or ftrl); without it everything "
-          + "in the section is taken from optimizer");
+      throw new InvalidInput("sparse_optimizer: give kind too (" + String.join(", ", new Names().get().subList(1,
+          new Names().get().size())) + "); without it everything in the section is taken from optimizer");
     }
     return dense;
   }
@@ -113,22 +172,8 @@ public record OptimizerConfig(
    * @param replicas of all trainers, for linear scaling
    */
   public OptimizerSpec toSpec(int replicas) {
-    OptimizerSpec.Kind rule = switch (kind) {
-      case AUTO, NAIVE, SGD -> OptimizerSpec.Kind.SGD;
-      case MOMENTUM -> OptimizerSpec.Kind.MOMENTUM;
-      case ADAGRAD -> OptimizerSpec.Kind.ADAGRAD;
-      case ADAM -> OptimizerSpec.Kind.ADAM;
-      case FTRL -> OptimizerSpec.Kind.FTRL;
-    };
-    double eps = epsilon > 0 ? epsilon
-        : switch (rule) {
-          case ADAGRAD -> 1e-6;
-          case ADAM -> 1e-8;
-          case SGD, MOMENTUM, FTRL -> 0;
-        };
     LearningRate rate = schedule.toSpec(learningRate);
-    return new OptimizerSpec(rule, linearScaling ? rate.times(replicas) : rate, (float) momentum, nesterov, (float) beta1,
-        (float) beta2, (float) eps, (float) initialAccumulator, (float) weightDecay, (float) clipValue,
-        (float) clipNorm, (float) beta, (float) l1, (float) l2);
+    return new OptimizerSpec(optimizer(type(kind), hyperparameters), linearScaling ? rate.times(replicas) : rate,
+        (float) weightDecay, (float) clipValue, (float) clipNorm);
   }
 }

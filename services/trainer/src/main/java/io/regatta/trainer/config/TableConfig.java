@@ -119,7 +119,7 @@ public record TableConfig(
           + program.dim() + "; take the key out, or have the program build the block with optJob(worker.job())");
     }
     return new SparseTableSpec(program.name(), program.dim(), initializer.or(program.initializer()),
-        optimizer.kind() == OptimizerConfig.Kind.AUTO ? program.optimizer() : optimizer.toSpec(replicas),
+        optimizer.isChosen() ? optimizer.toSpec(replicas) : program.optimizer(),
         life.or(program.life()));
   }
 }

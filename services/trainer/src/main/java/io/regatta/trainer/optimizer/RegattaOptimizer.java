@@ -5,38 +5,33 @@ import ai.djl.training.optimizer.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
 
 /**
- * An optimizer that {@code DefaultTrainingConfig.optOptimizer} takes and that says by its {@link #spec} which of
- * core's update rules the servers run. It never updates anything itself.
+ * An optimizer that {@code DefaultTrainingConfig.optOptimizer} takes and that holds, for any of core's optimizers, the
+ * {@link #spec} that shards apply. It never updates anything itself.
  */
-public abstract class RegattaOptimizer extends Optimizer {
+public final class RegattaOptimizer extends Optimizer {
 
   private final OptimizerSpec spec;
 
-  protected RegattaOptimizer(OptimizerSpec spec) {
+  /** Creates the optimizer of a specification, for example {@code OptimizerSpec.of("adam", 0.01)}. */
+  public RegattaOptimizer(OptimizerSpec spec) {
     super(new NoBuilder());
     this.spec = spec;
   }
 
-  /** The update rule, as it travels to the servers. */
-  public final OptimizerSpec spec() {
+  /** Creates the optimizer of a name, such as {@code adam}, with its default hyperparameters, at a constant rate. */
+  public static RegattaOptimizer of(String name, double rate) {
+    return new RegattaOptimizer(OptimizerSpec.of(name, rate));
+  }
+
+  /** Returns the specification that shards apply. */
+  public OptimizerSpec spec() {
     return spec;
   }
 
-  /** The class for a spec. */
-  public static RegattaOptimizer of(OptimizerSpec spec) {
-    return switch (spec.kind()) {
-      case SGD -> new Sgd(spec);
-      case MOMENTUM -> new Momentum(spec);
-      case ADAGRAD -> new Adagrad(spec);
-      case ADAM -> new Adam(spec);
-      case FTRL -> new Ftrl(spec);
-    };
-  }
-
-  /** Never called: the servers update. */
+  /** Fails: shards update. */
   @Override
-  public final void update(String parameterId, NDArray weight, NDArray grad) {
-    throw new IllegalStateException(getClass().getSimpleName() + " updates on the servers, in FleetTrainer.step(): "
+  public void update(String parameterId, NDArray weight, NDArray grad) {
+    throw new IllegalStateException("optimizer " + spec.name() + " updates on the servers, in FleetTrainer.step(): "
         + "make the trainer with worker.distributedTrainer(model, config), not with model.newTrainer(config)");
   }
 

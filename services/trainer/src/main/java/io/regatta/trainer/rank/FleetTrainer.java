@@ -27,12 +27,7 @@ import io.regatta.trainer.model.Engines;
 import io.regatta.trainer.model.HostCopy;
 import io.regatta.trainer.model.TimedCollector;
 import io.regatta.trainer.model.TrainingForward;
-import io.regatta.trainer.optimizer.Adagrad;
-import io.regatta.trainer.optimizer.Adam;
-import io.regatta.trainer.optimizer.Ftrl;
-import io.regatta.trainer.optimizer.Momentum;
 import io.regatta.trainer.optimizer.RegattaOptimizer;
-import io.regatta.trainer.optimizer.Sgd;
 import io.regatta.trainer.replica.Exchange;
 import io.regatta.trainer.replica.RankSteps;
 import io.regatta.trainer.replica.ReplicaContext;
@@ -90,7 +85,7 @@ public final class FleetTrainer extends Trainer {
    * Refuses a stock DJL optimizer and more than one device. Call {@link #initialize} next.
    *
    * @param model with its block set; one per replica
-   * @param config with one of {@link Sgd}, {@link Momentum}, {@link Adagrad}, {@link Adam}, {@link Ftrl} as its optimizer
+   * @param config with a {@link RegattaOptimizer} as its optimizer
    * @param strategy the same on every rank
    */
   public FleetTrainer(Model model, TrainingConfig config, Strategy strategy, ReplicaContext replica) {

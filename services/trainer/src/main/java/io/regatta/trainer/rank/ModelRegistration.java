@@ -42,8 +42,8 @@ public final class ModelRegistration {
     Optimizer optimizer = config.getOptimizer();
     if (!(optimizer instanceof RegattaOptimizer)) {
       throw new InvalidInput("optimizer " + optimizer.getClass().getName() + " runs in the trainer only, but updates "
-          + "are made on the servers: put one of io.regatta.trainer.optimizer.Sgd, Momentum, Adagrad, Adam, Ftrl (or "
-          + "worker.optimizer(), the job file's) into the TrainingConfig with optOptimizer");
+          + "are made on the servers: put worker.optimizer(), the job file's, or a "
+          + RegattaOptimizer.class.getName() + " into the TrainingConfig with optOptimizer");
     }
     Device[] devices = config.getDevices();
     if (devices.length != 1 || !devices[0].equals(model.getNDManager().getDevice())) {
@@ -142,7 +142,7 @@ public final class ModelRegistration {
           + (session.worldSize() == 1 ? "one rank alone sends nothing" : "this one has no dgc") + "; go on with dgc and at least two "
           + "trainers, or begin anew from it with init_from");
     }
-    if (!start.manifest().model().optimizer().equalsIgnoreCase(OptimizerSpec.Kind.SGD.name())) {
+    if (!start.manifest().model().optimizer().equals(OptimizerSpec.sgd(0).name())) {
       throw new InvalidInput(from + (before == 1 ? "of one rank, which sends nothing" : "without dgc") + ", and with dgc the momentum is "
           + "each rank's own; go on " + (before == 1 ? "with one trainer" : "without dgc") + ", or begin anew from it with init_from");
     }

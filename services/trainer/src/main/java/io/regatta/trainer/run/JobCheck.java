@@ -1,7 +1,7 @@
 package io.regatta.trainer.run;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Sgd;
 import io.regatta.snapshot.WritablePlace;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.GpuAssignment;
@@ -13,7 +13,6 @@ import io.regatta.trainer.result.RunRecord;
 import io.regatta.trainer.snapshot.StartingPoint;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Locale;
 
 /**
  * The check of a job before anything starts, so that errors show before hours of training and outside of a start.
@@ -61,9 +60,9 @@ public final class JobCheck {
   }
 
   private static void requireSgd(String section, OptimizerConfig optimizer) {
-    if (optimizer.toSpec().kind() != OptimizerSpec.Kind.SGD) { // naive is SGD
+    if (!(optimizer.toSpec().optimizer() instanceof Sgd)) { // naive is SGD
       throw new InvalidInput("geo mode trains with SGD only, but " + section + ".kind is "
-          + optimizer.kind().name().toLowerCase(Locale.ROOT) + "; set " + section + ".kind: sgd, or choose another mode");
+          + optimizer.kind() + "; set " + section + ".kind: sgd, or choose another mode");
     }
   }
 

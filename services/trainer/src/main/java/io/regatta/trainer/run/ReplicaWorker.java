@@ -121,7 +121,7 @@ final class ReplicaWorker implements Worker {
 
   @Override
   public RegattaOptimizer optimizer() {
-    return RegattaOptimizer.of(job().optimizer().toSpec(job().replicas()));
+    return new RegattaOptimizer(job().optimizer().toSpec(job().replicas()));
   }
 
   @Override

@@ -11,7 +11,6 @@ import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DensePartition;
-import io.regatta.core.optim.Optimizer;
 import io.regatta.core.shard.JobRestore;
 import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.shard.ParameterShard;
@@ -157,7 +156,7 @@ public final class OwnShards {
   }
 
   private int parts() {
-    return 1 + Optimizer.of(spec.model().denseOptimizer()).slots();
+    return 1 + spec.model().denseOptimizer().optimizer().slots().size();
   }
 
   private int numel() {

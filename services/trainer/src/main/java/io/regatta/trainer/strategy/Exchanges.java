@@ -4,7 +4,9 @@ import io.regatta.core.client.ParameterClient;
 import io.regatta.core.collective.compress.LocalSteps;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.Momentum;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Sgd;
 import io.regatta.trainer.config.AdaptiveLocalsgdConfigs;
 import io.regatta.trainer.config.Communication;
 import io.regatta.trainer.config.DgcConfigs;
@@ -23,7 +25,6 @@ import io.regatta.trainer.strategy.localsgd.LocalSgdExchange;
 import io.regatta.trainer.strategy.push.PushPullExchange;
 import io.regatta.trainer.strategy.push.Rows;
 import java.util.List;
-import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -116,9 +117,9 @@ public final class Exchanges {
 
   /** As PaddlePaddle: what is accumulated, or averaged, is linear in the gradients with these only. */
   private static void requireMomentum(OptimizerSpec optimizer, String what) {
-    if (optimizer.kind() != OptimizerSpec.Kind.SGD && optimizer.kind() != OptimizerSpec.Kind.MOMENTUM) {
+    if (!(optimizer.optimizer() instanceof Sgd || optimizer.optimizer() instanceof Momentum)) {
       throw new InvalidInput(what + " trains with sgd and momentum only, but the optimizer is "
-          + optimizer.kind().name().toLowerCase(Locale.ROOT) + "; choose one of these, or fp16_allreduce to send fewer bytes");
+          + optimizer.name() + "; choose one of these, or fp16_allreduce to send fewer bytes");
     }
   }
 

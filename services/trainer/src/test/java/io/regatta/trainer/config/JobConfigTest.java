@@ -5,18 +5,26 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.optim.Adagrad;
+import io.regatta.core.optim.Adam;
+import io.regatta.core.optim.ElementwiseOptimizer;
+import io.regatta.core.optim.Ftrl;
 import io.regatta.core.optim.LearningRate;
+import io.regatta.core.optim.OptimizerRegistry;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.OptimizerType;
+import io.regatta.core.optim.Sgd;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.group.GroupNames;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
 import io.regatta.trainer.data.LoaderOptions;
-import io.regatta.trainer.optimizer.Ftrl;
-import io.regatta.trainer.optimizer.RegattaOptimizer;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class JobConfigTest {
@@ -66,10 +74,9 @@ class JobConfigTest {
   void theSparseOptimizerIsTheOthersUnlessItHasAKind() {
     JsonObject adam = new JsonObject().put("kind", "adam").put("learning_rate", 0.1);
     assertThat(job(new JsonObject().put("optimizer", adam)).sparseOptimizer().toSpec())
-        .isEqualTo(new OptimizerSpec(OptimizerSpec.Kind.ADAM, LearningRate.constant(0.1), 0.9f, false, 0.9f, 0.999f,
-            1e-8f, 0, 0, 0, 0, 1, 0, 0));
+        .isEqualTo(OptimizerSpec.of(new Adam(0.9f, 0.999f, 1e-8f), 0.1));
     assertThat(job(new JsonObject().put("sparse_optimizer", new JsonObject().put("kind", "adagrad")
-        .put("learning_rate", 0.5))).sparseOptimizer().toSpec().epsilon()).isEqualTo(1e-6f);
+        .put("learning_rate", 0.5))).sparseOptimizer().toSpec().optimizer()).isEqualTo(new Adagrad(1e-6f, 0));
     assertThatThrownBy(() -> job(new JsonObject().put("sparse_optimizer", new JsonObject().put("learning_rate", 1))))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("give kind too");
   }
@@ -79,14 +86,47 @@ class JobConfigTest {
     JsonObject ftrl = new JsonObject().put("kind", "ftrl").put("learning_rate", 0.1).put("beta", 2).put("l1", 0.5)
         .put("l2", 0.25);
     OptimizerSpec spec = job(new JsonObject().put("optimizer", ftrl)).optimizer().toSpec();
-    assertThat(spec.kind()).isEqualTo(OptimizerSpec.Kind.FTRL);
-    assertThat(List.of(spec.beta(), spec.l1(), spec.l2(), spec.epsilon())).containsExactly(2f, 0.5f, 0.25f, 0f);
-    assertThat(RegattaOptimizer.of(spec)).isInstanceOf(Ftrl.class);
+    assertThat(spec.optimizer()).isEqualTo(new Ftrl(2, 0.5f, 0.25f, 0));
     JsonObject naive = new JsonObject().put("kind", "naive").put("learning_rate", 0.1);
-    assertThat(job(new JsonObject().put("optimizer", naive)).optimizer().toSpec().kind())
-        .isEqualTo(OptimizerSpec.Kind.SGD);
+    assertThat(job(new JsonObject().put("optimizer", naive)).optimizer().toSpec().optimizer())
+        .isEqualTo(new Sgd());
     assertThatThrownBy(() -> job(new JsonObject().put("optimizer", naive.put("weight_decay", 0.1))))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("naive");
+  }
+
+  @Test
+  void keysOfOptimizersAreThoseOfTheRegistry() {
+    for (OptimizerType type : OptimizerRegistry.all()) {
+      if (!(type.defaults() instanceof ElementwiseOptimizer)) {
+        continue;
+      }
+      JsonObject section = new JsonObject().put("kind", type.name().toUpperCase(Locale.ROOT));
+      Map<String, Object> values = new LinkedHashMap<>();
+      type.parameters().forEach(p -> values.put(p.key(), p.isFlag() ? (Object) true : (Object) 0.5f));
+      values.forEach(section::put);
+      JobConfig job = job(new JsonObject().put("optimizer", section));
+      assertThat(job.optimizer().toSpec().optimizer()).isEqualTo(type.of(values));
+      assertThat(Settings.bind(Settings.toJson(job), JobConfig.class).optimizer()).isEqualTo(job.optimizer());
+    }
+  }
+
+  @Test
+  void slipsInOptimizersAreNamed() {
+    assertRefused(new JsonObject().put("kind", "adam").put("beta_1", 0.5), "unknown key 'optimizer.beta_1'",
+        "the nearest known key is 'optimizer.beta1'");
+    assertRefused(new JsonObject().put("kind", "adm"), "optimizer.kind", "auto | naive | sgd | momentum | adagrad | adam");
+    assertRefused(new JsonObject().put("kind", "adam").put("beta2", 1), "section 'optimizer': optimizer adam: beta2 is 1.0");
+    assertRefused(new JsonObject().put("kind", "sgd").put("beta2", 1), "beta2 is 1.0"); // not used, but no value for it
+    assertRefused(new JsonObject().put("kind", "momentum").put("nesterov", 3), "optimizer.nesterov", "expected boolean");
+    JsonObject others = new JsonObject().put("kind", "sgd").put("beta2", 0.5).put("momentum", 0.25).put("epsilon", 0);
+    assertThat(job(new JsonObject().put("optimizer", others)).optimizer().toSpec()).isEqualTo(OptimizerSpec.sgd(0.01));
+    assertThat(job(new JsonObject().put("optimizer", others.copy().put("kind", "adam"))).optimizer().toSpec().optimizer())
+        .as("0: the rule's own").isEqualTo(new Adam(0.9f, 0.5f, 1e-8f));
+  }
+
+  private static void assertRefused(JsonObject optimizer, String... words) {
+    assertThatThrownBy(() -> job(new JsonObject().put("optimizer", optimizer))).isInstanceOf(InvalidInput.class)
+        .message().contains(words);
   }
 
   @Test

@@ -24,7 +24,7 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.reduce.SparseGradients;
 import io.regatta.trainer.config.Strategy;
-import io.regatta.trainer.optimizer.Sgd;
+import io.regatta.trainer.optimizer.RegattaOptimizer;
 import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.rank.Toy;
 import io.regatta.trainer.replica.ReplicaContext;
@@ -154,7 +154,7 @@ public class DistributedEmbeddingTest {
     long[] ids = ids(batches, 3);
     try (LocalSession session = new LocalSession(Toy.job()); Model model = Model.newInstance("sum")) {
       model.setBlock(block);
-      try (FleetTrainer trainer = new FleetTrainer(model, Toy.config(new Sgd(RATE)), Strategy.sync(),
+      try (FleetTrainer trainer = new FleetTrainer(model, Toy.config(RegattaOptimizer.of("sgd", RATE)), Strategy.sync(),
           ReplicaContext.single(session))) {
         trainer.initialize(new Shape(BATCH, SLOTS));
         NDManager manager = trainer.getManager();
@@ -211,7 +211,7 @@ public class DistributedEmbeddingTest {
   void evaluationPullsWithoutAGradient() {
     try (LocalSession session = new LocalSession(Toy.job()); Model model = Model.newInstance("sum")) {
       model.setBlock(new SumOfRows(2, -1, "t"));
-      try (FleetTrainer trainer = new FleetTrainer(model, Toy.config(new Sgd(RATE)), Strategy.sync(),
+      try (FleetTrainer trainer = new FleetTrainer(model, Toy.config(RegattaOptimizer.of("sgd", RATE)), Strategy.sync(),
           ReplicaContext.single(session))) {
         trainer.initialize(new Shape(1, SLOTS));
         NDArray ids = trainer.getManager().create(new long[] {5, 5, 9}, new Shape(1, SLOTS));
@@ -290,7 +290,7 @@ public class DistributedEmbeddingTest {
   void floatIdsAreRefused() {
     try (LocalSession session = new LocalSession(Toy.job()); Model model = Model.newInstance("sum")) {
       model.setBlock(new SumOfRows(2, -1, "t"));
-      try (FleetTrainer trainer = new FleetTrainer(model, Toy.config(new Sgd(RATE)), Strategy.sync(),
+      try (FleetTrainer trainer = new FleetTrainer(model, Toy.config(RegattaOptimizer.of("sgd", RATE)), Strategy.sync(),
           ReplicaContext.single(session))) {
         trainer.initialize(new Shape(1, SLOTS));
         NDArray ids = trainer.getManager().create(new float[] {5, 5, 9}, new Shape(1, SLOTS));

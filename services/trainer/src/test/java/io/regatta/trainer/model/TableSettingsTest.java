@@ -18,9 +18,10 @@ import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
+import io.regatta.core.optim.Ftrl;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.trainer.config.Strategy;
-import io.regatta.trainer.optimizer.Sgd;
+import io.regatta.trainer.optimizer.RegattaOptimizer;
 import io.regatta.trainer.rank.FleetTrainer;
 import io.regatta.trainer.rank.Toy;
 import io.regatta.trainer.replica.ReplicaContext;
@@ -53,7 +54,7 @@ class TableSettingsTest {
         DistributedEmbedding.builder().setTable("wide").setDim(1).optJob(session.job()).optColumns(0, 2).optInputIndex(0)
             .build(),
         DistributedEmbedding.builder().setTable("deep").setDim(3).optColumns(1).optInputIndex(0)
-            .optOptimizer(OptimizerSpec.adam(0.1)).build()));
+            .optOptimizer(OptimizerSpec.of("adam", 0.1)).build()));
   }
 
   private interface Use {
@@ -63,7 +64,7 @@ class TableSettingsTest {
   private static void train(JsonObject keys, Use use) throws Exception {
     try (LocalSession session = new LocalSession(Toy.job(keys)); Model model = Model.newInstance("slots")) {
       model.setBlock(new SequentialBlock().add(slots(session)).add(Linear.builder().setUnits(1).build()));
-      try (FleetTrainer trainer = new FleetTrainer(model, Toy.config(new Sgd(0.1)), Strategy.sync(),
+      try (FleetTrainer trainer = new FleetTrainer(model, Toy.config(RegattaOptimizer.of("sgd", 0.1)), Strategy.sync(),
           ReplicaContext.single(session))) {
         trainer.initialize(new Shape(BATCH, 3));
         use.of(trainer);
@@ -80,11 +81,10 @@ class TableSettingsTest {
     train(tables(wide), trainer -> {
       SparseTableSpec t = trainer.tables().get(0);
       assertThat(t.dim()).isEqualTo(2);
-      assertThat(t.optimizer().kind()).isEqualTo(OptimizerSpec.Kind.FTRL);
-      assertThat(t.optimizer().l1()).isEqualTo(0.5f);
+      assertThat(t.optimizer().optimizer()).isEqualTo(new Ftrl(1, 0.5f, 0, 0));
       assertThat(t.initializer()).isEqualTo(new InitializerSpec(InitializerSpec.Kind.CONSTANT, 3, 0));
       assertThat(t.life()).isEqualTo(TableLife.counted().withAdmitCount(4));
-      assertThat(trainer.tables().get(1).optimizer()).isEqualTo(OptimizerSpec.adam(0.1));
+      assertThat(trainer.tables().get(1).optimizer()).isEqualTo(OptimizerSpec.of("adam", 0.1));
       assertThat(trainer.tables().get(1).life()).isEqualTo(TableLife.NONE);
     });
   }

@@ -10,7 +10,9 @@ import io.regatta.core.dense.DenseValues;
 import io.regatta.core.dense.NonFinite;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.optim.GradientClipping;
+import io.regatta.core.optim.Momentum;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.Sgd;
 import io.regatta.trainer.session.PeerRanks;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -69,8 +71,8 @@ public final class LargestSum implements GradientSum {
       starts[v + 1] = starts[v] + variables.get(v).numel();
       longest = Math.max(longest, variables.get(v).numel());
     }
-    float momentum = optimizer.kind() == OptimizerSpec.Kind.MOMENTUM ? optimizer.momentum() : 0;
-    compressor = new GradientCompressor(starts[variables.size()], momentum, optimizer.nesterov());
+    Momentum momentum = optimizer.optimizer() instanceof Momentum own ? own : new Momentum(0, false);
+    compressor = new GradientCompressor(starts[variables.size()], momentum.momentum(), momentum.nesterov());
     gradient = new float[longest];
     marks = new float[Math.min(DenseValues.BLOCK, longest)];
     values = ByteBuffer.allocate(optimizer.weightDecay() > 0 ? Math.multiplyExact(longest, Float.BYTES) : 0)
@@ -207,6 +209,6 @@ public final class LargestSum implements GradientSum {
 
   /** What is left to the optimizer behind the sum. */
   public static OptimizerSpec update(OptimizerSpec optimizer) {
-    return new OptimizerSpec(OptimizerSpec.Kind.SGD, optimizer.learningRate(), 0, false, 0, 0, 0, 0, 0, 0, 0);
+    return OptimizerSpec.of(new Sgd(), optimizer.learningRate());
   }
 }

@@ -15,7 +15,6 @@ import io.regatta.core.memory.HeapBudget;
 import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparseTableSpec;
-import io.regatta.core.optim.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.internal.job.TimeSlices;
 import io.regatta.core.table.GroupSnapshot;
@@ -365,7 +364,7 @@ public final class JobTables {
 
   /** Returns the number of floats that the update of a dense element reads and writes, beside the gradient. */
   public int denseWidth() {
-    return 1 + Optimizer.of(denseOptimizer).slots();
+    return 1 + denseOptimizer.optimizer().slots().size();
   }
 
   /** Makes one optimizer step of a block of the dense vector; its gradient begins at index 0. */

@@ -1,5 +1,8 @@
 package io.regatta.core.optim;
 
+import io.regatta.core.optim.Hyperparameter.Range;
+import java.util.List;
+
 /**
  * Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015), algorithm 1. Stateless, any thread. The
  * bias corrections are moved into the rate and the epsilon (end of its section 2), which does not change the result.
@@ -7,31 +10,42 @@ package io.regatta.core.optim;
  * Two slots: m, v. Rows of a sparse table change only when they have a gradient ("lazy"), while t counts the updates of
  * the whole table.
  */
-record AdamRule(Regularization regularization, float beta1, float beta2, float epsilon) implements Optimizer {
+@UpdateRule(formula = "m ← β₁·m + (1−β₁)·g; v ← β₂·v + (1−β₂)·g²; w ← w − η·m̂ / (√v̂ + ε) with m̂ = m / (1−β₁ᵗ), v̂ = v / (1−β₂ᵗ)",
+    source = "Kingma and Ba 2015, algorithm 1")
+public record Adam(
+    @Hyperparameter(value = "0.9", range = Range.FRACTION, doc = "β₁, decay of the first moment.")
+    float beta1,
+    @Hyperparameter(value = "0.999", range = Range.FRACTION, doc = "β₂, decay of the second moment.")
+    float beta2,
+    @Hyperparameter(value = "1e-8", range = Range.POSITIVE, doc = "ε, added to the denominator.")
+    float epsilon)
+    implements ElementwiseOptimizer {
+
+  private static final List<Slot> SLOTS = List.of(new Slot("m", 0), new Slot("v", 0));
 
   @Override
-  public int slots() {
-    return 2;
+  public List<Slot> slots() {
+    return SLOTS;
   }
 
   @Override
-  public float initialSlot(int k) {
-    return 0;
+  public boolean magnifiesRounding() {
+    return true;
   }
 
   @Override
-  public void applyWhole(float[] w, float[][] slots, float[] g, float lr, long updates) {
-    float limit = regularization.limit();
-    float decay = regularization.decay();
+  public void applyWhole(float[] w, float[][] slots, float[] g, UpdateStep step) {
+    float limit = step.limit();
+    float decay = step.decay();
     float b1 = beta1;
     float b2 = beta2;
-    float rate = rate(lr, updates);
-    float eps = epsilon(updates);
+    float rate = rate(step);
+    float eps = epsilon(step.updates());
     float[] first = slots[0];
     float[] second = slots[1];
     for (int i = 0; i < w.length; i++) {
       float x = w[i];
-      float d = Regularization.apply(g[i], x, limit, decay);
+      float d = UpdateStep.regularized(g[i], x, limit, decay);
       float m = b1 * first[i] + (1 - b1) * d;
       float v = b2 * second[i] + (1 - b2) * (d * d);
       first[i] = m;
@@ -41,13 +55,15 @@ record AdamRule(Regularization regularization, float beta1, float beta2, float e
   }
 
   @Override
-  public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
-      long updates) {
-    float rate = rate(lr, updates);
-    float eps = epsilon(updates);
+  public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n,
+      UpdateStep step) {
+    float limit = step.limit();
+    float decay = step.decay();
+    float rate = rate(step);
+    float eps = epsilon(step.updates());
     for (int i = 0; i < n; i++) {
       float x = w[wOff + i];
-      float d = Regularization.apply(g[gOff + i], x, regularization.limit(), regularization.decay());
+      float d = UpdateStep.regularized(g[gOff + i], x, limit, decay);
       float m = beta1 * s[sOff + i] + (1 - beta1) * d;
       float v = beta2 * s[sOff + slotStride + i] + (1 - beta2) * (d * d);
       s[sOff + i] = m;
@@ -56,9 +72,10 @@ record AdamRule(Regularization regularization, float beta1, float beta2, float e
     }
   }
 
-  /** Returns lr · √(1-β2^t) / (1-β1^t). */
-  private float rate(float lr, long t) {
-    return (float) (lr * Math.sqrt(1 - power(beta2, t)) / (1 - power(beta1, t)));
+  /** Returns η · √(1-β2^t) / (1-β1^t). */
+  private float rate(UpdateStep step) {
+    long t = step.updates();
+    return (float) (step.rate() * Math.sqrt(1 - power(beta2, t)) / (1 - power(beta1, t)));
   }
 
   /** Returns epsilon · √(1-β2^t). */

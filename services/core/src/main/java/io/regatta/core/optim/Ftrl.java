@@ -1,5 +1,8 @@
 package io.regatta.core.optim;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.List;
+
 /**
  * FTRL-Proximal (McMahan et al., "Ad click prediction: a view from the trenches", 2013, algorithm 1), per coordinate.
  * Stateless, any thread.
@@ -16,42 +19,58 @@ package io.regatta.core.optim;
  * is recognised by z = 0 beside a weight other than 0 (z = 0 gives 0). Its z is first set to the value that gives that
  * weight, so that training resumes from it.
  */
-record FtrlRule(Regularization regularization, float beta, float l1, float l2, float initialAccumulator)
-    implements Optimizer {
+@UpdateRule(formula = "σ = (√(n + g²) − √n)/η; z ← z + g − σ·w; n ← n + g²; w ← 0 where |z| ≤ λ₁, else −(z − sgn(z)·λ₁) / ((β + √n)/η + λ₂)",
+    source = "FTRL-Proximal: McMahan et al. 2013, algorithm 1")
+public record Ftrl(
+    @Hyperparameter(value = "1", doc = "β, added to √n; the learning rate is the paper's α.")
+    float beta,
+    @Hyperparameter(value = "0", doc = "λ₁, weight of the L1 norm, which makes weights exactly 0.")
+    float l1,
+    @Hyperparameter(value = "0", doc = "λ₂, weight of the squared L2 norm as in the paper: half of what TensorFlow and Paddle call l2.")
+    float l2,
+    @Hyperparameter(value = "0", doc = "Value that n starts with.")
+    float initialAccumulator)
+    implements ElementwiseOptimizer {
 
   private static final int Z = 0;
   private static final int N = 1;
 
-  @Override
-  public int slots() {
-    return 2;
+  /** Refuses hyperparameters that would divide by 0. */
+  public Ftrl {
+    if (beta + initialAccumulator + l2 == 0) {
+      throw new InvalidInput("optimizer ftrl: beta is " + beta
+          + ", it must not be 0 where initial_accumulator and l2 are: they divide");
+    }
   }
 
   @Override
-  public float initialSlot(int k) {
-    return k == N ? initialAccumulator : 0;
+  public List<Slot> slots() {
+    return List.of(new Slot("z", 0), new Slot("n", initialAccumulator));
   }
 
   @Override
-  public void applyWhole(float[] w, float[][] slots, float[] g, float lr, long updates) {
-    update(w, 0, slots[Z], 0, slots[N], 0, g, 0, w.length, lr);
+  public void applyWhole(float[] w, float[][] slots, float[] g, UpdateStep step) {
+    update(w, 0, slots[Z], 0, slots[N], 0, g, 0, w.length, step);
   }
 
   @Override
-  public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
-      long updates) {
-    update(w, wOff, s, sOff, s, sOff + slotStride, g, gOff, n, lr);
+  public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n,
+      UpdateStep step) {
+    update(w, wOff, s, sOff, s, sOff + slotStride, g, gOff, n, step);
   }
 
   /** Updates in one loop for both methods: its branches keep it from being vectorized in any case. */
   private void update(float[] w, int wOff, float[] zs, int zOff, float[] ns, int nOff, float[] g, int gOff, int count,
-      float lr) {
+      UpdateStep step) {
+    float lr = step.rate();
+    float limit = step.limit();
+    float decay = step.decay();
     if (lr == 0) {
       return;
     }
     for (int i = 0; i < count; i++) {
       float x = w[wOff + i];
-      float d = Regularization.apply(g[gOff + i], x, regularization.limit(), regularization.decay());
+      float d = UpdateStep.regularized(g[gOff + i], x, limit, decay);
       float before = ns[nOff + i];
       float after = before + d * d;
       float rootBefore = (float) Math.sqrt(before);
