@@ -328,13 +328,13 @@ abstract class ShardStreamSessionContract {
     assertCalls("closed 3");
     // An answer that comes too late has nowhere to go, and is given back.
     DenseVector vector = new DenseVector(DenseMemory.of(new float[DenseValues.BLOCK]), OptimizerSpec.sgd(1),
-        new BlockPool());
+        List.of(), new BlockPool());
     Promise<Void> late = Promise.promise();
     loop.context.runOnContext(v -> {
       DenseValues first = vector.snapshot();
       float[] block = first.block(0);
       shard.pulls.get(0).complete(new Pulled(4, first, List.of()));
-      vector.update(0, new float[DenseValues.BLOCK], 1, 1);
+      vector.update(1, 1).apply(0, 0, new float[DenseValues.BLOCK]);
       assertThat(vector.snapshot().block(0)).as("nobody needs the old values").isSameAs(block);
       late.complete();
     });

@@ -6,6 +6,7 @@ import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerRegistry;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.RowLayout;
 import io.vertx.core.json.JsonArray;
@@ -52,8 +53,10 @@ public record ModelLayout(String digest, long seed, Sharding sharding, int minBl
     return new ModelLayout(digest, seed, others, minBlock, optimizer, slots, dense, tables);
   }
 
+  /** Returns the partition of the dense variables over the files, as {@link JobSpec#partition} is over shards. */
   public DensePartition partition() {
-    return DensePartition.of(dense, sharding, minBlock);
+    return OptimizerRegistry.named(optimizer).needsWholeTensors() ? DensePartition.whole(dense, sharding)
+        : DensePartition.of(dense, sharding, minBlock);
   }
 
   /** @throws InvalidInput if there is none of that name */

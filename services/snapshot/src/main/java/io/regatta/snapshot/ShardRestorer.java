@@ -60,7 +60,7 @@ public final class ShardRestorer {
       }
       try (SnapshotReader in = SnapshotReader.open(dir)) {
         restorer.checkModel(in.manifest().model(), dir);
-        in.check(into.shard(), restorer.spec.sharding());
+        in.check(into.shard(), restorer.job);
         restorer.read(in, at);
         return true;
       }

@@ -104,15 +104,16 @@ public final class SnapshotReader implements AutoCloseable {
   }
 
   /**
-   * Reads the files that one of these shards needs, headers and all, and compares them with their manifests.
+   * Reads the files that one of a job's shards needs, headers and all, and compares them with their manifests.
    *
    * @throws InvalidInput naming the damaged file
    */
-  void check(int shard, Sharding sharding) throws IOException {
+  void check(int shard, ModelLayout job) throws IOException {
     for (int m = 0; m < files.size(); m++) {
       List<FileEntry> needed = new ArrayList<>();
+      boolean otherParts = !chain.get(m).manifest().model().partition().parts().equals(job.partition().parts());
       for (int f = 0; f < files.get(m).size(); f++) {
-        if (isNeeded(chain.get(m), f, shard, sharding)) {
+        if (otherParts || isNeeded(chain.get(m), f, shard, job.sharding())) {
           needed.add(chain.get(m).manifest().files().get(f));
         }
       }

@@ -93,7 +93,7 @@ public final class ParameterClient {
     this.trainer = trainer;
     this.links = List.copyOf(shards);
     this.owner = owner;
-    partition = DensePartition.of(job.model().dense(), job.sharding(), job.minBlock());
+    partition = job.partition();
     model = new GradientCheck(job.model());
     sequences = new long[job.shards()];
     partFrom = Collections.nCopies(job.shards(), 0L);

@@ -4,6 +4,8 @@ import io.regatta.core.model.ParameterHash;
 import io.regatta.core.optim.ElementwiseOptimizer;
 import io.regatta.core.optim.Optimizer.Slot;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.optim.TensorwiseOptimizer;
+import io.regatta.core.optim.UpdateStep;
 import java.util.Arrays;
 import java.util.List;
 
@@ -29,6 +31,7 @@ public final class DenseVector {
 
   private final int size;
   private final OptimizerSpec spec;
+  private final List<DenseTensor> tensors;
   private final BlockPool pool;
   private final Block[] blocks;
   /** Optimizer slots by block, then by slot. */
@@ -39,9 +42,11 @@ public final class DenseVector {
   /**
    * Creates a vector with a copy of {@code initial}.
    *
+   * @param tensors the whole variables that are the vector, in order; empty if the optimizer does not need them
    * @param pool of the shard, for copies of blocks
    */
-  public DenseVector(DenseValues initial, OptimizerSpec spec, BlockPool pool) {
+  public DenseVector(DenseValues initial, OptimizerSpec spec, List<DenseTensor> tensors, BlockPool pool) {
+    this.tensors = tensors;
     this.pool = pool;
     size = initial.size();
     this.spec = spec;
@@ -63,8 +68,10 @@ public final class DenseVector {
    *
    * @param values by block, each of its length
    * @param slots by block, then by slot
+   * @param tensors as for a new vector
    */
-  public DenseVector(int size, float[][] values, float[][][] slots, OptimizerSpec spec, BlockPool pool) {
+  public DenseVector(int size, float[][] values, float[][][] slots, OptimizerSpec spec, List<DenseTensor> tensors, BlockPool pool) {
+    this.tensors = tensors;
     this.size = size;
     this.pool = pool;
     this.slots = slots;
@@ -80,9 +87,18 @@ public final class DenseVector {
     return size;
   }
 
-  /** Makes one optimizer step of one block; see {@link ElementwiseOptimizer#applyWhole}. The gradient begins at index 0. */
-  public void update(int b, float[] gradient, float lr, long updates) {
-    ((ElementwiseOptimizer) spec.optimizer()).applyWhole(writable(b), writableSlots(b), gradient, spec.step(lr, updates));
+  /**
+   * Begins one optimizer step.
+   *
+   * @param updates number of updates so far, this one included
+   */
+  public DenseUpdate update(float lr, long updates) {
+    UpdateStep step = spec.step(lr, updates);
+    if (spec.optimizer() instanceof TensorwiseOptimizer tensorwise) {
+      return new TensorwiseUpdate(this, tensorwise, step, tensors);
+    }
+    ElementwiseOptimizer elementwise = (ElementwiseOptimizer) spec.optimizer();
+    return (visit, b, gradient) -> elementwise.applyWhole(writable(b), writableSlots(b), gradient, step);
   }
 
   /** Adds a delta, from its index 0, to the values of one block, without the optimizer. */
@@ -101,7 +117,13 @@ public final class DenseVector {
     }
   }
 
-  private float[] writable(int b) {
+  /** Returns the values of a block, to be read. */
+  float[] values(int b) {
+    return blocks[b].values;
+  }
+
+  /** Returns the values of a block, to be changed. */
+  float[] writable(int b) {
     Block block = blocks[b];
     if (block.readers > 0) {
       float[] copy = block.values.length == DenseValues.BLOCK ? pool.take() : new float[block.values.length];
@@ -112,7 +134,8 @@ public final class DenseVector {
     return blocks[b].values;
   }
 
-  private float[][] writableSlots(int b) {
+  /** Returns the slots of a block, to be changed. */
+  float[][] writableSlots(int b) {
     if (state != null && b >= state.released && slots[b] == state.seenSlots[b]) {
       float[][] copies = new float[slots[b].length][];
       for (int k = 0; k < copies.length; k++) {

@@ -1,5 +1,6 @@
 package io.regatta.core.exchange;
 
+import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 
@@ -13,7 +14,7 @@ import io.regatta.core.model.Sharding;
  * @param stalenessBound clocks that a trainer may be ahead of the slowest, where the mode has such a bound
  * @param nanPolicy treatment of NaN and infinite gradients
  * @param sharding which shards of the shard map hold what
- * @param minBlock smallest dense block, elements
+ * @param minBlock smallest dense block, elements; not used if the optimizer needs whole tensors
  * @param model tables
  */
 public record JobSpec(String job, Mode mode, int trainers, int stalenessBound, NanPolicy nanPolicy,
@@ -41,6 +42,12 @@ public record JobSpec(String job, Mode mode, int trainers, int stalenessBound, N
 
   private JobSpec without(ModelSpec instead) {
     return new JobSpec(job, mode, trainers, stalenessBound, nanPolicy, sharding, minBlock, instead);
+  }
+
+  /** Returns the partition of the dense variables over the shards. */
+  public DensePartition partition() {
+    return model.denseOptimizer().needsWholeTensors() ? DensePartition.whole(model.dense(), sharding)
+        : DensePartition.of(model.dense(), sharding, minBlock);
   }
 
   /** Returns the number of shards in the shard map. */

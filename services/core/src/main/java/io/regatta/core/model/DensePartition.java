@@ -2,7 +2,12 @@ package io.regatta.core.model;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.ToIntBiFunction;
+import java.util.function.ToIntFunction;
 
 /**
  * The partition of the dense variables over shards. Immutable; a pure function of its inputs, so every process computes
@@ -11,9 +16,14 @@ import java.util.List;
  * the order of assignment, form that shard's contiguous vector: it is pushed, updated and pulled as one. If some shards
  * are for sparse rows only ({@link Sharding}), the parts go to the others, as if there were no more.
  *
- * <p>The rule: a variable has at most {@code shards} parts of equal size (the last one shorter). None is below {@code
+ * <p>The rule of {@link #of}: a variable has at most {@code shards} parts of equal size (the last one shorter). None is below {@code
  * minBlock} elements unless the variable itself is. A variable of two or more dimensions is cut between rows only; a
  * row is everything after the first dimension.
+ *
+ * <p>The rule of {@link #whole}, for optimizers that need whole tensors: variables are not cut. From the largest to the
+ * smallest, and in their order among equals, each goes to the shard that has the fewest elements so far (longest
+ * processing time first: Graham, "Bounds on multiprocessing timing anomalies", 1969). A shard's vector has its variables
+ * in the order of the model.
  */
 public final class DensePartition {
 
@@ -72,30 +82,63 @@ public final class DensePartition {
    * @param minBlock smallest part, elements, at least 1
    */
   public static DensePartition of(List<DenseVariable> variables, Sharding sharding, int minBlock) {
-    int shards = sharding.shards();
-    requireShards(shards);
+    requireShards(sharding.shards());
     if (minBlock < 1) {
       throw new InvalidInput("min_block is " + minBlock + " elements: it must be at least 1");
     }
+    return cut(variables, sharding, v -> partSize(v, sharding.denseShards(), minBlock),
+        (v, number) -> number % sharding.denseShards());
+  }
+
+  /**
+   * Partitions variables over the shards that hold dense parts, without cutting any.
+   *
+   * @param variables in the order of the flat dense vector
+   * @param sharding of at least 1 shard
+   */
+  public static DensePartition whole(List<DenseVariable> variables, Sharding sharding) {
+    requireShards(sharding.shards());
+    long[] sizes = new long[sharding.denseShards()];
+    Map<DenseVariable, Integer> owners = new HashMap<>();
+    variables.stream().sorted(Comparator.comparingInt(DenseVariable::numel).reversed()).forEach(v -> {
+      int least = 0;
+      for (int s = 1; s < sizes.length; s++) {
+        least = sizes[s] < sizes[least] ? s : least;
+      }
+      sizes[least] += v.numel();
+      owners.put(v, least);
+    });
+    return cut(variables, sharding, DenseVariable::numel, (v, number) -> owners.get(v));
+  }
+
+  /**
+   * Cuts variables into parts.
+   *
+   * @param partSize number of elements per part of a variable
+   * @param owner from a variable and the number of a part, over all variables, to which of the shards with dense parts it
+   *     belongs
+   */
+  private static DensePartition cut(List<DenseVariable> variables, Sharding sharding, ToIntFunction<DenseVariable> partSize,
+      ToIntBiFunction<DenseVariable, Integer> owner) {
     List<Part> parts = new ArrayList<>();
     List<List<Part>> byShard = new ArrayList<>();
-    for (int s = 0; s < shards; s++) {
+    for (int s = 0; s < sharding.shards(); s++) {
       byShard.add(new ArrayList<>());
     }
-    int[] sizes = new int[shards];
+    int[] sizes = new int[sharding.shards()];
     int flatOffset = 0;
     for (DenseVariable v : variables) {
       int numel = v.numel();
-      int partSize = partSize(v, sharding.denseShards(), minBlock);
-      for (int from = 0, id = 0; from < numel; from += partSize, id++) {
-        int size = Math.min(partSize, numel - from);
-        int shard = sharding.denseShard(parts.size() % sharding.denseShards());
+      int most = partSize.applyAsInt(v);
+      for (int from = 0, id = 0; from < numel; from += most, id++) {
+        int size = Math.min(most, numel - from);
+        int shard = sharding.denseShard(owner.applyAsInt(v, parts.size()));
         Part part = new Part(v.name(), id, from, flatOffset + from, size, shard, sizes[shard]);
         parts.add(part);
         byShard.get(shard).add(part);
         sizes[shard] += size;
-        if (numel - from <= partSize) {
-          break; // from + partSize could pass 2^31
+        if (numel - from <= most) {
+          break; // from + most could pass 2^31
         }
       }
       flatOffset = Math.addExact(flatOffset, numel);

@@ -12,7 +12,9 @@ public final class OptimizerRegistry {
       Momentum.class,
       Adagrad.class,
       Adam.class,
-      Ftrl.class)
+      Ftrl.class,
+      Lamb.class,
+      Lars.class)
       .map(OptimizerType::new).toList();
 
   private OptimizerRegistry() {}

@@ -64,6 +64,11 @@ public record OptimizerSpec(Optimizer optimizer, LearningRate learningRate, floa
     return OptimizerRegistry.of(optimizer).name();
   }
 
+  /** Returns true if an update needs norms over whole tensors, so that no variable may be cut over shards. */
+  public boolean needsWholeTensors() {
+    return optimizer instanceof TensorwiseOptimizer;
+  }
+
   /** Returns the optimizer's hyperparameters by key. */
   public Map<String, Object> hyperparameters() {
     return OptimizerRegistry.of(optimizer).values(optimizer);

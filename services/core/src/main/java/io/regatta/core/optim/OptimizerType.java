@@ -91,6 +91,11 @@ public final class OptimizerType {
     return parameters;
   }
 
+  /** Returns true if an update needs norms over whole tensors, so that no variable may be cut over shards. */
+  public boolean needsWholeTensors() {
+    return TensorwiseOptimizer.class.isAssignableFrom(record);
+  }
+
   /** Returns true if this describes an optimizer. */
   boolean holds(Optimizer optimizer) {
     return record == optimizer.getClass();

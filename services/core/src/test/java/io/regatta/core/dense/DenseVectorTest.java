@@ -39,13 +39,14 @@ class DenseVectorTest {
   }
 
   private DenseVector vector(float[] initial, OptimizerSpec spec) {
-    return new DenseVector(DenseMemory.of(initial), spec, pool);
+    return new DenseVector(DenseMemory.of(initial), spec, List.of(), pool);
   }
 
   private static void update(DenseVector vector, float[] gradient, long updates) {
     DenseValues g = DenseMemory.of(gradient);
+    DenseUpdate update = vector.update(LR, updates);
     for (int b = 0; b < g.blocks(); b++) {
-      vector.update(b, g.block(b), LR, updates);
+      update.apply(0, b, g.block(b));
     }
   }
 

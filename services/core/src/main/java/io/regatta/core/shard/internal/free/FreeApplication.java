@@ -2,6 +2,7 @@ package io.regatta.core.shard.internal.free;
 
 import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseSink;
+import io.regatta.core.dense.DenseUpdate;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.dense.LittleEndian;
 import io.regatta.core.dense.NonFinite;
@@ -22,7 +23,8 @@ import java.util.Set;
 
 /**
  * The application of one push to a job's tables in a mode without rounds. Rows are applied entry by entry, dense
- * elements block by block as they arrive, each whole or not at all. An entry that has been taken stays here until all
+ * elements block by block as they arrive, each whole or not at all. If the optimizer needs norms over whole tensors, they
+ * are applied once all have arrived, in two visits of each block. An entry that has been taken stays here until all
  * its rows have been applied. That may take several time slices, and continues even if the stream or the trainer is
  * lost. Owned by the shard's thread.
  *
@@ -47,9 +49,11 @@ public final class FreeApplication implements PushApplication {
    */
   private boolean dropped;
   private boolean skipped;
-  /** Tables whose rows have been taken, and number of blocks that have been applied, or skipped, so far. */
+  /** Tables whose rows have been taken, and number of visits of blocks that have been made, or skipped, so far. */
   private final Set<String> tables = new HashSet<>();
-  private int blocks;
+  private int visited;
+  /** The update of the dense vector, once it has begun. */
+  private DenseUpdate dense;
   /** Entries that have been taken and not applied whole; of the first, the rows before {@link #next} have been. */
   private final ArrayDeque<SparseRows> rows = new ArrayDeque<>();
   private int next;
@@ -86,7 +90,7 @@ public final class FreeApplication implements PushApplication {
     part.dropped = dropped;
     part.skipped = skipped;
     part.tables.addAll(tables);
-    part.blocks = blocks;
+    part.visited = visited;
     part.size = size;
     return part;
   }
@@ -164,16 +168,25 @@ public final class FreeApplication implements PushApplication {
     }
     births = 0;
     DenseValues gradient = known.dense();
-    for (; gradient != null && blocks < gradient.blocks(); blocks++) {
+    int visits = gradient == null ? 0 : gradient.blocks() * (dropped ? 1 : dense().visits());
+    for (; visited < visits; visited++) {
       if (left <= 0) {
         return -1;
       }
       if (!dropped) {
-        strategy.apply(blocks, gradient.block(blocks), push.step(), update);
+        int block = visited % gradient.blocks();
+        dense().apply(visited / gradient.blocks(), block, gradient.block(block));
       }
       left -= (long) DenseValues.BLOCK * (1 + strategy.tables.denseWidth());
     }
     return Math.max(0, left);
+  }
+
+  private DenseUpdate dense() {
+    if (dense == null) {
+      dense = strategy.denseUpdate(push.step(), update);
+    }
+    return dense;
   }
 
   private long rows(SparseRows r) {
@@ -208,7 +221,7 @@ public final class FreeApplication implements PushApplication {
 
   /** Whether all dense elements have come, if any were to. */
   boolean complete() {
-    return size < 0 || blocks == DenseValues.blocks(size);
+    return size < 0 || visited == DenseValues.blocks(size);
   }
 
   /** Marks the push as complete: whatever still arrives of it is a repetition. */
@@ -246,7 +259,7 @@ public final class FreeApplication implements PushApplication {
         int length = Math.min(DenseValues.BLOCK, size - b * DenseValues.BLOCK);
         int n = Math.min(length - at, elements.remaining() / Float.BYTES);
         taken += n;
-        if (done || b < blocks) {
+        if (done || b < visited) {
           elements.position(elements.position() + n * Float.BYTES);
         } else {
           gradient = gradient == null ? pool.take() : gradient;
@@ -265,20 +278,20 @@ public final class FreeApplication implements PushApplication {
     private void block(int length) {
       int bad = dropped || push.finite() ? -1 : NonFinite.find(gradient, length, pool.scratch());
       if (bad >= 0) {
-        strategy.check.nanPolicy(who, "dense element " + (blocks * DenseValues.BLOCK + bad) + " is " + gradient[bad]
+        strategy.check.nanPolicy(who, "dense element " + (visited * DenseValues.BLOCK + bad) + " is " + gradient[bad]
             + ", and what came before its block has been applied");
         throw new IllegalStateException("a push that may be dropped was applied block by block");
       }
       if (!dropped) {
         try {
-          strategy.apply(blocks, gradient, push.step(), update);
+          dense().apply(0, visited, gradient);
         } catch (RuntimeException | Error e) {
           PeerLost broken = job.breakDown(who, e);
           job.completions.drain(); // nobody else does: the shard was not asked for anything
           throw broken;
         }
       }
-      blocks++;
+      visited++;
     }
 
     @Override

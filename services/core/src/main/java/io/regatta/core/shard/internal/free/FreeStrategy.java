@@ -1,5 +1,6 @@
 package io.regatta.core.shard.internal.free;
 
+import io.regatta.core.dense.DenseUpdate;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Pull;
@@ -45,7 +46,14 @@ public class FreeStrategy implements ShardStrategy {
 
   @Override
   public boolean mayBegin(Push known) {
-    return job.spec.nanPolicy() != NanPolicy.SKIP || known.finite(); // else it may be dropped: whole, or not at all
+    boolean mayBeDropped = job.spec.nanPolicy() == NanPolicy.SKIP && !known.finite(); // whole, or not at all
+    return !mayBeDropped && !appliesOneAtATime();
+  }
+
+  /** Returns true if an update has to know all of a push's gradient before it changes a weight. */
+  @Override
+  public boolean appliesOneAtATime() {
+    return job.spec.model().denseOptimizer().needsWholeTensors();
   }
 
   @Override
@@ -156,9 +164,9 @@ public class FreeStrategy implements ShardStrategy {
     return tables.update(rows, from, to, step, update);
   }
 
-  /** Applies a block of the dense vector of a push. */
-  protected void apply(int block, float[] gradient, long step, long update) {
-    tables.update(block, gradient, step, update);
+  /** Begins the application of the dense vector of a push. */
+  protected DenseUpdate denseUpdate(long step, long update) {
+    return tables.denseUpdate(step, update);
   }
 
   @Override

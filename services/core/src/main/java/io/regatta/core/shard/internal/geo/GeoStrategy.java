@@ -1,5 +1,6 @@
 package io.regatta.core.shard.internal.geo;
 
+import io.regatta.core.dense.DenseUpdate;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.SparseRows;
@@ -37,8 +38,8 @@ public final class GeoStrategy extends FreeStrategy {
   }
 
   @Override
-  protected void apply(int block, float[] gradient, long step, long update) {
-    tables.add(block, gradient);
+  protected DenseUpdate denseUpdate(long step, long update) {
+    return (visit, block, delta) -> tables.add(block, delta);
   }
 
   @Override

@@ -3,6 +3,8 @@ package io.regatta.core.shard.internal.parameters;
 import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseState;
+import io.regatta.core.dense.DenseTensor;
+import io.regatta.core.dense.DenseUpdate;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.dense.DenseVector;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -14,6 +16,7 @@ import io.regatta.core.loop.Clock;
 import io.regatta.core.memory.HeapBudget;
 import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DensePartition;
+import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.internal.job.TimeSlices;
@@ -27,6 +30,7 @@ import it.unimi.dsi.fastutil.objects.Object2IntOpenHashMap;
 import it.unimi.dsi.fastutil.objects.Object2LongMap;
 import it.unimi.dsi.fastutil.objects.Object2LongMaps;
 import it.unimi.dsi.fastutil.objects.Object2LongOpenHashMap;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -50,6 +54,8 @@ public final class JobTables {
   private final String where;
   private final OptimizerSpec denseOptimizer;
   private final DensePartition partition;
+  /** Whole variables of this shard, if the optimizer needs them. */
+  private final List<DenseTensor> tensors;
   private final int shard;
   private final BlockPool pool;
   private final long seed;
@@ -82,8 +88,9 @@ public final class JobTables {
     this.where = where;
     this.pool = pool;
     this.shard = shard;
-    partition = DensePartition.of(spec.model().dense(), spec.sharding(), spec.minBlock());
+    partition = spec.partition();
     denseOptimizer = spec.model().denseOptimizer();
+    tensors = denseOptimizer.needsWholeTensors() ? tensors(spec.model()) : List.of();
     denseBytes = (long) denseSize() * Float.BYTES * denseWidth();
     seed = spec.model().seed();
     rounds = spec.mode().hasRounds();
@@ -106,6 +113,13 @@ public final class JobTables {
     if (denseSize() == 0) {
       initialize(DenseMemory.of(new float[0]));
     }
+  }
+
+  private List<DenseTensor> tensors(ModelSpec model) {
+    Map<String, Integer> dimensions = new HashMap<>();
+    model.dense().forEach(v -> dimensions.put(v.name(), v.shape().size()));
+    return partition.partsOf(shard).stream()
+        .map(p -> new DenseTensor(p.shardOffset(), p.size(), dimensions.get(p.variable()))).toList();
   }
 
   /** Returns the bytes of a row, unless the heap could not hold one. */
@@ -158,12 +172,12 @@ public final class JobTables {
   }
 
   public void initialize(DenseValues values) {
-    dense = new DenseVector(values, denseOptimizer, pool);
+    dense = new DenseVector(values, denseOptimizer, tensors, pool);
   }
 
   /** Resumes from saved values and slots; see {@link DenseVector}. */
   public void restore(float[][] values, float[][][] slots) {
-    dense = new DenseVector(denseSize(), values, slots, denseOptimizer, pool);
+    dense = new DenseVector(denseSize(), values, slots, denseOptimizer, tensors, pool);
   }
 
   /**
@@ -367,9 +381,14 @@ public final class JobTables {
     return 1 + denseOptimizer.optimizer().slots().size();
   }
 
-  /** Makes one optimizer step of a block of the dense vector; its gradient begins at index 0. */
-  public void update(int block, float[] gradient, long step, long version) {
-    dense.update(block, gradient, (float) denseOptimizer.learningRate().at(step), version - denseSince);
+  /**
+   * Begins one optimizer step of the dense vector.
+   *
+   * @param step chooses the learning rate
+   * @param version of the shard with this update
+   */
+  public DenseUpdate denseUpdate(long step, long version) {
+    return dense.update((float) denseOptimizer.learningRate().at(step), version - denseSince);
   }
 
   /** Adds the deltas of rows {@code [from .. to)}, without the optimizer; returns the cost. */

@@ -46,7 +46,7 @@ public final class JobPushes {
       hold.keep(push, done);
       return false;
     }
-    boolean behind = queue.holdsAnyOf(push);
+    boolean behind = queue.holdsAnyOf(push) || strategy.appliesOneAtATime() && !queue.isEmpty();
     queue.checkRoom(push);
     queue.add(new PushUnderWay(this, push, done), behind);
     return true;

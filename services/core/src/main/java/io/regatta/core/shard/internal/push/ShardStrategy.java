@@ -56,6 +56,11 @@ public interface ShardStrategy {
     return null;
   }
 
+  /** Returns true if the application of a push must end before that of another one begins. */
+  default boolean appliesOneAtATime() {
+    return false;
+  }
+
   /** Keeps the answer to a repeated push until the push is in the values; returns false if it is there already. */
   default boolean owe(Push repeated, BiConsumer<PushAck, Throwable> done) {
     return false;

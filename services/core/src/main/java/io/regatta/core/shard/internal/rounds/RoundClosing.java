@@ -1,5 +1,6 @@
 package io.regatta.core.shard.internal.rounds;
 
+import io.regatta.core.dense.DenseUpdate;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.reduce.RoundReducer;
 import io.regatta.core.reduce.RowRoom;
@@ -11,8 +12,8 @@ import java.util.function.Function;
 
 /**
  * The application of a complete sync round to the tables, which can be spread over time slices. The dense vector is
- * merged and applied block by block. Then the rows are merged and applied table by table, some at a time. Owned by the
- * shard's thread.
+ * merged and applied block by block, twice if the optimizer needs norms over whole tensors. Then the rows are merged and
+ * applied table by table, some at a time. Owned by the shard's thread.
  */
 final class RoundClosing {
 
@@ -25,10 +26,13 @@ final class RoundClosing {
   /** Cost of a block, in floats. */
   private final int blockFloats;
   private final DenseValues gradient;
-  private final int blocks;
+  private final DenseUpdate dense;
+  /** Number of visits of blocks that there are to make. */
+  private final int visits;
   /** Sums of the tables that have not been applied. */
   private final ArrayDeque<RowSum> sums;
-  private int block;
+  /** Number of visits that have been made. */
+  private int visited;
   private int row;
 
   /**
@@ -43,7 +47,8 @@ final class RoundClosing {
     this.update = update;
     RoundReducer.Begun merged = round.pushes.isEmpty() ? null : RoundReducer.begin(round.pushes, rooms);
     gradient = merged == null ? null : merged.push().dense();
-    blocks = gradient == null ? 0 : gradient.blocks();
+    dense = gradient == null ? null : tables.denseUpdate(round.step, update);
+    visits = gradient == null ? 0 : gradient.blocks() * dense.visits();
     sums = new ArrayDeque<>();
     if (merged != null) {
       sums.addAll(merged.rows());
@@ -59,9 +64,10 @@ final class RoundClosing {
   long advance(long floats) {
     long left = floats;
     while (left > 0) {
-      if (block < blocks) {
-        tables.update(block, gradient.block(block), round.step, update);
-        block++;
+      if (visited < visits) {
+        int block = visited % gradient.blocks();
+        dense.apply(visited / gradient.blocks(), block, gradient.block(block));
+        visited++;
         left -= blockFloats;
       } else if (!sums.isEmpty()) {
         left -= rows(sums.peek());
