@@ -4,7 +4,6 @@ import io.regatta.core.optim.Hyperparameter.Range;
 import io.regatta.core.optim.Optimizer.Slot;
 import io.regatta.core.optim.OptimizerRegistry;
 import io.regatta.core.optim.OptimizerType;
-import io.regatta.core.optim.TensorwiseOptimizer;
 import java.io.IOException;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -21,7 +20,7 @@ class OptimizersPageTest {
       String slots = type.defaults().slots().stream().map(Slot::name).collect(Collectors.joining(", "));
       table.append("| `").append(type.name()).append("` | ").append(cell(type.rule().formula())).append(" | ")
           .append(slots.isEmpty() ? "none" : slots).append(" | ")
-          .append(type.defaults() instanceof TensorwiseOptimizer ? "the whole tensor" : "nothing").append(" | ")
+          .append(type.needsWholeTensors() ? "the whole tensor" : "nothing").append(" | ")
           .append(cell(type.rule().source())).append(" |\n");
     }
     PAGE.holds("optimizers", table.toString());

@@ -13,6 +13,7 @@ import io.regatta.core.hash.Mix64;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DensePartition;
+import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerRegistry;
@@ -52,16 +53,29 @@ class ProtocolPageTest {
   @Test
   void parts_of_dense_variables_are_those_of_the_page() {
     assertThat(table("| Variables | shards | `min_block` | Parts |")).hasSizeGreaterThan(2).allSatisfy(row -> {
-      List<io.regatta.core.model.DenseVariable> variables = new ArrayList<>();
-      Matcher variable = Pattern.compile("(\\w+) \\[([0-9, ]+)]").matcher(row.get(0));
-      while (variable.find()) {
-        variables.add(new io.regatta.core.model.DenseVariable(variable.group(1),
-            Arrays.stream(variable.group(2).split(", ")).map(Integer::valueOf).toList()));
-      }
       DensePartition partition =
-          DensePartition.of(variables, Integer.parseInt(row.get(1)), Integer.parseInt(row.get(2)));
+          DensePartition.of(variables(row.get(0)), Integer.parseInt(row.get(1)), Integer.parseInt(row.get(2)));
       assertThat(String.join(", ", partition.describe())).isEqualTo(row.get(3));
     });
+  }
+
+  @Test
+  void whole_variables_lie_where_the_page_says() {
+    assertThat(table("| Whole variables | shards | Parts |")).hasSizeGreaterThan(1).allSatisfy(row -> {
+      DensePartition partition =
+          DensePartition.whole(variables(row.get(0)), Sharding.common(Integer.parseInt(row.get(1))));
+      assertThat(String.join(", ", partition.describe())).isEqualTo(row.get(2));
+    });
+  }
+
+  private static List<io.regatta.core.model.DenseVariable> variables(String cell) {
+    List<io.regatta.core.model.DenseVariable> variables = new ArrayList<>();
+    Matcher variable = Pattern.compile("(\\w+) \\[([0-9, ]+)]").matcher(cell);
+    while (variable.find()) {
+      variables.add(new io.regatta.core.model.DenseVariable(variable.group(1),
+          Arrays.stream(variable.group(2).split(", ")).map(Integer::valueOf).toList()));
+    }
+    return variables;
   }
 
   @Test

@@ -86,7 +86,7 @@ class SnapshotFilesTest {
         for (Sharding other : all) {
           long[] rows = new long[1];
           for (int shard = 0; shard < other.shards(); shard++) {
-            in.check(shard, other);
+            in.check(shard, in.manifest().model().over(other));
             in.rowsOf(WrittenSnapshot.EMB, shard, other, (ids, floats, count) -> rows[0] += count);
           }
           assertThat(rows[0]).as("%s for %s", all.get(i), other).isEqualTo(300);

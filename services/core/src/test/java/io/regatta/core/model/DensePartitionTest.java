@@ -129,6 +129,47 @@ class DensePartitionTest {
     }
   }
 
+  /** No shard exceeds the mean by more than the largest variable. */
+  @Property(tries = 500)
+  void wholeVariablesAreNotCutAndLieBalanced(@ForAll("models") List<DenseVariable> model,
+      @ForAll @IntRange(min = 1, max = 9) int shards, @ForAll boolean apart) {
+    Sharding sharding = apart ? new Sharding(2 * shards, 2, 1) : Sharding.common(shards);
+    DensePartition p = DensePartition.whole(model, sharding);
+    assertThat(p.parts()).extracting(Part::variable).containsExactlyElementsOf(model.stream().map(DenseVariable::name).toList());
+    assertThat(p.parts()).extracting(Part::size).containsExactlyElementsOf(model.stream().map(DenseVariable::numel).toList());
+    int[] filled = new int[sharding.shards()];
+    int flat = 0;
+    for (Part part : p.parts()) {
+      assertThat(part).isEqualTo(new Part(part.variable(), 0, 0, flat, part.size(), part.shard(), filled[part.shard()]));
+      assertThat(sharding.holdsDense(part.shard())).isTrue();
+      filled[part.shard()] += part.size();
+      flat += part.size();
+    }
+    int largest = model.stream().mapToInt(DenseVariable::numel).max().orElse(0);
+    for (int s = 0; s < filled.length; s++) {
+      assertThat(p.sizeOf(s)).isEqualTo(filled[s]);
+      assertThat((double) filled[s]).isLessThanOrEqualTo(flat / (double) shards + largest);
+    }
+  }
+
+  @Test
+  void wholeVariablesGoFromTheLargestToTheEmptiestShard() {
+    DensePartition p = DensePartition.whole(variables(new int[] {3, 5}, new int[] {4}, new int[] {4, 4}, new int[] {}), Sharding.common(2));
+    assertThat(p.describe()).containsExactly(
+        "v0:block0:15 @ shard 1 [0..15)",
+        "v1:block0:4 @ shard 1 [15..19)",
+        "v2:block0:16 @ shard 0 [0..16)",
+        "v3:block0:1 @ shard 0 [16..17)");
+    float[] flat = new float[p.numel()];
+    for (int i = 0; i < flat.length; i++) {
+      flat[i] = i + 1;
+    }
+    float[] back = new float[flat.length];
+    p.merge(p.slice(flat, 1), 1, back);
+    p.merge(p.slice(flat, 0), 0, back);
+    assertThat(back).isEqualTo(flat);
+  }
+
   @Property(tries = 500)
   void partsAreWholeRowsAndNoSmallerThanTheMinimumUnlessLast(@ForAll("models") List<DenseVariable> model,
       @ForAll @IntRange(min = 1, max = 9) int shards, @ForAll @IntRange(min = 1, max = 300) int minBlock) {

@@ -67,8 +67,8 @@ class JobTablesTest {
         fresh.update(rows, 0, IDS.length, update - 1, update);
         resumed.update(rows, 0, IDS.length, update - 1, 100 + update);
       }
-      fresh.update(0, new float[] {1, -2, 3}, update - 1, update);
-      resumed.update(0, new float[] {1, -2, 3}, update - 1, 100 + update);
+      fresh.denseUpdate(update - 1, update).apply(0, 0, new float[] {1, -2, 3});
+      resumed.denseUpdate(update - 1, 100 + update).apply(0, 0, new float[] {1, -2, 3});
     }
     assertThat(read(resumed, "a")).isEqualTo(read(fresh, "a"));
     assertThat(read(resumed, "b")).as("goes on at update 51").isNotEqualTo(read(fresh, "b"));
