@@ -14,6 +14,7 @@ import ai.djl.training.dataset.ArrayDataset;
 import ai.djl.training.loss.Loss;
 import io.regatta.core.optim.OptimizerRegistry;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;

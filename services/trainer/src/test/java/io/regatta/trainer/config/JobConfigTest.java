@@ -106,7 +106,6 @@ class JobConfigTest {
       values.forEach(section::put);
       JobConfig job = job(new JsonObject().put("optimizer", section));
       assertThat(job.optimizer().toSpec().optimizer()).isEqualTo(type.of(values));
-      assertThat(Settings.bind(Settings.toJson(job), JobConfig.class).optimizer()).isEqualTo(job.optimizer());
     }
   }
 
