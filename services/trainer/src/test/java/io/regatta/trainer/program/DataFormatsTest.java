@@ -172,7 +172,7 @@ class DataFormatsTest {
     assertThatThrownBy(() -> scoresOf(data.resolve("test.tsv"), "csv", Format.LIBSVM)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("reads criteo, multislot, slots, csv, parquet");
     assertThatThrownBy(() -> scoresOf(data.resolve("test.tsv"), "csv", Format.SLOTS)).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("see that --format says how they are written");
+        .hasMessageContaining("check that --format names their format");
     assertThatThrownBy(() -> ctrDnn("short", "data.files=" + train.getFileName() + ".short", "data.test_files=test.tsv.csv",
         "data.format=csv")).isInstanceOf(InvalidInput.class).hasMessageContaining(".short, line 1: expected a column named C7");
     assertThatThrownBy(() -> ctrDnn("piped", "data.format=csv", "data.pipe_command=sort"))

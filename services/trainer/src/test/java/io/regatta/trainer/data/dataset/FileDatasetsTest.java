@@ -149,7 +149,7 @@ class FileDatasetsTest {
       assertThatThrownBy(() -> queue.shard(0, FILES + 1)).isInstanceOf(InvalidInput.class)
           .hasMessageContaining("only 7 files for 8 workers");
       assertThatThrownBy(() -> loaded.shard(0, 2)).isInstanceOf(InvalidInput.class)
-          .hasMessageContaining("give setFilelist what worker.shard(files) gives");
+          .hasMessageContaining("pass worker.shard(files) to setFilelist");
     }
   }
 

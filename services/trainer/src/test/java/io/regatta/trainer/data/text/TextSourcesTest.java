@@ -100,7 +100,7 @@ class TextSourcesTest {
   void aBrokenDictionaryIsNamedByLine() throws IOException {
     Path broken = file("broken", "a\t3\nb three\n");
     assertThatThrownBy(() -> Dictionary.read(broken)).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("broken, line 2: expected a word, a tab and how often it comes, found 'b three'");
+        .hasMessageContaining("broken, line 2: expected a word, a tab and its count, found 'b three'");
     Path foreign = file("foreign", "a\t3\n");
     assertThatThrownBy(() -> Dictionary.read(foreign)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("<unk>").hasMessageContaining("regatta prepare dictionary");
