@@ -131,7 +131,7 @@ class DataFormatsTest {
     Files.move(data.resolve("test.tsv.gz"), data.resolve("held-out.gz"));
     assertThat(ctrDnn("named", "seed=3", "data.test_files=held-out").auc()).as("training files need not be named").isEqualTo(original.auc());
     assertThatThrownBy(() -> ctrDnn("none")).isInstanceOf(InvalidInput.class).hasMessageContainingAll(
-        data.resolve("test.tsv") + " does not exist", "packed (.gz) or not", "data.test_files");
+        data.resolve("test.tsv") + " does not exist", "compressed (.gz) or not", "data.test_files");
     Files.move(data.resolve("held-out.gz"), data.resolve("test.tsv.gz"));
     Files.move(data.resolve(train.getFileName() + ".gz"), data.resolve("day-0.gz"));
     assertThatThrownBy(() -> ctrDnn("none")).isInstanceOf(InvalidInput.class).hasMessageContainingAll("no file train* in " + data,
@@ -272,12 +272,12 @@ class DataFormatsTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', textBlock = """
-      logistic-regression | data.pipe_command=sort | data.format is multislot (as what a data.pipe_command writes is taken to be), but logistic-regression reads libsvm
+      logistic-regression | data.pipe_command=sort | data.format is multislot (the default for the output of a data.pipe_command), but logistic-regression reads libsvm
       wide-and-deep | data.format=libsvm | data.format is libsvm, but wide-and-deep reads criteo, multislot, slots, csv, parquet; set data.format: criteo
       ctr-dnn | data.format=slots | name the files in data.files and data.test_files
-      word2vec | data.pipe_command=sort | data.pipe_command is set, but word2vec reads its files as they are; take it out
+      word2vec | data.pipe_command=sort | data.pipe_command is set, but word2vec reads its files without a format or command; remove it
       fit-a-line | data.format=slots | data.format is set, but fit-a-line
-      census | data.shard_by=file | data.shard_by is set, but census has one file, of which every worker reads all; take it out
+      census | data.shard_by=file | data.shard_by is set, but census has one file, which every worker reads completely; remove it
       fit-a-line | data.shard_by=file data.reading=in_memory data.global_shuffle=true | data.shard_by, with data.reading and data.global_shuffle is set, but fit-a-line
       """)
   void keysThatWouldDoNothingStopTheStart(String config, String keys, String told) {
