@@ -73,7 +73,7 @@ class TrainingDataTest {
     List<Long> ids = new ArrayList<>();
     if (!data.isBehind(dataset)) {
       var batches = dataset.getData(manager).iterator();
-      data.passOver(dataset, batches);
+      data.skipTrained(dataset, batches);
       while (batches.hasNext()) {
         try (Batch batch = batches.next()) {
           for (long id : batch.getData().get(0).toLongArray()) {
@@ -102,7 +102,7 @@ class TrainingDataTest {
       AtomicInteger read = new AtomicInteger();
       try (SlotDataset again = dataset(read)) {
         TrainingData resumed = new TrainingData(0, 2);
-        resumed.goOn(behindPass(behind.get(1)), 0, 1);
+        resumed.resume(behindPass(behind.get(1)), 0, 1);
         assertThat(pass(resumed, again, manager)).isEmpty();
         assertThat(pass(resumed, again, manager)).isEmpty();
         assertThat(read).as("of the passes behind it").hasValue(0);

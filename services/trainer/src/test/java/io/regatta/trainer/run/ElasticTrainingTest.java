@@ -354,7 +354,7 @@ class ElasticTrainingTest {
 
   @Test
   void whatCannotBeElasticIsRefusedInOneLine() throws Exception {
-    refused("cannot be dealt anew", new JsonObject(), worker -> {
+    refused("cannot be assigned anew", new JsonObject(), worker -> {
       try (Model model = Model.newInstance("small", worker.device())) {
         model.setBlock(Linear.builder().setUnits(1).build());
         try (FleetTrainer trainer = worker.distributedTrainer(model,
@@ -369,7 +369,7 @@ class ElasticTrainingTest {
       step(trainer, batches.next());
       worker.barrier();
     }));
-    refused("asks for a batch before it has made a step with the one before", new JsonObject(), looping((worker, trainer, batches) -> {
+    refused("requests a batch before it has made a step with the last one", new JsonObject(), looping((worker, trainer, batches) -> {
       Batch first = batches.next();
       Batch ahead = batches.next();
       step(trainer, first);
