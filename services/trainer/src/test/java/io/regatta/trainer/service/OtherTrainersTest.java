@@ -123,7 +123,7 @@ class OtherTrainersTest {
     others.seen(rank1("active"), 10_000);
     others.seen(rank1("lost"), 10_000);
     assertThat(lines()).hasSize(3);
-    assertThat(lines().get(1)).contains("is back, as another process");
+    assertThat(lines().get(1)).contains("is back as another process");
   }
 
   @Test
