@@ -379,7 +379,7 @@ class ElasticTrainingTest {
     refused("take data.global_shuffle out, or collective.min_trainers", new JsonObject(), shuffling);
     refused("take data.global_shuffle out, or collective.store",
         new JsonObject().put("collective", new JsonObject().put("store", "file:meeting")), shuffling);
-    refused("take dgc, localsgd", new JsonObject().put("collective", new JsonObject().put("dgc", true)), program());
+    refused("remove dgc, localsgd", new JsonObject().put("collective", new JsonObject().put("dgc", true)), program());
     assertThatThrownBy(() -> job(1, 2, 3)).isInstanceOf(InvalidInput.class).hasMessageContaining("min_trainers is 3");
   }
 }

@@ -337,7 +337,7 @@ class RankOperationsTest {
     rank.enter();
     rank.calls().ofTheFirst("values", new float[1000]);
     rank.calls().gather("another", "another", Empty.getDefaultInstance());
-    assertThat(rank.passes().told(false)).hasSizeLessThan(50);
+    assertThat(rank.passes().packedState(false)).hasSizeLessThan(50);
   }
 
   /** The parameter is the closed form whoever dies when: no example is lost, none is trained twice, no step either. */
