@@ -55,7 +55,7 @@ class UnreachableMemberTest {
     get(vertx.close());
   }
 
-  /** Forms its generation, or, if that comes to nothing, the next one, and so on. */
+  /** Forms its generation; if that fails, forms the next one, and so on. */
   private static Future<Collectives> goOn(Seat seat, CollectivePort port) {
     Membership ranks = seat.membership();
     return port.form(ranks).recover(e -> port.unreachable(ranks)
