@@ -35,7 +35,7 @@ final class Arrivals {
    * @param endpoint of the port, for messages
    * @param patienceMillis how long a generation may take to be formed here
    * @param generations returns the one that a stream's first message is for, null if it is not formed yet; refuses a
-   *         late one by a {@link RegattaException}
+   *     late one by a {@link RegattaException}
    */
   Arrivals(Loop loop, String endpoint, long patienceMillis, Tensor.Workspace workspace,
       Function<CollectiveOpen, Mesh> generations) {

@@ -61,7 +61,7 @@ public interface Seat {
    * {@link #gone} and {@link #newcomers} are those of the new generation.
    *
    * @return fails with {@code PeerLost} at the timeout, naming who is missing, and with {@code StaleGeneration} if this
-   *         member was declared lost; the seat is given up then
+   *     member was declared lost; the seat is given up then
    */
   Future<Membership> reform(Reform how);
 

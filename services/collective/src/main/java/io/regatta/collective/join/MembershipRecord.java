@@ -26,7 +26,7 @@ import java.util.stream.Stream;
  * @param formed the generation that was formed last
  * @param generation the same as long as no member of it has gone; greater after every change of them
  * @param members by rank, as long as none has gone since the generation was formed; then those that have neither gone
- *         nor begun to wait for the next one
+ *     nor begun to wait for the next one
  * @param waiting for the next generation, in the order in which they came
  * @param ended the group's work is done: newcomers are refused, until nobody is left
  * @param runs the runs that its members belong to, and those that ended before
@@ -246,7 +246,7 @@ record MembershipRecord(String group, int min, int max, long formed, long genera
    * @param nowMillis since the epoch: a store that has lost its content must not begin again with small generations
    */
   MembershipRecord form(long nowMillis) {
-    int[] ranks = Seating.ranks(waiting.stream().map(entry -> new Seating.Guest(entry.rank, entry.wanted)).toList());
+    int[] ranks = Seating.ranks(waiting.stream().map(entry -> new Seating.Candidate(entry.rank, entry.wanted)).toList());
     Entry[] seated = new Entry[ranks.length];
     Runs all = runs;
     for (int i = 0; i < ranks.length; i++) {

@@ -91,7 +91,7 @@ public final class Waits {
    * Notes that an operation is blocked, with peers that are determined only on demand.
    *
    * @param waitsFor called on any thread for {@code /why} and for the log line of a long wait, never otherwise; may ask
-   *         another process, and is abandoned after {@value #SOURCE_SECONDS} s
+   *     another process, and is abandoned after {@value #SOURCE_SECONDS} s
    */
   public Handle begin(String who, String operation, String where, Supplier<Future<List<Wait.Peer>>> waitsFor) {
     return add(new Open(new Wait(who, operation, where, clock.epochMillis(), List.of()), waitsFor));

@@ -125,7 +125,7 @@ public final class ClusteredVertx {
    *
    * @param waits registers the join while it lasts
    * @param beforeJoin called with the address that will be published, on the starting thread, where it may block; if it
-   *         throws, the start fails with that
+   *     throws, the start fails with that
    */
   public static ClusteredVertx begin(Joining joining, Waits waits, Consumer<String> beforeJoin) {
     ClusteredVertx start = new ClusteredVertx(joining, waits, beforeJoin);

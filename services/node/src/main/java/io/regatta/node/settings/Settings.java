@@ -54,9 +54,9 @@ public final class Settings {
    *
    * @param file a .json, .yaml or .yml file, or null
    * @param variables keys that follow from environment variables of other systems, each under its variable's name;
-   *         those of another schema are ignored
+   *     those of another schema are ignored
    * @param environment variables by name; those that do not start with {@code REGATTA_}, and {@link OtherNames}, are
-   *         ignored
+   *     ignored
    * @param properties system properties by name; likewise with {@code regatta.}
    * @param options options of the command line that stand for keys
    * @param overrides {@code key=value} each, from the command line; they take precedence over the options
