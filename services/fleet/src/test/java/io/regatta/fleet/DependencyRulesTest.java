@@ -230,7 +230,7 @@ class DependencyRulesTest {
         .should().dependOnClassesThat().resideInAnyPackage("io.vertx..impl..", "io.vertx..internal..").check(regatta);
   }
 
-  /** What another version of Hazelcast may change without a word. */
+  /** Another version of Hazelcast may change its internals without notice. */
   @Test
   void only_the_cluster_package_uses_internals_of_hazelcast() {
     ArchRule rule = noClasses().that().resideOutsideOfPackage("io.regatta.node.cluster")
