@@ -58,7 +58,10 @@ final class DealtPasses implements TrainingPasses {
     }
   }
 
-  /** Where a newcomer may find those of its own run this can be seen to only when it is known that the run begins. */
+  /**
+   * Refuses a directory with another run's snapshots. This is possible only once it is known that the run begins: a
+   * newcomer may find those of its own run.
+   */
   private void refuseOthersSnapshots(StartingPoint start) {
     if (session.job().snapshots().isOn()) {
       try {
@@ -69,7 +72,7 @@ final class DealtPasses implements TrainingPasses {
     }
   }
 
-  /** Within a pass the ledger says what had been trained, by whomever. */
+  /** Resumes an elastic job: within a pass the ledger says what has been trained, by any rank. */
   private void resumeAtPass(StartingPoint start) {
     SnapshotState kept = SnapshotState.of(start);
     DataCursor cursor = start.cursor();

@@ -34,7 +34,10 @@ final class OwnPasses implements TrainingPasses {
     return steps;
   }
 
-  /** Who has trained what of a pass that ranks came to and left cannot be told in batches of each. */
+  /**
+   * Refuses to resume a job that is not elastic within a pass of an elastic one: its progress cannot be expressed in
+   * batches of each rank.
+   */
   @Override
   public void requireResumable(StartingPoint start) {
     if (start.resume() && SnapshotState.of(start).pass() >= 0) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A rank of two replicas, of which the second one loses a peer. */
 class RankRunTest {
 
-  /** For what hangs; it measures nothing. */
+  /** Limit for tests that hang; it measures nothing. */
   private static final int SECONDS = 60;
 
   @TempDir
