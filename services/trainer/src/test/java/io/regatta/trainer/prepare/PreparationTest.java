@@ -157,7 +157,7 @@ class PreparationTest {
 
     Path cut = Files.write(dir.resolve("cut.gz"), Arrays.copyOf(Files.readAllBytes(packed), 500));
     assertThatThrownBy(() -> split(List.of(cut), dir.resolve("none"), 2, 1)).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("cut.gz cannot be unpacked");
+        .hasMessageContaining("cut.gz cannot be decompressed");
     Path bad = dir.resolve("bad.gz");
     try (OutputStream to = new GZIPOutputStream(Files.newOutputStream(bad))) {
       to.write("no line of Criteo's\n".getBytes(StandardCharsets.US_ASCII));

@@ -88,7 +88,7 @@ class DataFormatsTest {
     Files.writeString(data.resolve("empty"), "# nothing but a comment\n\n");
     Files.writeString(data.resolve("test"), "1 1:1\n-1 2:1\n");
     assertThatThrownBy(() -> run("logistic-regression", "data.files=empty", "data.test_files=test", "output=" + dir.resolve("none")))
-        .isInstanceOf(InvalidInput.class).hasMessageContaining("hold no example (data.files: [empty])");
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("contain no examples (data.files: [empty])");
     assertThat(dir.resolve("none")).doesNotExist();
   }
 

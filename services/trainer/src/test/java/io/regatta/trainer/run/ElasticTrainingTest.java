@@ -376,8 +376,8 @@ class ElasticTrainingTest {
       step(trainer, ahead);
     }));
     TrainingProgram shuffling = worker -> worker.exampleExchange().exchange(new Layout(1, 0), List.of(List.of(), List.of()));
-    refused("take data.global_shuffle out, or collective.min_trainers", new JsonObject(), shuffling);
-    refused("take data.global_shuffle out, or collective.store",
+    refused("remove data.global_shuffle, or collective.min_trainers", new JsonObject(), shuffling);
+    refused("remove data.global_shuffle, or collective.store",
         new JsonObject().put("collective", new JsonObject().put("store", "file:meeting")), shuffling);
     refused("remove dgc, localsgd", new JsonObject().put("collective", new JsonObject().put("dgc", true)), program());
     assertThatThrownBy(() -> job(1, 2, 3)).isInstanceOf(InvalidInput.class).hasMessageContaining("min_trainers is 3");

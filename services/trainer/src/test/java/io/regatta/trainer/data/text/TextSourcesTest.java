@@ -202,7 +202,7 @@ class TextSourcesTest {
 
     GeneratedText.Size larger = new GeneratedText.Size(3, 6000, 3000, 2);
     assertThatThrownBy(() -> GeneratedText.ensure(made, larger)).isInstanceOf(InvalidInput.class).hasMessageContainingAll(
-        "5000 training lines in 2 files and 3000 test lines, seed 1", "asked for is one of 6000 training lines", "not replaced");
+        "5000 training lines in 2 files and 3000 test lines, seed 1", "requested is one of 6000 training lines", "not replaced");
     assertThat(GeneratedText.ensure(made, size)).as("it is still there").isEqualTo(text);
 
     file("other", "x");
