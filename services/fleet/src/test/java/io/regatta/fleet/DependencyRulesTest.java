@@ -223,7 +223,7 @@ class DependencyRulesTest {
     rule.check(regatta);
   }
 
-  /** What another version of Vert.x may change without a word. */
+  /** Another version of Vert.x may change its internals without notice. */
   @Test
   void one_package_uses_internals_of_vertx() {
     noClasses().that().resideOutsideOfPackage("io.regatta.protocol.vertx")

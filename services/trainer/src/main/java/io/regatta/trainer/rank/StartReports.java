@@ -10,7 +10,8 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * What the ranks tell each other at the start of a run ({@link StartReport}), and what they must agree on. Stateless.
+ * The reports that the ranks exchange at the start of a run ({@link StartReport}), and the checks that they agree.
+ * Stateless.
  */
 final class StartReports {
 

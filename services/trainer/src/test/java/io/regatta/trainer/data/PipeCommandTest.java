@@ -107,7 +107,9 @@ class PipeCommandTest {
     assertThat(waiting).failsWithin(Duration.ofSeconds(20)).withThrowableThat().havingRootCause().isInstanceOf(Cancelled.class);
   }
 
-  /** Of a zip file that is closed the JDK throws an unchecked exception, as libraries for other file systems do. */
+  /**
+   * The JDK throws an unchecked exception for a zip file that is closed, as libraries for other file systems do.
+   */
   @Test
   void aFileThatFailsEndsTheLoadingOfAll() throws Exception {
     Path bad = Files.writeString(dir.resolve("a.txt"), "bad\n");

@@ -258,7 +258,7 @@ class PreparationTest {
     }
   }
 
-  /** Of lines of many lengths, empty ones too, in packed and in plain files, cut into many parts. */
+  /** Lines have many lengths, also 0, in compressed and in plain files, which are split into many parts. */
   @Property(tries = 30)
   void aBadLineHasItsNumberInTheFileWhicheverPartItIsIn(@ForAll @IntRange(min = 1, max = 9) int parts,
       @ForAll @IntRange(min = 1, max = 60) int bad, @ForAll boolean packed, @ForAll Random random) throws IOException {

@@ -112,7 +112,7 @@ class DataFormatsTest {
     }
   }
 
-  /** Of files in the data directory that the job does not name. */
+  /** Files in the data directory that the job does not name. */
   @Test
   void packedFilesAreFoundUnderTheProgramsOwnNamesAndMissingOnesNamed() throws Exception {
     Path data = dir.resolve("data");
@@ -179,7 +179,7 @@ class DataFormatsTest {
         .hasStackTraceContaining("pipe_command writes lines, but format: csv names columns in the file itself");
   }
 
-  /** Of Criteo text and of CSV: an empty value is hashed, and yet no value. */
+  /** In Criteo text and in CSV an empty value is hashed, but does not count as a value. */
   @Test
   void coverageIsTheShareOfExamplesWithAValueInTheSlot() throws Exception {
     Path data = dir.resolve("data");

@@ -22,7 +22,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What a run that goes on behind a pass reads, of data of which each worker has its own and reads them in no order. */
+/**
+ * The data that a run resumed after a pass reads, if each worker has data of its own and reads them in no fixed order.
+ */
 class TrainingDataTest {
 
   /** Ids from 0 on; counts what is read. */

@@ -199,7 +199,7 @@ class ElasticTrainingTest {
     assertThat(first.accuracy()).isGreaterThan(0.95);
   }
 
-  /** What a program does with the batches of a pass. */
+  /** The work of a program on the batches of a pass. */
   private interface Loop {
     void run(Worker worker, FleetTrainer trainer, Iterator<Batch> batches) throws Exception;
   }
@@ -238,7 +238,10 @@ class ElasticTrainingTest {
     }
   }
 
-  /** Of the last window of a pass, which has one example, one of two ranks has nothing: it joins that step, and counts for nothing in it. */
+  /**
+   * The last window of a pass has one example, so one of two ranks has none. That rank joins the step, and has no weight
+   * in it.
+   */
   @Test
   void aRankWithoutExamplesJoinsAStepWithNoWeight() throws Exception {
     Queue<float[]> ends = new ConcurrentLinkedQueue<>();

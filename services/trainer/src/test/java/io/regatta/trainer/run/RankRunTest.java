@@ -65,7 +65,7 @@ class RankRunTest {
     });
   }
 
-  /** The failure of replica 0 is told by its own words. */
+  /** The run fails with the message of replica 0 itself. */
   @Test
   void when_both_replicas_lose_a_peer_then_the_run_fails_of_it() throws Exception {
     run(worker -> {

@@ -68,7 +68,7 @@ public final class LocalSgdExchange implements Exchange {
   private DenseMemory values;
   /** Values after {@link #join} since the last step of this rank; null if there were none. */
   private DenseMemory newer;
-  /** For the metrics: steps of this rank, averagings, and their time. */
+  /** Steps of this rank, averagings, and their time, for the metrics. */
   private long made;
   private long averagings;
   private long nanos;

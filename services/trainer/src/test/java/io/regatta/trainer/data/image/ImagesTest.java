@@ -27,7 +27,7 @@ import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Idx files, folders of images, their transformation, and how they are dealt out. */
+/** Idx files, folders of images, their transformation, and their assignment to workers. */
 class ImagesTest {
 
   @TempDir

@@ -38,12 +38,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 class FewerBytesTest {
 
   private static final int ROWS = 160;
-  /** Of the toy net: 16 x 5, 16, 8 x 16, 8, 8, 1. */
+  /** Parameters of the toy net: 16 x 5, 16, 8 x 16, 8, 8, 1. */
   private static final int NUMEL = 241;
   private static final int VARIABLES = 6;
 
   /**
-   * What a run leaves: parameters by rank after each step, the loss over all rows at the end, and the first rank's
+   * The results of a run: parameters by rank after each step, the loss over all rows at the end, and the first rank's
    * result.
    */
   private record Run(Map<Integer, List<float[]>> steps, Map<Integer, float[]> ends, double loss, RunResult result) {}
