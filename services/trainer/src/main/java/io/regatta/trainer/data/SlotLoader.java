@@ -24,11 +24,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One pass over a source, as batches. Owned by the consuming (model) thread. {@code readerThreads} daemon threads named
- * {@code regatta-read-NAME-I} take turns to cut the next batch's records from the source, and parse them in parallel,
- * at most {@code prefetchDepth} batches ahead; or each of them reads files of its own ({@link #openFiles}). The threads
- * end with the source, with the first failure (which {@link #next} then throws), or with {@link #close}. Any thread may
- * call {@code close}; it releases a consumer that waits for a batch.
+ * One pass over a source, as batches. Owned by the consuming (model) thread. Its {@code readerThreads} daemon threads
+ * are named {@code regatta-read-NAME-I}. They take turns to cut the next batch's records from the source, and parse
+ * them in parallel, at most {@code prefetchDepth} batches ahead. With {@link #openFiles} each of them reads files of
+ * its own. The threads end with the source, with the first failure (which {@link #next} then throws), or with {@link
+ * #close}. Any thread may call {@code close}; it releases a consumer that waits for a batch.
  */
 public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
 

@@ -23,8 +23,9 @@ import java.util.List;
 
 /**
  * Linear regression on the UCI housing data, PaddlePaddle's first distributed quick start: 13 features to one value,
- * mean squared error, and a line {@code Epoch: 0, Batch: 9, loss: 560.1} every ten batches from the first worker.
- * Reports {@code loss} (training mean squared error at the end) and {@code test_mse}. Runs on a model thread.
+ * with the mean squared error. It writes a line {@code Epoch: 0, Batch: 9, loss: 560.1} every ten batches from the
+ * first worker. Reports {@code loss} (training mean squared error at the end) and {@code test_mse}. Runs on a model
+ * thread.
  */
 public final class FitALine implements TrainingProgram {
 

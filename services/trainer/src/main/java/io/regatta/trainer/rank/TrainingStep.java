@@ -74,9 +74,9 @@ final class TrainingStep {
   }
 
   /**
-   * Takes part, with weight 0, in a step of the others while all lines of this replica's batch were skipped as bad;
-   * otherwise it would be a batch ahead of them from then on. It does nothing while a step has begun: a program that
-   * takes batches ahead makes its own.
+   * Takes part, with weight 0, in a step of the others if all lines of this replica's batch were skipped as bad.
+   * Otherwise this replica would be a batch ahead of the others from then on. Does nothing while a step has begun: a
+   * program that takes batches ahead makes its own.
    *
    * @return true if it has taken part
    */

@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The save of a model whose run has failed because a process is lost: the rendezvous, a server or an aggregator, or
- * another rank of a collective job after its training. Used on the model thread of replica 0.
+ * The save of a model whose run has failed because a process is lost. That process is the rendezvous, a server or an
+ * aggregator, or another rank of a collective job after its training. Used on the model thread of replica 0.
  *
  * <p>The trainer of the lowest rank saves what still exists: rows and dense parameters of the remaining shards, and for
  * a lost shard the dense parameters that it pulled last. A shard is lost if its server does not answer for it either.

@@ -26,8 +26,8 @@ import java.util.function.Supplier;
  * The operations that the ranks of a job do together outside of steps. One per rank; called by the leader of the
  * replicas' meeting, one at a time, in the order of the meetings.
  *
- * <p>While a rank is here it sits out: if steps wait for each other (sync and ssp mode, and half-async with an
- * aggregator) it tells the shards so, and no step waits for it. In collective mode it takes part in the others' steps
+ * <p>While a rank is here it sits out. If steps wait for each other (sync and ssp mode, and half-async with an
+ * aggregator), it tells the shards so, and no step waits for it. In collective mode it takes part in the others' steps
  * without examples. Otherwise a rank with fewer steps would wait here for one that waits for its pushes.
  *
  * <p>When all have arrived, they continue from the highest step among them and the shards. The shards may be ahead: a
@@ -71,8 +71,8 @@ final class RankCollectives {
 
   /**
    * Takes part in the others' steps first. In an elastic job a call in the middle of a pass is refused. Ranks that
-   * join, or have fewer batches than others, would not reach the same call, and a pass that ended for all with the
-   * first one's call would leave examples untrained.
+   * join, or have fewer batches than others, would not reach the same call. A pass that ended for all with the first
+   * one's call would leave examples untrained.
    */
   private void joinOthersSteps(String operation) {
     session.ranks().ifPresent(ranks -> refuseWithinPass(operation, ranks));

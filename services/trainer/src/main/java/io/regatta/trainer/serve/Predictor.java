@@ -69,8 +69,8 @@ public final class Predictor implements AutoCloseable {
 
     /**
      * Returns true if a snapshot is newer. A snapshot is newer if its run began later (such as the next day's),
-     * whatever its steps; or if it is of the same run (or the model names none) and a later step; or of the same step
-     * after the end of its pass, when rows have aged and been removed.
+     * whatever its steps. In the same run, or if the model names none, it is newer if its step is later. A snapshot of
+     * the same step is newer if it was taken after the end of its pass, when rows have aged and been removed.
      */
     boolean isBefore(Manifest snapshot) {
       int later = run.isEmpty() ? 0 : snapshot.run().compareTo(run);

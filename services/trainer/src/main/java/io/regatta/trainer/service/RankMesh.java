@@ -29,7 +29,7 @@ import java.util.function.Function;
 
 /**
  * One trainer of a collective job among the others: its seat at the rendezvous, its port, and the collectives of the
- * present generation; a job with a fixed number of trainers has one generation. Opened and closed on the event loop of
+ * present generation. A job with a fixed number of trainers has one generation. Opened and closed on the event loop of
  * {@link TrainerVerticle}, which owns it; called on the model thread.
  */
 final class RankMesh extends CollectivePeers implements RankGroup {
@@ -195,7 +195,7 @@ final class RankMesh extends CollectivePeers implements RankGroup {
 
   /**
    * Maps the error that ends a generation of an elastic job to {@code PeerLost}, after which the remaining ranks form
-   * the next one; a call that the others do not make stays {@code InvalidInput}.
+   * the next one. A call that the others do not make stays {@code InvalidInput}.
    */
   private Throwable over(Throwable e) {
     return !elastic || e instanceof InvalidInput || e instanceof PeerLost || e instanceof Error ? e
@@ -204,8 +204,8 @@ final class RankMesh extends CollectivePeers implements RankGroup {
 
   /**
    * Forms the next generation. It waits without limit: there may be too few trainers until another is started, and
-   * active members may be about to write a large model. {@code /why} and the log name the trainers that are awaited,
-   * and the lease detects a dead one.
+   * active members may be about to write a large model. The awaited trainers are named by {@code /why} and the log, and
+   * the lease detects a dead one.
    */
   @Override
   public CompletableFuture<Void> reform(boolean inVain) {

@@ -29,8 +29,8 @@ public interface RankCalls {
   double[] reduce(String operation, String key, Elementwise how, double[] values);
 
   /**
-   * Runs an operation on one rank for all while the others wait, and returns its result on all: on the lowest of those
-   * that can, or, if that is lost meanwhile, on the next one.
+   * Runs an operation on one rank for all while the others wait, and returns its result on all ranks. It runs on the
+   * lowest rank that can, or, if that one is lost meanwhile, on the next one.
    *
    * @param able true if this rank can
    * @return empty if no rank can

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The wire form of the state that ranks exchange when a generation begins: each sends a row of facts about itself; then
+ * The wire form of the state that ranks exchange when a generation begins. Each sends a row of facts about itself. Then
  * one of the furthest sends all its state, if any rank lacks some. Immutable.
  *
  * @param fresh true if it has not been a rank before

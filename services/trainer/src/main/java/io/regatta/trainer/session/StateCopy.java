@@ -4,8 +4,8 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.FloatBuffer;
 
 /**
- * The {@link ElasticState} of an {@link RankOperations} as it is copied to others and from them: this rank's state, or,
- * until its program has made a model, the state that it received for it. Belongs to the rank's model thread.
+ * The {@link ElasticState} of a {@link RankOperations} as it is copied to others and from them. It is this rank's
+ * state, or, until its program has made a model, the state that it received. Belongs to the rank's model thread.
  */
 final class StateCopy {
 

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The state that a trainer holds outside of the shards and that a resumed run needs: a file of the snapshot, written by
- * the rank that takes it and read by all. Immutable; the arrays must not be changed.
+ * The state that a trainer holds outside of the shards and that a resumed run needs. It is a file of the snapshot,
+ * written by the rank that takes it and read by all. Immutable; the arrays must not be changed.
  *
  * @param frozen values of parameters that are not trained (running means), by name: those of the rank that takes the
  *     snapshot

@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files of a snapshot with the trainers' own state: this one's ({@link SnapshotState}), and the state that all
- * ranks have sent ({@link RankTensors}) before it was begun, which is kept beside it until then. Belongs to the model
- * thread of the rank that takes it.
+ * The files of a snapshot with the trainers' own state: this one's ({@link SnapshotState}), and that of all ranks
+ * ({@link RankTensors}). The ranks send theirs before the snapshot is begun; until then it is kept beside the
+ * snapshots. Belongs to the model thread of the rank that takes it.
  */
 final class TrainersFiles {
 

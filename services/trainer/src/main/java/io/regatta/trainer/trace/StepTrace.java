@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The timeline of some steps of one rank, owned by its session. It collects the spans of the rank's threads, and writes
+ * The timeline of some steps of one rank, owned by its session. It collects the spans of the rank's threads. It writes
  * them to a file once replica 0 has made the last of those steps, or at the end of the run. Any thread may use it; a
  * lock is held to add a span and to take all of them out. The file is written without the lock, by the model thread
  * that reaches the end. If it cannot be written, a warning is logged, and the run does not fail. A rank without a

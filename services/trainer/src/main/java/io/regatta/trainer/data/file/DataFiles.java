@@ -33,8 +33,8 @@ public final class DataFiles {
   private DataFiles() {}
 
   /**
-   * Returns a file as a configuration names it: a path of this machine, or a URI ({@code file:}, {@code s3:}) of any
-   * file system for which a {@link java.nio.file.spi.FileSystemProvider} is on the class path.
+   * Returns a file as a configuration names it: a path of this machine, or a URI ({@code file:}, {@code s3:}). For a
+   * URI, a {@link java.nio.file.spi.FileSystemProvider} must be on the class path.
    */
   public static Path path(String name) {
     return isUri(name) ? ofUri(name) : Path.of(name);
@@ -210,8 +210,8 @@ public final class DataFiles {
   }
 
   /**
-   * Returns the files of one of {@code count} workers when files are assigned one by one: those whose number in the
-   * given order is {@code index} modulo {@code count} (the rule of PaddlePaddle's v2 cluster guide).
+   * Returns the files of one of {@code count} workers when files are assigned one by one. These are the files whose
+   * number in the given order is {@code index} modulo {@code count} (the rule of PaddlePaddle's v2 cluster guide).
    *
    * @param files names or paths
    */

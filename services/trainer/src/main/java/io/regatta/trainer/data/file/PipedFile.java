@@ -17,10 +17,10 @@ import java.util.regex.Pattern;
 
 /**
  * A process through which a file is piped. Owned by the thread that reads its output. The operating system's pipes
- * bound the data in transit. Two daemon threads serve it: {@code regatta-pipe-stderr} keeps the end of its error
- * output; {@code regatta-pipe-stdin} writes the content of a compressed file, or of one on another file system, to its
- * input (otherwise the file itself is its input). {@link #cancel} and {@link #close} kill the process and its
- * descendants; {@code close} also waits for both threads.
+ * bound the data in transit. Two daemon threads serve it. Thread {@code regatta-pipe-stderr} keeps the end of its error
+ * output. Thread {@code regatta-pipe-stdin} writes the content of a compressed file, or of one on another file system,
+ * to its input; otherwise the file itself is its input. Both {@link #cancel} and {@link #close} kill the process and
+ * its descendants; {@code close} also waits for both threads.
  */
 final class PipedFile extends FileBytes {
 

@@ -26,9 +26,9 @@ import java.util.Map;
 import org.apache.parquet.io.ParquetDecodingException;
 
 /**
- * A source of Parquet files with flat columns. Each slot is the column of its name, one value wide: a dense one is any
- * number ({@link ParquetValue} converts types), 0 if null; an id is a whole number, unchanged, or text; the label is
- * any number or boolean; see {@link ColumnCoding}. A column that the file does not have may come from a directory's
+ * A source of Parquet files with flat columns. Each slot is the column of its name, one value wide. A dense one is any
+ * number ({@link ParquetValue} converts types), 0 if null. An id is a whole number, unchanged, or text. The label is
+ * any number or boolean. See {@link ColumnCoding}. A column that the file does not have may come from a directory's
  * name, as in {@code day=22/} ({@link Partitions}). Other columns are not read.
  *
  * <p>A file on another file system (S3) is copied to this machine while it is read, because columns are read in

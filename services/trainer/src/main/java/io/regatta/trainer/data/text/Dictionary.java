@@ -21,7 +21,7 @@ import java.util.Map;
 
 /**
  * The words of a text and their numbers, from 0, as PaddlePaddle's {@code imikolov} counts them. It holds the words
- * with at least a minimum count, most frequent first, ties in the order of their characters; {@code <s>} and
+ * with at least a minimum count, most frequent first, ties in the order of their characters. The words {@code <s>} and
  * {@code <e>} count once for every line, and {@code <unk>}, the last, stands for all others. White space separates
  * words. Immutable; any thread may use it.
  */

@@ -24,16 +24,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.DoubleConsumer;
 
 /**
- * The exchange of LocalSGD in collective mode: a rank makes its steps alone, on its own copy of the parameters, and at
+ * The exchange of LocalSGD in collective mode. A rank makes its steps alone, on its own copy of the parameters. At
  * intervals ({@link LocalSteps}) the ranks set the parameters of all to their mean, weighted by the examples trained
  * since the last time. The ranks send the difference from the last mean; all add the same sum to the same values, so
  * they have the same bits. The optimizer's state (its velocity) stays each rank's own, as PaddlePaddle's does. Belongs
  * to a rank's only model thread.
  *
  * <p>An averaging is two calls: a header with the ranks that still train and the weights, and the differences, if any
- * rank has trained. A rank outside of steps (out of data, in a barrier or at its end) takes part with what it has
- * trained since, then with zeros, until no rank trains ({@link #join}). Then all have the same parameters. It counts
- * the steps of the others as its own, without gradients, so that all have the same learning rate.
+ * rank has trained. A rank outside of steps (out of data, in a barrier or at its end) takes part with its last
+ * differences, then with zeros, until no rank trains ({@link #join}). Then all have the same parameters. It counts the
+ * steps of the others as its own, without gradients, so that all have the same learning rate.
  */
 public final class LocalSgdExchange implements Exchange {
 
