@@ -120,7 +120,7 @@ class PreparationTest {
     Path foreign = Files.createDirectory(dir.resolve("foreign"));
     Files.writeString(foreign.resolve("t-00000"), "somebody's");
     assertThatThrownBy(() -> split(List.of(text), foreign, 2, 1)).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("t-00000 is there already");
+        .hasMessageContaining("t-00000 exists already");
     assertThat(Files.readString(foreign.resolve("t-00000"))).isEqualTo("somebody's");
   }
 
