@@ -18,12 +18,12 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Puts the chunks of one request or answer together, and trusts none of them: order, offsets, counts, sizes and the
- * announced totals are checked, and memory follows the bytes that have come, not those that are announced. Owned by the
- * loop of its stream.
+ * The assembly of one request or answer from its chunks, none of which is trusted. Order, offsets, counts, sizes and
+ * the announced totals are checked. Memory grows with the bytes that have arrived, not with those that are announced.
+ * Owned by the loop of its stream.
  */
 final class Assembly {
-  /** Room is made for so many times what has come, as far as the announced total goes. */
+  /** Factor by which the room may exceed what has arrived, up to the announced total. */
   private static final int GROWTH = 16;
   /** Longest array. */
   private static final int MAX_ELEMENTS = Integer.MAX_VALUE - 8;
@@ -35,23 +35,23 @@ final class Assembly {
   private final Elements elements = new Elements();
   private TensorMessage chunk;
   private final DenseTaker taker;
-  /** Null until it comes. */
+  /** Null until its first element arrives. */
   private DenseSink dense;
   private boolean denseBegun;
   private int denseTotal;
   private int denseFill;
   private int chunks;
-  /** Of the stream's budget. */
+  /** Bytes taken from the stream's budget. */
   private long bytes;
-  /** Null if the heap is somebody else's to watch. */
+  /** Null if another object watches the heap. */
   private final HeapBudget heap;
   private long heapBytes;
-  /** Whether nothing is kept of what comes. */
+  /** True if everything that arrives is discarded. */
   private final boolean discards;
 
-  /** Says where a dense vector goes. */
+  /** The supplier of memory for a dense vector. */
   interface DenseTaker {
-    /** Asked before the first of {@code total} elements. */
+    /** Returns the memory; called before the first of {@code total} elements. */
     DenseSink begin(Assembly of, int total);
   }
 
@@ -65,7 +65,7 @@ final class Assembly {
     float[] values = new float[0];
     int idFill;
     int valueFill;
-    /** Of the current chunk's payload: the ids come first, then their values. */
+    /** Bytes of ids left in the current chunk's payload, where the ids precede their values. */
     int idBytesLeft;
 
     Entry(String table, int total, int dim, int counts) {
@@ -138,8 +138,9 @@ final class Assembly {
   }
 
   /**
-   * Begins the next chunk, of whose payload so many bytes are announced.
+   * Begins the next chunk.
    *
+   * @param payloadBytes announced size of its payload
    * @throws InvalidInput if it does not fit
    */
   void begin(TensorMessage h, int payloadBytes) {
@@ -332,7 +333,7 @@ final class Assembly {
     return dense.values();
   }
 
-  /** Nobody wants what has come. */
+  /** Releases the dense values that have arrived. */
   void drop() {
     if (dense != null && dense.values() != null) {
       dense.values().release();

@@ -20,32 +20,34 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Cuts a dense vector and sparse rows into frames of bounded size, made one at a time as they are sent: the one copy
- * that a tensor takes on its way out is that into the pooled direct memory of its chunk, and from direct memory there is
- * none. Order: the dense vector, then the sparse entries in the order given; a new entry starts at offset 0, so one table may occur twice. At least one
- * frame comes out, an empty one if there is nothing. Owned by the stream's loop; the arrays must not change meanwhile.
+ * The frames of a dense vector and of sparse rows. Each has a bounded size, and is made when it is sent. A tensor is
+ * copied once on its way out, into the pooled direct memory of its chunk; from direct memory it is not copied at all.
+ *
+ * <p>The dense vector comes first, then the sparse entries in the order given. A new entry starts at offset 0, so one
+ * table may occur twice. There is at least one frame, an empty one if there is nothing to send. Owned by the stream's
+ * loop; the arrays must not change meanwhile.
  */
 final class Chunks implements Iterator<Outgoing> {
   private static final int FLOAT = Float.BYTES;
   private static final int ID = Long.BYTES;
-  /** Elements of a run for which a chunk of its own costs less than a copy. */
+  /** Length of a run, in elements, from which a chunk of its own costs less than a copy. */
   private static final int MIN_RUN = 8192;
 
-  /** The next frame's header: what all frames have, and the body. */
+  /** Header of the next frame: the fields that all frames have, and the body. */
   private final TensorMessage.Builder header;
   private final Consumer<TensorMessage.Builder> others;
   private final List<Supplier<Outgoing>> parts = new ArrayList<>();
   private final int chunkBytes;
   private int next;
-  /** Of an answer: nobody reads it but this. */
+  /** Dense vector of an answer, which only this object reads. */
   private DenseValues own;
   private HeapBudget heap;
-  /** Counted in the budget of the heap. */
+  /** Bytes counted in the budget of the heap. */
   private long heapBytes;
 
   /**
-   * @param header of the first frame, with its body; theirs from now on
-   * @param others makes the header of the others of it: their bodies are empty
+   * @param header of the first frame, with its body; it belongs to this object from now on
+   * @param others turns it into the header of the other frames, whose bodies are empty
    * @param chunkBytes largest payload; a row that is larger has a chunk of its own
    */
   Chunks(TensorMessage.Builder header, Consumer<TensorMessage.Builder> others, int chunkBytes) {
@@ -68,8 +70,8 @@ final class Chunks implements Iterator<Outgoing> {
   }
 
   /**
-   * How many elements the chunk from {@code from} on has: one that can be sent from where it lies ends with the run of its
-   * memory, and short runs that lie apart make one, which is copied.
+   * Returns the number of elements in the chunk that begins at {@code from}. A chunk that can be sent without a copy
+   * ends with its run of memory. Short runs at different places form one chunk, which is copied.
    */
   private int chunk(DenseValues values, int from) {
     int most = Math.min(Math.max(1, chunkBytes / FLOAT), values.size() - from);
@@ -84,13 +86,13 @@ final class Chunks implements Iterator<Outgoing> {
     return Math.min(n, most);
   }
 
-  /** Adds the dense vector of an answer, which is released when it has been sent, or will not be. */
+  /** Adds the dense vector of an answer. It is released when it has been sent, or will not be sent. */
   Chunks own(DenseValues values) {
     own = values;
     return dense(values);
   }
 
-  /** Counts so many bytes in a budget of the heap until the last frame has been made, or nothing more will be sent. */
+  /** Counts bytes in a budget of the heap until the last frame has been made, or nothing more will be sent. */
   Chunks counted(HeapBudget heap, long bytes) {
     heap.add(bytes);
     this.heap = heap;
@@ -107,7 +109,7 @@ final class Chunks implements Iterator<Outgoing> {
     }
   }
 
-  /** What is left will not be sent. */
+  /** Releases everything that has not been sent. */
   void drop() {
     giveBackHeap();
     if (own != null) {
@@ -115,7 +117,7 @@ final class Chunks implements Iterator<Outgoing> {
     }
   }
 
-  /** Sends direct memory from where it lies, all else from a copy; nobody reads what has been copied again. */
+  /** Returns a dense frame: direct memory without a copy, all else copied and then released. */
   private static Outgoing dense(TensorMessage header, DenseValues values, int offset, int n) {
     ByteBuffer direct = values.direct(offset, n);
     if (direct != null) {

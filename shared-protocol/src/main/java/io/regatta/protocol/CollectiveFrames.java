@@ -22,12 +22,12 @@ import java.util.Locale;
 
 /** The messages of collective calls between two ranks. Pure functions but for pooled memory; any thread. */
 public final class CollectiveFrames {
-  /** What is not worth lending: copied, the memory is the caller's again at once. */
+  /** Largest size that is copied instead of lent, so that the memory is the caller's again at once. */
   private static final int COPIED_BYTES = 32 << 10;
 
   private CollectiveFrames() {}
 
-  /** A call as it is compared between ranks. */
+  /** Returns a call as it is compared between ranks. */
   public static CollectiveCall call(long number, Operation operation, ReduceOp op, int root, Tensor tensor,
       Choice choice) {
     CollectiveCall.Builder call = CollectiveCall.newBuilder().setNumber(number)
@@ -41,7 +41,7 @@ public final class CollectiveFrames {
     return operation.hasRoot() ? call.setRoot(root).build() : call.build();
   }
 
-  /** A call in words, e.g. {@code all-reduce (sum) of 1000 float32, call 17}. */
+  /** Returns a call in words, e.g. {@code all-reduce (sum) of 1000 float32, call 17}. */
   public static String words(CollectiveCall call) {
     Operation operation = Operation.values()[Math.max(0, call.getOperationValue()) % Operation.values().length];
     StringBuilder words = new StringBuilder(operation.word());
@@ -58,7 +58,7 @@ public final class CollectiveFrames {
     return words + ", call " + call.getNumber();
   }
 
-  /** What to do about two calls that are not the same, behind the {@link #words} of both. */
+  /** Returns the remedy for two calls that differ; the text follows the {@link #words} of both. */
   public static String difference(CollectiveCall mine, CollectiveCall theirs) {
     return words(mine).equals(words(theirs))
         ? ", by " + way(mine) + " and " + way(theirs) + "; all ranks must have the same table of algorithms"
@@ -70,11 +70,11 @@ public final class CollectiveFrames {
   }
 
   /**
-   * The first message on a stream, in either direction.
+   * Returns the first message on a stream, in either direction.
    *
-   * @param process the same for all ranks of one process that hand messages over; 0: none of them
-   * @param aggregator to which of the aggregators the stream is, from 0
-   * @param aggregators how many there are; 0: it is to another rank
+   * @param process the same for all ranks of one process that hand messages over; 0: this rank does not
+   * @param aggregator index of the aggregator to which the stream leads, from 0
+   * @param aggregators number of aggregators; 0: the stream leads to another rank
    */
   public static TensorFrame open(String group, long generation, int rank, int ranks, long process, int aggregator,
       int aggregators) {
@@ -83,20 +83,20 @@ public final class CollectiveFrames {
         .setAggregators(aggregators)).build());
   }
 
-  /** Says that the sender gives up, and why. */
+  /** Returns the message with which a sender gives up, with the reason. */
   public static TensorFrame failed(RegattaException why) {
     return TensorFrame.of(TensorMessage.newBuilder().setCollectiveFailed(CollectiveFailed.newBuilder()
         .setStatus(ErrorMapping.status(why).code).setText(String.valueOf(why.getMessage()))).build());
   }
 
-  /** What a peer has said that gives up. */
+  /** Returns the error with which a peer has given up. */
   public static RegattaException failure(CollectiveFailed failed) {
     return ErrorMapping.exception(GrpcStatus.valueOf(failed.getStatus()), failed.getText());
   }
 
   /**
-   * The message of a step that sends: from where the elements lie, if that is possible and worth it, else from pooled
-   * memory, which goes back when the message has been sent.
+   * Returns the message of a step that sends. If it is possible and pays, the elements are sent without a copy;
+   * otherwise they are copied to pooled memory, which is released when the message has been sent.
    */
   public static Outgoing data(CollectiveCall call, Tensor tensor, Step step, Tensor.Workspace workspace) {
     TensorMessage header = TensorMessage.newBuilder().setCollective(CollectiveElements.newBuilder().setCall(call)

@@ -14,37 +14,38 @@ import io.regatta.protocol.tensor.TensorMessage;
 import java.nio.ByteBuffer;
 
 /**
- * Takes the messages of collective calls: elements go from the buffers in which they come straight to the tensor, copied
- * or reduced. Owned by its stream's loop.
+ * The receiver of the messages of collective calls. Elements are copied or reduced straight from the buffers in which
+ * they arrive into the tensor. Owned by its stream's loop.
  */
 public final class CollectiveReceiver implements FrameReceiver {
 
-  /** Who knows what is to come. Called on the stream's loop. */
+  /** The listener that knows which messages are expected. Called on the stream's loop. */
   public interface Listener {
 
-    /** The peer says for which generation the stream is. */
+    /** Notes the generation for which the peer opened the stream. */
     void opened(CollectiveOpen by);
 
-    /** The peer has given up. */
+    /** Notes that the peer has given up. */
     void failed(CollectiveFailed why);
 
     /**
-     * The elements of a step begin.
+     * Begins the elements of a step.
      *
-     * @return where they go; of no use if it has dropped everything ({@link #drop}), because something else was to come
+     * @return their target; not used if the listener has dropped everything ({@link #drop}), because it expected other
+     *     elements
      */
     Target begin(CollectiveElements elements);
 
-    /** What comes does not fit: who has an answer for the peer gives it, and drops everything. */
+    /** Refuses a message that does not fit. A listener that can answer the peer does so, and drops everything. */
     default void refused(RegattaException why) {
       throw why;
     }
 
-    /** All elements of that step are in. */
+    /** Notes that all elements of that step have arrived. */
     void taken();
   }
 
-  /** Where elements go, which have been prepared for it ({@link Tensor#begin}). */
+  /** The target of a step's elements, prepared by {@link Tensor#begin}. */
   public record Target(Tensor tensor, Step step, ReduceOp op) {}
 
   private final Tensor.Workspace workspace;
@@ -53,9 +54,9 @@ public final class CollectiveReceiver implements FrameReceiver {
   private TensorMessage told;
   private Target target;
   private int at;
-  /** Elements are dropped. */
+  /** True if elements are dropped. */
   private boolean deaf;
-  /** So is what the peer tells. */
+  /** True if all other messages of the peer are dropped, too. */
   private boolean dropping;
 
   /** @param workspace of the loop */
@@ -64,19 +65,19 @@ public final class CollectiveReceiver implements FrameReceiver {
     this.workspace = workspace;
   }
 
-  /** From the next message on somebody else knows what is to come. */
+  /** Sets the listener from the next message on. */
   public void listener(Listener next) {
     listener = next;
   }
 
-  /** From now on nothing is taken, in the middle of a message either: the tensor is its owner's again. */
+  /** Drops all messages from now on, also the rest of a message: the tensor belongs to its owner again. */
   public void drop() {
     dropElements();
     dropping = true;
     told = null;
   }
 
-  /** The same of elements only; what the peer tells is told. */
+  /** Drops only elements from now on; the listener still gets all other messages. */
   public void dropElements() {
     deaf = true;
     target = null;

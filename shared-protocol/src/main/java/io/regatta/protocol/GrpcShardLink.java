@@ -43,9 +43,9 @@ import java.util.function.UnaryOperator;
 
 /**
  * A trainer's (or an aggregator's) link to one shard over one tensor stream. Owned by the stream's context: calls are
- * made and complete on it. Waiting for an answer has no limit as long as the peer lives. When the stream dies, everything
- * pending fails with the reason, which names the peer; whether a push that was under way has been applied is then told
- * by repeating it with the same sequence number on a new link: see {@link ReopeningShardLink}.
+ * made and complete on it. The wait for an answer has no limit as long as the peer lives. When the stream dies, all
+ * pending calls fail with the reason, which names the peer. A push that was under way may have been applied; it is
+ * repeated with the same sequence number on a new link, see {@link ReopeningShardLink}.
  */
 public final class GrpcShardLink implements ShardLink {
   private final TensorStream stream;
@@ -211,7 +211,7 @@ public final class GrpcShardLink implements ShardLink {
         r -> Outgoing.one(r.setRegister(Register.newBuilder().setStep(step).setTrainer(JobSpecs.toProto(spec))).build()));
   }
 
-  /** Goes on over this link as a trainer that has registered over an earlier one; see {@link ReopeningShardLink}. */
+  /** Resumes over this link as a trainer that has registered over an earlier one; see {@link ReopeningShardLink}. */
   CompletionStage<Void> registerAgain(String ofJob, TrainerId trainer) {
     from(ofJob, trainer);
     return request(answer(BodyCase.REGISTER_ACK, a -> null),

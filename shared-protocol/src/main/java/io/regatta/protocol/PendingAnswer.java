@@ -82,7 +82,7 @@ final class PendingAnswer<T> {
     return taken;
   }
 
-  /** What fails to take a slice gets nothing more; the rest of the answer is read and dropped. */
+  /** Passes a slice on. After a failure no further slice is passed; the rest of the answer is read and dropped. */
   private void consume() {
     if (!promise.future().isComplete()) {
       try {

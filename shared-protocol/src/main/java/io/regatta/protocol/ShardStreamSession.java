@@ -36,13 +36,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The server's side of one tensor stream: puts requests together from their chunks, calls a {@link ShardStreamHandler},
- * and sends the answers as fast as the peer takes them. Owned by the stream's context.
+ * The server's side of one tensor stream: assembles requests from their chunks, calls a {@link ShardStreamHandler}, and
+ * sends the answers as fast as the peer takes them. Owned by the stream's context.
  *
- * <p>Nothing more is read while a registration is under way, while as many requests are in progress as the options
- * allow, and while answers wait for room; so a peer that sends but does not read is held back. An error ends the stream
- * with a status that says why; other streams are not touched. What is foreseen (a refusal, a lost shard behind an
- * aggregator) is logged as that status, anything else as a failure with its stack.
+ * <p>Reading pauses during a registration, while the number of requests in progress is at its limit, and while answers
+ * wait for room. So a peer that sends but does not read is held back. An error ends the stream with a status that
+ * states the reason; other streams are not affected. An expected error (a refusal, a lost shard behind an aggregator)
+ * is logged as that status, any other as a failure with its stack.
  */
 public final class ShardStreamSession implements FrameReceiver {
   private static final Logger LOG = LoggerFactory.getLogger(ShardStreamSession.class);
@@ -213,7 +213,7 @@ public final class ShardStreamSession implements FrameReceiver {
     }
   }
 
-  /** Nobody keeps the arrays of this push or pull any more. */
+  /** Releases an answered push or pull, whose arrays are no longer in use. */
   private void answered(Assembly a) {
     if (!pulls.remove(a)) {
       a.giveBack();

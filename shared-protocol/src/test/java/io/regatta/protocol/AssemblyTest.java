@@ -150,7 +150,7 @@ class AssemblyTest {
         .hasMessageContaining("chunk 1 of 7 of a PUSH was expected");
   }
 
-  /** Nobody could tell what it holds. */
+  /** The content of such a payload is unknown. */
   @Test
   void a_payload_without_a_slice_is_refused() {
     assertThatThrownBy(() -> add(PUSH, 4, 1 << 20)).isInstanceOf(InvalidInput.class).hasMessageContaining("4 bytes comes without");

@@ -228,7 +228,7 @@ class ControlCallsTest {
     counters.watchers.poll(20, TimeUnit.SECONDS);
     proxy.freeze();
     assertThatThrownBy(() -> get(watch.ended())).isInstanceOf(PeerLost.class)
-        .hasMessageContaining("rendezvous at 127.0.0.1:" + proxy.port()).hasMessageContaining("no sign of life");
+        .hasMessageContaining("rendezvous at 127.0.0.1:" + proxy.port()).hasMessageContaining("has not answered for");
   }
 
   @Test

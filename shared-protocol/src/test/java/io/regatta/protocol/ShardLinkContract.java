@@ -55,7 +55,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What holds for a trainer's link to a shard on every transport; chunks are much smaller than the tensors. */
+/** The contract of a trainer's link to a shard on every transport; chunks are much smaller than the tensors. */
 abstract class ShardLinkContract {
   private static final String PATH = StreamPaths.PARAMETER_SHARD;
   private static final Pull DENSE = new Pull(0, 0, true, List.of(), false);
@@ -199,7 +199,7 @@ abstract class ShardLinkContract {
     assertThat(waiting).isNotDone();
     proxy.freeze();
     assertThatThrownBy(() -> get(waiting)).isInstanceOf(PeerLost.class).hasMessageContaining("shard 0 at")
-        .hasMessageContaining("no sign of life for 500 ms");
+        .hasMessageContaining("has not answered for 500 ms");
   }
 
   @Test

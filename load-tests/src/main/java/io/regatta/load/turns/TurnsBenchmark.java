@@ -36,7 +36,7 @@ import java.util.stream.LongStream;
  * thread, as the shard's.
  *
  * <p>Prints a table: the mean, the 99.9th percentile and the worst time slice, in wall time and in the thread's CPU
- * time, which excludes other processes and garbage collection on other threads. The last line is the verdict.
+ * time. CPU time excludes other processes and garbage collection on other threads. The last line is the verdict.
  */
 public final class TurnsBenchmark {
 

@@ -18,8 +18,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Streams that other ranks have opened at a port, until the generation is formed here that they are for; not for ever: their
- * openers wait. Owned by the port's loop.
+ * The streams that other ranks have opened at a port and whose generation is not formed here yet. They wait for a
+ * limited time, because their openers wait. Owned by the port's loop.
  */
 final class Arrivals {
   private static final int MAX = 4096;
@@ -34,8 +34,8 @@ final class Arrivals {
   /**
    * @param endpoint of the port, for messages
    * @param patienceMillis how long a generation may take to be formed here
-   * @param generations the one that a stream's first message is for, null if it is not formed yet; refuses what is too late by
-   *     a {@link RegattaException}
+   * @param generations returns the one that a stream's first message is for, null if it is not formed yet; refuses a
+   *     late one by a {@link RegattaException}
    */
   Arrivals(Loop loop, String endpoint, long patienceMillis, Tensor.Workspace workspace,
       Function<CollectiveOpen, Mesh> generations) {
@@ -46,7 +46,7 @@ final class Arrivals {
     this.generations = generations;
   }
 
-  /** Another rank has opened a stream; which one, its first message says. */
+  /** Accepts a stream that another rank has opened; its first message names the rank. */
   void accept(TensorStream stream) {
     if (waiting.size() >= MAX) {
       stream.fail(new Overloaded("rank at " + endpoint + ": " + MAX + " streams of others wait for generations "
@@ -56,17 +56,17 @@ final class Arrivals {
     new Arrival(stream).begin();
   }
 
-  /** A generation has been formed. */
+  /** Passes waiting streams to a generation that has just been formed. */
   void place() {
     List.copyOf(waiting).forEach(Arrival::place);
   }
 
-  /** Nothing will be formed here any more. */
+  /** Refuses all waiting streams: no generation will be formed here any more. */
   void refuse(RegattaException why) {
     List.copyOf(waiting).forEach(arrival -> arrival.refuse(why));
   }
 
-  /** One that waits. */
+  /** One waiting stream. */
   private final class Arrival implements CollectiveReceiver.Listener {
     private final TensorStream stream;
     private final CollectiveReceiver receiver = new CollectiveReceiver(this, workspace);
@@ -80,7 +80,7 @@ final class Arrivals {
     void begin() {
       waiting.add(this);
       timer = loop.after(patienceMillis, () -> refuse(new PeerLost("the rank at " + endpoint + (opened == null
-          ? " has not been told within " + patienceMillis + " ms for which group this stream is"
+          ? " has not received within " + patienceMillis + " ms the group that this stream is for"
           : " has not formed generation " + opened.getGeneration() + " of group " + opened.getGroup() + " within " + patienceMillis
               + " ms; join again"))));
       stream.exceptionHandler(e -> gone());
@@ -114,7 +114,7 @@ final class Arrivals {
       throw notOpened();
     }
 
-    /** Gives it to the generation that it is for, if that is there. */
+    /** Passes the stream to its generation, if that is formed. */
     void place() {
       if (opened == null) {
         return;

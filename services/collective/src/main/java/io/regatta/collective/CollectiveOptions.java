@@ -6,16 +6,16 @@ import io.regatta.protocol.stream.StreamOptions;
 import io.soabase.recordbuilder.core.RecordBuilder;
 
 /**
- * How collective calls are carried out.
+ * Options of collective calls.
  *
  * @param stream sizes and ways of the streams between ranks; its ping times follow from the failure timeout
- * @param failureTimeoutMillis within which a rank that is frozen or cut off is noticed, at least 3; a process that dies is
- *     noticed at once
+ * @param failureTimeoutMillis within which a rank that is frozen or cut off is noticed, at least 3; a process that dies
+ *     is noticed at once
  * @param choices of algorithms; the same at all ranks
- * @param busyPollMicros how long the loop of a rank that waits for the next message of a call of a few MB looks for it again and
- *     again before it sleeps, if this host has a core for each of its ranks; 0: it sleeps at once
- * @param startTimeoutMillis how long ranks wait for each other to form a generation, and repeat attempts to connect; 0: for the
- *     connect time-out of a stream and a second, with one attempt, as where others can take a rank's place
+ * @param busyPollMicros how long the loop of a rank that waits for the next message of a call of a few MB polls before
+ *     it sleeps, if this host has a core for each of its ranks; 0: it sleeps at once
+ * @param startTimeoutMillis how long ranks wait for each other to form a generation, and repeat attempts to connect. 0:
+ *     the connect timeout of a stream and a second, with one attempt, as is right if others can take a rank's place
  */
 @RecordBuilder
 public record CollectiveOptions(StreamOptions stream, long failureTimeoutMillis, Choices choices, int busyPollMicros,

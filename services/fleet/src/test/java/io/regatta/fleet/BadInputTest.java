@@ -214,10 +214,10 @@ class BadInputTest {
   /** In training data, and in test data, of which one would learn behind the training. */
   @ParameterizedTest
   @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
-      train.txt | auto | expected 40 tab-separated columns, found 'click:1 dense_feature:0.5 1:737395'. No line so far is in the format criteo, and this one looks like slots: see that data.format
+      train.txt | auto | expected 40 tab-separated columns, found 'click:1 dense_feature:0.5 1:737395'. No line so far is in the format criteo, and this one looks like slots: check that data.format
       test.tsv  | auto | looks like slots
       test.tsv  | csv  | train.txt, line 1: expected a column named label, found
-      none      | csv  | which looks like criteo: see that data.format (csv) says how the file is written
+      none      | csv  | which looks like criteo: check that data.format (csv) names the file's format
       """)
   void data_in_another_format_are_named_before_anything_starts(String wrong, String format, String wanted) throws IOException {
     String criteo = "1" + "\t5".repeat(39) + "\n";

@@ -127,7 +127,7 @@ class CollectiveTrainingTest {
     assertThat(resumed.parametersHash()).isEqualTo(whole);
     for (String elastic : List.of("collective.min_trainers=1", "collective.store=file:" + dir.resolve("meeting"))) {
       assertThatThrownBy(() -> run(2, "max_steps=14", "output=", snapshots, "resume=" + dir.resolve("snapshots/step-000000007"), elastic))
-          .hasStackTraceContaining("leave out " + elastic.substring(0, elastic.indexOf('=')));
+          .hasStackTraceContaining("remove " + elastic.substring(0, elastic.indexOf('=')));
     }
   }
 

@@ -223,14 +223,14 @@ class DependencyRulesTest {
     rule.check(regatta);
   }
 
-  /** What another version of Vert.x may change without a word. */
+  /** Another version of Vert.x may change its internals without notice. */
   @Test
   void one_package_uses_internals_of_vertx() {
     noClasses().that().resideOutsideOfPackage("io.regatta.protocol.vertx")
         .should().dependOnClassesThat().resideInAnyPackage("io.vertx..impl..", "io.vertx..internal..").check(regatta);
   }
 
-  /** What another version of Hazelcast may change without a word. */
+  /** Another version of Hazelcast may change its internals without notice. */
   @Test
   void only_the_cluster_package_uses_internals_of_hazelcast() {
     ArchRule rule = noClasses().that().resideOutsideOfPackage("io.regatta.node.cluster")

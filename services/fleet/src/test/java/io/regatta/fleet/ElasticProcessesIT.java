@@ -108,7 +108,7 @@ class ElasticProcessesIT {
     assertThat(goesOn).as("nobody waits for the lease").isLessThan(LEASE_MILLIS / 2);
     victim.signal("CONT");
     assertThat(victim.status(START_SECONDS)).as(victim.output()).isEqualTo(1);
-    assertThat(victim.output()).containsAnyOf("given up by the rendezvous", "has not formed, or without this one");
+    assertThat(victim.output()).containsAnyOf("removed by the rendezvous", "has not formed, or has formed without this one");
     trainer(job, 4, -1);
     first.await(line -> line.contains("has 4 trainers after 3"), START_SECONDS);
   }

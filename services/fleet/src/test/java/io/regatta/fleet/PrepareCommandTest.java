@@ -33,14 +33,14 @@ class PrepareCommandTest {
     assertThat(other.status()).isEqualTo(2);
     assertThat(other.failure().lines()).hasSize(1);
     assertThat(other.failure()).contains(dir.resolve("data").toString(), "300 training rows in 2 files and 50 test rows, seed 5",
-        "asked for are 400 training rows in 2 files and 50 test rows, seed 1", "--to", "--overwrite");
+        "requested are 400 training rows in 2 files and 50 test rows, seed 1", "--to", "--overwrite");
     assertThat(GeneratedCriteo.in(dir.resolve("data"))).isEqualTo(made);
 
     CommandLineRun job = CommandLineRun.regatta("simulate", Checkout.file("configs/wide-and-deep.yaml").toString(), "--data",
         dir.resolve("data").toString(), "--output", dir.resolve("model").toString());
     assertThat(job.status()).isEqualTo(2);
-    assertThat(job.failure()).contains("job wide-and-deep: ", "300 training rows in 2 files", "asked for are 200000 training rows",
-        "--data (data.dir)", "set seed and settings.train_rows, test_rows and train_files to what is there");
+    assertThat(job.failure()).contains("job wide-and-deep: ", "300 training rows in 2 files", "requested are 200000 training rows",
+        "--data (data.dir)", "set seed and settings.train_rows, test_rows and train_files to theirs");
     assertThat(job.err().lines()).as("nothing has started").containsExactly(job.failure());
     assertThat(job.failure()).contains("data.test_files: [test.tsv]");
     CommandLineRun named = CommandLineRun.regatta("train", "--local", Checkout.file("configs/wide-and-deep.yaml").toString(),

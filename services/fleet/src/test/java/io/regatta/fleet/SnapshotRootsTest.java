@@ -71,7 +71,7 @@ class SnapshotRootsTest {
 
   @ParameterizedTest
   @CsvSource({"snapshots.dir, write its snapshots", "output, write its snapshots",
-      "init_from, read the snapshot to begin with"})
+      "init_from, read the snapshot to start from"})
   void when_a_server_takes_no_snapshots_there_then_the_job_does_not_begin(String key, String what) throws Exception {
     Path elsewhere = Files.createDirectory(dir.resolve("elsewhere"));
     Path root = Files.createDirectory(dir.resolve("root"));

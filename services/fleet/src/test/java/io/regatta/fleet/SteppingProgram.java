@@ -100,7 +100,7 @@ final class SteppingProgram implements TrainingProgram {
   }
 
   /**
-   * Waits until rank 0 has made so many steps.
+   * Waits until rank 0 has made this number of steps.
    *
    * @throws TimeoutException if it has not by then, or the program was stopped
    */

@@ -322,7 +322,7 @@ class TrainerOnClusterTest {
       JobConfig other = job(keys.copy().put("sparse_shards", sparse).put("job", "other" + sparse));
       assertThatThrownBy(() -> get(trainers(other, program(1)).get(0).result())).hasCauseInstanceOf(Conflict.class)
           .hasMessageContaining("has shards: 3, sparse_shards: 1 (v2's ports_num 2, ports_num_for_sparse 1), but this trainer's job "
-              + "says shards: 3, sparse_shards: " + sparse + " (v2's ports_num " + (3 - sparse) + ", ports_num_for_sparse " + sparse + ")");
+              + "has shards: 3, sparse_shards: " + sparse + " (v2's ports_num " + (3 - sparse) + ", ports_num_for_sparse " + sparse + ")");
     }
     JobConfig silent = job(keys);
     RunResult result = get(trainers(silent, program(2)).get(0).result());
@@ -442,7 +442,7 @@ class TrainerOnClusterTest {
     get(vertx.undeploy(deployed));
     get(vertx.deployVerticle(new RendezvousVerticle(node, hasty(port))));
     assertThatThrownBy(() -> get(trainer)).hasCauseInstanceOf(StaleGeneration.class)
-        .hasMessageContaining("trainer 0 of job cluster has been given up by the rendezvous");
+        .hasMessageContaining("trainer 0 of job cluster has been removed by the rendezvous");
   }
 
   /** A lease of 1 s. */
@@ -468,7 +468,7 @@ class TrainerOnClusterTest {
       get(vertx.deployVerticle(trainer));
       RunResult result = get(trainer.result());
       assertThat(log.lines()).singleElement(as(STRING)).matches("trainer 1 of job cluster is lost at step 204 \\(no "
-          + "heartbeat for 1\\.\\d s\\); trainer 0( at step \\d+)? goes on with 1 of 2 trainers"); // on a slow machine its first step comes later
+          + "heartbeat for 1\\.\\d s\\); trainer 0( at step \\d+)? continues with 1 of 2 trainers"); // on a slow machine its first step comes later
       assertThat(result.trainersAtEnd()).isEqualTo(1);
       assertThat(result.toString()).contains("only 1 of 2 trainers reached the end");
     } finally {

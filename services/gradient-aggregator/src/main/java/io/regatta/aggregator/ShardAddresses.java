@@ -17,21 +17,24 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
- * Finds shards: asks the parameter servers in the directory for their shard maps, each once at a time, however many
- * trainers and shards are looked up. Owned by the verticle's event loop.
+ * The look-up of shards: asks the parameter servers in the directory for their shard maps, each once at a time, for any
+ * number of trainers and shards. Owned by the verticle's event loop.
  */
 final class ShardAddresses {
 
-  /** So many are told why a shard is not found. */
+  /** Most reasons for a missing shard in a message. */
   private static final int REASONS = 3;
 
-  /** What the servers have said: those that the directory named, the shards of those that answered, and why others did not. */
+  /**
+   * The servers' answers: the servers in the directory, the shards of those that answered, and the failures of the
+   * others.
+   */
   private record Answers(List<Instance> servers, List<Shard> shards, List<RegattaException> failures) {}
 
   private final Directory directory;
   private final Network network;
   private final long lookupMillis;
-  /** The round of questions under way; null: none. */
+  /** The requests under way; null: none. */
   private Future<Answers> asking;
 
   /** @param network the way to the servers */
@@ -42,17 +45,17 @@ final class ShardAddresses {
   }
 
   /**
-   * The shard of this global index, where the trainers have it. A server that does not answer is passed over.
+   * Finds the shard of this global index, as the trainers know it. A server that does not answer is skipped.
    *
-   * @param incarnation what the trainers call its incarnation; 0 if they do not say, then the latest is taken
-   * @return fails with {@link PeerLost} if no server that answers has it, with {@link InvalidInput} if one of the others refuses to
-   *     answer, as for a token that is missing here, and with {@link NotOwner} if those that have it are other incarnations: pulls and
-   *     pushes would go to different places
+   * @param incarnation of the shard according to the trainers; 0 if they do not name it, then the latest is taken
+   * @return fails with {@link PeerLost} if no server that answers has it, with {@link InvalidInput} if one of the
+   *     others refuses to answer, as for a token that is missing here, and with {@link NotOwner} if only other
+   *     incarnations are found: pulls and pushes would go to different places
    */
   Future<Shard> find(int index, long incarnation) {
     boolean begunBefore = asking != null;
     Future<Shard> found = ask().map(answers -> pick(answers, index, incarnation));
-    // a server may have come since those questions were put; a round that is under way afterwards began later than this
+    // a server may have come since those requests; a round that is under way afterwards began later than this
     return begunBefore ? found.recover(e -> ask().map(answers -> pick(answers, index, incarnation))) : found;
   }
 
@@ -96,6 +99,6 @@ final class ShardAddresses {
         .orElseThrow(() -> new NotOwner("the trainers talk to incarnation " + incarnation + " of shard " + index
             + ", but what the aggregator finds is " + String.join(", ", found.stream().map(shard -> "incarnation "
             + shard.getIncarnation() + " at " + shard.getHost() + ":" + shard.getPort()).toList())
-            + ": the server was started anew, or another one has its index; start the job again"));
+            + ": the server was restarted, or another one has its index; start the job again"));
   }
 }

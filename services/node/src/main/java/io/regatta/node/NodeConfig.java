@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** What every process is configured with alike: the section {@code node} of every service. Immutable. */
+/** Settings common to all processes: the section {@code node} of every service. Immutable. */
 @RecordBuilder
 public record NodeConfig(
     @Setting(doc = "How this process finds the others.")

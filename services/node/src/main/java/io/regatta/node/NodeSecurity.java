@@ -13,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS and tokens of a node: logs at the start how peers authenticate, and looks for new certificates and tokens until
+ * TLS and tokens of a node: logs at the start how peers authenticate, and reloads changed certificates and tokens until
  * the end.
  */
 final class NodeSecurity {
@@ -23,16 +23,16 @@ final class NodeSecurity {
   private final PeerSecurity security;
   private final Vertx vertx;
   private final String role;
-  /** Reads files; null: there is nothing to look for. */
+  /** Reads files; null: no file is watched. */
   private final WorkerExecutor files;
   private final List<Long> timers = new ArrayList<>();
   private volatile boolean closed;
 
   /**
-   * Begins to look.
+   * Starts to watch the files.
    *
-   * @param tlsMillis how often to look at the files of TLS, if there is TLS; 0: never
-   * @param tokenMillis how often to look at the file of the token; 0: never, or there is none
+   * @param tlsMillis how often to check the files of TLS, if there is TLS; 0: never
+   * @param tokenMillis how often to check the file of the token; 0: never, or there is none
    */
   NodeSecurity(PeerSecurity security, Vertx vertx, long tlsMillis, long tokenMillis, String role) {
     this.security = security;
@@ -51,7 +51,7 @@ final class NodeSecurity {
     }
   }
 
-  /** A look that comes while the one before is under way, because a file system hangs, is left out. */
+  /** Checks the files periodically. A check is skipped while the one before still runs, because a file system hangs. */
   private void look(long millis, String at, Callable<?> read) {
     AtomicBoolean looking = new AtomicBoolean();
     timers.add(vertx.setPeriodic(millis, id -> {
@@ -60,7 +60,7 @@ final class NodeSecurity {
       }
       Future.succeededFuture().compose(v -> files.executeBlocking(read)).onComplete(done -> {
         looking.set(false);
-        if (done.failed() && !closed) { // one that is closed takes no more looks
+        if (done.failed() && !closed) { // after the close, changes are not looked for any more
           LOG.warn("{}: cannot look at {}: {}", role, at, done.cause().toString());
         }
       });
@@ -105,7 +105,7 @@ final class NodeSecurity {
     String harm = token ? "read what it sends and receives"
         : (!addresses.isAdminAlone() ? security.isMutual() ? "train along" : "read and change what is trained"
         : "read its metrics and what it waits for") + (security.isMutual() ? ", with a certificate of that CA" : "");
-    LOG.warn("{} listens on {}, which others can reach, {}: whoever does can {} (node.tls, node.token; "
+    LOG.warn("{} listens on {}, which others can reach, {}: they can {} (node.tls, node.token; "
         + "docs/security.md)", role, addresses.beyondLoopbackText(), missing, harm);
   }
 

@@ -301,8 +301,8 @@ class NodeSecurityTest {
       for (String role : List.of("server", "client")) {
         Node node = get(Node.embedded(vertx, null, adminOpen, role));
         assertThat(lines.list).singleElement().asString().contains("WARN", role
-            + " listens on 0.0.0.0 (admin port), which others can reach, without TLS and without a token: whoever "
-            + "does can read its metrics");
+            + " listens on 0.0.0.0 (admin port), which others can reach, without TLS and without a token: they "
+            + "can read its metrics");
         lines.list.clear();
         get(node.close());
       }

@@ -51,7 +51,7 @@ public record ParameterServerConfig(
   /** The time at which a server ends by itself. */
   public enum Lifetime { AUTO, JOB, ENDLESS }
 
-  /** What one shard holds at most. */
+  /** Limits of one shard. */
   @RecordBuilder
   public record Limits(
       @Setting(value = "64", doc = "Jobs.")

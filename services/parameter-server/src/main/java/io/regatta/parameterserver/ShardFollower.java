@@ -59,7 +59,7 @@ final class ShardFollower implements GroupWatch.Follower {
     if (shard.activeIncarnation(job, life.rank()) == life.incarnation()) {
       lose(life);
     } else {
-      shard.lost(job, life); // one that went without ever having come here is not waited for either
+      shard.lost(job, life); // one that is gone without ever having come here is not waited for either
     }
   }
 
@@ -85,7 +85,7 @@ final class ShardFollower implements GroupWatch.Follower {
   }
 
   private void lose(TrainerId id) {
-    LOSSES.warn("trainer {} (incarnation {}) of job {} is lost; shard {} goes on without it", id.rank(),
+    LOSSES.warn("trainer {} (incarnation {}) of job {} is lost; shard {} continues without it", id.rank(),
         id.incarnation(), job,
         index);
     shard.lost(job, id);

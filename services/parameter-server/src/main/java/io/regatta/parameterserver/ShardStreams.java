@@ -169,7 +169,7 @@ final class ShardStreams implements ShardStreamHandler {
     if (from.shardIncarnation() != 0 && from.shardIncarnation() != incarnation) {
       throw new StaleGeneration("trainer " + from.trainer().rank() + " of job " + from.job() + " talks to incarnation "
           + from.shardIncarnation() + " of shard " + index + ", which is now " + incarnation
-          + ": it was started anew without what it held; read the shard map again and restart the job");
+          + ": it was restarted without its state; read the shard map again and restart the job");
     }
   }
 

@@ -45,10 +45,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes and reads the files of one shard's jobs on a worker thread of its own, one file at a time; belongs to the shard's event
- * loop, on which everything else happens. A job's moment is taken at once, its file waits for those of other jobs, as {@link #waits}
- * tells. The worker asks the loop for a slice, writes it, and asks for the next: the loop works for a tenth of a millisecond at a
- * time, and a slow disk holds up nothing but the snapshots on this shard. A failure is the snapshot's alone.
+ * The writer and reader of the files of one shard's jobs, on a worker thread of its own, one file at a time. Belongs to
+ * the shard's event loop, on which everything else happens. A job's moment is taken at once; its file waits for those
+ * of other jobs, as {@link #waits} shows. The worker asks the loop for a slice, writes it, and asks for the next. The
+ * loop works for a tenth of a millisecond at a time, so a slow disk delays only the snapshots on this shard. A failure
+ * ends only its own snapshot.
  */
 final class SnapshotWriter {
 
@@ -79,19 +80,19 @@ final class SnapshotWriter {
   private final SnapshotRoots roots;
   private final long holdMillis;
   private final WorkerExecutor worker;
-  /** By job: the file of its last snapshot, or why there is none. */
+  /** File of each job's last snapshot, or the reason for which there is none. */
   private final Map<String, Future<FileEntry>> files = new HashMap<>();
-  /** By job: the snapshot that it has begun with, or is to. */
+  /** Snapshot that each job has begun with, or is to. */
   private final Map<String, Restoring> restored = new HashMap<>();
   /** Timers that end holds. */
   private final Map<Hold, Timer> holds = new HashMap<>();
-  /** Files that the worker has before it, the first of them under way. */
+  /** Files of the worker, the first of them under way. */
   private final List<Queued> queue = new ArrayList<>();
   /** Written on the loop, read by the worker. */
   private volatile boolean closed;
 
   /**
-   * Begins with no files.
+   * Creates a writer without files.
    *
    * @param keptMax see {@link ParameterShard#snapshot}
    * @param roots of the directories that requests may name
@@ -131,7 +132,7 @@ final class SnapshotWriter {
       holds.remove(hold);
       if (shard.endHold(job, hold.directory)) {
         FAILURES.warn("pushes of job {} on shard {} that a snapshot waits for have not come within {} ms; the job "
-            + "goes on, "
+            + "continues, "
             + "and the snapshot in {} may contain a push at some shards only", job, shard.index(), holdMillis,
             PeerText.of(hold.directory));
       }
@@ -165,8 +166,8 @@ final class SnapshotWriter {
   private record Target(ConfinedDirectory directory, TableSnapshot.Scope scope) {}
 
   /**
-   * Completes when the moment has been taken. One that is refused has ended its hold, unless the same has been asked
-   * for before.
+   * Completes when the moment has been taken. A refused request has ended its hold, unless the same was requested
+   * before.
    */
   private Future<JobSnapshot> taken(Hold hold, SaveRequest request, TableSnapshot.Scope scope) {
     Promise<JobSnapshot> taken = Promise.promise();
@@ -199,13 +200,13 @@ final class SnapshotWriter {
         .onSuccess(file -> SNAPSHOTS.info("{}: {} bytes in {} ms, {}", what, file.bytes(),
             begun.millis(), dir.pathOf(file.file())))
         .recover(e -> Future.failedFuture(explained(what + " could not be written to " + dir, e)))
-        .onFailure(e -> FAILURES.warn("{}; the job goes on", e.getMessage()));
+        .onFailure(e -> FAILURES.warn("{}; the job continues", e.getMessage()));
   }
 
-  /** A file that is being written or read, or is to be. */
+  /** A file that is being written or read, or waits. */
   private record Queued(String what, long sinceMillis) {}
 
-  /** On the worker, behind the files that are there already. */
+  /** Runs on the worker, after the files that wait already. */
   <T> Future<T> inTurn(String what, Callable<T> file) {
     Queued queued = new Queued(what, loop.clock().epochMillis());
     queue.add(queued);
@@ -218,32 +219,32 @@ final class SnapshotWriter {
     return done.onComplete(end -> queue.remove(queued));
   }
 
-  /** Which files wait for which, for {@code /why}. */
+  /** Returns the files that wait, with the one that each waits for, for {@code /why}. */
   List<Wait> waits() {
     return queue.isEmpty() ? List.of() : queue.stream().skip(1).map(waiting -> new Wait(waiting.what, "file by file",
         "shard " + shard.index(), waiting.sinceMillis, List.of(Wait.Peer.named(queue.get(0).what)))).toList();
   }
 
-  /** The file of the job's last snapshot, when it is written. */
+  /** Returns the file of the job's last snapshot, when it is written. */
   Future<FileEntry> saved(String job) {
     Future<FileEntry> file = files.get(job);
     return file != null ? file : Future.failedFuture(new InvalidInput("shard " + shard.index()
         + " has begun no snapshot of job '" + job + "' since the job began here"));
   }
 
-  /** Nobody will ask for this job's file again. */
+  /** Forgets a job whose file will not be requested again. */
   void forget(String job) {
     holds.keySet().stream().filter(hold -> hold.job.equals(job)).toList().forEach(this::cancel);
     files.remove(job);
     restored.remove(job);
   }
 
-  /** What was asked for, and what comes of it. */
+  /** A request to restore, and its outcome. */
   private record Restoring(RestoreRequest request, Future<Boolean> dense) {}
 
   /**
-   * Completes when everything is in its place. The same once more is given the same answer and changes nothing, for whoever
-   * makes up for a lost trainer asks for what that one has asked for.
+   * Restores a job; completes when everything is in its place. A repeated request gets the same answer and changes
+   * nothing: the successor of a lost trainer repeats its requests.
    */
   Future<Boolean> restore(RestoreRequest request) {
     Restoring known = restored.get(request.getJob());
@@ -257,7 +258,7 @@ final class SnapshotWriter {
     }
     Promise<Boolean> dense = Promise.promise();
     Restoring begun = new Restoring(request, dense.future());
-    restored.put(request.getJob(), begun); // before a refusal, which takes it away again
+    restored.put(request.getJob(), begun); // before a refusal, which removes it again
     try {
       read(request, begun).onComplete(dense);
     } catch (RuntimeException e) {
@@ -282,8 +283,8 @@ final class SnapshotWriter {
   }
 
   /**
-   * Finds the directory that a request names. One to be written must be there; what is missing of one to be read is
-   * said by its reader. Not after another job's files. Each file is checked again when it is opened.
+   * Finds the directory that a request names. One to be written must exist; if one to be read is incomplete, its reader
+   * reports it. Does not wait for another job's files. Each file is checked again when it is opened.
    */
   private Future<ConfinedDirectory> directory(String name, boolean write) {
     return loop.context().executeBlocking(() -> {
@@ -303,7 +304,7 @@ final class SnapshotWriter {
         : new InvalidInput(what + ": " + e, e);
   }
 
-  /** On the worker: has the loop do something, and waits for it. */
+  /** Asks the loop from the worker, and waits for the answer. */
   private <T> T ask(Supplier<T> question) throws IOException {
     CompletableFuture<T> answer = new CompletableFuture<>();
     loop.execute(() -> {
@@ -332,7 +333,7 @@ final class SnapshotWriter {
     }
   }
 
-  /** What is being written is given up, and leaves nothing that looks like a snapshot. */
+  /** Abandons files that are being written, and leaves nothing that resembles a snapshot. */
   Future<Void> close() {
     closed = true;
     return worker.close();

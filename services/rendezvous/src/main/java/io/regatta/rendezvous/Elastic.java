@@ -11,8 +11,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The rules of an elastic group: who may enter, when the next generation forms, who gets which rank. Decides only; owned by
- * its {@link Group}, on that one's thread.
+ * The rules of an elastic group: which newcomers may enter, when the next generation forms, and the ranks in it.
+ * Decides only; owned by its {@link Group}, on its thread.
  */
 final class Elastic {
   private final String group;
@@ -33,11 +33,12 @@ final class Elastic {
   }
 
   /**
-   * Whether a newcomer may wait for the next generation. Members have the ranks that come, and keep them before a newcomer's
-   * wish; one that wants what a member has asked for, or comes to a full group, waits until that one, or all, have given a sign
-   * of life ({@link #refusal}), or one is lost: it may be that one's next life.
+   * Checks that a newcomer may wait for the next generation. Members take free ranks, and keep them before a newcomer's
+   * wish. A newcomer may be the next life of a member. If it wants the rank that a member has asked for, it waits until
+   * that member has sent a heartbeat ({@link #refusal}) or is lost. A newcomer to a full group waits likewise for all
+   * members.
    *
-   * @throws Conflict if there can be no seat for it while those live who are here
+   * @throws Conflict if there can be no seat for it while the present members live
    */
   void admit(JoinRequest newcomer, List<GroupMember> holders, JoinQueue joinQueue, long now) {
     List<GroupMember> pending = pending(holders, joinQueue);
@@ -46,7 +47,7 @@ final class Elastic {
       throw full(newcomer, holders, joinQueue, now);
     }
     Stream.concat(holders.stream().filter(GroupMember::active).map(holder -> holder.endpoint),
-        joinQueue.guests().stream().map(guest -> guest.request().getEndpoint()))
+        joinQueue.joins().stream().map(join -> join.request().getEndpoint()))
         .filter(endpoint -> PublishedAddress.loopbackApart(endpoint, newcomer.getEndpoint())).findFirst().ifPresent(other -> {
           throw new Conflict(newcomer.getMember() + " publishes " + newcomer.getEndpoint() + " to its peers, and another "
               + "member of group " + group + " " + other + ": on loopback nobody on another machine can reach a member. "
@@ -60,34 +61,36 @@ final class Elastic {
         + "with a larger world size");
   }
 
-  /** The member who has asked for the rank that this newcomer asks for, and may be dead. */
-  static Optional<GroupMember> rival(JoinQueue.Guest newcomer, List<GroupMember> holders) {
+  /** Returns the member that has asked for the rank that this newcomer asks for, and may be dead. */
+  static Optional<GroupMember> rival(JoinQueue.PendingJoin newcomer, List<GroupMember> holders) {
     JoinRequest wants = newcomer.request();
     return wants.getIncarnation() != 0 || wants.getRank() < 0 ? Optional.empty()
         : holders.stream().filter(holder -> holder.active() && holder.wanted == wants.getRank()).findFirst();
   }
 
-  /** Whether this newcomer can be let in, as far as the group knows: nobody need make room for others yet. */
-  boolean hasSeat(JoinQueue.Guest newcomer, List<GroupMember> holders, JoinQueue joinQueue) {
+  /** Returns true if this newcomer can be let in, as far as the group knows: no seat must be freed for it first. */
+  boolean hasSeat(JoinQueue.PendingJoin newcomer, List<GroupMember> holders, JoinQueue joinQueue) {
     return rival(newcomer, holders).isEmpty() && !isBeyond(newcomer, holders, joinQueue);
   }
 
-  /** Whether members, and newcomers before this one, take all seats; they do in a group that has begun only. */
-  private boolean isBeyond(JoinQueue.Guest newcomer, List<GroupMember> holders, JoinQueue joinQueue) {
+  /**
+   * Returns true if members, and newcomers before this one, take all seats; possible only in a group that has begun.
+   */
+  private boolean isBeyond(JoinQueue.PendingJoin newcomer, List<GroupMember> holders, JoinQueue joinQueue) {
     if (newcomer.request().getIncarnation() != 0 || holders.isEmpty()) {
       return false;
     }
     long active = holders.stream().filter(GroupMember::active).count();
-    long before = joinQueue.guests().stream().takeWhile(guest -> guest != newcomer)
-        .filter(guest -> guest.request().getIncarnation() == 0).count();
+    long before = joinQueue.joins().stream().takeWhile(join -> join != newcomer)
+        .filter(join -> join.request().getIncarnation() == 0).count();
     return active + before >= max;
   }
 
   /**
-   * Why a newcomer cannot stay: the member who has asked for the same rank, or all members of a full group, have given a sign of
-   * life since it came.
+   * Returns the reason for which a newcomer cannot stay, if there is one. The member that asked for the same rank, or
+   * all members of a full group, have then sent a heartbeat since it came.
    */
-  Optional<Conflict> refusal(JoinQueue.Guest newcomer, List<GroupMember> holders, JoinQueue joinQueue, long now) {
+  Optional<Conflict> refusal(JoinQueue.PendingJoin newcomer, List<GroupMember> holders, JoinQueue joinQueue, long now) {
     Optional<Conflict> held = rival(newcomer, holders).filter(newcomer::hears)
         .map(holder -> holder.held(newcomer.request().getRank(), group, now));
     boolean allLive = holders.stream().filter(GroupMember::active).allMatch(newcomer::hears);
@@ -96,44 +99,47 @@ final class Elastic {
   }
 
   private static String names(List<GroupMember> holders, JoinQueue joinQueue, long now) {
-    String waiting = joinQueue.guests().stream().filter(guest -> guest.request().getIncarnation() == 0)
-        .map(guest -> ", " + guest.request().getMember()).collect(Collectors.joining());
+    String waiting = joinQueue.joins().stream().filter(join -> join.request().getIncarnation() == 0)
+        .map(join -> ", " + join.request().getMember()).collect(Collectors.joining());
     return holders.stream().filter(GroupMember::active).map(holder -> holder.describe(now)).collect(Collectors.joining(", "))
         + waiting;
   }
 
-  /** Active members who have not come to form the next generation. */
+  /** Returns active members that have not joined the next generation yet. */
   private static List<GroupMember> pending(List<GroupMember> holders, JoinQueue joinQueue) {
     return holders.stream().filter(holder -> holder.active() && !joinQueue.holds(holder.incarnation)).toList();
   }
 
   /**
-   * Whether all have come who live, there are enough, and it is no use to wait for more.
+   * Returns true if all living members have joined, there are enough, and waiting for more is useless.
    *
-   * @param runOver a member has come to its end, whatever has become of it: any number is enough then, for nobody is let in any more,
-   *     and the others are at their end as well or have left
+   * @param runOver a member has reached its end, with success or not. Any number is enough then, since newcomers are
+   *     refused, and the others are at their end as well or have left
    */
   boolean isReady(List<GroupMember> holders, JoinQueue joinQueue, boolean runOver, long now) {
     return (runOver || joinQueue.size() >= min) && (joinQueue.size() <= max || holders.isEmpty()) && pending(holders, joinQueue).isEmpty()
         && (joinQueue.size() >= max || now - joinQueue.lastCameMillis() >= settleMillis
-            || joinQueue.guests().stream().anyMatch(guest -> guest.request().getIncarnation() != 0));
+            || joinQueue.joins().stream().anyMatch(join -> join.request().getIncarnation() != 0));
   }
 
-  /** The ranks that the next generation waits for: of members who have not come, or as many as are missing for the first. */
+  /**
+   * Returns the ranks that the next generation waits for: of members that have not joined, or as many as are missing
+   * for the first.
+   */
   List<Integer> absentRanks(List<GroupMember> holders, JoinQueue joinQueue) {
     List<GroupMember> pending = pending(holders, joinQueue);
     return pending.isEmpty() ? joinQueue.unclaimedRanks().stream().limit(Math.max(0, min - joinQueue.size())).toList()
         : pending.stream().map(holder -> holder.rank).toList();
   }
 
-  /** The ranks of those who come, by place. */
-  static int[] ranks(List<JoinQueue.Guest> guests, List<GroupMember> holders) {
-    return Seating.ranks(guests.stream().map(guest -> new Seating.Guest(holders.stream()
-        .filter(holder -> holder.incarnation == guest.request().getIncarnation()).mapToInt(holder -> holder.rank)
-        .findFirst().orElse(-1), guest.request().getRank())).toList());
+  /** Returns the ranks of the joins, in the order of their arrival. */
+  static int[] ranks(List<JoinQueue.PendingJoin> joins, List<GroupMember> holders) {
+    return Seating.ranks(joins.stream().map(join -> new Seating.Candidate(holders.stream()
+        .filter(holder -> holder.incarnation == join.request().getIncarnation()).mapToInt(holder -> holder.rank)
+        .findFirst().orElse(-1), join.request().getRank())).toList());
   }
 
-  /** Why somebody still waits, and what to do. */
+  /** Returns the reason for which joins still wait, and what to do. */
   String state(List<GroupMember> holders, JoinQueue joinQueue, long now) {
     List<GroupMember> pending = pending(holders, joinQueue);
     if (pending.isEmpty()) {

@@ -16,15 +16,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How an elastic group goes from one generation to the next: who comes to form it, who is asked for a sign of life because others
- * cannot reach it, who must go because it lives and they cannot, and until when newcomers are let in. The rules are
- * {@link Elastic}'s. Part of its {@link Group}, on that one's thread.
+ * The succession of an elastic group's generations. It decides which members are asked for a heartbeat because others
+ * cannot reach them, and which must leave because they live and still cannot be reached. It also decides until when
+ * newcomers are let in. The rules are {@link Elastic}'s. Part of its {@link Group}, on its thread.
  *
- * <p><b>Whose word counts.</b> A member's word that it cannot reach another ends nobody: it makes the rendezvous ask the accused,
- * over the stream by which that one follows the group. Whoever lives answers with a heartbeat within a round trip, and one whose
- * stream has just broken sends one of its own accord. So a member is lost early only if two see it gone who see it by different
- * connections: another member, and the rendezvous. A lie, and a connection that is broken between two members only, end nobody
- * here; what becomes of two who live and cannot reach each other is {@link UnreachablePairs}'s.
+ * <p><b>Evidence of a loss.</b> A member's report that it cannot reach another does not end that one. The rendezvous
+ * asks the accused member, over the stream by which it follows the group. A living member answers with a heartbeat
+ * within a round trip, and one whose stream has just broken sends one unasked. So a member is lost early only on the
+ * evidence of two different connections: another member's, and the rendezvous's own. A false report, and a connection
+ * that is broken between two members only, end nobody here; {@link UnreachablePairs} handles two living members that
+ * cannot reach each other.
  */
 final class ElasticFormation implements Formation {
   private static final Logger LOG = LoggerFactory.getLogger(ElasticFormation.class);
@@ -37,9 +38,9 @@ final class ElasticFormation implements Formation {
   private final Issuer issuer;
   private final RendezvousConfig config;
   private final UnreachablePairs severed = new UnreachablePairs();
-  /** Newcomers of this run that came at its end, and wait for how it ends. */
+  /** Newcomers of this run that came at its end, and wait for its outcome. */
   private final JoinQueue late;
-  /** A member has come to its end: what the group was for is done, or will be when all are there. */
+  /** True once a member has reached its end: the group's work is done, or will be when all are there. */
   private boolean runOver;
 
   ElasticFormation(Group group, Elastic rules, JoinQueue joinQueue, Issuer issuer, RendezvousConfig config) {
@@ -51,7 +52,7 @@ final class ElasticFormation implements Formation {
     this.late = new JoinQueue(group.name(), 0, 0);
   }
 
-  /** Into the next generation: a member of this one, which is over then for all, or a newcomer. */
+  /** Joins the next generation: a member of this one, which is over then for all, or a newcomer. */
   @Override
   public Runnable join(JoinRequest request, long now, long deadlineMillis, BiConsumer<JoinReply, RegattaException> done) {
     boolean newcomer = request.getIncarnation() == 0;
@@ -64,7 +65,7 @@ final class ElasticFormation implements Formation {
       }
       rules.admit(request, group.holders(), joinQueue, now);
     }
-    JoinQueue.Guest guest = joinQueue.enter(request, now, deadlineMillis, done);
+    JoinQueue.PendingJoin join = joinQueue.enter(request, now, deadlineMillis, done);
     if (first) {
       group.changed();
     } else if (newcomer && !group.holders().isEmpty()) {
@@ -80,14 +81,15 @@ final class ElasticFormation implements Formation {
       }
     }
     proceed(now);
-    return guest::withdraw;
+    return join::withdraw;
   }
 
-  // ---- signs of life
+  // ---- requested heartbeats
 
   /**
-   * Those whom a member cannot reach are asked, and those from whom the rendezvous itself has been cut off at the same time. Who
-   * follows the group over no stream, and lives without one, cannot be asked: its lease says what has become of it.
+   * Asks the members that a member cannot reach for a heartbeat, and those from which the rendezvous itself has been
+   * cut off at the same time. A member that lives without a stream to follow the group cannot be asked: its lease
+   * decides.
    */
   private void ask(GroupMember by, List<Long> unreachable, long now) {
     List<GroupMember> accused = group.holders().stream()
@@ -96,7 +98,7 @@ final class ElasticFormation implements Formation {
     if (accused.isEmpty()) {
       return;
     }
-    ACCUSATIONS.warn("{}: {} cannot reach {}, which has {} to give a sign of life", group.name(), by.describe(now),
+    ACCUSATIONS.warn("{}: {} cannot reach {}, which has {} to send a heartbeat", group.name(), by.describe(now),
         describe(accused, now),
         GroupMember.seconds(config.answerMs()));
     accused.forEach(holder -> holder.ask("rank " + by.rank + " (" + by.name() + ")", now));
@@ -104,7 +106,7 @@ final class ElasticFormation implements Formation {
     group.tell();
   }
 
-  /** Where some are thought dead, one whose stream to the rendezvous has broken may be as well. */
+  /** Asks a member whose stream to the rendezvous has broken, if others are suspected: it may be dead as well. */
   @Override
   public void streamBroke(GroupMember holder, long now) {
     if (holder.active() && holder.hasLostStream(config.answerMs()) && !holder.isAsked() && !joinQueue.holds(holder.incarnation)
@@ -116,7 +118,7 @@ final class ElasticFormation implements Formation {
   @Override
   public Optional<String> lost(GroupMember holder, long now) {
     return holder.isAsked() && now - holder.askedMillis() > config.answerMs() ? Optional.of(holder.askedBy()
-        + " cannot reach it, and it has given no sign of life within " + GroupMember.seconds(config.answerMs())
+        + " cannot reach it, and it has sent no heartbeat within " + GroupMember.seconds(config.answerMs())
         + " of being asked for one") : Optional.empty();
   }
 
@@ -125,15 +127,15 @@ final class ElasticFormation implements Formation {
   /** Forms the next generation, if it is time. */
   @Override
   public void proceed(long now) {
-    joinQueue.guests().forEach(guest -> rules.refusal(guest, group.holders(), joinQueue, now).ifPresent(why -> joinQueue.refuse(guest, why)));
+    joinQueue.joins().forEach(join -> rules.refusal(join, group.holders(), joinQueue, now).ifPresent(why -> joinQueue.refuse(join, why)));
     if (!rules.isReady(group.holders(), joinQueue, runOver, now)) {
       return;
     }
-    Optional<UnreachablePairs.Excess> excess = severed.excess(joinQueue.guests().stream().map(guest -> guest.request().getIncarnation())
+    Optional<UnreachablePairs.Excess> excess = severed.excess(joinQueue.joins().stream().map(join -> join.request().getIncarnation())
         .collect(Collectors.toSet()));
     if (excess.isEmpty()) {
       if (severed.attempts() > 0) {
-        RETRIES.warn("{}: the last generation has come to nothing, and is tried again with all of its members ({} of "
+        RETRIES.warn("{}: the last generation has failed, and is tried again with all of its members ({} of "
             + "{} times), for {}",
             group.name(), severed.attempts(), UnreachablePairs.ATTEMPTS - 1, severed.pairs().stream()
                 .map(pair -> describe(pair.by(), now) + " cannot reach " + describe(pair.to(), now)).collect(Collectors.joining("; ")));
@@ -143,18 +145,18 @@ final class ElasticFormation implements Formation {
     }
     holder(excess.get().incarnation()).ifPresent(holder -> group.lose(holder, "it and " + excess.get().others().stream()
         .map(other -> describe(other, now)).collect(Collectors.joining(" and ")) + " live and cannot reach each other, and "
-        + UnreachablePairs.ATTEMPTS + " generations with both came to nothing; look at the network between them", now));
+        + UnreachablePairs.ATTEMPTS + " generations with both failed; look at the network between them", now));
     group.changed();
     proceed(now);
   }
 
   private void form(long now) {
     List<GroupMember> before = List.copyOf(group.holders());
-    List<JoinQueue.Guest> guests = joinQueue.takeAll();
-    int[] ranks = Elastic.ranks(guests, before);
+    List<JoinQueue.PendingJoin> joins = joinQueue.takeAll();
+    int[] ranks = Elastic.ranks(joins, before);
     GroupMember[] next = new GroupMember[ranks.length];
     for (int i = 0; i < ranks.length; i++) {
-      JoinRequest request = guests.get(i).request();
+      JoinRequest request = joins.get(i).request();
       next[ranks[i]] = before.stream().filter(h -> h.incarnation == request.getIncarnation()).findFirst()
           .orElseGet(() -> new GroupMember(-1, issuer.nextIncarnation(), request, now));
       next[ranks[i]].rank = ranks[i];
@@ -162,47 +164,56 @@ final class ElasticFormation implements Formation {
     }
     group.seat(next);
     for (int i = 0; i < ranks.length; i++) {
-      guests.get(i).done().accept(group.reply(next[ranks[i]]), null);
+      joins.get(i).done().accept(group.reply(next[ranks[i]]), null);
     }
   }
 
   // ---- newcomers, and the end
 
-  /** Whether a guest waits on behind its time: a newcomer does, as long as there are members who may let it in. */
+  /**
+   * Returns true if a join waits on after its timeout: a newcomer does, as long as there are members that may let it
+   * in.
+   */
   @Override
-  public boolean waitsOn(JoinQueue.Guest guest) {
-    return guest.request().getIncarnation() == 0 && group.holders().stream().anyMatch(GroupMember::active);
+  public boolean waitsOn(JoinQueue.PendingJoin join) {
+    return join.request().getIncarnation() == 0 && group.holders().stream().anyMatch(GroupMember::active);
   }
 
-  /** Newcomers whom the next generation could take in. */
+  /** Returns newcomers that the next generation could take in. */
   @Override
   public List<JoinRequest> newcomers() {
-    return group.holders().isEmpty() ? List.of() : joinQueue.guests().stream()
-        .filter(guest -> guest.request().getIncarnation() == 0 && rules.hasSeat(guest, group.holders(), joinQueue))
-        .map(JoinQueue.Guest::request).toList();
+    return group.holders().isEmpty() ? List.of() : joinQueue.joins().stream()
+        .filter(join -> join.request().getIncarnation() == 0 && rules.hasSeat(join, group.holders(), joinQueue))
+        .map(JoinQueue.PendingJoin::request).toList();
   }
 
-  /** Nobody is let in any more: a newcomer would find nothing to do, or begin what is done anew when the last member has gone. */
+  /**
+   * Refuses newcomers from now on: one would find nothing to do, or begin the finished work anew when the last member
+   * has gone.
+   */
   private void endRun(long now) {
     runOver = true;
-    joinQueue.guests().stream().filter(guest -> guest.request().getIncarnation() == 0).forEach(guest -> {
-      if (isOfThisRun(guest.request())) {
-        guest.withdraw();
-        late.takeOver(guest);
+    joinQueue.joins().stream().filter(join -> join.request().getIncarnation() == 0).forEach(join -> {
+      if (isOfThisRun(join.request())) {
+        join.withdraw();
+        late.takeOver(join);
       } else {
-        joinQueue.refuse(guest, runOver(guest.request(), now));
+        joinQueue.refuse(join, runOver(join.request(), now));
       }
     });
   }
 
-  /** One without an id, or with an unknown one, may begin another run, of which nothing is known here. */
+  /**
+   * Returns true for a newcomer of this run. One without an id, or with an unknown one, may begin another run, of which
+   * nothing is known here.
+   */
   private boolean isOfThisRun(JoinRequest newcomer) {
     return group.runIds().contains(newcomer.getRunId());
   }
 
   /**
-   * A newcomer of this run has nothing to do if that ends with success, which it may not. Members end by themselves or
-   * by their leases.
+   * Lets a newcomer of this run wait for the outcome: after a success it has nothing to do. Members end by themselves
+   * or by their leases.
    */
   private Runnable awaitEnd(JoinRequest newcomer, long now, BiConsumer<JoinReply, RegattaException> done) {
     if (!isOfThisRun(newcomer)) {
@@ -213,8 +224,8 @@ final class ElasticFormation implements Formation {
       throw new Overloaded(late.size() + " newcomers wait for the end of the run of group " + group.name()
           + " already, the limit (rendezvous.limits.members)");
     }
-    JoinQueue.Guest guest = late.enter(newcomer.toBuilder().setRank(-1).build(), now, Long.MAX_VALUE, done);
-    return guest::withdraw;
+    JoinQueue.PendingJoin join = late.enter(newcomer.toBuilder().setRank(-1).build(), now, Long.MAX_VALUE, done);
+    return join::withdraw;
   }
 
   @Override
@@ -223,16 +234,16 @@ final class ElasticFormation implements Formation {
       endRun(now);
     }
     if (group.hasSucceeded()) {
-      late.guests().forEach(guest -> late.refuse(guest, group.nothingLeft(guest.request())));
+      late.joins().forEach(join -> late.refuse(join, group.nothingLeft(join.request())));
     }
     proceed(now);
   }
 
-  /** The last member is gone. Those who still wait for the end of the run are answered. */
+  /** Answers joins that still wait for the end of the run: the last member is gone. */
   @Override
   public void endWithoutSuccess() {
-    late.guests().forEach(guest -> late.refuse(guest, new Conflict("the run of group " + group.name()
-        + " has ended without success, while " + guest.request().getMember() + " waited for its end; start it again")));
+    late.joins().forEach(join -> late.refuse(join, new Conflict("the run of group " + group.name()
+        + " has ended without success, while " + join.request().getMember() + " waited for its end; start it again")));
   }
 
   @Override

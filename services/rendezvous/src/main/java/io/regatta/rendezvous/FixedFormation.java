@@ -12,10 +12,10 @@ import java.util.OptionalInt;
 import java.util.function.BiConsumer;
 
 /**
- * The formation of a group of one size: it forms when as many have come as its first join announced; only then ranks are given out,
- * so that those who take any rank leave the named ones free. From then on a rank whose holder left or was lost may be taken again. A
- * member who wants one that is held may be the next life of a holder that is dead, and waits until that one is heard or lost. Part of
- * its {@link Group}, on that one's thread.
+ * The formation of a group of one size: it forms when the number of members that its first join announced has come.
+ * Ranks are assigned only then, so that members that take any rank leave the named ones free. From then on a rank whose
+ * holder left or was lost may be taken again. A newcomer that wants a held rank may be the next life of a dead holder,
+ * and waits until the holder sends a heartbeat or is lost. Part of its {@link Group}, on its thread.
  */
 final class FixedFormation implements Formation {
 
@@ -47,17 +47,17 @@ final class FixedFormation implements Formation {
     }
     joinQueue.replace(request);
     if (!hasFormed()) {
-      JoinQueue.Guest guest = joinQueue.enter(request, now, deadlineMillis, done);
+      JoinQueue.PendingJoin join = joinQueue.enter(request, now, deadlineMillis, done);
       formIfAllHaveCome(now);
-      return guest::withdraw;
+      return join::withdraw;
     }
     if (joinQueue.size() >= worldSize) {
       throw new Conflict("group " + group.name() + " is full: as many newcomers wait for one of its " + worldSize + " ranks");
     }
-    JoinQueue.Guest guest = joinQueue.enter(request, now, deadlineMillis, done);
-    Group.FORMATIONS.info("{}: {} waits until it is known who lives of {}", group.name(), request.getMember(),
+    JoinQueue.PendingJoin join = joinQueue.enter(request, now, deadlineMillis, done);
+    Group.FORMATIONS.info("{}: {} waits until it is known which of these live: {}", group.name(), request.getMember(),
         seats.describeActive(now));
-    return guest::withdraw;
+    return join::withdraw;
   }
 
   @Override
@@ -76,37 +76,37 @@ final class FixedFormation implements Formation {
   }
 
   private void form(long now) {
-    List<JoinQueue.Guest> guests = joinQueue.seatAll();
+    List<JoinQueue.PendingJoin> joins = joinQueue.seatAll();
     GroupMember[] seated = new GroupMember[worldSize];
     for (int rank = 0; rank < worldSize; rank++) {
-      seated[rank] = new GroupMember(rank, issuer.nextIncarnation(), guests.get(rank).request(), now);
+      seated[rank] = new GroupMember(rank, issuer.nextIncarnation(), joins.get(rank).request(), now);
     }
-    group.seatAll(seated.clone(), guests.stream().map(JoinQueue.Guest::done).toList());
+    group.seatAll(seated.clone(), joins.stream().map(JoinQueue.PendingJoin::done).toList());
   }
 
   /**
-   * Newcomers to a group that has formed, who may be next lives of its members. One is refused when the holder of
-   * its rank, or every holder if it would take any, has been heard since it came. It gets the rank of one that is gone when all
-   * others have been heard since, or are gone as well: if all are, the whole job was started again, and it belongs to a new
-   * group ({@link #takeNextLives}), whatever lease ends first. So does one of another run when this run has ended with success.
-   * Those that name a rank come first.
+   * Answers newcomers to a group that has formed, which may be next lives of its members. A newcomer is refused when
+   * the holder of its rank, or every holder if it would take any, has been heard since it came. It gets the rank of a
+   * gone member when all others have been heard since, or are gone as well. If all are gone, the whole job was
+   * restarted, and the newcomer belongs to a new group ({@link #takeNextLives}), whichever lease ends first. The same
+   * holds for a newcomer of another run when this run has ended with success. Newcomers that name a rank come first.
    */
   private void answerNextLives(long now) {
-    List<JoinQueue.Guest> named = joinQueue.guests().stream().sorted(Comparator.comparing(guest -> guest.request().getRank() < 0)).toList();
-    for (JoinQueue.Guest guest : named) {
-      JoinRequest request = guest.request();
+    List<JoinQueue.PendingJoin> named = joinQueue.joins().stream().sorted(Comparator.comparing(join -> join.request().getRank() < 0)).toList();
+    for (JoinQueue.PendingJoin join : named) {
+      JoinRequest request = join.request();
       if (group.hasSucceeded() && !request.getRunId().isEmpty() && !group.runIds().contains(request.getRunId())) {
         continue;
       }
       OptionalInt free = seats.free(request.getRank());
       if (free.isPresent()) {
         boolean known = seats.active().findAny().isPresent()
-            && seats.active().allMatch(guest::hears);
-        if (known && guest.withdraw()) {
-          group.seat(new GroupMember(free.getAsInt(), issuer.nextIncarnation(), request, now), guest.done());
+            && seats.active().allMatch(join::hears);
+        if (known && join.withdraw()) {
+          group.seat(new GroupMember(free.getAsInt(), issuer.nextIncarnation(), request, now), join.done());
         }
-      } else if (seats.wanted(request.getRank()).allMatch(guest::hears)) {
-        joinQueue.refuse(guest, seats.refusal(request.getRank(), now));
+      } else if (seats.wanted(request.getRank()).allMatch(join::hears)) {
+        joinQueue.refuse(join, seats.refusal(request.getRank(), now));
       }
     }
   }
@@ -114,21 +114,21 @@ final class FixedFormation implements Formation {
   @Override
   public void left(boolean ended, long now) {
     if (group.hasSucceeded()) {
-      joinQueue.guests().stream().filter(guest -> group.runIds().contains(guest.request().getRunId()))
-          .forEach(guest -> joinQueue.refuse(guest, group.nothingLeft(guest.request())));
+      joinQueue.joins().stream().filter(join -> group.runIds().contains(join.request().getRunId()))
+          .forEach(join -> joinQueue.refuse(join, group.nothingLeft(join.request())));
     }
     proceed(now);
   }
 
   @Override
-  public List<JoinQueue.Guest> takeNextLives() {
+  public List<JoinQueue.PendingJoin> takeNextLives() {
     return hasFormed() ? joinQueue.takeAll() : List.of();
   }
 
   @Override
   public String state(long now) {
     return hasFormed() ? "these of group " + group.name() + " are not gone yet, or have not been heard since: "
-        + seats.describeActive(now) + ". Their leases of " + GroupMember.seconds(config.leaseMs()) + " will tell; wait longer: "
+        + seats.describeActive(now) + ". Their leases of " + GroupMember.seconds(config.leaseMs()) + " decide; wait longer: "
         + "--ready-timeout, or node.ready_timeout_seconds" : joinQueue.state();
   }
 
@@ -137,7 +137,7 @@ final class FixedFormation implements Formation {
     return hasFormed() ? seats.active().map(holder -> holder.rank).filter(joinQueue::isWanted).toList() : joinQueue.unclaimedRanks();
   }
 
-  /** Who waits for a rank of a group that has formed waits for another group then. */
+  /** Returns true also while newcomers wait for a rank of a group that has formed: they wait for another group then. */
   @Override
   public boolean isOver() {
     return joinQueue.size() == 0 || hasFormed();

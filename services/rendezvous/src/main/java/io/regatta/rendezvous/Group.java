@@ -25,10 +25,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The members of one group: who holds which rank, since which incarnation, and who still waits to join. Owned by
- * {@link Groups}, on its thread; it changes its state first and answers last.
+ * The members of one group, with their ranks and incarnations, and the joins that still wait. Owned by {@link Groups},
+ * on its thread; it changes its state first and answers last.
  *
- * <p>How it forms, and lets in who comes later, is its {@link Formation}'s.
+ * <p>Its {@link Formation} decides how it forms, and how it lets later members in.
  */
 final class Group {
   private static final Logger LOG = LoggerFactory.getLogger(Group.class);
@@ -50,16 +50,19 @@ final class Group {
   private final Gathers gathers;
   private final GroupStore store;
   private final WorkQueues queues;
-  /** A member has left and said that the run has ended with success. */
+  /** True once a member has left and reported that the run has ended with success. */
   private boolean succeeded;
-  /** Of all members so far, and of nobody who only waited; each machine's launcher may have its own. */
+  /** Run ids of all members so far, not of joins that only waited; each machine's launcher may have its own. */
   private final Set<String> runIds = new LinkedHashSet<>();
   private final ViewLog views;
-  /** While watchers are told: the views built for them so far, by the number since when. Null at other times. */
+  /**
+   * Views built for watchers so far, by the number since which they count, while watchers are notified. Null at other
+   * times.
+   */
   private Map<Long, GroupView> shared;
   private long generation;
 
-  /** @param first join, which says what the group is like */
+  /** @param first join, which defines the group */
   Group(JoinRequest first, RendezvousConfig config, Issuer issuer, LongSupplier clock) {
     this.name = first.getGroup();
     this.size = size(first);
@@ -122,14 +125,14 @@ final class Group {
     return formation.join(request, now, now + timeoutMillis, done);
   }
 
-  /** For a newcomer of a run that has ended with success. */
+  /** Returns the error of a newcomer of a run that has ended with success. */
   RunEnded nothingLeft(JoinRequest newcomer) {
     return new RunEnded("run " + newcomer.getRunId() + " of job " + name + " has ended with success, and its last "
         + "members are leaving: nothing is left to do for " + newcomer.getMember()
         + ". To train again, start the job with another run id");
   }
 
-  /** One member takes a rank of a group that has formed. */
+  /** Seats one member that takes a rank of a group that has formed. */
   void seat(GroupMember holder, BiConsumer<JoinReply, RegattaException> done) {
     seats.take(holder);
     noteRun(holder);
@@ -138,14 +141,17 @@ final class Group {
     done.accept(reply(holder), null);
   }
 
-  /** Takes out those who still wait for a rank of a group whose members are all gone: {@link Formation#takeNextLives}. */
-  List<JoinQueue.Guest> takeNextLives() {
+  /**
+   * Removes and returns the joins that still wait for a rank of a group whose members are all gone:
+   * {@link Formation#takeNextLives}.
+   */
+  List<JoinQueue.PendingJoin> takeNextLives() {
     return formation.takeNextLives();
   }
 
-  /** Those who waited in vain for a group of this name to let them in; {@link #proceed} is to be called next. */
-  void takeOver(List<JoinQueue.Guest> guests) {
-    guests.forEach(joinQueue::takeOver);
+  /** Takes over joins that waited for an ended group of this name; {@link #proceed} is to be called next. */
+  void takeOver(List<JoinQueue.PendingJoin> joins) {
+    joins.forEach(joinQueue::takeOver);
   }
 
   /** See {@link Formation#proceed}. */
@@ -160,7 +166,7 @@ final class Group {
     }
   }
 
-  /** The next generation of an elastic group has formed; its members are answered after this. */
+  /** Seats the next generation of an elastic group; its members are answered after this. */
   void seat(GroupMember[] next) {
     seats.take(next);
     List.of(next).forEach(this::noteRun);
@@ -169,7 +175,7 @@ final class Group {
     changed();
   }
 
-  /** A group of one size has formed of these, by rank. */
+  /** Seats a group of one size, by rank. */
   void seatAll(GroupMember[] seated, List<BiConsumer<JoinReply, RegattaException>> done) {
     seats.take(seated.clone());
     List.of(seated).forEach(this::noteRun);
@@ -191,9 +197,9 @@ final class Group {
   }
 
   /**
-   * The member has ended its run: nobody waits for it any more, and its unfinished work items go back.
+   * Ends a member's seat: no gather waits for it any more, and its unfinished work items go back.
    *
-   * @param ended in an elastic group: what it was for is done
+   * @param ended in an elastic group: the group's work is done
    * @param withSuccess its run has ended with success
    */
   void leave(int rank, long incarnation, boolean ended, boolean withSuccess) {
@@ -220,7 +226,7 @@ final class Group {
   }
 
   /**
-   * Calls the watcher before it returns.
+   * Adds a watcher, which is called before this returns.
    *
    * @param incarnation of the member that it is; 0: none
    */
@@ -251,7 +257,7 @@ final class Group {
     return seats.requireActive(saidRank, incarnation, generation);
   }
 
-  /** Ends everything whose time has come: leases first, for a loss may complete a gather that would time out. */
+  /** Ends everything whose time is up: leases first, since a loss may complete a gather that would time out. */
   void expire(long now) {
     boolean anyLost = false;
     for (GroupMember holder : holders()) {
@@ -264,23 +270,25 @@ final class Group {
       changed();
     }
     formation.proceed(now);
-    if (!isEmpty()) { // else those who wait are taken to another group
+    if (!isEmpty()) { // else waiting joins are taken to another group
       joinQueue.expire(now, formation::waitsOn, () -> formation.state(now));
     }
     gathers.expire(now);
     store.expire(now);
   }
 
-  /** A member is gone without a word, or must go; to be followed by {@link #changed}. */
+  /** Declares a member lost, which is gone without notice, or must leave; to be followed by {@link #changed}. */
   void lose(GroupMember holder, String why, long now) {
-    LOSSES.warn("{}: {} is lost: {}; the others go on without it", name, holder.describe(now), why);
+    LOSSES.warn("{}: {} is lost: {}; the others continue without it", name, holder.describe(now), why);
     holder.lose(why);
     queues.giveBack(holder);
     joinQueue.dismiss(holder.incarnation, new StaleGeneration(holder.describe(now) + " of group " + name + " was declared lost: " + why
         + ". Join again to get a new incarnation"));
   }
 
-  /** Adds to leases, and to the times that members have to answer, what the rendezvous itself did not run. */
+  /**
+   * Adds the time in which the rendezvous itself did not run to leases, and to the times that members have to answer.
+   */
   void grantBack(long leaseMillis, long answerMillis) {
     seats.active().forEach(holder -> holder.grantBack(leaseMillis, answerMillis));
   }
@@ -294,17 +302,17 @@ final class Group {
   void tell() {
     shared = new HashMap<>();
     List.copyOf(watchers).forEach(w -> w.changed(this::view));
-    shared = null; // and so it is for the others if one of the watchers has changed the group
+    shared = null; // null for the others, too, if one of the watchers has changed the group
   }
 
-  /** Returns true if nobody is left to serve: no member is active, and nobody waits to join this group. */
+  /** Returns true if nobody is left to serve: no member is active, and no join waits for this group. */
   boolean isEmpty() {
     return seats.active().findAny().isEmpty() && formation.isOver();
   }
 
   /**
-   * Returns true if the run of this group has ended with success: a member has left and said so. That one has counted
-   * what those that failed or were lost have not trained, or its job accepts that.
+   * Returns true if the run of this group has ended with success: a member has left and reported it. That member has
+   * counted the untrained data of failed and lost members, or its job accepts them.
    */
   boolean hasSucceeded() {
     return succeeded;
@@ -315,13 +323,13 @@ final class Group {
     return runIds;
   }
 
-  /** Nobody is left: fails what still waits, and ends the watches. */
+  /** Fails the remaining waits, and ends the watches: nobody is left. */
   void end() {
     formation.endWithoutSuccess();
     close(new StaleGeneration("group " + name + " has ended: its last member is gone"), null);
   }
 
-  /** Breaks off everything that waits, and the watches, for this reason. */
+  /** Ends all waits, and the watches, for this reason. */
   void breakOff(RegattaException reason) {
     close(reason, reason);
   }
@@ -336,12 +344,12 @@ final class Group {
     ended.forEach(w -> w.end(forWatchers));
   }
 
-  /** Returns the whole view of now. */
+  /** Returns the whole current view. */
   GroupView view() {
     return view(0);
   }
 
-  /** Returns what is new since an earlier view, or the whole view if there is none of this number. */
+  /** Returns the changes since an earlier view, or the whole view if there is none of this number. */
   GroupView view(long since) {
     return shared == null ? build(since) : shared.computeIfAbsent(since, this::build);
   }
@@ -356,7 +364,7 @@ final class Group {
     return view.build();
   }
 
-  /** What {@link #waits} says of joins and gathers, once for each, with ranks as numbers. */
+  /** Returns the joins and gathers of {@link #waits}, once each, with ranks as numbers. */
   List<OpenGather> openGathers() {
     List<OpenGather> all = new ArrayList<>(joinQueue.open(formation.absentRanks()));
     all.addAll(gathers.open());

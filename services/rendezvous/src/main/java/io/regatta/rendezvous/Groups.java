@@ -29,19 +29,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All open groups of one rendezvous: the state machine behind {@link RendezvousVerticle}, owned by it and used on its
- * event loop only. Nothing here blocks or starts a thread; time is the clock's, and passes when {@link #expire} is
- * called.
+ * All open groups of one rendezvous: the state machine of {@link RendezvousVerticle}, owned by it and used on its event
+ * loop only. Nothing here blocks or starts a thread; time is the clock's, and passes when {@link #expire} is called.
  *
- * <p>What may wait takes a {@code (value, error)} callback, called once with exactly one of them non-null, and returns
- * what to run when the caller has gone: the callback is not called after that. What need not wait returns its answer.
- * Both throw {@link RegattaException} for a request refused at once; a refused request changes nothing.
+ * <p>A method that may wait takes a {@code (value, error)} callback, called once with exactly one of them non-null. It
+ * returns an action to run when the caller has gone; the callback is not called after that. Other methods return their
+ * answer. Both kinds throw {@link RegattaException} for a request refused at once; a refused request changes nothing.
  */
 public final class Groups {
   private static final Logger LOG = LoggerFactory.getLogger(Groups.class);
   private static final PeerLog ENDS = PeerLog.ofEvents(LOG);
 
-  /** Whatever a member says; longer than the 100 years by which trainers say that they wait without limit. */
+  /** Limit of any requested time; longer than the 100 years with which trainers request an unlimited wait. */
   private static final long LONGEST_MILLIS = Long.MAX_VALUE / 2;
 
   private final RendezvousConfig config;
@@ -54,8 +53,8 @@ public final class Groups {
   private long lastExpireMillis;
 
   /**
-   * @param clock milliseconds since the epoch at its start, never going back (leases must not end because somebody set
-   *     the wall clock)
+   * @param clock milliseconds since the epoch at its start, never going back (a change of the wall clock must not end
+   *     leases)
    */
   public Groups(RendezvousConfig config, LongSupplier clock) {
     this.config = config;
@@ -67,8 +66,9 @@ public final class Groups {
   }
 
   /**
-   * Takes a rank; answers when all members have come. A join that fails or is withdrawn frees its rank. A member that joins its
-   * group's next generation waits as long as it has said: it lives by its heartbeats meanwhile, so nothing is held for the dead.
+   * Takes a rank; answers when all members have come. A join that fails or is withdrawn frees its rank. A member that
+   * joins its group's next generation waits for the time that it names. Meanwhile its heartbeats keep it alive, so no
+   * seat is held for a dead member.
    */
   public Runnable join(JoinRequest request, BiConsumer<JoinReply, RegattaException> done) {
     String name = checkShown("group", request.getGroup());
@@ -142,9 +142,9 @@ public final class Groups {
   }
 
   /**
-   * Leaves at the end of what the group was for, or before.
+   * Leaves at the end of the group's work, or before.
    *
-   * @param ended elastic: what the group was for is done, so that newcomers are refused from now on
+   * @param ended elastic: the group's work is done, so that newcomers are refused from now on
    * @param succeeded the member's run has ended with success
    */
   public void leave(String groupName, int rank, long incarnation, boolean ended, boolean succeeded) {
@@ -156,7 +156,7 @@ public final class Groups {
   /**
    * Renews the lease.
    *
-   * @param step the member's last step, shown to those who wait for it
+   * @param step the member's last step, shown to members that wait for it
    * @return the generation
    */
   public long heartbeat(String groupName, int rank, long incarnation, long step) {
@@ -166,8 +166,8 @@ public final class Groups {
   /**
    * Renews the lease.
    *
-   * @param step the member's last step, shown to those who wait for it
-   * @param examples that it has trained so far, for those who have to tell what a lost member has done
+   * @param step the member's last step, shown to members that wait for it
+   * @param examples that it has trained so far, for reports on a lost member
    * @return the generation
    */
   public long heartbeat(String groupName, int rank, long incarnation, long step, long examples) {
@@ -179,7 +179,12 @@ public final class Groups {
     return watch(groupName, 0, watcher);
   }
 
-  /** @param incarnation of the member that follows it, who is asked over this for signs of life; 0: somebody else */
+  /**
+   * Follows a group.
+   *
+   * @param incarnation of the member that follows it, which can be asked for heartbeats over this watch; 0: another
+   *     process
+   */
   public Runnable watch(String groupName, long incarnation, Watcher watcher) {
     return open(groupName).watch(watcher, incarnation);
   }
@@ -205,7 +210,11 @@ public final class Groups {
     return open(groupName).store().add(checkName("key", key), delta);
   }
 
-  /** @param expected null: no value */
+  /**
+   * Sets a key if it holds the expected value.
+   *
+   * @param expected null: no value
+   */
   public boolean compareAndSet(String groupName, String key, ByteString expected, ByteString value) {
     return open(groupName).store().compareAndSet(checkName("key", key), expected, value);
   }
@@ -234,12 +243,16 @@ public final class Groups {
         request.getDoneList(), request.getHeldList());
   }
 
-  /** Open groups by name with what waits in them: the one of this name, or all if it is empty. */
+  /** Returns open groups by name with their waits: the one of this name, or all if it is empty. */
   public GroupsReply status(String name) {
     return status(name, 0);
   }
 
-  /** @param since number of the view of the named group that is known already; 0: none */
+  /**
+   * Returns open groups with the changes of the named one.
+   *
+   * @param since number of the view of the named group that is known already; 0: none
+   */
   public GroupsReply status(String name, long since) {
     GroupsReply.Builder status = GroupsReply.newBuilder().setIncarnation(incarnation);
     for (Group group : groups.values()) {
@@ -251,30 +264,27 @@ public final class Groups {
     return status.build();
   }
 
-  /** This life of the rendezvous: greater than those before it. */
+  /** Returns the incarnation of the rendezvous: greater than those before it. */
   public long incarnation() {
     return incarnation;
   }
 
-  /** Open groups. */
+  /** Returns the number of open groups. */
   public int size() {
     return groups.size();
   }
 
-  /**
-   * Returns true once a group has ended with success, and there is none with a member or with somebody who waits to be
-   * one.
-   */
+  /** Returns true once a group has ended with success, and no group has a member or a waiting join. */
   public boolean isDone() {
     return succeeded && groups.isEmpty();
   }
 
-  /** Active members of all groups. */
+  /** Returns the number of active members of all groups. */
   public long activeMembers() {
     return groups.values().stream().flatMap(group -> group.holders().stream()).filter(GroupMember::active).count();
   }
 
-  /** Every call that waits here, with whom it waits for. */
+  /** Returns every call that waits here, with the members that it waits for. */
   public List<Wait> waits() {
     List<Wait> waits = new ArrayList<>();
     groups.values().forEach(group -> waits.addAll(group.waits()));
@@ -283,8 +293,9 @@ public final class Groups {
 
   /**
    * Ends the leases and timeouts that are over; to be called every {@code tick_ms}. If it was not called for half a
-   * lease, the rendezvous itself stood still (stopped, swapped, starved): heartbeats may lie unread, so the time is
-   * added to every lease instead of declaring everybody lost. So is every delay to the time that a member has to answer.
+   * lease, the rendezvous itself stood still (stopped, swapped, starved), and heartbeats may lie unread. That time is
+   * then added to every lease, so that living members are not declared lost. Every delay is also added to the time that
+   * a member has to answer.
    */
   public void expire() {
     long now = clock.getAsLong();
@@ -316,7 +327,7 @@ public final class Groups {
       endedRuns.add(group.name(), group.runIds(), clock.getAsLong());
       succeeded = true;
     }
-    List<JoinQueue.Guest> next = group.takeNextLives();
+    List<JoinQueue.PendingJoin> next = group.takeNextLives();
     if (next.isEmpty()) {
       group.end();
       return;
@@ -326,7 +337,7 @@ public final class Groups {
     begun.takeOver(next);
     group.end();
     begun.proceed(clock.getAsLong());
-    forgetIfEmpty(begun); // whoever waited may have gone when it heard of that end
+    forgetIfEmpty(begun); // waiting callers may have gone when they were notified of that end
   }
 
   private Group open(String name) {

@@ -23,23 +23,23 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Those who wait for a {@link Group} to form, or for a rank of it that is held, in order of arrival. Owned by the group, on its
- * thread. A guest who names no rank gets the lowest one that nobody named, when all have come. In an elastic group
- * {@link Elastic} says who gets which.
+ * The joins that wait for a {@link Group} to form, or for a held rank of it, in order of arrival. Owned by the group,
+ * on its thread. A join that names no rank gets the lowest one that no other names, when all have come. In an elastic
+ * group {@link Elastic} assigns the ranks.
  */
 final class JoinQueue {
 
   /** One waiting join. Compared by identity: each is a call of its own. */
-  static final class Guest {
+  static final class PendingJoin {
     private final JoinRequest request;
     private final long sinceMillis;
     private final long signsCountFromMillis;
     private final long deadlineMillis;
     private final BiConsumer<JoinReply, RegattaException> done;
-    /** Where it waits. */
+    /** The queue in which it waits. */
     private JoinQueue joinQueue;
 
-    private Guest(JoinRequest request, long sinceMillis, long signsCountFromMillis, long deadlineMillis,
+    private PendingJoin(JoinRequest request, long sinceMillis, long signsCountFromMillis, long deadlineMillis,
         BiConsumer<JoinReply, RegattaException> done) {
       this.request = request;
       this.sinceMillis = sinceMillis;
@@ -52,7 +52,7 @@ final class JoinQueue {
       return request;
     }
 
-    /** Whether a holder has given a sign of life since this guest came: then the guest is not its next life. */
+    /** Returns true if a holder has sent a heartbeat since this join came: then the join is not its next life. */
     boolean hears(GroupMember holder) {
       return holder.heardAfter(signsCountFromMillis);
     }
@@ -61,20 +61,20 @@ final class JoinQueue {
       return done;
     }
 
-    /** It waits no longer, wherever it did; false if it did not any more. */
+    /** Ends its wait, in whichever queue; false if it did not wait any more. */
     boolean withdraw() {
-      return joinQueue.guests.remove(this);
+      return joinQueue.joins.remove(this);
     }
   }
 
   private final String group;
   private final int worldSize;
   private final long staleMillis;
-  private final Set<Guest> guests = new LinkedHashSet<>();
+  private final Set<PendingJoin> joins = new LinkedHashSet<>();
 
   /**
-   * @param staleMillis a sign of life that comes within this time of a guest may have been sent before it: whoever sent
-   *     it can be dead
+   * @param staleMillis a heartbeat that arrives within this time after a join may have been sent before it: its sender
+   *     can be dead
    */
   JoinQueue(String group, int worldSize, long staleMillis) {
     this.group = group;
@@ -83,142 +83,142 @@ final class JoinQueue {
   }
 
   int size() {
-    return guests.size();
+    return joins.size();
   }
 
-  /** A member that comes again keeps its rank, whatever a newcomer wants who came before. */
-  Guest enter(JoinRequest request, long now, long deadlineMillis, BiConsumer<JoinReply, RegattaException> done) {
-    for (Guest guest : guests) {
-      if (request.getIncarnation() == 0 && request.getRank() >= 0 && guest.request.getRank() == request.getRank()) {
+  /** Adds a join. A member that comes again keeps its rank, even if an earlier newcomer wants it. */
+  PendingJoin enter(JoinRequest request, long now, long deadlineMillis, BiConsumer<JoinReply, RegattaException> done) {
+    for (PendingJoin join : joins) {
+      if (request.getIncarnation() == 0 && request.getRank() >= 0 && join.request.getRank() == request.getRank()) {
         throw new Conflict("rank " + request.getRank() + " of group " + group + " is held by "
-            + guest.request.getMember() + (guest.request.getEndpoint().isEmpty() ? "" : " at "
-            + guest.request.getEndpoint()) + ", which joined " + GroupMember.seconds(now - guest.sinceMillis)
+            + join.request.getMember() + (join.request.getEndpoint().isEmpty() ? "" : " at "
+            + join.request.getEndpoint()) + ", which joined " + GroupMember.seconds(now - join.sinceMillis)
             + " ago; take another rank");
       }
     }
-    Guest guest = new Guest(request, now, now + staleMillis, deadlineMillis, done);
-    takeOver(guest);
-    return guest;
+    PendingJoin join = new PendingJoin(request, now, now + staleMillis, deadlineMillis, done);
+    takeOver(join);
+    return join;
   }
 
-  /** Takes in a guest that waits nowhere else any more. */
-  void takeOver(Guest guest) {
-    guest.joinQueue = this;
-    guests.add(guest);
+  /** Adds a join that has been withdrawn from its queue. */
+  void takeOver(PendingJoin join) {
+    join.joinQueue = this;
+    joins.add(join);
   }
 
-  /** Whether a member of this incarnation waits here for the next generation. */
+  /** Returns true if a member of this incarnation waits here for the next generation. */
   boolean holds(long incarnation) {
-    return guests.stream().anyMatch(guest -> guest.request.getIncarnation() == incarnation);
+    return joins.stream().anyMatch(join -> join.request.getIncarnation() == incarnation);
   }
 
-  List<Guest> guests() {
-    return List.copyOf(guests);
+  List<PendingJoin> joins() {
+    return List.copyOf(joins);
   }
 
-  /** When the last guest came who is here; 0 if nobody is. */
+  /** Returns the arrival time of the last join; 0 if there is none. */
   long lastCameMillis() {
-    return guests.stream().mapToLong(guest -> guest.sinceMillis).max().orElse(0);
+    return joins.stream().mapToLong(join -> join.sinceMillis).max().orElse(0);
   }
 
-  /** All guests in the order in which they came; the join queue is empty afterwards. */
-  List<Guest> takeAll() {
-    List<Guest> all = guests();
-    guests.clear();
+  /** Removes and returns all joins in the order of their arrival. */
+  List<PendingJoin> takeAll() {
+    List<PendingJoin> all = joins();
+    joins.clear();
     return all;
   }
 
-  /** Refuses an earlier call of the same member, or newcomer: it cannot know that its connection broke. */
+  /** Refuses an earlier call of the same member, or newcomer, which cannot know that its connection broke. */
   void replace(JoinRequest by) {
     Cancelled reason = new Cancelled(by.getMember() + " has asked again to join group " + group
         + ", on another connection");
-    guests().stream().filter(guest -> guest.request.getIncarnation() == by.getIncarnation() && (by.getIncarnation() != 0
-        || !by.getEndpoint().isEmpty() && by.getEndpoint().equals(guest.request.getEndpoint())
-        && by.getMember().equals(guest.request.getMember()))).forEach(guest -> refuse(guest, reason));
+    joins().stream().filter(join -> join.request.getIncarnation() == by.getIncarnation() && (by.getIncarnation() != 0
+        || !by.getEndpoint().isEmpty() && by.getEndpoint().equals(join.request.getEndpoint())
+        && by.getMember().equals(join.request.getMember()))).forEach(join -> refuse(join, reason));
   }
 
   /** Refuses the member of this incarnation, if it waits here. */
   void dismiss(long incarnation, RegattaException reason) {
-    guests().stream().filter(guest -> guest.request.getIncarnation() == incarnation).forEach(guest -> refuse(guest, reason));
+    joins().stream().filter(join -> join.request.getIncarnation() == incarnation).forEach(join -> refuse(join, reason));
   }
 
-  void refuse(Guest guest, RegattaException reason) {
-    if (guests.remove(guest)) {
-      guest.done.accept(null, reason);
+  void refuse(PendingJoin join, RegattaException reason) {
+    if (joins.remove(join)) {
+      join.done.accept(null, reason);
     }
   }
 
-  /** All guests by rank, as many as the world size; the join queue is empty afterwards. */
-  List<Guest> seatAll() {
-    Guest[] byRank = new Guest[worldSize];
-    guests.stream().filter(g -> g.request.getRank() >= 0).forEach(g -> byRank[g.request.getRank()] = g);
-    Iterator<Guest> any = guests.stream().filter(g -> g.request.getRank() < 0).toList().iterator();
+  /** Removes and returns all joins by rank, as many as the world size. */
+  List<PendingJoin> seatAll() {
+    PendingJoin[] byRank = new PendingJoin[worldSize];
+    joins.stream().filter(g -> g.request.getRank() >= 0).forEach(g -> byRank[g.request.getRank()] = g);
+    Iterator<PendingJoin> any = joins.stream().filter(g -> g.request.getRank() < 0).toList().iterator();
     for (int rank = 0; rank < worldSize; rank++) {
       if (byRank[rank] == null) {
         byRank[rank] = any.next();
       }
     }
-    guests.clear();
+    joins.clear();
     return List.of(byRank);
   }
 
-  /** The state of a group that is not elastic and has not formed, for who has waited in vain. */
+  /** Returns the state of a group that is not elastic and has not formed, for a join that timed out. */
   String state() {
-    return "only " + guests.size() + " of " + worldSize + " members of group " + group + " have come, " + missing()
+    return "only " + joins.size() + " of " + worldSize + " members of group " + group + " have come, " + missing()
         + ". Start the missing ones, or wait longer: --ready-timeout, or node.ready_timeout_seconds";
   }
 
   /**
    * Fails the joins whose time is over; the others wait on.
    *
-   * @param waitsOn of whom that is not so
-   * @param state why they still waited, and what to do
+   * @param waitsOn joins that wait on after their timeout
+   * @param state the reason for which they still waited, and what to do
    */
-  void expire(long now, Predicate<Guest> waitsOn, Supplier<String> state) {
-    List<Guest> late = guests.stream().filter(g -> now >= g.deadlineMillis && !waitsOn.test(g)).toList();
+  void expire(long now, Predicate<PendingJoin> waitsOn, Supplier<String> state) {
+    List<PendingJoin> late = joins.stream().filter(g -> now >= g.deadlineMillis && !waitsOn.test(g)).toList();
     if (late.isEmpty()) {
       return;
     }
     String why = state.get();
-    late.forEach(guests::remove);
-    for (Guest guest : late) {
-      guest.done.accept(null, new PeerLost("join timed out after "
-          + GroupMember.seconds(now - guest.sinceMillis) + ": " + why));
+    late.forEach(joins::remove);
+    for (PendingJoin join : late) {
+      join.done.accept(null, new PeerLost("join timed out after "
+          + GroupMember.seconds(now - join.sinceMillis) + ": " + why));
     }
   }
 
   private String missing() {
     String unclaimed = unclaimedRanks().stream().map(String::valueOf).collect(Collectors.joining(", "));
-    int anyRank = (int) guests.stream().filter(g -> g.request.getRank() < 0).count();
+    int anyRank = (int) joins.stream().filter(g -> g.request.getRank() < 0).count();
     return anyRank == 0 ? "missing ranks: " + unclaimed
-        : (worldSize - guests.size()) + " are missing, out of ranks " + unclaimed;
+        : (worldSize - joins.size()) + " are missing, out of ranks " + unclaimed;
   }
 
-  /** Whether somebody here would take this rank. */
+  /** Returns true if some join here would take this rank. */
   boolean isWanted(int rank) {
-    return guests.stream().anyMatch(g -> g.request.getRank() == rank || g.request.getRank() < 0);
+    return joins.stream().anyMatch(g -> g.request.getRank() == rank || g.request.getRank() < 0);
   }
 
-  /** Those below the largest world size that nobody here has asked for. */
+  /** Returns the ranks below the largest world size that no join here has asked for. */
   Set<Integer> unclaimedRanks() {
     Set<Integer> ranks = IntStream.range(0, worldSize).boxed().collect(Collectors.toCollection(TreeSet::new));
-    guests.forEach(g -> ranks.remove(g.request.getRank()));
+    joins.forEach(g -> ranks.remove(g.request.getRank()));
     return ranks;
   }
 
   void close(RegattaException reason) {
-    List<Guest> all = List.copyOf(guests);
-    guests.clear();
+    List<PendingJoin> all = List.copyOf(joins);
+    joins.clear();
     all.forEach(g -> g.done.accept(null, reason));
   }
 
   /**
-   * The join that waits, if anybody does.
+   * Returns the waiting joins as one open gather, if there are any.
    *
    * @param absent the ranks that it waits for
    */
   List<OpenGather> open(Collection<Integer> absent) {
-    if (guests.isEmpty()) {
+    if (joins.isEmpty()) {
       return List.of();
     }
     OpenGather.Builder join = OpenGather.newBuilder().setGroup(group);
@@ -230,11 +230,11 @@ final class JoinQueue {
     return waits(absent.stream().map(r -> new Wait.Peer("rank " + r, -1, 0)).toList());
   }
 
-  /** The joins that wait here, for these. */
+  /** Returns the waiting joins, with the peers that they wait for. */
   List<Wait> waits(List<Wait.Peer> missing) {
     List<Wait> waits = new ArrayList<>();
-    for (Guest guest : guests) {
-      waits.add(new Wait(guest.request.getMember(), "join", "group " + group, guest.sinceMillis, missing));
+    for (PendingJoin join : joins) {
+      waits.add(new Wait(join.request.getMember(), "join", "group " + group, join.sinceMillis, missing));
     }
     return waits;
   }

@@ -52,8 +52,8 @@ public record RendezvousConfig(
   public enum Lifetime { JOB, ENDLESS }
 
   /**
-   * What one rendezvous holds at most. A request beyond a limit fails with {@code Overloaded} (where waiting cannot
-   * help, with {@code InvalidInput}), names the limit, and changes nothing.
+   * Limits of one rendezvous. A request beyond a limit fails with {@code Overloaded} (or with {@code InvalidInput} if
+   * waiting cannot help), names the limit, and changes nothing.
    */
   @RecordBuilder
   public record Limits(

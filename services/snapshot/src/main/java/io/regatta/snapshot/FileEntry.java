@@ -16,7 +16,7 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * A file as the manifest knows it.
+ * A file's entry in the manifest.
  *
  * @param file name within the directory
  * @param sha256 of all its bytes, hex
@@ -34,15 +34,15 @@ public record FileEntry(String file, long bytes, String sha256) {
   }
 
   /**
-   * The same of tensors, which must be those that were written: the writer has left checksums of what it was given.
+   * Returns the entry of a file of tensors, after a check against the checksums that the writer has recorded.
    *
-   * @throws InvalidInput if the disk gives back something else
+   * @throws InvalidInput if the disk returns other bytes
    */
   public static FileEntry ofTensors(Path path, String name) throws IOException {
     return ofTensors(FileChannel.open(path), path, name);
   }
 
-  /** The same of a file in this directory. */
+  /** Returns the entry of a file of tensors in this directory, after the same check. */
   static FileEntry ofTensors(ConfinedDirectory dir, String name) throws IOException {
     return ofTensors(dir.open(name), dir.pathOf(name), name);
   }
@@ -51,19 +51,19 @@ public record FileEntry(String file, long bytes, String sha256) {
     try (SafetensorsFile tensors = SafetensorsFile.of(path, file)) {
       List<String> damaged = tensors.damagedTensors();
       if (!damaged.isEmpty()) {
-        throw new InvalidInput(path + " is not what was written, in tensors " + damaged + ": look after the disk, or write to "
+        throw new InvalidInput(path + " is not what was written, in tensors " + damaged + ": check the disk, or write to "
             + "another one");
       }
       return new FileEntry(name, file.size(), sha256(file));
     }
   }
 
-  /** Returns the file that a server says it has written. */
+  /** Returns the entry of a file that a server reports as written. */
   public static FileEntry of(SavedReply reply) {
     return new FileEntry(reply.getFile(), reply.getBytes(), reply.getSha256());
   }
 
-  /** What a file that has been written is now: reads all of it. */
+  /** Returns the entry of a file as it is now: reads all of it. */
   public static FileEntry of(Path path, String name) throws IOException {
     try (FileChannel file = FileChannel.open(path)) {
       return new FileEntry(name, file.size(), sha256(file));
@@ -71,8 +71,8 @@ public record FileEntry(String file, long bytes, String sha256) {
   }
 
   /**
-   * Why the file in this directory is not what the manifest says, in words that name the file and, if possible, the
-   * tensor; null if it is.
+   * Returns how the file in this directory differs from the manifest, naming the file and, if possible, the tensor;
+   * null if it does not.
    */
   public String damage(ConfinedDirectory dir) throws IOException {
     Path path = dir.pathOf(file);

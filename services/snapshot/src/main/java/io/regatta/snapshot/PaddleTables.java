@@ -15,11 +15,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The sparse tables that PaddlePaddle 2.0 and 2.1 save as text: {@code DIR/VAR_txt/VAR.blockI.txt}, one for each server, and
- * beside it {@code VAR.blockI.meta}. A line is {@code id TAB v0,v1,...,} or, from 2.1 on, {@code id TAB count TAB unseen days TAB
- * is_entry TAB v0,...,}. Values beyond the first {@code dim} are what Paddle's optimizer kept, and are left out, as are rows
- * that it had not admitted (is_entry 0). All blocks are read, whatever the number of servers was: Paddle's own loading reads one
- * block per server. Owned by one thread, which reads.
+ * The sparse tables that PaddlePaddle 2.0 and 2.1 save as text: {@code DIR/VAR_txt/VAR.blockI.txt}, one for each
+ * server, and beside it {@code VAR.blockI.meta}. A line is {@code id TAB v0,v1,...,} or, from 2.1 on,
+ * {@code id TAB count TAB unseen days TAB is_entry TAB v0,...,}. Values beyond the first {@code dim} are the state of
+ * Paddle's optimizer and are skipped, as are rows that it had not admitted (is_entry 0). All blocks are read, for any
+ * number of servers: Paddle's own loading reads one block per server. Owned by one thread, which reads.
  */
 public final class PaddleTables {
 
@@ -33,7 +33,7 @@ public final class PaddleTables {
     this.dir = dir;
   }
 
-  /** Whether a directory holds such tables. */
+  /** Returns true if a directory holds such tables. */
   public static boolean isThere(Path dir) throws IOException {
     return isThere(ConfinedDirectory.of(dir));
   }
@@ -46,7 +46,10 @@ public final class PaddleTables {
     return new PaddleTables(dir);
   }
 
-  /** Variables that are here. One whose directory is a link is among them, so that it is refused, not left out. */
+  /**
+   * Returns the variables that are here. One whose directory is a link is among them, so that it is refused rather than
+   * skipped.
+   */
   List<String> names() throws IOException {
     List<String> names = new ArrayList<>();
     try {
@@ -63,10 +66,10 @@ public final class PaddleTables {
   }
 
   /**
-   * The values of all rows of a variable.
+   * Reads the values of all rows of a variable.
    *
    * @param to takes ids and {@code dim} values for each
-   * @throws InvalidInput naming file and line of what cannot be read
+   * @throws InvalidInput naming file and line of the unreadable text
    */
   void values(String name, int dim, SnapshotReader.RowTaker to) throws IOException {
     ConfinedDirectory tables = dir.in(name + TXT);
@@ -156,7 +159,7 @@ public final class PaddleTables {
     } catch (NumberFormatException e) {
       throw new InvalidInput(meta + ", line " + number + ": expected " + COUNT + " and a number of rows, found '"
           + PeerText.of(line)
-          + "'; save the table again, or mend the line", e);
+          + "'; save the table again, or correct the line", e);
     }
   }
 }

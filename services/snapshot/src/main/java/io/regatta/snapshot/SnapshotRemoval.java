@@ -20,38 +20,41 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes snapshots, and what killed processes have left of them, so that none is ever there by half. Stateless; blocks on
- * files.
+ * The removal of snapshots, and of the remains of killed processes, so that a snapshot is never visible in part.
+ * Stateless; blocks on files.
  */
 public final class SnapshotRemoval {
 
   private static final Logger LOG = LoggerFactory.getLogger(SnapshotRemoval.class);
   private static final PeerLog REMOVALS = PeerLog.ofEvents(LOG);
   private static final String REMOVED = "removed";
-  /** Behind the name of a snapshot's directory, or a model's file, that somebody has begun, or is removing: who, a run's rank, say. */
+  /**
+   * Suffix of a snapshot's directory, or a model's file, that a writer has begun, or is removing, with the writer: e.g.
+   * a run's rank.
+   */
   static final String WRITER = "\\.(new|(?:(?<run>[0-9a-f]{16})-)?(?:" + REMOVED + "|rank\\d+(?:--?\\d+)?))\\.part";
   private static final Pattern BEGUN = Pattern.compile(".+" + WRITER);
-  /** What somebody is writing changes within this time. */
+  /** Time within which a file that is being written changes. */
   private static final Duration WRITTEN_WITHIN = Duration.ofHours(1);
 
   private SnapshotRemoval() {}
 
   /**
-   * Removes what writers that were killed have left in a directory, under whatever name: what a life of this run before this one
-   * began, at once; of others what has not changed for an hour, for they may be alive. So with what was replaced, where that by
-   * which it was is there.
+   * Removes the remains of killed writers in a directory, under any name. Remains of an earlier life of this run are
+   * removed at once; remains of others after an hour without a change, since their writers may be alive. A replaced
+   * snapshot is removed likewise, once its replacement is there.
    *
-   * @param run that goes on, and writes nothing yet; empty: none does
+   * @param run that resumes, and writes nothing yet; empty: none does
    */
   public static void left(Path root, String run) throws IOException {
     try (Stream<Path> entries = Files.list(root)) {
       for (Path entry : entries.toList()) {
         Matcher begun = BEGUN.matcher(entry.getFileName().toString());
         if (begun.matches() && (run.equals(begun.group("run")) || isOld(entry))) {
-          REMOVALS.info("{} is removed: whoever began it has ended", entry);
+          REMOVALS.info("{} is removed: its writer has ended", entry);
           delete(entry);
         } else if (isReplaced(entry) && isOld(entry)) {
-          REMOVALS.info("{} is removed: whoever put another in its place has ended", entry);
+          REMOVALS.info("{} is removed: the writer that replaced it has ended", entry);
           remove(entry, "");
         }
       }
@@ -62,7 +65,7 @@ public final class SnapshotRemoval {
     }
   }
 
-  /** A snapshot, and that which was put in its place is there: whoever did so was killed before removing it. */
+  /** Returns true for a snapshot whose replacement is there: the writer was killed before removing it. */
   private static boolean isReplaced(Path dir) {
     Path by = replacedBy(dir);
     return by != null && isWhole(dir) && isWhole(by);
@@ -72,14 +75,17 @@ public final class SnapshotRemoval {
     return Files.exists(dir.resolve(ManifestFile.NAME));
   }
 
-  /** The directory by which one was replaced, going by its name, or is to be; null: this is none that was. */
+  /**
+   * Returns the directory that has replaced, or is to replace, a directory of this name; null: the name is none of a
+   * replaced one.
+   */
   static Path replacedBy(Path dir) {
     String name = dir.getFileName().toString();
     return name.endsWith(SnapshotDirectory.REPLACED)
         ? dir.resolveSibling(name.substring(0, name.length() - SnapshotDirectory.REPLACED.length())) : null;
   }
 
-  /** Neither it nor what is in it has changed for long. */
+  /** Returns true if neither it nor its content has changed for long. */
   private static boolean isOld(Path begun) throws IOException {
     Instant since = Instant.ofEpochMilli(SystemClock.get().epochMillis()).minus(WRITTEN_WITHIN);
     try (Stream<Path> all = Files.walk(begun)) {
@@ -97,10 +103,10 @@ public final class SnapshotRemoval {
   }
 
   /**
-   * Removes a snapshot, if it is there. First it loses its name: what is half removed is none, and whoever is killed on the way
-   * leaves a {@code .part}, see {@link #left}.
+   * Removes a snapshot, if it is there. First it loses its name: a half removed directory is no snapshot, and a process
+   * killed on the way leaves a {@code .part}, see {@link #left}.
    *
-   * @param run that removes it, whose next life goes on with that at once; empty: none does
+   * @param run that removes it, whose next life continues with that at once; empty: none does
    */
   static void remove(Path snapshot, String run) throws IOException {
     Path part = SnapshotDirectory.of(snapshot, run.isEmpty() ? REMOVED : run + "-" + REMOVED).part();
@@ -108,12 +114,12 @@ public final class SnapshotRemoval {
     try {
       Files.move(snapshot, part, StandardCopyOption.ATOMIC_MOVE);
     } catch (NoSuchFileException e) {
-      return; // somebody else has
+      return; // another process has
     }
     delete(part);
   }
 
-  /** Others may be removing or still writing there: what has gone meanwhile is gone. */
+  /** Deletes a directory. Others may be removing or still writing there: missing files are no error. */
   static void delete(Path dir) throws IOException {
     Files.walkFileTree(dir, new SimpleFileVisitor<>() {
       @Override

@@ -33,8 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The snapshots in a directory: which are there, in which order, which one is the last, and which are no longer kept; what a
- * delta is relative to knows {@link SnapshotChain}. One that is being made is none; see {@link SnapshotDirectory}. Stateless;
+ * The snapshots in a directory: their list and order, the last one, and the ones no longer kept; {@link SnapshotChain}
+ * knows the parents of deltas. A directory that is being made is no snapshot; see {@link SnapshotDirectory}. Stateless;
  * blocks on files.
  */
 public final class Snapshots {
@@ -42,7 +42,9 @@ public final class Snapshots {
   private static final Logger LOG = LoggerFactory.getLogger(Snapshots.class);
   private static final PeerLog LEFT_OUT = PeerLog.ofEvents(LOG);
   private static final PeerLog USELESS = PeerLog.ofEvents(LOG);
-  /** Files that every snapshot, and every model, has one of; {@link ShardFileWriter#name} and {@link ModelFiles#DENSE}. */
+  /**
+   * Files of which every snapshot, and every model, has one; {@link ShardFileWriter#name} and {@link ModelFiles#DENSE}.
+   */
   private static final Pattern NEVER_ALONE = Pattern.compile("shard-\\d{5,}-of-\\d{5,}\\.safetensors|"
       + Pattern.quote(ModelFiles.DENSE));
 
@@ -52,20 +54,21 @@ public final class Snapshots {
    * A snapshot among others.
    *
    * @param checksum of its manifest
-   * @param resumable false if it does not say how far its trainers were: in version 1, geo counted steps and exchanges in one number
+   * @param resumable false if it does not show its trainers' progress: in version 1, geo counted steps and exchanges in
+   *     one number
    */
   public record Found(ConfinedDirectory directory, Manifest manifest, String checksum, boolean resumable) {
 
-    /** Runs in the order in which they began, of each the snapshots in that of their moments. */
+    /** Order by runs as they began, and within a run by moments. */
     private static final Comparator<Found> ORDER = Comparator.comparing((Found f) -> f.manifest().run())
         .thenComparing(Found::manifest, Manifest.MOMENTS);
 
-    /** The one in a directory; refused as {@link Manifest#read} does. */
+    /** Returns the snapshot in a directory; refused as {@link Manifest#read} does. */
     public static Found in(Path dir) {
       return in(ConfinedDirectory.of(dir));
     }
 
-    /** The same of one that may be named by a peer, or by another snapshot. */
+    /** Returns the snapshot in a directory that a peer, or another snapshot, may have named. */
     static Found in(ConfinedDirectory dir) {
       JsonObject json = ManifestFile.read(dir);
       Manifest manifest = Manifest.of(dir.path(), json);
@@ -79,14 +82,14 @@ public final class Snapshots {
     }
   }
 
-  /** Whether a directory is a whole snapshot. */
+  /** Returns true if a directory is a whole snapshot. */
   public static boolean isSnapshot(Path dir) {
     return Files.exists(dir.resolve(ManifestFile.NAME)) && Manifest.is(ManifestFile.read(dir));
   }
 
   /**
-   * The whole snapshots in a directory, runs in the order in which they began, of each in the order of steps; none if it is not
-   * there. Damaged ones are warned of.
+   * Returns the whole snapshots in a directory, runs in the order in which they began, each run's in the order of
+   * steps; none if the directory does not exist. A warning names damaged ones.
    */
   public static List<Found> list(Path root) throws IOException {
     return list(root, Snapshots::leftOut);
@@ -97,9 +100,10 @@ public final class Snapshots {
   }
 
   /**
-   * The same.
+   * Returns the whole snapshots in a directory, in that order.
    *
-   * @param skipped is told of those that cannot be read, and are left out. One that is being removed is not worth a word
+   * @param skipped receives a text for each snapshot that cannot be read, and is skipped. One that is being removed is
+   *     not reported
    */
   public static List<Found> list(Path root, Consumer<String> skipped) throws IOException {
     List<Found> all = new ArrayList<>();
@@ -119,8 +123,9 @@ public final class Snapshots {
   }
 
   /**
-   * The directories with a manifest, or with files that a manifest should be beside: this one, and all within it but for those that
-   * are being made, in the order of their names. They may be damaged, and a manifest may be something else's.
+   * Returns the directories with a manifest, or with files that a manifest should accompany: this one, and all within
+   * it, in the order of their names. Directories that are being made do not count. The directories may be damaged, and
+   * a manifest may be of another kind.
    */
   public static List<Path> all(Path root) throws IOException {
     List<Path> all = new ArrayList<>();
@@ -147,7 +152,8 @@ public final class Snapshots {
 
       @Override
       public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
-        if (e instanceof NoSuchFileException || e instanceof FileSystemLoopException) { // it has just gone, or has been visited
+        // it has just gone, or has been visited
+        if (e instanceof NoSuchFileException || e instanceof FileSystemLoopException) {
           return FileVisitResult.CONTINUE;
         }
         throw e;
@@ -157,7 +163,7 @@ public final class Snapshots {
     return all;
   }
 
-  /** The snapshot of that name, if a whole one is there. */
+  /** Returns the snapshot of that name, if a whole one is there. */
   public static Optional<Found> find(Path dir) {
     return find(dir, Snapshots::leftOut);
   }
@@ -174,7 +180,7 @@ public final class Snapshots {
   }
 
   /**
-   * Of the run that began last, the one with the most steps.
+   * Returns the snapshot with the most steps of the run that began last.
    *
    * @throws InvalidInput if one cannot be read, which may be that one
    */
@@ -191,9 +197,9 @@ public final class Snapshots {
   }
 
   /**
-   * The snapshot that a user names: the directory itself, or the {@link #latest} of those in it.
+   * Returns the snapshot that a user names: the directory itself, or the {@link #latest} of those in it.
    *
-   * @param key what it is named by, for messages: {@code resume}, {@code --snapshot}
+   * @param key by which it is named, for messages: {@code resume}, {@code --snapshot}
    * @return by its absolute path
    * @throws InvalidInput if it is none, and holds none, or it is not known which one is the last
    */
@@ -213,8 +219,8 @@ public final class Snapshots {
   }
 
   /**
-   * The whole snapshots in a directory, and in the directories in it (one for the job of each day, say, which may hold its model,
-   * too): of the run that began last the one with the most steps first.
+   * Returns the whole snapshots in a directory, and in the directories in it (e.g. one for the job of each day, which
+   * may hold its model, too). The one with the most steps of the run that began last comes first.
    *
    * @param skipped see {@link #list(Path, Consumer)}
    */
@@ -236,7 +242,7 @@ public final class Snapshots {
     return all;
   }
 
-  /** Of a directory that may be no business of ours: {@code lost+found}, say. */
+  /** Returns the snapshots of a directory that may have another purpose, e.g. {@code lost+found}. */
   private static List<Found> listOther(Path dir, Consumer<String> skipped) {
     try {
       return list(dir, skipped);
@@ -246,21 +252,27 @@ public final class Snapshots {
     }
   }
 
-  /** Whoever was putting another in its place died in between: it is still what there is of its name. */
+  /**
+   * Returns true if a snapshot's replacement is missing, because its writer died: it is still the snapshot of its name.
+   */
   private static boolean isLeftAlone(Path dir) {
     Path by = SnapshotRemoval.replacedBy(dir);
     return by != null && !Files.exists(by);
   }
 
-  /** A volume of Kubernetes has its state a second time, in directories that begin with two dots. */
+  /**
+   * Returns true if a directory is being made. A volume of Kubernetes has its state a second time, in directories that
+   * begin with two dots.
+   */
   private static boolean isBeingMade(Path dir) {
     String name = dir.getFileName().toString();
     return name.startsWith("..") || name.endsWith(SnapshotDirectory.PART) || name.endsWith(SnapshotDirectory.REPLACED);
   }
 
   /**
-   * Of a run's snapshots, removes all but the last {@code keep} of each kind, where deltas count with bases, and those that these
-   * are relative to; the oldest first. One behind a pass stands for one that was taken after the pass's last step, too.
+   * Removes a run's snapshots except the last {@code keep} of each kind, the oldest first. Deltas count with bases, and
+   * snapshots that kept deltas are relative to stay. A snapshot after a pass also stands for one that was taken after
+   * the pass's last step.
    */
   public static void retain(Path root, String run, int keep) throws IOException {
     List<Found> all = list(root).stream().filter(f -> f.manifest().run().equals(run)).toList();
@@ -273,8 +285,8 @@ public final class Snapshots {
       needed.add(kept.dir());
       try {
         SnapshotChain.of(kept.dir()).forEach(f -> needed.add(f.dir()));
-      } catch (InvalidInput e) { // nothing that is still there helps it
-        USELESS.warn("{} is of no use any more: {}", kept.dir(), e.getMessage());
+      } catch (InvalidInput e) { // no remaining snapshot helps it
+        USELESS.warn("{} is not usable any more: {}", kept.dir(), e.getMessage());
       }
     }
     for (Found f : all) {
@@ -284,7 +296,7 @@ public final class Snapshots {
     }
   }
 
-  /** Whether the next one is of the same step, and behind the pass that this one was taken within. */
+  /** Returns true if the next one is of the same step, and after the pass that this one was taken within. */
   private static boolean isWithin(Manifest snapshot, Manifest next) {
     return snapshot.step() == next.step() && snapshot.pass() < next.pass();
   }

@@ -1,8 +1,8 @@
 package io.regatta.trainer;
 
 /**
- * What a call of {@link Worker#trainFromDataset} did. Times are wall clock of this replica's model thread, in seconds;
- * they add up to {@code seconds} but for the loop's own overhead.
+ * The result of one call of {@link Worker#trainFromDataset}. Times are wall clock of this replica's model thread, in
+ * seconds; they add up to {@code seconds} except for the loop's own overhead.
  *
  * @param steps batches trained
  * @param examples examples trained
@@ -10,20 +10,19 @@ package io.regatta.trainer;
  * @param loss mean training loss over all examples
  * @param readSeconds waiting for the reader and making arrays of its batches
  * @param pullSeconds waiting for parameters and rows
- * @param forwardSeconds forward pass (pulls inside it excluded); the engine may run it later, in backward's or push's
- *     time
+ * @param forwardSeconds forward pass without the pulls inside it; the engine may run it later, during backward or push
  * @param backwardSeconds backward pass
- * @param pushSeconds reading the gradients and handing them to the links; geo: local update and exchange
+ * @param pushSeconds reading the gradients and passing them to the links; geo: local update and exchange
  */
 public record TrainingReport(long steps, long examples, double seconds, double loss, double readSeconds,
     double pullSeconds, double forwardSeconds, double backwardSeconds, double pushSeconds) {
 
-  /** Nothing yet: what passes are added to. */
+  /** Returns the empty report, to which those of passes are added. */
   public static TrainingReport none() {
     return new TrainingReport(0, 0, 0, Double.NaN, 0, 0, 0, 0, 0);
   }
 
-  /** This and a later pass together. */
+  /** Returns the sum of this report and that of a later pass. */
   public TrainingReport plus(TrainingReport next) {
     double sum = (examples == 0 ? 0 : loss * examples) + (next.examples == 0 ? 0 : next.loss * next.examples);
     return new TrainingReport(steps + next.steps, examples + next.examples, seconds + next.seconds,
@@ -31,7 +30,7 @@ public record TrainingReport(long steps, long examples, double seconds, double l
         forwardSeconds + next.forwardSeconds, backwardSeconds + next.backwardSeconds, pushSeconds + next.pushSeconds);
   }
 
-  /** Where the time went, in one line: {@code time: read 3 %, pull 20 %, forward 30 %, ..., other 2 %}. */
+  /** Returns the shares of the time in one line: {@code time: read 3 %, pull 20 %, forward 30 %, ..., other 2 %}. */
   public String timeLine() {
     double percent = seconds > 0 ? 100 / seconds : 0;
     double other = seconds - readSeconds - pullSeconds - forwardSeconds - backwardSeconds - pushSeconds;
@@ -42,14 +41,15 @@ public record TrainingReport(long steps, long examples, double seconds, double l
   }
 
   /**
-   * What {@code read} of {@link #timeLine} is made of, in one line.
+   * Returns the shares of {@code read} of {@link #timeLine} in one line.
    *
-   * @param waitedSeconds of it that readers were waited for, which more or faster ones could save
+   * @param waitedSeconds time of it spent waiting for readers, which more or faster readers could save
    */
   public String readLine(double waitedSeconds) {
     double percent = seconds > 0 ? 100 / seconds : 0;
     return String.format(java.util.Locale.ROOT,
-        "of read, %.0f %% waited for readers (%.2f s of %.1f s), %.0f %% made arrays of their batches, behind the engine's step before",
+        "of read, %.0f %% waited for readers (%.2f s of %.1f s), %.0f %% made arrays of their batches after the engine's "
+            + "previous step",
         waitedSeconds * percent, waitedSeconds, seconds, Math.max(0, readSeconds - waitedSeconds) * percent);
   }
 
@@ -57,7 +57,9 @@ public record TrainingReport(long steps, long examples, double seconds, double l
     return seconds > 0 ? examples / seconds : 0;
   }
 
-  /** One line for people: {@code 400 steps, 51200 examples in 3.2 s (16000 examples/s): read 0.1 s, pull ...}. */
+  /**
+   * Returns one line for people: {@code 400 steps, 51200 examples in 3.2 s (16000 examples/s): read 0.1 s, pull ...}.
+   */
   public String sentence() {
     return String.format(java.util.Locale.ROOT,
         "%d steps, %d examples in %.1f s (%.0f examples/s), loss %.5f: read %.2f s, pull %.2f s, forward %.2f s, "

@@ -11,8 +11,8 @@ class TrainingReportTest {
   void theShareOfReadingIsToldInItsParts() {
     TrainingReport report = new TrainingReport(10, 1000, 50, 0.5, 13, 5, 10, 10, 10);
     assertThat(report.timeLine()).startsWith("time: read 26 %, pull 10 %");
-    assertThat(report.readLine(2)).isEqualTo("of read, 4 % waited for readers (2.00 s of 50.0 s), 22 % made arrays of their batches, "
-        + "behind the engine's step before");
+    assertThat(report.readLine(2)).isEqualTo("of read, 4 % waited for readers (2.00 s of 50.0 s), 22 % made arrays of their batches "
+        + "after the engine's previous step");
     assertThat(TrainingReport.none().readLine(0)).contains("0 % waited for readers");
   }
 }

@@ -18,14 +18,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Those of a stream's {@link SharedPayloads} that nobody copies: they lie in {@link SharedMemory} of the sender's, which its peer has
- * opened, and which is the sender's again when the peer says in the ring that it has read them. A sender that gives the stream up before
- * takes them back: what its peer has read since, it refuses. Owned by the stream's loop.
+ * The payloads of {@link SharedPayloads} that are lent instead of copied. They lie in {@link SharedMemory} of the
+ * sender, which its peer has opened. The memory is the sender's again when the peer notes in the ring that it has read
+ * them. A sender that abandons the stream before takes them back; its peer discards what it has read since. Owned by
+ * the stream's loop.
  */
 final class LentPayloads {
-  /** What is shorter is sooner copied than given back. */
+  /** Shortest payload to lend; copying a shorter one costs less than giving it back. */
   static final int MIN_BYTES = 128 << 10;
-  /** That one end may offer to the other on a stream; numbers begin with 1. */
+  /** Number of memories that one end may offer on a stream; they are numbered from 1. */
   private static final int MAX_MEMORIES = 16;
   private static final Logger LOG = LoggerFactory.getLogger(LentPayloads.class);
 
@@ -33,13 +34,13 @@ final class LentPayloads {
   private final SharedPayloads owner;
   /** Memory of this end, by number less 1. */
   private final List<SharedMemory> offered = new ArrayList<>();
-  /** Not read yet, in the order in which they were sent. */
+  /** Payloads that the peer has not read yet, in the order in which they were sent. */
   private final ArrayDeque<Promise<Void>> lent = new ArrayDeque<>();
   private long read;
   private boolean wanting;
   private boolean takenBack;
   private boolean ringing;
-  /** Memory of the peer's, by number; null: none that this end has opened. */
+  /** Memory of the peer, by number; null: this end has not opened it. */
   private final ByteBuffer[] opened = new ByteBuffer[MAX_MEMORIES + 1];
   private final BitSet opening = new BitSet();
 
@@ -49,10 +50,10 @@ final class LentPayloads {
   }
 
   /**
-   * Lends this frame's payload to the peer, if that has opened the memory it lies in; otherwise offers that.
+   * Lends this frame's payload to the peer if the peer has opened its memory; otherwise offers the memory.
    *
-   * @param ring that the peer has taken
-   * @return the frame that tells the peer, or null; {@link #whenRead} is of the last one
+   * @param ring that the peer has opened
+   * @return the frame for the peer, or null; {@link #whenRead} refers to the last one
    */
   TensorFrame lend(TensorFrame frame, SharedRing.Writer ring) {
     int bytes = frame.payload().remaining();
@@ -85,14 +86,14 @@ final class LentPayloads {
     }
   }
 
-  /** Completes when the peer has read what was lent last; fails when that is taken back before. */
+  /** Completes when the peer has read the payload that was lent last; fails if it is taken back before. */
   Future<Void> whenRead() {
     return lent.getLast().future();
   }
 
   /**
-   * Has the peer ring when it has read the next one: what it reads then may be long in coming, and may be for a call that the peer makes
-   * only when it has heard of the end of this one.
+   * Requests a ring signal from the peer once it has read the next payload. The peer may read a later one much later,
+   * or in a call that it makes only after it has learned of the end of this one.
    */
   void want(SharedRing.Writer ring) {
     wanting = false;
@@ -104,7 +105,7 @@ final class LentPayloads {
     }
   }
 
-  /** Looks what the peer has read. */
+  /** Notes which payloads the peer has read. */
   void notice(SharedRing.Writer ring) {
     if (lent.isEmpty()) {
       return;
@@ -116,12 +117,12 @@ final class LentPayloads {
     }
   }
 
-  /** Whether there is something that the peer has not read, as far as this end has noticed. */
+  /** Returns true if the peer has not read all lent payloads, as far as this end has noticed. */
   boolean isWaiting() {
     return !lent.isEmpty();
   }
 
-  /** All that is lent is this end's again, and nothing more will be lent. */
+  /** Takes back all lent payloads, and lends nothing more. */
   void takeBack(SharedRing.Writer ring, RegattaException why) {
     notice(ring);
     takenBack = true;
@@ -133,7 +134,7 @@ final class LentPayloads {
     }
   }
 
-  /** The peer offers memory of its own. */
+  /** Opens memory that the peer offers. */
   void offered(int number, String name, SharedRing.Reader ring) {
     if (number < 1 || number > MAX_MEMORIES || opening.get(number)) {
       throw new IllegalArgumentException("memory number " + number + " is offered, of 1 to " + MAX_MEMORIES + ", each once");
@@ -148,9 +149,9 @@ final class LentPayloads {
   }
 
   /**
-   * A payload that the peer has lent.
+   * Returns a payload that the peer has lent.
    *
-   * @throws IllegalArgumentException if there cannot be any
+   * @throws IllegalArgumentException if there is no such payload
    */
   ByteBuffer read(SharedPayload payload) {
     int number = payload.getMemory();
@@ -165,9 +166,9 @@ final class LentPayloads {
   }
 
   /**
-   * That payload has been read.
+   * Notes that the payload has been read.
    *
-   * @return false if the peer has taken it back meanwhile: what was read may be anything
+   * @return false if the peer has taken it back meanwhile: the bytes that were read are then undefined
    */
   boolean giveBack(SharedRing.Reader ring) {
     if (!ring.isLent()) {
@@ -175,7 +176,7 @@ final class LentPayloads {
     }
     if (ring.giveBack() && !ringing) {
       ringing = true;
-      stream.loop().execute(() -> { // behind the others that are read in this turn
+      stream.loop().execute(() -> { // after the others that are read in this turn
         ringing = false;
         stream.ring();
       });
@@ -183,12 +184,12 @@ final class LentPayloads {
     return true;
   }
 
-  /** Nothing more is read. */
+  /** Ends the reading side. */
   void close() {
     Arrays.fill(opened, null);
   }
 
-  /** Nothing more is sent. */
+  /** Ends the sending side. */
   void sent() {
     offered.clear();
   }

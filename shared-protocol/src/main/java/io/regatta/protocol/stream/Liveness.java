@@ -14,15 +14,15 @@ import io.vertx.core.http.HttpServer;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Asks the peer of one HTTP/2 connection for a sign of life (PING) again and again, and closes the connection when none
- * comes: waiting for an answer has no limit here, waiting for a peer that is frozen or cut off has. Owned by the context
- * that it was started on.
+ * The keep-alive of one HTTP/2 connection: sends the peer a PING periodically, and closes the connection if no answer
+ * comes. Waiting for an answer to a request has no limit here; waiting for a peer that is frozen or cut off has. Owned
+ * by the context that it was started on.
  */
 public final class Liveness {
   private static final Buffer PING = Buffer.buffer(new byte[8]);
-  /** Such a part of the limit is more than a loop that runs is late. */
+  /** Fraction of the limit; a running loop is never later than this. */
   private static final int LATE = 10;
-  /** So often an answer has its time again: a loop that is always late notices a silent peer, too. */
+  /** Number of times that an answer gets its time again: a loop that is always late notices a silent peer, too. */
   private static final int AGAIN = 3;
 
   private final Loop loop;
@@ -31,7 +31,7 @@ public final class Liveness {
   private final StreamOptions options;
   private final Timer timer;
   private boolean asked;
-  /** Of the answer that is awaited, or was last. */
+  /** Timer of the answer that is awaited, or was last. */
   private Timer limit = Timer.NONE;
   private PeerLost failure;
 
@@ -63,15 +63,15 @@ public final class Liveness {
     timer = options.pingIntervalMillis() == 0 ? Timer.NONE : loop.every(options.pingIntervalMillis(), this::ping);
   }
 
-  /** Why the connection was closed by this watch, or null if it was not. */
+  /** Returns the reason for which this watch has closed the connection, or null if it has not. */
   public PeerLost failure() {
     return failure;
   }
 
-  /** To be called when the connection is closed. */
+  /** Stops the watch; to be called when the connection is closed. */
   public void stop() {
     timer.cancel();
-    limit.cancel(); // nobody answers on a connection that is closed
+    limit.cancel(); // no answer comes on a closed connection
   }
 
   private void ping() {
@@ -99,8 +99,9 @@ public final class Liveness {
   }
 
   /**
-   * Ends the connection if no answer comes in time. A limit that is noticed late says that this process has stood still itself, and maybe
-   * the whole machine: the answer may lie unread, or be under way only now, and has the same time again.
+   * Ends the connection if no answer comes in time. A timer that fires late shows that this process, and maybe the
+   * whole machine, has stood still. Then the answer may lie unread, or be under way only now, and gets the same time
+   * again.
    */
   private void limit(Future<Buffer> pong, int again) {
     long limitNanos = TimeUnit.MILLISECONDS.toNanos(options.pingTimeoutMillis());
@@ -113,7 +114,7 @@ public final class Liveness {
         limit(pong, again - 1);
         return;
       }
-      failure = new PeerLost(peer + " has given no sign of life for " + options.pingTimeoutMillis()
+      failure = new PeerLost(peer + " has not answered for " + options.pingTimeoutMillis()
           + " ms: the process is frozen, or the network to it is cut");
       stop();
       DataLane.cut(connection);

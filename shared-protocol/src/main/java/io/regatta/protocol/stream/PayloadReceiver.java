@@ -11,15 +11,21 @@ import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.grpc.common.GrpcStatus;
 import java.nio.ByteBuffer;
 
-/** Takes what stands in frames about {@link SharedPayloads}, and gives the others on, with their payloads. Owned by the stream's context. */
+/**
+ * The receiver of frames on a stream with {@link SharedPayloads}: it handles offers of memory itself, and passes all
+ * other frames on with their payloads. Owned by the stream's context.
+ */
 final class PayloadReceiver implements FrameReceiver {
   private final HttpTensorStream stream;
   private final SharedPayloads memory;
   private final int maxMessageBytes;
   private FrameReceiver to;
-  /** The frame is not for the receiver. */
+  /** True if the frame is not for the next receiver. */
   private boolean ours;
-  /** The peer has taken back what it had lent: from now on only frames without payload count, which may say why. */
+  /**
+   * True once the peer has taken lent payloads back: from then on only frames without payload count, such as the
+   * reason.
+   */
   private boolean takenBack;
   private int read;
 
@@ -29,20 +35,20 @@ final class PayloadReceiver implements FrameReceiver {
     this.maxMessageBytes = maxMessageBytes;
   }
 
-  /** Who gets the next bytes' frames. */
+  /** Sets the receiver of the frames in the next bytes. */
   PayloadReceiver to(FrameReceiver next) {
     to = next;
     return this;
   }
 
-  /** Bytes that have been read from shared memory since the last call. */
+  /** Returns the number of bytes read from shared memory since the last call. */
   int takeRead() {
     int bytes = read;
     read = 0;
     return bytes;
   }
 
-  /** Whether a payload was not read to its end. */
+  /** Returns true if a payload was not read to its end. */
   boolean isTakenBack() {
     return takenBack;
   }

@@ -16,47 +16,49 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The payloads of a tensor stream between two processes of one machine, on a Unix domain socket, as far as they do not go over that:
- * in memory that both have mapped, one {@link SharedRing} for each direction. The sender copies a payload there, and its message
- * says where; the receiver is given it where it lies. What lies in memory that others can read is not even copied ({@link
- * LentPayloads}). A ring is made when the first payload is sent that is long enough for it,
- * and used from when the peer has it; until then, and where there can be none, payloads go over the socket. Both ends say by a
- * header of the request and of the answer that they can do this. Owned by the stream's loop.
+ * The payloads of a tensor stream that do not go over its Unix domain socket: two processes of one machine share them
+ * in memory that both have mapped. There is one {@link SharedRing} for each direction. The sender copies a payload to
+ * the ring, and its message says where; the receiver reads it there. A payload that lies in shared memory already is
+ * not copied at all ({@link LentPayloads}).
+ *
+ * <p>A ring is created when the first payload is sent that is long enough for it, and used once the peer has opened it.
+ * Until then, and if there can be no ring, payloads go over the socket. A header of the request and of the answer says
+ * that an end supports this. Owned by the stream's loop.
  */
 final class SharedPayloads {
-  /** Of request and answer: the end that sends it can read shared memory. */
+  /** Header of request and answer: the end that sends it can read shared memory. */
   static final String HEADER = "regatta-shared-memory";
   static final String HEADER_VALUE = "1";
   private static final Logger LOG = LoggerFactory.getLogger(SharedPayloads.class);
-  /** Some messages of the usual size, and little enough to stay in a processor's cache. */
+  /** Size of a ring: room for some messages of the usual size, and small enough for a processor's cache. */
   static final int CAPACITY = 4 << 20;
-  /** What is longer might have to wait for room that never comes. */
+  /** Longest payload in a ring; a longer one might wait for room forever. */
   private static final int MAX_BYTES = CAPACITY / 2;
-  /** What is shorter costs the socket little more than the message itself. */
+  /** Shortest payload in a ring; a shorter one costs the socket little more than its message. */
   private static final int MIN_BYTES = 32 << 10;
-  /** A peer that has another file system in memory never takes any. */
+  /** Time after which a ring is removed that the peer has not opened: with another file system it never does. */
   private static final long UNTAKEN_MILLIS = 10_000;
   private static final AtomicBoolean SAID = new AtomicBoolean();
 
   private final HttpTensorStream stream;
   private final LentPayloads lent;
-  /** Of this end. */
+  /** True if this end can use shared memory on this connection. */
   private final boolean allowed;
   private final int chunkBytes;
   private boolean peerAllows;
-  /** Null until it has been made. */
+  /** Null until it has been created. */
   private SharedRing.Writer out;
   /** Null until it has been taken. */
   private SharedRing.Reader in;
   private boolean offered;
-  /** The peer has it. */
+  /** True if the peer has opened the ring of this end. */
   private boolean taken;
   private boolean waiting;
-  /** Will be told when the peer rings. */
+  /** True while this end waits for the peer's ring signal. */
   private boolean listening;
-  /** The peer has offered some. */
+  /** True once the peer has offered a ring. */
   private boolean taking;
-  /** Also looked at where memory is made. */
+  /** Also read by the threads that create memory. */
   private volatile boolean over;
 
   SharedPayloads(HttpTensorStream stream, boolean isUnix, StreamOptions options) {
@@ -66,23 +68,25 @@ final class SharedPayloads {
     chunkBytes = Math.min(options.chunkBytes(), MAX_BYTES);
   }
 
-  /** Whether this end can do it, on this connection. */
+  /** Returns true if this end can use shared memory on this connection. */
   boolean isAllowed() {
     return allowed;
   }
 
-  /** What the peer has said. */
+  /** Takes over the peer's header. */
   void peer(String header) {
     peerAllows = HEADER_VALUE.equals(header);
   }
 
-  /** Whether the peer has memory that this end writes to. */
+  /** Returns true if the peer has opened the ring to which this end writes. */
   boolean isTaken() {
     taken |= out != null && out.isTaken();
     return taken && out != null;
   }
 
-  /** Whether the sender should wait: there is no room for a chunk; it is told when there is. */
+  /**
+   * Returns true if the sender must wait, because there is no room for a chunk; the stream is notified once there is.
+   */
   boolean isFull() {
     boolean full = isTaken() && !out.hasRoom(chunkBytes);
     if (full && !waiting) {
@@ -92,7 +96,7 @@ final class SharedPayloads {
     return full;
   }
 
-  /** Wants to know when the peer rings. */
+  /** Listens for the peer's ring signal. */
   void listen() {
     if (!listening) {
       listening = true;
@@ -115,14 +119,14 @@ final class SharedPayloads {
     return over;
   }
 
-  /** Looks what of that which has been lent the peer has read. */
+  /** Notes which lent payloads the peer has read. */
   void noticeRead() {
     if (out != null) {
       lent.notice(out);
     }
   }
 
-  /** All that has been lent is this end's again; what the peer has not read yet it must not use. */
+  /** Takes back all lent payloads; the peer must not use those that it has not read yet. */
   void takeBack() {
     if (out != null) {
       lent.takeBack(out, stream.failure() != null ? stream.failure()
@@ -131,13 +135,13 @@ final class SharedPayloads {
   }
 
   /**
-   * What goes over the socket.
+   * A frame as it goes over the socket.
    *
-   * @param read when the peer has read the payload, which lies elsewhere until then; null: nothing is lent
+   * @param read completes when the peer has read the lent payload; null: nothing is lent
    */
   record Placed(TensorFrame frame, Future<Void> read) {}
 
-  /** Of this frame: without its payload, if that can be lent, or if there is room for it in shared memory. */
+  /** Returns the frame for the socket: without its payload if that can be lent, or fits into the ring. */
   Placed place(TensorFrame frame) {
     int bytes = frame.payload().remaining();
     if (!allowed || bytes < MIN_BYTES || bytes > MAX_BYTES && frame.memory() == null) {
@@ -187,7 +191,7 @@ final class SharedPayloads {
     });
   }
 
-  /** By the end of this Vert.x. */
+  /** Returns true if a call failed because this Vert.x ends. */
   private static boolean isEnd(Throwable e) {
     return e instanceof ClosedByInterruptException || e instanceof RejectedExecutionException;
   }
@@ -200,7 +204,7 @@ final class SharedPayloads {
     }
   }
 
-  /** The peer offers a ring. */
+  /** Opens a ring that the peer offers. */
   void take(String name) {
     if (over || !allowed || taking || !stream.hasLane()) {
       return;
@@ -214,7 +218,7 @@ final class SharedPayloads {
     }).onFailure(e -> LOG.debug("memory of {} cannot be shared: {}", stream.peer(), e.toString()));
   }
 
-  /** Of the peer; null as long as none has been taken. */
+  /** Returns the peer's ring; null until it has been opened. */
   SharedRing.Reader in() {
     return in;
   }
@@ -223,7 +227,7 @@ final class SharedPayloads {
     return lent;
   }
 
-  /** Nothing more is read. */
+  /** Ends the reading side. */
   void close() {
     if (!over) {
       over = true;
@@ -233,7 +237,7 @@ final class SharedPayloads {
     }
   }
 
-  /** Nothing more is written. */
+  /** Ends the writing side. */
   void sent() {
     takeBack();
     lent.sent();
@@ -241,7 +245,7 @@ final class SharedPayloads {
     out = null;
   }
 
-  /** Gives memory up that the peer has not taken, with its name. */
+  /** Removes a ring that the peer has not opened, and its name. */
   private void forget() {
     SharedRing.Writer made = out;
     if (made == null || isTaken()) {

@@ -19,17 +19,18 @@ import io.vertx.core.http.HttpVersion;
  * @param maxMessageBytes largest message accepted, header included
  * @param maxRequestBytes largest request or answer accepted, all chunks together; at a server, all requests of a stream
  *     that are incomplete at a time
- * @param maxRequests requests of one stream in progress at a time: a client refuses further ones, a server does not read
- *     them until one is answered
- * @param initialWindowBytes HTTP/2 flow-control window of a stream: what a peer may send while this side holds back
+ * @param maxRequests requests of one stream in progress at a time: a client refuses further ones, a server does not
+ *     read them until one is answered
+ * @param initialWindowBytes HTTP/2 flow-control window of a stream: bytes that a peer may send while this side holds
+ *     back
  * @param connectionWindowBytes HTTP/2 flow-control window of a connection; well above a stream's, or one stalled stream
  *     blocks all
  * @param maxFrameBytes largest HTTP/2 frame
- * @param pingIntervalMillis how often each side asks the other for a sign of life; 0: never
- * @param pingTimeoutMillis a peer that does not answer for so long is lost; it is noticed after one interval more at
+ * @param pingIntervalMillis how often each side sends the other a PING; 0: never
+ * @param pingTimeoutMillis a peer that does not answer for this long is lost; it is noticed after one interval more at
  *     most
  * @param connectTimeoutMillis limit for a connection to be there and to speak HTTP/2
- * @param transport which ways may be taken; both ends must allow one for it to be
+ * @param transport ways that may be used; both ends must allow one for it to be used
  * @param security TLS and the token with which peers are called and served
  */
 @RecordBuilder

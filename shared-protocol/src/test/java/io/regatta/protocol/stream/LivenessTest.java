@@ -40,8 +40,8 @@ class LivenessTest {
     }
     proxy.freeze();
     assertThat(get(failed.future())).isInstanceOf(PeerLost.class)
-        .hasMessageContaining("127.0.0.1:" + proxy.port()).hasMessageContaining("no sign of life for 300 ms");
-    assertThat(get(other.future())).isInstanceOf(PeerLost.class).hasMessageContaining("no sign of life");
+        .hasMessageContaining("127.0.0.1:" + proxy.port()).hasMessageContaining("has not answered for 300 ms");
+    assertThat(get(other.future())).isInstanceOf(PeerLost.class).hasMessageContaining("has not answered for");
   }
 
   @Test

@@ -6,7 +6,7 @@ import io.regatta.protocol.tensor.RowSlice;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.regatta.protocol.tensor.TensorMessage.BodyCase;
 
-/** Messages of tensor streams for tests, as a client would build them by hand. */
+/** Messages of tensor streams for tests, as a client would build them. */
 public final class Messages {
 
   private Messages() {}

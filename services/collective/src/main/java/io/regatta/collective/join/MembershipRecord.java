@@ -20,17 +20,17 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Who is in a group, and who waits for its next generation: the one value in a store that its members change by
- * compare-and-set. Immutable; a change gives another roll.
+ * The members of a group, and the processes that wait for its next generation: the one value in a store that the
+ * members change by compare-and-set. Immutable; a change returns another record.
  *
  * @param formed the generation that was formed last
  * @param generation the same as long as no member of it has gone; greater after every change of them
- * @param members by rank, as long as nobody has gone since the generation was formed; then those who have neither gone nor
- *     begun to wait for the next one
+ * @param members by rank, as long as none has gone since the generation was formed; then those that have neither gone
+ *     nor begun to wait for the next one
  * @param waiting for the next generation, in the order in which they came
- * @param ended what the group was for is done: newcomers are refused, until nobody is left
+ * @param ended the group's work is done: newcomers are refused, until nobody is left
  * @param runs the runs that its members belong to, and those that ended before
- * @param lost ranks of the members of the generation formed last that were lost since; not of those who left
+ * @param lost ranks of the members of the generation formed last that were lost since; not of those that left
  */
 record MembershipRecord(String group, int min, int max, long formed, long generation, List<Entry> members, List<Entry> waiting, boolean ended,
     Runs runs, List<Integer> lost) {
@@ -78,7 +78,7 @@ record MembershipRecord(String group, int min, int max, long formed, long genera
     lost = List.copyOf(lost);
   }
 
-  /** Nobody is there yet. */
+  /** Returns a record without members. */
   static MembershipRecord of(Joining joining) {
     return new MembershipRecord(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), 0, 0, List.of(), List.of(), false, Runs.NONE, List.of());
   }
@@ -87,7 +87,7 @@ record MembershipRecord(String group, int min, int max, long formed, long genera
     return Stream.concat(members.stream(), waiting.stream());
   }
 
-  /** The next so many behind this one, around the roll; all, if it is not in it. */
+  /** Returns the next entries after this one, in ring order, at most this number; all, if it is not in the record. */
   List<Entry> behind(String id, int most) {
     List<Entry> all = everybody().toList();
     List<Entry> out = new ArrayList<>();
@@ -109,7 +109,7 @@ record MembershipRecord(String group, int min, int max, long formed, long genera
     return waiting.stream().anyMatch(entry -> entry.id.equals(id));
   }
 
-  /** Whether all are there who formed the last generation. */
+  /** Returns true if all members that formed the last generation are there. */
   boolean isWhole() {
     return generation == formed && !members.isEmpty();
   }
@@ -119,9 +119,9 @@ record MembershipRecord(String group, int min, int max, long formed, long genera
   }
 
   /**
-   * A newcomer begins to wait. Where nobody is left, it begins the group anew, with its own world size.
+   * Adds a newcomer that waits. If nobody is left, it begins the group anew, with its own world size.
    *
-   * @throws Conflict if there can be no seat for it while those live who are here
+   * @throws Conflict if there can be no seat for it while the present members live
    */
   MembershipRecord enter(String id, Joining joining) {
     if (runs.hasEnded(joining.runId())) {
@@ -168,7 +168,7 @@ record MembershipRecord(String group, int min, int max, long formed, long genera
     return min == max ? Integer.toString(min) : min + " to " + max;
   }
 
-  /** A member waits for the next generation; this one is over. */
+  /** Lets a member wait for the next generation; this one is over. */
   MembershipRecord reform(String id) {
     return member(id).map(entry -> {
       List<Entry> more = new ArrayList<>(waiting);
@@ -177,12 +177,12 @@ record MembershipRecord(String group, int min, int max, long formed, long genera
     }).orElse(this);
   }
 
-  /** These have left; if any of them was a member, this generation is over. */
+  /** Removes entries that have left; if any of them was a member, this generation is over. */
   MembershipRecord without(Collection<String> ids) {
     return without(ids, lost);
   }
 
-  /** These are lost; if any of them was a member, this generation is over. */
+  /** Removes entries that are lost; if any of them was a member, this generation is over. */
   MembershipRecord lose(Collection<String> ids) {
     return without(ids, Stream.concat(lost.stream(), everybody().filter(entry -> ids.contains(entry.id) && !entry.isNew())
         .map(Entry::rank)).toList());
@@ -194,26 +194,26 @@ record MembershipRecord(String group, int min, int max, long formed, long genera
         without(waiting, ids), ended, runs, allLost);
   }
 
-  /** What the group was for is done. */
+  /** Marks the group's work as done. */
   MembershipRecord end() {
     return new MembershipRecord(group, min, max, formed, generation, members, waiting, true, runs, lost);
   }
 
-  /** The same with success: members of the run that come later have nothing left to do. */
+  /** Marks the group's work as done with success: later members of the run have nothing left to do. */
   MembershipRecord succeed(long nowMillis) {
     return new MembershipRecord(group, min, max, formed, generation, members, waiting, true, runs.succeed(nowMillis), lost);
   }
 
   /**
    * Returns true if a newcomer of the run that is at its end has to wait until that has succeeded, or nobody is left.
-   * One without an id, or with an unknown one, may begin another run, and need not.
+   * One without an id, or with an unknown one, may begin another run, and need not wait.
    */
   boolean awaitsEnd(Joining newcomer) {
     return ended && everybody().anyMatch(entry -> !entry.isNew()) && runs.isCurrent(newcomer.runId())
         && !runs.hasEnded(newcomer.runId());
   }
 
-  /** For a newcomer to a group that has ended. */
+  /** Returns the error of a newcomer to a group that has ended. */
   RegattaException late(Joining newcomer) {
     return runs.hasEnded(newcomer.runId()) ? done(newcomer) : new Conflict("the run of group " + group + " has ended, too early for " + newcomer.member() + " to take part; join again "
         + "once all have left, to begin anew");
@@ -229,8 +229,8 @@ record MembershipRecord(String group, int min, int max, long formed, long genera
   }
 
   /**
-   * Whether the next generation can form: no member of the last one is still to come, there are enough, and it is no use
-   * to wait for more. Once the group has ended any number is enough, for nobody is let in any more.
+   * Returns true if the next generation can form: no member of the last one is still missing, there are enough, and
+   * waiting for more is useless. Once the group has ended any number is enough, since newcomers are refused.
    *
    * @param settled nobody has come for a while
    */
@@ -240,13 +240,13 @@ record MembershipRecord(String group, int min, int max, long formed, long genera
   }
 
   /**
-   * The next generation, of all who wait. The run ids of its members are added to the
-   * group's; a newcomer that only waits adds none.
+   * Forms the next generation, of all that wait. The run ids of its members are added to the group's; a newcomer that
+   * only waits adds none.
    *
    * @param nowMillis since the epoch: a store that has lost its content must not begin again with small generations
    */
   MembershipRecord form(long nowMillis) {
-    int[] ranks = Seating.ranks(waiting.stream().map(entry -> new Seating.Guest(entry.rank, entry.wanted)).toList());
+    int[] ranks = Seating.ranks(waiting.stream().map(entry -> new Seating.Candidate(entry.rank, entry.wanted)).toList());
     Entry[] seated = new Entry[ranks.length];
     Runs all = runs;
     for (int i = 0; i < ranks.length; i++) {
@@ -267,7 +267,7 @@ record MembershipRecord(String group, int min, int max, long formed, long genera
         || here.size() == lost.size() && Collections.min(here) < Collections.min(lost);
   }
 
-  /** Why a part of a group without a majority cannot continue. */
+  /** Returns the reason for which a part of a group without a majority cannot continue. */
   String withoutMajority() {
     long here = everybody().filter(entry -> !entry.isNew()).count();
     return "of the members of generation " + formed + " of group " + group + ", " + lost.size() + (lost.size() == 1 ? " is" : " are")
@@ -275,12 +275,12 @@ record MembershipRecord(String group, int min, int max, long formed, long genera
         + (here == 1 ? " is" : " are") + " left";
   }
 
-  /** Why somebody still waits, in the middle of a sentence. */
+  /** Returns the reason for which somebody still waits, as the middle of a sentence. */
   String missing() {
     if (!members.isEmpty()) {
       String state = "generation " + generation + " of group " + group;
       return waiting.stream().allMatch(Entry::isNew)
-          ? state + " goes on with " + members.size() + " of at most " + max + " members, and has let nobody in. Members do "
+          ? state + " continues with " + members.size() + " of at most " + max + " members, and has let nobody in. Members do "
               + "that when they form the next generation; wait longer, or look at why they do not: " + names(members)
           : "of " + state + " these have not come to form the next one: " + names(members) + ". For them wait "
               + names(waiting) + "; look at what they do, or end them";

@@ -28,17 +28,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A seat in a group that meets over a store: looks at the {@link MembershipRecord} time and again and does what is to be done next. Owned
- * by the loop on which it is made. A store that does not answer is asked again, and a look that is never answered is complained
- * of after a lease: neither declares anybody lost, nor ends the generation, whose members may reach each other all the same. One
- * that waits for a generation gives up when the store has been silent for as long as it was to wait for the first.
+ * A seat in a group whose rendezvous is a store: it reads the {@link MembershipRecord} periodically and takes the next
+ * step. Owned by the loop on which it is created. A store that does not answer is asked again, and a look that gets no
+ * answer is logged after a lease. Neither declares a member lost, nor ends the generation, whose members may still
+ * reach each other. A seat that waits for a generation gives up when the store has been silent for as long as the
+ * join's timeout.
  */
 final class StoreSeat extends AbstractSeat {
   private static final Logger LOG = LoggerFactory.getLogger(StoreSeat.class);
   private static final PeerLog LOSSES = PeerLog.ofEvents(LOG);
   private static final PeerLog FORMATIONS = PeerLog.ofEvents(LOG);
   private static final PeerLog TROUBLES = PeerLog.ofEvents(LOG);
-  /** So many of those behind it in the roll a member watches, so that what a member reads does not grow with the group. */
+  /**
+   * Number of members that a member watches, the next ones after it in the record, so that its reads do not grow with
+   * the group.
+   */
   private static final int WATCHED = 8;
   private static final int AGAIN_MILLIS = 20;
   private static final long LEAVE_MILLIS = 1000;
@@ -51,18 +55,18 @@ final class StoreSeat extends AbstractSeat {
   private final Waits waits;
   private final Joining joining;
   private final Consumer<StoreSeat> over;
-  /** Whether most members of a generation must be there to form the next one. */
+  /** True if most members of a generation must be there to form the next one. */
   private final boolean majority;
   private final String id = UUID.randomUUID().toString();
   private final StoreHeartbeats heartbeats;
   private Phase phase = Phase.WAITING;
-  /** For a generation; of a seat in one the last one. */
+  /** The current wait for a generation; of a seat in one the last wait. */
   private StoreWait wait;
   private List<Entry> seated = List.of();
   private boolean complained;
   /** Runs while a look is not answered. */
   private Timer silence = Timer.NONE;
-  /** The look under way, or the last one: what it changes at the store, it may change after this seat has ended. */
+  /** The look under way, or the last one: its change of the store may still happen after this seat has ended. */
   private Future<Boolean> looking = Future.succeededFuture();
 
   StoreSeat(Vertx vertx, Store store, Timing timing, Waits waits, boolean majority, Joining joining, Consumer<StoreSeat> over) {
@@ -112,7 +116,10 @@ final class StoreSeat extends AbstractSeat {
     });
   }
 
-  /** The look under way has taken a lease, or one more. No other is begun beside it: what it finds would be out of date. */
+  /**
+   * Reports that the look under way has taken a lease, or one more. No other look is begun beside it: its result would
+   * be out of date.
+   */
   private void unanswered() {
     if (phase == Phase.OVER) {
       silence.cancel();
@@ -122,7 +129,7 @@ final class StoreSeat extends AbstractSeat {
     }
   }
 
-  /** Whether to look again soon: something has changed, or is being changed. */
+  /** Considers a look. Returns whether to look again soon, because something has changed or is being changed. */
   private Future<Boolean> consider(RollKey.Held seen) {
     MembershipRecord roll = seen.roll();
     Future<Void> beat = roll.everybody().anyMatch(entry -> entry.id().equals(id)) ? heartbeats.beat()
@@ -134,7 +141,7 @@ final class StoreSeat extends AbstractSeat {
       if (!lost.isEmpty()) {
         return change(seen, roll.lose(lost.stream().map(Entry::id).toList()))
             .compose(v -> {
-              LOSSES.warn("group {}: lost, no sign of life within {}: {}", roll.group(), timing.seconds(), lost);
+              LOSSES.warn("group {}: lost, no heartbeat within {}: {}", roll.group(), timing.seconds(), lost);
               return heartbeats.forget(lost);
             }, Future::failedFuture)
             .map(true);
@@ -159,7 +166,7 @@ final class StoreSeat extends AbstractSeat {
     if (member) {
       return change(seen, wait.ending() ? roll.reform(id).end() : roll.reform(id));
     }
-    if (membership() == null && roll.awaitsEnd(joining)) { // how the run ends says whether anything is left to do
+    if (membership() == null && roll.awaitsEnd(joining)) { // whether anything is left to do depends on how the run ends
       return roll.isWaiting(id) ? change(seen, roll.without(List.of(id))) : Future.succeededFuture(false);
     }
     if (roll.isWaiting(id) && membership() == null && roll.ended()) {
@@ -174,7 +181,7 @@ final class StoreSeat extends AbstractSeat {
     try {
       return change(seen, roll.enter(id, joining));
     } catch (Conflict refusal) {
-      // Those who stand in the way may be dead: the store does not know.
+      // The members in the way may be dead: the store does not know.
       return wait.isLate() || heartbeats.haveMoved(roll.everybody().toList()) ? Future.failedFuture(refusal)
           : Future.succeededFuture(false);
     }
@@ -223,20 +230,20 @@ final class StoreSeat extends AbstractSeat {
   }
 
   private StaleGeneration lost() {
-    return new StaleGeneration(membership() + ", was declared lost: no sign of life at " + store + " within "
+    return new StaleGeneration(membership() + ", was declared lost: no heartbeat at " + store + " within "
         + timing.seconds() + ", or the store has lost its content. Join again");
   }
 
-  /** A store that is gone, or full, may come back; nothing else can be mended by waiting. */
+  /** Handles a failure. A store that is gone, or full, may come back; waiting repairs nothing else. */
   private void troubled(Throwable e) {
-    if (phase == Phase.OVER) { // it has left, or was given up: nothing goes on, and the log must not say so
+    if (phase == Phase.OVER) { // it has left, or was given up: nothing continues, and the log must not say so
       return;
     }
     boolean late = phase == Phase.WAITING && wait.troubles(e);
     if (!late && (e instanceof PeerLost || e instanceof Overloaded)) {
       if (!complained) {
         complained = true;
-        TROUBLES.warn("group {}: {} goes on, and tries again every {} ms: {}", joining.group(), joining.member(),
+        TROUBLES.warn("group {}: {} continues, and tries again every {} ms: {}", joining.group(), joining.member(),
             timing.poll().toMillis(), e.getMessage());
       }
       return;
@@ -244,7 +251,7 @@ final class StoreSeat extends AbstractSeat {
     end(e);
   }
 
-  /** Ends the seat; what is left of it at the store goes behind what is on its way there. */
+  /** Ends the seat; its entries at the store are removed after the writes that are on their way. */
   private Future<Void> end(Throwable why) {
     return end(why, Leaving.BEFORE_THE_END);
   }
@@ -301,7 +308,7 @@ final class StoreSeat extends AbstractSeat {
     return left.future();
   }
 
-  /** Without a word to the store, as if the process had ended. */
+  /** Abandons the seat without notice to the store, as if the process had ended. */
   void giveUp() {
     loop().execute(() -> {
       if (phase != Phase.OVER) {

@@ -38,8 +38,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * dies; on NFS this needs version 4, or a lock service. Before a file is looked for, its directory is listed: an NFS
  * client asks its server then, where it may believe for a minute that a file is still missing.
  *
- * <p>Files are touched through {@link ConfinedDirectory} alone, because others may write to the directory: no link leads
- * out of it, nothing is written through a link, a pipe is not waited for, and of a file no more is read than a value has.
+ * <p>Files are touched through {@link ConfinedDirectory} alone, because others may write to the directory. No link
+ * leads out of it, and nothing is written through a link. A pipe is not waited for, and no more of a file is read than
+ * a value may have.
  */
 public final class FileStore extends PolledStore {
   private static final String LOCK = ".lock";

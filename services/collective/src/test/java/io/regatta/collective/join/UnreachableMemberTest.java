@@ -55,7 +55,7 @@ class UnreachableMemberTest {
     get(vertx.close());
   }
 
-  /** Forms its generation, or, if that comes to nothing, the next one, and so on. */
+  /** Forms its generation; if that fails, forms the next one, and so on. */
   private static Future<Collectives> goOn(Seat seat, CollectivePort port) {
     Membership ranks = seat.membership();
     return port.form(ranks).recover(e -> port.unreachable(ranks)
@@ -81,7 +81,7 @@ class UnreachableMemberTest {
       List<Future<Collectives>> all = List.of(0, 1, 2).stream().map(i -> goOn(get(joins.get(i)), ports.get(i))).toList();
       assertThat(List.of(get(all.get(0)), get(all.get(1)))).extracting(Collectives::worldSize).containsOnly(2);
       assertThatThrownBy(() -> get(all.get(2))).isInstanceOf(StaleGeneration.class).hasMessageContaining("rank 2 (m2 at " + closed)
-          .hasMessageContaining("live and cannot reach each other, and 3 generations with both came to nothing");
+          .hasMessageContaining("live and cannot reach each other, and 3 generations with both failed");
       ports.forEach(port -> get(port.close()));
     }
   }

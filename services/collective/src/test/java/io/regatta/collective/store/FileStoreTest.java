@@ -81,7 +81,7 @@ class FileStoreTest extends StoreContract {
     get(store.close());
   }
 
-  /** Whoever may write to the directory may put links, pipes and giants there. */
+  /** A process that may write to the directory can put links, pipes and giant files there. */
   @Test
   void aLinkThatLeadsOutOfTheDirectoryIsNeitherReadNorWrittenThrough() throws IOException {
     Path root = Files.createDirectories(directory.resolve("WORKER/job")).getParent();

@@ -16,25 +16,25 @@ public final class Seating {
    * @param before its rank in the generation before, -1: it is new
    * @param wanted the rank that it asks for, -1: any
    */
-  public record Guest(int before, int wanted) {}
+  public record Candidate(int before, int wanted) {}
 
   private Seating() {}
 
   /**
    * Returns the ranks 0 to n-1 of n members, each assigned once.
    *
-   * @param guests in the order in which they joined; no two had the same rank before
+   * @param candidates in the order in which they joined; no two had the same rank before
    * @return by index in the list
    */
-  public static int[] ranks(List<Guest> guests) {
-    int[] ranks = new int[guests.size()];
-    boolean[] taken = new boolean[guests.size()];
+  public static int[] ranks(List<Candidate> candidates) {
+    int[] ranks = new int[candidates.size()];
+    boolean[] taken = new boolean[candidates.size()];
     Arrays.fill(ranks, -1);
     for (int i = 0; i < ranks.length; i++) {
-      take(ranks, taken, i, guests.get(i).before());
+      take(ranks, taken, i, candidates.get(i).before());
     }
     for (int i = 0; i < ranks.length; i++) {
-      take(ranks, taken, i, guests.get(i).wanted());
+      take(ranks, taken, i, candidates.get(i).wanted());
     }
     int free = 0;
     for (int i = 0; i < ranks.length; i++) {
@@ -45,9 +45,9 @@ public final class Seating {
     return ranks;
   }
 
-  private static void take(int[] ranks, boolean[] taken, int guest, int rank) {
-    if (ranks[guest] < 0 && rank >= 0 && rank < ranks.length && !taken[rank]) {
-      ranks[guest] = rank;
+  private static void take(int[] ranks, boolean[] taken, int candidate, int rank) {
+    if (ranks[candidate] < 0 && rank >= 0 && rank < ranks.length && !taken[rank]) {
+      ranks[candidate] = rank;
       taken[rank] = true;
     }
   }

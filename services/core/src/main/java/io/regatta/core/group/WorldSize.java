@@ -1,13 +1,13 @@
 package io.regatta.core.group;
 
 /**
- * How many members a group has, the same for all of them, and what becomes of it when one goes. A group of a fixed size forms
- * once, when all have come; who takes the rank of a lost member comes into the group as it is. An elastic group forms one
- * generation after another, each of no more than the maximum and no fewer than the minimum; its members end a generation when
- * one of them leaves or is lost, or when another one has come. Immutable.
+ * The size of a group, the same for all its members, and the rule for when members leave or are lost. A group of a
+ * fixed size forms once, when all have joined; a newcomer takes the rank of a lost member in the same group. An elastic
+ * group forms one generation after another, each with at least the minimum and at most the maximum of members. A
+ * generation ends when a member leaves or is lost, or when another one has joined. Immutable.
  *
  * @param min fewest members of a generation, at least 1
- * @param max most members of a generation, and ranks that can be asked for
+ * @param max most members of a generation, and number of ranks that can be requested
  * @param elastic false: the size is fixed, and {@code min} is {@code max}
  */
 public record WorldSize(int min, int max, boolean elastic) {

@@ -2,7 +2,7 @@ package io.regatta.core.group;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.core.group.Seating.Guest;
+import io.regatta.core.group.Seating.Candidate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -16,19 +16,19 @@ class SeatingTest {
 
   @Test
   void whoWasThereKeepsItsRank_thenWishesCount_thenTheOrderOfComing() {
-    assertThat(Seating.ranks(List.of(new Guest(-1, -1), new Guest(-1, 1), new Guest(2, 0), new Guest(0, -1))))
+    assertThat(Seating.ranks(List.of(new Candidate(-1, -1), new Candidate(-1, 1), new Candidate(2, 0), new Candidate(0, -1))))
         .containsExactly(3, 1, 2, 0);
-    assertThat(Seating.ranks(List.of(new Guest(3, 3), new Guest(1, 1)))).as("fewer than before").containsExactly(0, 1);
-    assertThat(Seating.ranks(List.of(new Guest(-1, 1), new Guest(1, 1)))).containsExactly(0, 1);
+    assertThat(Seating.ranks(List.of(new Candidate(3, 3), new Candidate(1, 1)))).as("fewer than before").containsExactly(0, 1);
+    assertThat(Seating.ranks(List.of(new Candidate(-1, 1), new Candidate(1, 1)))).containsExactly(0, 1);
     assertThat(Seating.ranks(List.of())).isEmpty();
   }
 
   @Property(tries = 300)
   void everyRankIsGivenOnce(@ForAll @IntRange(max = 12) int n, @ForAll Random random) {
-    List<Guest> guests = new ArrayList<>();
+    List<Candidate> candidates = new ArrayList<>();
     for (int i = 0; i < n; i++) {
-      guests.add(new Guest(random.nextInt(14) - 1, random.nextInt(14) - 1));
+      candidates.add(new Candidate(random.nextInt(14) - 1, random.nextInt(14) - 1));
     }
-    assertThat(IntStream.of(Seating.ranks(guests)).sorted().toArray()).isEqualTo(IntStream.range(0, n).toArray());
+    assertThat(IntStream.of(Seating.ranks(candidates)).sorted().toArray()).isEqualTo(IntStream.range(0, n).toArray());
   }
 }

@@ -76,7 +76,7 @@ final class LaunchCommand implements Callable<Integer> {
   private Integer rank;
 
   @Option(names = {"--max_restart", "--max-restart"}, paramLabel = "N",
-      description = "how often a trainer that fails is started again, if the others go on without it: elastic jobs (3)")
+      description = "how often a trainer that fails is restarted, if the others continue without it: elastic jobs (3)")
   private Integer maxRestart;
 
   @Mixin

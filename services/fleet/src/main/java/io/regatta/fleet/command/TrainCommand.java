@@ -83,7 +83,7 @@ final class TrainCommand implements Callable<Integer> {
     }
   }
 
-  /** Services run elsewhere. */
+  /** Returns the keys of a trainer whose services run elsewhere. */
   private JsonObject code() {
     JsonObject code = ProcessSettings.ofRole(local ? Role.LOCAL : Role.TRAINER);
     code.getJsonObject("fleet").put("hosts_services", false);

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** A temporary directory that goes when it is closed, with all that was put into it. One owner; blocks. */
+/** A temporary directory that is removed with its content when it is closed. One owner; blocks. */
 public final class ScratchDirectory implements AutoCloseable {
 
   private final Path root;
@@ -17,7 +17,7 @@ public final class ScratchDirectory implements AutoCloseable {
     this.root = root;
   }
 
-  /** Named by what it is for and by the process id, so that people see whose it is. */
+  /** Creates a directory, named by its purpose and the process id, so that people can identify it. */
   public static ScratchDirectory create(String purpose) {
     try {
       return new ScratchDirectory(
@@ -27,7 +27,7 @@ public final class ScratchDirectory implements AutoCloseable {
     }
   }
 
-  /** A name inside that was not given out before. */
+  /** Returns a new name inside. */
   public Path next() {
     return root.resolve("run-" + count++);
   }
@@ -41,7 +41,7 @@ public final class ScratchDirectory implements AutoCloseable {
     }
   }
 
-  /** Removes a directory with all that is in it. */
+  /** Removes a directory with its content. */
   public static void remove(Path tree) throws IOException {
     try (Stream<Path> all = Files.walk(tree)) {
       for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {

@@ -30,7 +30,7 @@ public final class Steps {
     this.interrupt = interrupt;
   }
 
-  /** Starts the run and waits until this rank has joined. From here to the end, Ctrl-C gives the run up. */
+  /** Starts the run and waits until this rank has joined. From here to the end, Ctrl-C cancels the run. */
   public static Steps begin(JobConfig job, Function<TrainingProgram, Run> start) {
     if (job.threads() != 1) {
       throw new InvalidInput("initWorker serves one model replica, the calling thread, but threads is " + job.threads()
@@ -70,7 +70,7 @@ public final class Steps {
     }
   }
 
-  /** Gives the run up. */
+  /** Cancels the run. */
   public Future<Void> cancel() {
     interrupt.close();
     Future<Void> closed = run.close();

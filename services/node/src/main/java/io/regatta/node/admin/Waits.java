@@ -23,16 +23,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The blocked operations of this process, with whom each waits for: what {@code /why} shows and what is logged when a
- * wait gets long. Thread-safe: operations begin and end on any thread, so its two sets are guarded by a lock that is
- * held for nothing but adding, removing and copying.
+ * The blocked operations of this process, with the peers that each waits for: {@code /why} shows them, and a wait that
+ * gets long is logged. Thread-safe: operations begin and end on any thread, so its two sets are guarded by a lock that
+ * is held only for adding, removing and copying.
  */
 public final class Waits {
 
-  /** A wait that has begun; close it, in any outcome, when the operation goes on. */
+  /** A wait that has begun; close it, in any outcome, when the operation continues. */
   public interface Handle extends AutoCloseable {
 
-    /** Replaces whom it waits for. */
+    /** Replaces the peers that it waits for. */
     void waitsFor(List<Wait.Peer> peers);
 
     @Override
@@ -82,16 +82,16 @@ public final class Waits {
     this(SystemClock.get(), 10);
   }
 
-  /** Notes that an operation is blocked from now on; the words are those of {@link Wait}. */
+  /** Notes that an operation is blocked from now on; the parameters are those of {@link Wait}. */
   public Handle begin(String who, String operation, String where, List<Wait.Peer> waitsFor) {
     return add(new Open(new Wait(who, operation, where, clock.epochMillis(), List.copyOf(waitsFor)), null));
   }
 
   /**
-   * As above, for an operation that finds out for whom it waits only when somebody wants to know.
+   * Notes that an operation is blocked, with peers that are determined only on demand.
    *
    * @param waitsFor called on any thread for {@code /why} and for the log line of a long wait, never otherwise; may ask
-   *     another process, and is given up after {@value #SOURCE_SECONDS} s
+   *     another process, and is abandoned after {@value #SOURCE_SECONDS} s
    */
   public Handle begin(String who, String operation, String where, Supplier<Future<List<Wait.Peer>>> waitsFor) {
     return add(new Open(new Wait(who, operation, where, clock.epochMillis(), List.of()), waitsFor));
@@ -136,12 +136,15 @@ public final class Waits {
     };
   }
 
-  /** All waits now, the oldest first. A source that fails, or does not answer in 2 s, adds only a log line. */
+  /** Returns all waits now, the oldest first. A source that fails, or does not answer in 2 s, adds only a log line. */
   public Future<List<Wait>> list() {
     return list(wait -> true);
   }
 
-  /** As {@link #list()}; of those that must ask for whom they wait, the others that are not wanted are left out. */
+  /**
+   * Lists the waits as {@link #list()}. Only for the wanted ones are peers determined that need a question to another
+   * process.
+   */
   private Future<List<Wait>> list(Predicate<Wait> wanted) {
     List<Wait> out = new ArrayList<>();
     List<Open> begun;
@@ -161,7 +164,7 @@ public final class Waits {
     for (Supplier<Future<List<Wait>>> source : asked) {
       answers.add(limited(source).recover(e -> {
         INCOMPLETE.warn("/why is incomplete: a service of this process {}", e instanceof TimeoutException
-            ? "is busy and has not said within " + SOURCE_SECONDS + " s for whom it waits" : "cannot say for whom it waits: " + e);
+            ? "is busy and has not said within " + SOURCE_SECONDS + " s what it waits for" : "cannot say what it waits for: " + e);
         return Future.succeededFuture(List.of());
       }));
     }
@@ -172,7 +175,7 @@ public final class Waits {
     });
   }
 
-  /** A source whose loop is blocked or closed must not keep the others from being shown. */
+  /** Limits the time of a source: a blocked or closed loop must not keep the others from being shown. */
   private static <T> Future<T> limited(Supplier<Future<T>> source) {
     try {
       return source.get().timeout(SOURCE_SECONDS, TimeUnit.SECONDS);
@@ -183,7 +186,7 @@ public final class Waits {
 
   /**
    * Logs the waits that have become long since the last call: at the threshold, then at twice that age, and so on.
-   * Called by the node's timer; a call that comes while the last one still asks its sources does nothing.
+   * Called by the node's timer. A call does nothing while the previous one still asks its sources.
    */
   public Future<Void> logLong(long nowMillis) {
     if (!logging.compareAndSet(false, true)) {
@@ -206,7 +209,10 @@ public final class Waits {
     }).onComplete(done -> logging.set(false));
   }
 
-  /** Whether the wait's line is due; notes in {@code next} when that of one is that is not asked now. */
+  /**
+   * Returns true if the wait's line is due. Keeps in {@code next} the time at which the line of a wait that is not
+   * asked now is due.
+   */
   private boolean isDue(Wait wait, long nowMillis, Map<Key, Long> next) {
     long due = nextLogMillis.getOrDefault(Key.of(wait), longMillis);
     next.put(Key.of(wait), due);
@@ -223,7 +229,10 @@ public final class Waits {
       this.lookup = lookup;
     }
 
-    /** Never fails: a wait whose peers cannot be found out is shown all the same, one that is over meanwhile is not. */
+    /**
+     * Asks for the peers. Never fails: a wait whose peers cannot be determined is still shown; one that has ended
+     * meanwhile is not.
+     */
     Future<List<Wait>> ask() {
       return limited(lookup)
           .recover(e -> Future.succeededFuture(List.of(Wait.Peer.named(e instanceof TimeoutException

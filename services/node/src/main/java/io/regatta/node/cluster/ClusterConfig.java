@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** How a process finds the others. Validated in the constructor, immutable. */
+/** Settings for finding the other processes. Validated in the constructor, immutable. */
 @RecordBuilder
 public record ClusterConfig(
     @Setting(value = "regatta", doc = "Name of the Hazelcast cluster: nodes with different names never meet.")

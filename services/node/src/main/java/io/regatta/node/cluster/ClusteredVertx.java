@@ -39,9 +39,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts a Vertx with a member of a Hazelcast cluster, {@link VertxMember#under}. Its event bus is not clustered. The
- * whole start runs on one thread of its own, {@code regatta-start}, since Hazelcast joins blockingly; it ends with the
- * start. Closing the Vertx leaves the cluster, stops Hazelcast and frees its port.
+ * The start of a Vertx with a member of a Hazelcast cluster, {@link VertxMember#under}. Its event bus is not clustered.
+ * The whole start runs on one thread of its own, {@code regatta-start}, since Hazelcast joins blockingly; the thread
+ * ends with the start. Closing the Vertx leaves the cluster, stops Hazelcast and frees its port.
  *
  * <p>A node that is a seed founds the cluster or joins the other seeds. Any other node waits until a seed accepts
  * connections and joins through it: if it founded a cluster of its own, services started in another order would never
@@ -63,7 +63,7 @@ public final class ClusteredVertx {
   private final boolean lite;
   private final String who;
   private final Duration timeout;
-  /** What members need of each other; none in the cluster of another application. */
+  /** Security between members; none in the cluster of another application. */
   private final PeerSecurity security;
   private final Waits waits;
   private final Consumer<String> beforeJoin;
@@ -72,18 +72,18 @@ public final class ClusteredVertx {
   private final Stopwatch started = Stopwatch.start(SystemClock.get());
   /** Runs since the last line; null: there was none. */
   private Stopwatch said;
-  /** What /why shows while others are waited for; null: nothing yet. */
+  /** The wait shown by {@code /why} while others are waited for; null: none yet. */
   private Waits.Handle wait;
 
   /**
-   * Who joins, and how.
+   * A join: its settings and the process that joins.
    *
-   * @param timeout after which the join is given up
+   * @param timeout after which the join is abandoned
    * @param eventLoops number of event loops; 0: Vert.x's default
-   * @param metrics where Vert.x's own metrics go, or null for none
+   * @param metrics registry of Vert.x's own metrics, or null for none
    * @param lite whether the member holds no directory entries, as trainers do
    * @param security TLS and token, with which members speak to each other
-   * @param who what joins, for messages
+   * @param who the process that joins, for messages
    */
   public record Joining(ClusterConfig cluster, Duration timeout, int eventLoops, MeterRegistry metrics, boolean lite,
       PeerSecurity security, String who) {}
@@ -111,7 +111,7 @@ public final class ClusteredVertx {
   /**
    * Starts a clustered Vertx; gives up after 120 s.
    *
-   * @param metrics where Vert.x's own metrics go, or null for none
+   * @param metrics registry of Vert.x's own metrics, or null for none
    * @param lite whether the member holds no directory entries, as trainers do
    */
   public static Future<Vertx> start(ClusterConfig cluster, MeterRegistry metrics, boolean lite) {
@@ -121,9 +121,9 @@ public final class ClusteredVertx {
   }
 
   /**
-   * Starts a clustered Vertx, which can be given up meanwhile. Any thread.
+   * Starts a clustered Vertx; the start can be cancelled. Any thread.
    *
-   * @param waits where the join is told of as long as it lasts
+   * @param waits registers the join while it lasts
    * @param beforeJoin called with the address that will be published, on the starting thread, where it may block; if it
    *     throws, the start fails with that
    */
@@ -135,17 +135,17 @@ public final class ClusteredVertx {
     return start;
   }
 
-  /** A Vertx without a cluster, with the same options; the parameters are those of {@link Joining}. */
+  /** Returns a Vertx without a cluster, with the same options; the parameters are those of {@link Joining}. */
   public static Vertx local(int eventLoops, MeterRegistry metrics) {
     return builder(options(eventLoops, metrics), metrics).build();
   }
 
-  /** Completes with the Vertx; fails with what kept it from starting, and leaves nothing behind then. */
+  /** Completes with the Vertx. If the start fails, the future fails with the cause, and nothing is left running. */
   public Future<Started> future() {
     return promise.future();
   }
 
-  /** Gives the start up; what has been started by then is stopped again. Any thread. */
+  /** Cancels the start; whatever has been started by then is stopped again. Any thread. */
   public void cancel() {
     cancelled.countDown();
   }
@@ -207,7 +207,7 @@ public final class ClusteredVertx {
     }
   }
 
-  /** Joins or founds the cluster; repeats while the seed is there but does not let us in yet. */
+  /** Joins or founds the cluster; repeats while the seed is there but does not admit this member yet. */
   private HazelcastInstance join(String address) throws InterruptedException {
     if (!isSeed() && !cluster.seeds().isEmpty()) {
       waitsFor(SEED, cluster.seedMembers().stream().map(HostPort::toString).toList());
@@ -266,15 +266,15 @@ public final class ClusteredVertx {
     return cluster.seedMembers().stream().anyMatch(this::isHere);
   }
 
-  /** Whether a seed is this member, under its own address or the one that the others know. */
+  /** Returns true if a seed is this member, under its own address or the one that the others know. */
   private boolean isHere(HostPort seed) {
     return PublishedAddress.isHere(seed, cluster.port())
         || seed.port() == cluster.port() && seed.host().equals(cluster.publishedHost());
   }
 
   /**
-   * Addresses of the seeds; one that cannot be resolved is left out, and the others serve. Of a name that stands for several members
-   * those that listen: the others wait for the one that founds the cluster, which would wait for them.
+   * Returns the addresses of the seeds. One that cannot be resolved is skipped. If a name stands for several members,
+   * only the listening ones count: the others wait for the member that founds the cluster, which would wait for them.
    */
   private List<HostPort> resolvedSeeds() {
     List<HostPort> resolved = new ArrayList<>();
@@ -290,7 +290,7 @@ public final class ClusteredVertx {
     return resolved;
   }
 
-  /** Who is meant by a seed: a name may stand for several members, of which some may not live. */
+  /** Returns the addresses of a seed: a name may stand for several members, some of which may not run. */
   private static List<HostPort> resolve(HostPort seed) throws UnknownHostException {
     InetAddress[] addresses = InetAddress.getAllByName(seed.host());
     return Arrays.stream(addresses).filter(address -> address.getClass() == addresses[0].getClass())
@@ -298,8 +298,8 @@ public final class ClusteredVertx {
   }
 
   /**
-   * The first seed that accepts connections; null once this node is known to be a seed itself, which it may not be before its
-   * name can be resolved.
+   * Returns the first seed that accepts connections. Returns null once this node is known to be a seed itself, which it
+   * may not be before its name can be resolved.
    */
   private HostPort awaitSeed() throws InterruptedException {
     while (!isSeed()) {
@@ -341,9 +341,9 @@ public final class ClusteredVertx {
   }
 
   /**
-   * Says for whom and why it waits, waits a little, and ends the start when time is up or it was cancelled.
+   * Reports the wait and its reason, waits a little, and ends the start if time is up or it was cancelled.
    *
-   * @param kind what {@code /why} puts before each name
+   * @param kind of the peers, which {@code /why} puts before each name
    */
   private void pause(String kind, List<String> names, String cause) throws InterruptedException {
     if (cancelled.getCount() == 0) {
@@ -356,7 +356,7 @@ public final class ClusteredVertx {
     }
     if (started.nanos() >= timeout.toNanos()) {
       throw new PeerLost(who + " gave up joining cluster " + cluster.name() + " after " + timeout.toSeconds() + " s: "
-          + cause + ". Start a seed, mend node.cluster.seeds, or wait longer (node.ready_timeout_seconds)");
+          + cause + ". Start a seed, correct node.cluster.seeds, or wait longer (node.ready_timeout_seconds)");
     }
     if (cancelled.await(RETRY_MILLIS, TimeUnit.MILLISECONDS)) {
       throw cancelledNow();

@@ -11,7 +11,7 @@ final class ConnectionRefused extends EOFException {
   private static final long serialVersionUID = 1;
 
   /** Reason of the side that connects if the other one shows no token that this process has. */
-  static final String OTHER_TOKEN = "the member there has another token, or takes this one not for members "
+  static final String OTHER_TOKEN = "the member there has another token, or this one's token is not for members "
       + "(docs/security.md). Give all processes of the job the same one (node.token_file)";
 
   /** Reason of either side if the other one does not speak TLS. */
@@ -23,7 +23,7 @@ final class ConnectionRefused extends EOFException {
       + "node.cluster.member_proof: false";
 
   /** Reason of either side if the other one speaks TLS and something else in it than members do. */
-  static final String OTHER_PORT = "it speaks TLS, and not as a Hazelcast member of Regatta; node.cluster.seeds are "
+  static final String OTHER_PORT = "it speaks TLS, but not as a Hazelcast member of Regatta; node.cluster.seeds are "
       + "the Hazelcast ports of seeds, not their gRPC or admin ports";
 
   private final transient byte[] answer;
@@ -32,7 +32,7 @@ final class ConnectionRefused extends EOFException {
    * Creates a refusal.
    *
    * @param why continues "the connection from ADDRESS was refused:"
-   * @param answer what the other side gets before the connection ends; may be empty
+   * @param answer bytes that the other side gets before the connection ends; may be empty
    */
   ConnectionRefused(String why, byte[] answer) {
     super(why);

@@ -44,8 +44,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A directory in the shared map {@value #MAP}: one small JSON text per instance with a time to live, renewed by its
- * owner three times per lease, and sealed where there is a token ({@link EntrySeal}). On a Vertx with a Hazelcast
+ * A directory in the shared map {@value #MAP}. Each instance has one small JSON text with a time to live, renewed by
+ * its owner three times per lease, and sealed if there is a token ({@link EntrySeal}). On a Vertx with a Hazelcast
  * member the map is the cluster's, and is called on threads {@code regatta-directory}. On any other Vertx it is the
  * JVM's, so that services of one JVM find each other without a cluster. Any thread.
  */
@@ -53,7 +53,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
   public static final String MAP = "regatta.directory";
   private static final long RETRY_MILLIS = 200;
-  /** A close must not wait for a cluster whose other members have gone. */
+  /** Limit of removals at a close, which must not wait for a cluster whose other members have gone. */
   private static final long REMOVE_MILLIS = 1000;
   private static final Logger LOG = LoggerFactory.getLogger(HazelcastDirectory.class);
   private static final PeerLog GONE = PeerLog.ofEvents(LOG);
@@ -71,13 +71,13 @@ public final class HazelcastDirectory extends WaitingDirectory {
   private final MemberCalls calls;
   private final Function<MemberCalls, Future<AsyncMap<String, String>>> store;
   private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
-  /** Entries of members that have left, by key, and since when they have been seen. */
+  /** Entries of members that have left, by key, with the time since they were first seen. */
   private final Map<String, Leftover> leftovers = new ConcurrentHashMap<>();
 
   /** An entry whose member has left the cluster; an honest one ends with its lease. */
   private record Leftover(String entry, Stopwatch since) {}
 
-  /** One whose entries are not sealed. */
+  /** Creates a directory whose entries are not sealed. */
   public HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds) {
     this(vertx, waits, leaseSeconds, PeerSecurity.NONE);
   }
@@ -113,7 +113,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
         .compose(v -> lease.keep());
   }
 
-  /** Such an entry's key is its index in place of its id: the store itself lets in one of two that come at once. */
+  /** Registers under the index as key, in place of the id: the store itself admits one of two that come at once. */
   @Override
   public Future<Registration> registerSole(Instance instance, Function<Instance, Future<Boolean>> answers,
       String remedy) {
@@ -154,7 +154,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
             : Future.succeededFuture());
   }
 
-  /** One that got the same index otherwise has an entry under its id. */
+  /** Refuses the place if another instance registered the same index in another way: then its entry is under its id. */
   private Future<Void> refuseBeside(Lease lease) {
     Instance own = lease.instance;
     return leased(own.service()).compose(listed -> Future.all(listed.stream()
@@ -164,7 +164,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
         .recover(e -> lease.remove().transform(removed -> Future.failedFuture(e)));
   }
 
-  /** Succeeds if the holder of the place that is wanted does not live. */
+  /** Succeeds if the holder of the wanted place does not live. */
   private Future<Void> refuseLiving(Instance wanting, Instance holder,
       Function<Instance, Future<Boolean>> answers, String remedy) {
     if (holder.endpoint().equals(wanting.endpoint())) {
@@ -174,9 +174,9 @@ public final class HazelcastDirectory extends WaitingDirectory {
   }
 
   /**
-   * A holder lives if it answers, or if it renews its entry: it may be busy, and a place is not taken from the living. It
-   * does not if nobody listens there, or somebody else; or if its entry goes, at the end of its lease at the latest: so
-   * long a silent one is asked, and no longer.
+   * Decides whether a holder lives. It does if it answers, or if it renews its entry: it may be busy, and a place is
+   * not taken from a living process. It does not if another process, or none, listens there. It does not either if its
+   * entry disappears; a silent holder is asked until its lease ends, and no longer.
    */
   private Future<Void> judge(Instance wanting, Instance holder, Function<Instance, Future<Boolean>> answers,
       String remedy, Deadline deadline) {
@@ -191,7 +191,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
         return Future.failedFuture(conflict(wanting, holder, "", remedy));
       }
       long left = deadline.leftMillis();
-      boolean leaseOver = left < RETRY_MILLIS; // no use to ask once more: to end a connection with a silent one takes long
+      // no use in asking once more: ending a connection with a silent one takes long
+      boolean leaseOver = left < RETRY_MILLIS;
       long pause = RETRY_MILLIS + (leaseOver ? left : 0);
       return vertx.timer(pause, TimeUnit.MILLISECONDS).compose(v -> leased(holder.service())).compose(listed -> {
         if (!listed.contains(holder)) {
@@ -204,7 +205,10 @@ public final class HazelcastDirectory extends WaitingDirectory {
     });
   }
 
-  /** Why a holder that renews its entry has not been heard: one whose token or certificates are others refuses to say anything. */
+  /**
+   * Returns the reason for which a holder that renews its entry has not answered: one with another token or other
+   * certificates refuses the call.
+   */
   private static String silence(Throwable failure) {
     return failure instanceof InvalidInput
         ? ", which renews its entry in the directory but does not answer this process: " + failure.getMessage()
@@ -244,7 +248,9 @@ public final class HazelcastDirectory extends WaitingDirectory {
     });
   }
 
-  /** Those that hold a lease, also if their member has left the cluster: it may be frozen, and come back. */
+  /**
+   * Returns the instances that hold a lease, even if their member has left the cluster: it may be frozen, and resume.
+   */
   private Future<List<Instance>> leased(String service) {
     return entries().map(entries -> instances(service, entries, false));
   }
@@ -276,8 +282,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
   }
 
   /**
-   * Notes a sealed entry whose member is not in the cluster. It lasts for a lease after the end of its process. One that
-   * lasts longer has been written again by somebody else, which is logged.
+   * Notes a sealed entry whose member is not in the cluster. Such an entry lasts for a lease after the end of its
+   * process. One that lasts longer has been written again by somebody else, which is logged.
    */
   private void noteLeftover(String key, String entry) {
     Leftover seen = leftovers.compute(key, (k, last) -> last != null && last.entry().equals(entry) ? last
@@ -288,7 +294,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
     }
   }
 
-  /** Whether somebody has put something else than text into the map, which makes it unreadable as a whole. */
+  /** Returns true if the map holds something else than text, which makes it unreadable as a whole. */
   private static boolean isUnreadable(Throwable failure) {
     return failure instanceof HazelcastSerializationException || failure instanceof ClassCastException;
   }
@@ -327,7 +333,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
   @Override
   public Future<Void> close() {
-    Future<Void> ended = endWaits(); // first: what registers meanwhile sees it, or is seen here
+    Future<Void> ended = endWaits(); // first: a registration made meanwhile sees it, or is seen here
     List<Future<Void>> all = new ArrayList<>();
     leases.forEach(lease -> all.add(lease.close()));
     return ended.compose(v -> Future.join(all)).<Void>mapEmpty().onComplete(removed -> {
@@ -372,16 +378,19 @@ public final class HazelcastDirectory extends WaitingDirectory {
     private final String key;
     private final Instance instance;
     private final String text;
-    /** Asks the holder of another entry under this key, which must be left alone if it lives; null: overwritten. */
+    /**
+     * Asks the holder of another entry under this key, which must be left alone if it lives; null: the entry is
+     * overwritten.
+     */
     private final Function<Instance, Future<Boolean>> answers;
     private final String remedy;
     private final Promise<String> lost = Promise.promise();
-    /** Held during each call that writes or removes the entry, so that a removal comes after what is being written. */
+    /** Held during each call that writes or removes the entry, so that a removal comes after a write in progress. */
     private final Lock turn = new ReentrantLock();
     private volatile long timer = -1;
     private volatile boolean ended;
     private volatile boolean failing;
-    /** Whether a renewal is under way, which takes a lease if the holder of another entry has to be asked. */
+    /** True while a renewal is under way, which takes a lease if the holder of another entry has to be asked. */
     private volatile boolean renewing;
 
     Lease(String key, Instance owner, Function<Instance, Future<Boolean>> answers, String remedy) {
@@ -396,12 +405,15 @@ public final class HazelcastDirectory extends WaitingDirectory {
       return writable().compose(map -> map.put(key, sealed(), leaseMillis));
     }
 
-    /** Returns the map for what writes the entry: nothing is written any more once this lease has ended. */
+    /** Returns the map for writing the entry: nothing is written any more once this lease has ended. */
     Future<AsyncMap<String, String>> writable() {
       return store.apply(calls == null ? null : calls.owned(turn, () -> ended));
     }
 
-    /** Renews the entry from now on, unless the directory was closed while it was made: then nobody else ends it. */
+    /**
+     * Renews the entry from now on. If the directory was closed while the entry was made, it is removed here, since
+     * nothing else would.
+     */
     Future<Registration> keep() {
       leases.add(this);
       timer = vertx.setPeriodic(leaseMillis / 3, id -> renew());
@@ -409,7 +421,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
           "cannot register " + instance.service() + " at " + instance.endpoint() + ": the directory is closed")));
     }
 
-    /** One renewal at a time. One that hangs fails after a lease, so that the next may try. */
+    /** Renews the entry, one renewal at a time. One that hangs fails after a lease, so that the next may try. */
     private void renew() {
       if (renewing) {
         return;
@@ -438,8 +450,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
     }
 
     /**
-     * Finds out whether the entry of another, which stands in this one's place, has a holder that lives. In that case
-     * this place is lost. Otherwise the entry is that of a former holder, or forged, and is replaced.
+     * Checks whether the entry of another in this one's place has a holder that lives. In that case this place is lost.
+     * Otherwise the entry is that of a former holder, or forged, and is replaced.
      */
     private Future<Void> examine(AsyncMap<String, String> map, String held) {
       Optional<Instance> other = instance(key, held);
@@ -458,8 +470,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
     }
 
     /**
-     * Returns whether the entry is this one's, and prolongs it then. A prolonged entry of another lasts a lease longer
-     * than it would, at worst.
+     * Returns whether the entry is this one's, and prolongs it then. At worst, an entry of another is prolonged by one
+     * lease.
      */
     private Future<Boolean> prolong(AsyncMap<String, String> map) {
       String now = sealed();
@@ -468,12 +480,12 @@ public final class HazelcastDirectory extends WaitingDirectory {
               : Future.succeededFuture(false)));
     }
 
-    /** Writes this entry, sealed with the token of now, in place of that text; returns whether it stood there. */
+    /** Writes this entry, sealed with the current token, in place of that text; returns whether that text was there. */
     private Future<Boolean> replace(AsyncMap<String, String> map, String held) {
       return map.replaceIfPresent(key, held, sealed(), leaseMillis);
     }
 
-    /** Returns what stands in the map, sealed with the token of now, which may have been replaced. */
+    /** Returns the text in the map, sealed with the current token, which may have been replaced. */
     private String sealed() {
       return seal.seal(key, text, VertxMember.id(vertx));
     }
@@ -487,7 +499,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
       String text = instance.service() + " " + instance.endpoint() + " did not answer for a while, and its place in the "
           + "directory was taken by "
           + instance(key, held).map(Instance::endpoint).map(PeerText::of).orElse("a forged entry")
-          + ": it serves whom it has, but nobody finds it any more; end one of the two";
+          + ": it serves its connected clients, but no others find it any more; end one of the two";
       LOG.error(text);
       lost.tryComplete(text);
     }
@@ -503,7 +515,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
           ? Future.succeededFuture() : map.removeIfPresent(key, held).mapEmpty()));
     }
 
-    /** If the entry cannot be removed any more, its lease ends it: that is no failure. */
+    /** Removes the entry. If it cannot be removed any more, its lease ends it: that is no failure. */
     @Override
     public Future<Void> close() {
       if (ended) {
@@ -519,7 +531,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
     }
   }
 
-  /** Failures that pass when a data member comes or comes back. */
+  /** Returns true for failures that pass when a data member joins or returns. */
   private static boolean isTransient(Throwable failure) {
     for (Throwable e = failure; e != null; e = e.getCause()) {
       if (e instanceof HazelcastInstanceNotActiveException) {

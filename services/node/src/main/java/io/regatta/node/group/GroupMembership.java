@@ -116,14 +116,14 @@ public final class GroupMembership {
   }
 
   /**
-   * Takes a seat and waits until the group has formed; the wait stands in {@code /why}. A join that does not reach the rendezvous is
-   * repeated until the node's ready timeout.
+   * Takes a seat and waits until the group has formed; the wait stands in {@code /why}. A join that does not reach the
+   * rendezvous is repeated until the node's ready timeout.
    *
-   * @param who who joins, for messages
+   * @param who the process that joins, for messages
    * @param of size of the group, the same for all members
    * @param wanted rank, -1 for any
-   * @param member what messages to others call this life, e.g. {@code trainer with pid 4711 on 10.0.0.7}
-   * @param endpoint where the other members reach this one; may be empty
+   * @param member name of this life in messages to others, e.g. {@code trainer with pid 4711 on 10.0.0.7}
+   * @param endpoint at which the other members reach this one; may be empty
    * @param settle how long nobody else must come before an elastic group begins with fewer than its maximum
    */
   public Future<Void> join(String who, WorldSize of, int wanted, String member, String endpoint, Duration timeout, Duration settle) {
@@ -226,7 +226,9 @@ public final class GroupMembership {
     return hosts;
   }
 
-  /** Gathers all active members' messages, of one type, in rank order, when all have given theirs. A key is used once. */
+  /**
+   * Gathers all active members' messages, of one type, in rank order, when all have given theirs. A key is used once.
+   */
   public <M extends Message> Future<List<M>> gather(String key, M mine) {
     return calls.gather(group, rank, incarnation, key, mine.toByteArray(), 0)
         .map(reply -> GatheredMessages.read(key, mine, reply.getPayloadsList()));

@@ -22,18 +22,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows the group of one job at the rendezvous, the only one who declares losses, and tells who is gone. Owned by the
- * event loop on which {@link #start} is called; the follower is called there. A watch that breaks is begun again after
- * a pause until this is closed; a rendezvous that is gone declares nobody lost. One that was started anew knows no
- * group: if nobody knows this one at {@value #UNKNOWN_TIMES} attempts in a row, it has ended, or (if it was never seen)
- * ended before the first look at it, unless one of its trainers can still be heard. One that lives and has lost its
- * place in the directory to another keeps its groups, and is asked for them before those that are listed.
+ * A watch on the group of one job at the rendezvous, the only service that declares losses; it reports which members
+ * are gone. Owned by the event loop on which {@link #start} is called; the follower is called there. A watch that
+ * breaks is begun again after a pause until this is closed; a rendezvous that is gone declares nobody lost.
+ *
+ * <p>A rendezvous that was restarted knows no group. If no rendezvous knows the group at {@value #UNKNOWN_TIMES}
+ * attempts in a row, the group has ended, unless one of its trainers is still connected. A group that was never seen
+ * has then ended before the first look. A rendezvous that lives and has lost its place in the directory to another
+ * keeps its groups, and is asked for them before the listed ones.
  */
 public final class GroupWatch {
 
   /**
-   * Who wants to know. Notified of all members when a watch begins, then of those that change: a call may be repeated, and must be
-   * harmless then.
+   * Receiver of the members' state. Notified of all members when a watch begins, then of changed ones. A call may be
+   * repeated, and must then have no effect.
    */
   public interface Follower {
 
@@ -43,18 +45,18 @@ public final class GroupWatch {
     /**
      * A life of a rank is over, and its older ones with it.
      *
-     * @param left it went by its own will; else it was lost
-     * @param succeeded it has left, and said that its run has ended with success
+     * @param left it left by itself; else it was lost
+     * @param succeeded it has left, and reported that its run has ended with success
      */
     void gone(TrainerId life, boolean left, boolean succeeded);
 
-    /** All that has changed was said. */
+    /** All changes of a view have been reported. */
     void viewed();
 
-    /** The group has ended: nobody up to this incarnation is in it any more. */
+    /** The group has ended: no life up to this incarnation is in it any more. */
     void ended(long lastIncarnation);
 
-    /** Whether a trainer of the job has a stream open here, and so can still be heard. */
+    /** Returns true if a trainer of the job has a stream open here, and so is still connected. */
     boolean connected();
   }
 
@@ -74,22 +76,22 @@ public final class GroupWatch {
   private final Follower follower;
   private final KnownGroup known = new KnownGroup();
   private RendezvousClient client;
-  /** The rendezvous that has shown us the group; null: none yet. */
+  /** The rendezvous that has shown the group; null: none yet. */
   private Instance seenAt;
   private long generation;
   private long lastIncarnation;
   private Timer retry = Timer.NONE;
-  /** Attempts in a row at which every rendezvous said that it does not know the group. */
+  /** Number of attempts in a row at which every rendezvous answered that it does not know the group. */
   private int unknown;
   private boolean complained;
   private boolean closed;
 
   /**
-   * A watch that has not begun.
+   * Creates a watch that has not begun.
    *
    * @param loop owns the watch
    * @param network the way to the rendezvous
-   * @param who who follows, for the log, e.g. {@code shard 0}
+   * @param who the follower, for the log, e.g. {@code shard 0}
    */
   public GroupWatch(Loop loop, Directory directory, Network network, String job, String who, long retryMillis,
       Follower follower) {
@@ -102,7 +104,7 @@ public final class GroupWatch {
     this.follower = follower;
   }
 
-  /** The latest generation seen, 0 before the first view. */
+  /** Returns the latest generation seen, 0 before the first view. */
   public long generation() {
     return generation;
   }
@@ -114,7 +116,10 @@ public final class GroupWatch {
         .onComplete(this::over);
   }
 
-  /** What one that is no longer listed answers counts only if it shows the group: otherwise those listed are asked. */
+  /**
+   * Watches at a rendezvous that may no longer be listed. Its answer counts only if it shows the group; otherwise the
+   * listed ones are asked.
+   */
   private Future<Void> watch(List<Instance> found) {
     boolean displaced = seenAt != null && found.stream().noneMatch(listed -> listed.id().equals(seenAt.id())
         || listed.endpoint().equals(seenAt.endpoint()));
@@ -122,7 +127,10 @@ public final class GroupWatch {
         : watchListed(found);
   }
 
-  /** A dead one may still be listed until its lease ends; the latest started is asked first, then the older ones. */
+  /**
+   * Watches at the listed ones: the latest started is asked first, then the older ones, since a dead one may still be
+   * listed until its lease ends.
+   */
   private Future<Void> watchListed(List<Instance> found) {
     if (found.isEmpty()) {
       return Future.failedFuture(new PeerLost("there is no rendezvous in the directory"));
@@ -130,7 +138,7 @@ public final class GroupWatch {
     return watch(Directory.latestFirst(found).iterator(), null);
   }
 
-  /** Fails as the first that failed otherwise than by not knowing the group, if there was one. */
+  /** Asks one after another. Fails with the first failure that is not ignorance of the group, if there was one. */
   private Future<Void> watch(Iterator<Instance> left, Throwable failure) {
     Instance next = left.next();
     return follow(next).recover(e -> {
@@ -172,14 +180,14 @@ public final class GroupWatch {
     }
   }
 
-  /** Notifies the follower again of what is known of one rank: a life of it has come, which may be over already. */
+  /** Notifies the follower again about one rank: a life of it has come, which may be over already. */
   public void repeat(int rank) {
     if (!closed && rank >= 0 && rank < known.members().size()) {
       tell(known.members().get(rank));
     }
   }
 
-  /** Notifies the follower again of all that is known, for what it has begun since. Costs all members. */
+  /** Notifies the follower again about all ranks, for an interest that began since. Its cost grows with the members. */
   public void repeatAll() {
     for (int rank = 0; rank < known.members().size(); rank++) {
       repeat(rank);
@@ -195,7 +203,7 @@ public final class GroupWatch {
     if (end.succeeded()) {
       follower.ended(lastIncarnation);
     } else if (unknown >= UNKNOWN_TIMES && seenAt != null) {
-      ENDS.warn("{}: the rendezvous was started anew and no longer knows group {}: it has ended", who, job);
+      ENDS.warn("{}: the rendezvous was restarted and no longer knows group {}: it has ended", who, job);
       follower.ended(lastIncarnation);
     } else if (unknown >= UNKNOWN_TIMES && !follower.connected()) {
       ENDS.warn("{}: no rendezvous knows group {} and none of its trainers is connected: it has ended", who, job);
@@ -203,7 +211,7 @@ public final class GroupWatch {
     } else if (!complained) {
       complained = true;
       TROUBLES.warn("{} cannot follow group {} at the rendezvous and would not see a trainer die: {}. It tries again "
-          + "every {} ms; training goes on", who, job, end.cause().getMessage(), retryMillis);
+          + "every {} ms; training continues", who, job, end.cause().getMessage(), retryMillis);
     }
     if (!closed) {
       retry = loop.after(retryMillis, this::start);
@@ -218,7 +226,7 @@ public final class GroupWatch {
     }
   }
 
-  /** Ends the watch; nothing is told after it. */
+  /** Ends the watch; the follower is not called after it. */
   public void close() {
     closed = true;
     retry.cancel();

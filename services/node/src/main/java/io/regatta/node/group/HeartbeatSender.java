@@ -20,14 +20,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The signs of life of a {@link GroupMembership}, on a connection of their own, and the news of the group that come with their answers.
- * One that gets no answer is complained of once and tried again: a rendezvous that is gone declares nobody lost. A beat has a
- * deadline of a quarter of the lease; then the next one goes over a new connection, for a flow whose packets are dropped on the way
- * looks alive for minutes. One that is refused is the last. Owned by the membership, on its loop.
+ * The sender of a {@link GroupMembership}'s heartbeats, on a connection of their own, and receiver of the news of the
+ * group in their answers. Owned by the membership, on its loop. A heartbeat that gets no answer is logged once and
+ * repeated: a rendezvous that is gone declares nobody lost. Its deadline is a quarter of the lease. After that the next
+ * one uses a new connection, because a flow whose packets are dropped on the way looks alive for minutes. A heartbeat
+ * that is refused is the last.
  */
 final class HeartbeatSender {
   private static final Logger LOG = LoggerFactory.getLogger(HeartbeatSender.class);
-  /** Heartbeats per lease: so many must be lost in a row before the rendezvous gives a member up. */
+  /** Heartbeats per lease, and the number lost in a row after which the rendezvous declares a member lost. */
   private static final int BEATS_PER_LEASE = 4;
 
   private final Loop loop;
@@ -44,7 +45,7 @@ final class HeartbeatSender {
   private long incarnation;
   private long generation;
   private final KnownGroup known = new KnownGroup();
-  /** Generation of the last view that was told. */
+  /** Generation of the last reported view. */
   private long viewed;
   private Timer timer = Timer.NONE;
   private boolean alive;
@@ -52,13 +53,13 @@ final class HeartbeatSender {
   private boolean complained;
 
   /**
-   * It does not beat yet.
+   * Creates a sender that does not beat yet.
    *
    * @param connect makes a client with a connection of its own; this closes it
-   * @param kind what the members are, for messages
-   * @param lastStep told with each beat
-   * @param changed told the group's view after its membership has changed
-   * @param refused told why, when a beat has been refused
+   * @param kind the members' kind, for messages
+   * @param lastStep sent with each beat
+   * @param changed receives the group's view after its membership has changed
+   * @param refused receives the reason when a beat has been refused
    */
   HeartbeatSender(Loop loop, Supplier<RendezvousClient> connect, String group, String kind, LongSupplier lastStep, Consumer<GroupView> changed,
       Consumer<RegattaException> refused) {
@@ -72,12 +73,12 @@ final class HeartbeatSender {
     this.refused = refused;
   }
 
-  /** From now on tells with each beat how many examples the member has trained. */
+  /** Sends with each later beat how many examples the member has trained. */
   void counts(LongSupplier trained) {
     examples = trained;
   }
 
-  /** Beats for the seat that this answer has given. */
+  /** Starts to beat for the seat that this answer has given. */
   void begin(JoinReply seat) {
     timer.cancel();
     rank = seat.getRank();
@@ -88,7 +89,7 @@ final class HeartbeatSender {
     alive = true;
     deadlineMillis = Math.max(1, seat.getLeaseMs() / BEATS_PER_LEASE);
     timer = loop.every(deadlineMillis, () -> {
-      if (!beating) { // those that a slow rendezvous has not answered must not pile up
+      if (!beating) { // beats that a slow rendezvous has not answered must not pile up
         beat();
       }
     });
@@ -98,23 +99,23 @@ final class HeartbeatSender {
     return alive;
   }
 
-  /** The latest generation that an answer has told. */
+  /** Returns the latest generation that an answer has named. */
   long generation() {
     return generation;
   }
 
-  /** Tells for the last time how far the member is, before it leaves; whether anybody hears it or not. */
+  /** Sends the member's last progress before it leaves; it may be lost. */
   Future<Void> last(RendezvousClient by) {
     return by.heartbeat(group, rank, incarnation, lastStep.getAsLong(), examples.getAsLong()).otherwiseEmpty().mapEmpty();
   }
 
-  /** Out of turn, though the last one may not have been answered. */
+  /** Sends an extra beat, though the last one may not have been answered. */
   void beat() {
     beating = true;
     RendezvousClient by = calls;
     LoopFutures.within(loop, deadlineMillis,
         by.heartbeat(group, rank, incarnation, lastStep.getAsLong(), examples.getAsLong())).onComplete(beat -> {
-      if (by != calls) { // one of several on a connection that has been given up
+      if (by != calls) { // an answer on a connection that has been given up
         return;
       }
       beating = false;
@@ -136,7 +137,7 @@ final class HeartbeatSender {
         refused.accept((RegattaException) beat.cause());
       } else if (!complained) {
         complained = true;
-        LOG.warn("{} {} of group {}: no answer to a heartbeat, it goes on and tries again: {}", kind, rank, group,
+        LOG.warn("{} {} of group {}: no answer to a heartbeat, it continues and tries again: {}", kind, rank, group,
             beat.cause().getMessage());
       }
     });
@@ -154,7 +155,7 @@ final class HeartbeatSender {
     beat();
   }
 
-  /** The connection of now, until the next beat that is not answered. */
+  /** Returns the current connection, until the next beat that is not answered. */
   RendezvousClient connection() {
     return calls;
   }
@@ -163,7 +164,7 @@ final class HeartbeatSender {
     return calls.close();
   }
 
-  /** A look that fails is repeated after the next heartbeat: its generation is still newer. */
+  /** Fetches the view. If that fails, it is repeated after the next heartbeat: its generation is still newer. */
   private void look() {
     calls.groups(group, known.number()).map(GroupsReply::getGroupsList)
         .onFailure(e -> LOG.debug("{} {} of group {}: no view of the group: {}", kind, rank, group, e.toString()))

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Receiver of what Vert.x's watchdog says of blocked threads, in {@code regatta-logback.xml}. Says one sentence of it, once a minute at
- * most, and the whole with the stack at DEBUG. Logback calls it under its lock.
+ * Receiver of the warnings of Vert.x's watchdog about blocked threads, in {@code regatta-logback.xml}. Logs one
+ * sentence, once a minute at most, and the whole with the stack at DEBUG. Logback calls it under its lock.
  */
 public final class BlockedThreadNotice extends AppenderBase<ILoggingEvent> {
 
@@ -30,7 +30,7 @@ public final class BlockedThreadNotice extends AppenderBase<ILoggingEvent> {
     }
     if (event.getTimeStamp() >= nextMillis) {
       nextMillis = event.getTimeStamp() + PAUSE_MILLIS;
-      LOG.warn("{} has not got on for {} ms: the machine is busy, or a call blocks the thread. REGATTA_LOG=DEBUG shows where; "
+      LOG.warn("{} has been blocked for {} ms: the machine is busy, or a call blocks the thread. REGATTA_LOG=DEBUG shows where; "
           + "this line comes once a minute at most", blocked.group(1), blocked.group(2));
     }
     if (event.getThrowableProxy() instanceof ThrowableProxy at) {

@@ -23,11 +23,11 @@ public final class EffectiveConfig {
   }
 
   /**
-   * A value that something else than a section's own key decides, as the job decides how many shards its servers have.
+   * A value that is decided outside of a section's own key, as the job decides how many shards its servers have.
    *
    * @param key within the section, dotted
    * @param value as the section's record holds it; a record decides each of its keys
-   * @param by who says so, for messages, e.g. {@code the job}
+   * @param by the source of the decision, for messages, e.g. {@code the job}
    */
   public record Dictated(String key, Object value, String by) {}
 

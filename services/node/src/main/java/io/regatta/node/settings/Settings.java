@@ -50,18 +50,18 @@ public final class Settings {
   public record Option(String name, String key, String value) {}
 
   /**
-   * Where configuration comes from.
+   * The sources of a configuration.
    *
    * @param file a .json, .yaml or .yml file, or null
-   * @param variables keys that follow from environment variables of others' making, each under its variable's name; those of
-   *     another schema are passed over
-   * @param environment variables by name; those that do not start with {@code REGATTA_}, and {@link OtherNames},
-   *     are not looked at
+   * @param variables keys that follow from environment variables of other systems, each under its variable's name;
+   *     those of another schema are ignored
+   * @param environment variables by name; those that do not start with {@code REGATTA_}, and {@link OtherNames}, are
+   *     ignored
    * @param properties system properties by name; likewise with {@code regatta.}
    * @param options options of the command line that stand for keys
-   * @param overrides {@code key=value} each, from the command line; they go before the options
+   * @param overrides {@code key=value} each, from the command line; they take precedence over the options
    * @param code values given by the program, nested as in a file
-   * @param ignored top-level sections that belong to other services and are passed over
+   * @param ignored top-level sections that belong to other services and are ignored
    */
   @RecordBuilder
   public record Sources(Path file, List<Option> variables, Map<String, String> environment, Map<String, String> properties,

@@ -102,7 +102,7 @@ class MemberStrangersTest extends CertifiedMembers {
         handshake(socket, pem, "h2");
       }
     },
-    NO_PROTOCOL_IN_TLS("not as a Hazelcast member of Regatta") {
+    NO_PROTOCOL_IN_TLS("but not as a Hazelcast member of Regatta") {
       @Override
       void speak(Socket socket) throws Exception {
         handshake(socket, pem, null);

@@ -82,7 +82,7 @@ class ServiceLoggingTest {
     ours.setAdditive(true);
     ours.setLevel(before);
     assertThat(said.list).filteredOn(event -> event.getLevel() == Level.WARN).hasSize(2).first()
-        .satisfies(event -> assertThat(event.getFormattedMessage()).startsWith("vert.x-eventloop-thread-1 has not got on for 2087 ms")
+        .satisfies(event -> assertThat(event.getFormattedMessage()).startsWith("vert.x-eventloop-thread-1 has been blocked for 2087 ms")
             .doesNotContain("\n"))
         .satisfies(event -> assertThat(event.getThrowableProxy()).isNull());
     assertThat(said.list).filteredOn(event -> event.getLevel() == Level.DEBUG).hasSize(5)

@@ -6,7 +6,7 @@ import io.regatta.node.settings.Settings;
 import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.Map;
 
-/** The key-value servers of a rendezvous that processes of PaddlePaddle meet by: section {@code rendezvous.http}. Immutable. */
+/** Key-value servers of a rendezvous for processes of PaddlePaddle: section {@code rendezvous.http}. Immutable. */
 @RecordBuilder
 public record HttpStoreConfig(
     @Setting(value = "-1", doc = "Port of the server for PaddlePaddle's gloo (PADDLE_GLOO_HTTP_ENDPOINT), on the node's "

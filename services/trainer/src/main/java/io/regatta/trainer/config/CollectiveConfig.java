@@ -7,7 +7,7 @@ import io.regatta.node.settings.Setting;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The {@code collective} section of a job: how gradients are exchanged where there are no servers. */
+/** The {@code collective} section of a job: the exchange of gradients where there are no servers. */
 public record CollectiveConfig(
     @Setting(value = "26214400", unit = "bytes", doc = "Gradients are exchanged together, in the order in which backward yields "
         + "them, once they are at least so many bytes.")
@@ -71,7 +71,7 @@ public record CollectiveConfig(
     @Setting(doc = "adaptive_localsgd: how many at first.")
     AdaptiveLocalsgdConfigs adaptiveLocalsgdConfigs) {
 
-  /** What a generation of trainers that meet over a store needs of the one before. */
+  /** The share of the previous generation that the next generation of trainers needs, if they meet over a store. */
   public enum Quorum { AUTO, MAJORITY, NONE }
 
   public CollectiveConfig {
@@ -95,8 +95,10 @@ public record CollectiveConfig(
     add(chosen, dgc, "dgc");
     add(chosen, localsgd, "localsgd");
     add(chosen, adaptiveLocalsgd, "adaptive_localsgd");
+ 
     if (chosen.size() > 1) {
-      throw new InvalidInput("collective: " + String.join(" and ", chosen) + " do not go together; choose one");
+      throw new InvalidInput("collective: at most one of the ways to send fewer bytes can be chosen, not "
+          + String.join(" and ", chosen) + "; remove all but one");
     }
   }
 
@@ -106,12 +108,12 @@ public record CollectiveConfig(
     }
   }
 
-  /** Where the trainers meet. */
+  /** Returns the store through which the trainers find each other. */
   public MeetingStore meeting() {
     return MeetingStore.parse(store);
   }
 
-  /** What the ranks tell each other. */
+  /** Returns what the ranks exchange, and when. */
   public Communication communication() {
     return dgc ? dgcConfigs : localsgd ? localsgdConfigs : adaptiveLocalsgd ? adaptiveLocalsgdConfigs
         : fp16Allreduce ? new Communication.AllReduce(WireType.FLOAT16)

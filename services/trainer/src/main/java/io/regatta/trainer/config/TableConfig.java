@@ -8,8 +8,8 @@ import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
 
 /**
- * One sparse table in the section {@code tables} of a job file, by its name. What is given here goes before what the
- * program says; a section without a choice leaves the program's as it is.
+ * One sparse table in the section {@code tables} of a job file, by its name. A value given here overrides the
+ * program's; a subsection without a choice leaves the program's unchanged.
  */
 public record TableConfig(
     @Setting(value = "0", doc = "Values per row. 0: the program's. A program that builds its network for another width "
@@ -25,7 +25,7 @@ public record TableConfig(
     @Setting(doc = "How rows come and go.")
     LifeConfig life) {
 
-  /** How the values of a row begin. */
+  /** The initial values of a row. */
   public record Initial(
       @Setting(value = "auto", doc = "Distribution; auto: the program's.")
       Kind kind,
@@ -36,12 +36,12 @@ public record TableConfig(
       @Setting(value = "0", doc = "uniform: upper bound; normal: standard deviation.")
       double b) {
 
-    /** Distributions, and the one that says that nothing was chosen. */
+    /** Distributions, and AUTO for no choice. */
     public enum Kind { AUTO, CONSTANT, UNIFORM, NORMAL }
 
     public Initial {
       if (kind == Kind.AUTO && (a != 0 || b != 0)) {
-        throw new InvalidInput("give kind too (constant, uniform or normal): without it a and b say nothing");
+        throw new InvalidInput("give kind too (constant, uniform or normal): without it a and b have no meaning");
       }
     }
 
@@ -51,7 +51,7 @@ public record TableConfig(
     }
   }
 
-  /** See {@link TableLife}. */
+  /** The admission and expiry of rows. See {@link TableLife}. */
   public record LifeConfig(
       @Setting(value = "false", doc = "Each row has show and click counts: trainers count in how many places of a batch an "
           + "id stands, and the labels there, and push both with the gradient.")
@@ -108,9 +108,9 @@ public record TableConfig(
   }
 
   /**
-   * The table as it is to be.
+   * Returns the program's table with this section's values.
    *
-   * @param program what the program says of it
+   * @param program the table as the program declares it
    * @param replicas of all trainers, for linear scaling of rates
    */
   public SparseTableSpec over(SparseTableSpec program, int replicas) {

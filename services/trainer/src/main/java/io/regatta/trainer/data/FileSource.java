@@ -7,17 +7,17 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A source made of files, which several cursors can read side by side.
+ * A source made of files, which several cursors can read in parallel.
  *
  * @param <R> a record not yet parsed
  */
 public interface FileSource<R> extends SlotSource<R> {
 
-  /** The files in order. */
+  /** Returns the files in order. */
   List<Path> files();
 
   /**
-   * Reads the files that {@code queue} still has, perhaps together with other cursors.
+   * Returns a cursor over the files that are left in {@code queue}, which it may share with other cursors.
    *
    * @param place its pass, and where to begin in the queue's first file; {@link DataCursor#startOf}: at its beginning
    */
@@ -35,7 +35,7 @@ public interface FileSource<R> extends SlotSource<R> {
     }
     String there = place.file() < files().size() ? DataFiles.name(files().get(place.file())) : "none";
     if (!there.equals(place.name())) {
-      throw new InvalidInput(name() + ": reading is to go on in file " + place.file() + ", " + place.name()
+      throw new InvalidInput(name() + ": reading resumes in file number " + place.file() + ", " + place.name()
           + ", but that number is now " + there + "; give the same files in the same order as before");
     }
     return open(new FileQueue(files(), place.file()), place);

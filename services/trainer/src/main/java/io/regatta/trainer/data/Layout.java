@@ -6,12 +6,12 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Widths of an example: {@code dense} float features, sparse features (slots) of 64-bit ids, and one label.
+ * The widths of an example: {@code dense} float features, sparse features (slots) of 64-bit ids, and one label.
+ * Immutable.
  *
- * @param widths for each slot, how many ids it may hold: that many places ({@code columns}), of which those without an id
- *     hold {@link io.regatta.core.reduce.DistinctIds#PADDING}
- * @param valued whether every id comes with a float value
- * @param emptyIds for each slot, the id that an empty value has; none at all where such a value has no id
+ * @param widths most ids of each slot; positions without an id hold {@link io.regatta.core.reduce.DistinctIds#PADDING}
+ * @param valued true if every id has a float value
+ * @param emptyIds for each slot, the id that stands for an empty value; an empty list if empty values have no id
  */
 @RecordBuilder
 public record Layout(int dense, List<Integer> widths, boolean valued, List<Long> emptyIds) implements LayoutBuilder.With {

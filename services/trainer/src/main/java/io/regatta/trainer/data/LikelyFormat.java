@@ -2,7 +2,9 @@ package io.regatta.trainer.data;
 
 import java.util.regex.Pattern;
 
-/** What a line that is not in the format that was expected looks like, for messages: a guess. Stateless, any thread. */
+/**
+ * A guess at the format of a line that does not match the expected one, for messages. Stateless; any thread may use it.
+ */
 public final class LikelyFormat {
 
   private static final int CRITEO_TABS = 39;
@@ -14,10 +16,12 @@ public final class LikelyFormat {
 
   private LikelyFormat() {}
 
-  /** A name as {@code data.format} has it, or what else is known of such a line, in words; empty: nothing. */
+  /**
+   * Returns a name as {@code data.format} has it, or a description of such a line in words; empty if there is no guess.
+   */
   public static String of(String line) {
     if (line.length() > 1 && line.charAt(0) == PACKED) {
-      return "a packed file, whose name is to end in .gz";
+      return "a compressed file, whose name must end in .gz";
     }
     if (line.startsWith("PAR1")) {
       return "parquet";
@@ -44,7 +48,7 @@ public final class LikelyFormat {
     return true;
   }
 
-  /** At least two slots, each the number of its values and the values, to the end of the line. */
+  /** Returns true if the line has at least two slots, each a count and that many values, up to its end. */
   private static boolean isMultiSlot(String[] tokens) {
     int slots = 0;
     for (int at = 0; at < tokens.length; slots++) {

@@ -9,29 +9,29 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * The records of one worker's batches of one pass: shuffles the source's records by buffer, cuts them into windows,
- * and takes this worker's part of each ({@link LoaderOptions#shard(int, int)}). Which records are in a batch is a function
- * of the source, the options and the pass alone, wherever reading began. One thread at a time.
+ * A feed of the records of one worker's batches of one pass. It shuffles the source's records by buffer, cuts them into
+ * windows, and takes this worker's share of each ({@link LoaderOptions#shard(int, int)}). Which records are in a batch
+ * is a function of the source, the options and the pass alone, wherever reading began. One thread uses it at a time.
  */
 final class RecordFeed<R> implements AutoCloseable {
 
-  /** Records of a batch, and where reading goes on behind the window that they are part of. */
+  /** The records of a batch, and the cursor after the window that they are part of. */
   record Cut<R>(List<R> records, DataCursor after) {}
 
   private final SlotSource.Cursor<R> cursor;
   private final LoaderOptions options;
   private final DataCursor from;
   private final List<R> shuffled = new ArrayList<>();
-  /** Where the buffer in {@code shuffled} begins in the source; null before the first one. */
+  /** Position in the source at which the buffer {@code shuffled} begins; null before the first one. */
   private DataCursor bufferStart;
   private long buffers;
   private int nextShuffled;
   private long records;
-  /** The batches to cut, as positions in the order of the pass; null: windows. */
+  /** The assigned batches, as positions in the order of the pass; null: windows are cut instead. */
   private final Iterator<Spans> dealt;
-  /** Records of the last window, if that was too small. */
+  /** Records of the last window, if it was too small. */
   private volatile int leftOut;
-  /** The next record's. */
+  /** Position of the next record in the order of the pass. */
   private long position;
 
   /** @param cursor just opened at {@code from}, and closed with this feed */
@@ -39,7 +39,10 @@ final class RecordFeed<R> implements AutoCloseable {
     this(cursor, options, from, null);
   }
 
-  /** @param dealt the batches to cut, in ascending positions of the pass, which begins with {@code cursor}; null: windows */
+  /**
+   * @param dealt the batches to cut, in ascending positions of the pass, which begins with {@code cursor}; null:
+   *     windows
+   */
   RecordFeed(SlotSource.Cursor<R> cursor, LoaderOptions options, DataCursor from, Iterator<Spans> dealt) {
     this.dealt = dealt;
     this.cursor = cursor;
@@ -49,7 +52,7 @@ final class RecordFeed<R> implements AutoCloseable {
     this.buffers = from.buffer();
   }
 
-  /** This worker's next batch, or null at the end. */
+  /** Returns this worker's next batch, or null at the end. */
   Cut<R> next() {
     if (dealt != null) {
       return dealt.hasNext() ? new Cut<>(at(dealt.next()), null) : null;
@@ -75,15 +78,15 @@ final class RecordFeed<R> implements AutoCloseable {
     return options.shuffleBuffer() > 0 ? nextShuffled() : nextOfSource();
   }
 
-  /** The records at these positions; those before them are passed over. */
+  /** Returns the records at these positions; those before them are skipped. */
   private List<R> at(Spans positions) {
     List<R> at = new ArrayList<>();
     for (int run = 0; run < positions.runs(); run++) {
       for (; position < positions.to(run); position++) {
         R record = nextRecord();
         if (record == null) {
-          throw new InvalidInput("the data end at record " + position + ", and were to have more; they have changed while they "
-              + "were read");
+          throw new InvalidInput("the data end at record " + position + ", before the last one that was counted; the files "
+              + "have changed while they were read: start the job again");
         }
         if (position >= positions.from(run)) {
           at.add(record);
@@ -119,7 +122,7 @@ final class RecordFeed<R> implements AutoCloseable {
     return nextShuffled < shuffled.size() ? shuffled.get(nextShuffled++) : null;
   }
 
-  /** The next buffer, shuffled by a generator of its own, so that a feed can begin with any of them. */
+  /** Fills the next buffer, shuffled by a generator of its own, so that a feed can begin with any of them. */
   private void fillBuffer() {
     bufferStart = sourcePlace();
     shuffled.clear();
@@ -134,17 +137,20 @@ final class RecordFeed<R> implements AutoCloseable {
     buffers++;
   }
 
-  /** Records at the end of the pass that no worker gets, for there are too few; 0 before the end. Any thread. */
+  /**
+   * Returns the records at the end of the pass that no worker gets because they are too few; 0 before the end. Any
+   * thread.
+   */
   int leftOut() {
     return leftOut;
   }
 
-  /** As {@link SlotSource.Cursor#bytesBehind}. */
+  /** Returns {@link SlotSource.Cursor#bytesBehind} of the source. */
   long bytesBehind() {
     return cursor.bytesBehind();
   }
 
-  /** From any thread: see {@link SlotSource.Cursor#cancel}. */
+  /** Cancels a wait of the cursor; see {@link SlotSource.Cursor#cancel}. Any thread. */
   void cancel() {
     cursor.cancel();
   }

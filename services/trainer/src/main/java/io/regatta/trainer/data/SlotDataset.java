@@ -17,11 +17,12 @@ import java.util.function.IntFunction;
 
 /**
  * A {@link SlotSource} as a DJL {@link Dataset}, for {@code EasyTrain.fit} and hand-written loops alike. Owned by one
- * model thread, which makes the arrays (MXNet keeps megabytes for every thread that calls it); reading, parsing and
- * finding the distinct ids happen on the loader's threads. A batch is data
- * {@code [dense float32 (rows, dense), ids int64 (rows, columns), values float32 (rows, columns)]}, of which a part of width
- * 0 is left out, and the values unless the ids have some; labels are {@code [float32 (rows, 1)]}. Every {@link #getData} is
- * the next pass, with an order of its own if shuffled; it ends an unfinished earlier one.
+ * model thread, which makes the arrays (MXNet keeps megabytes for every thread that calls it). The loader's threads
+ * read, parse and find the distinct ids.
+ *
+ * <p>The data of a batch are {@code [dense float32 (rows, dense), ids int64 (rows, columns), values float32 (rows,
+ * columns)]}. Arrays of width 0, and values if ids have none, are left out. The labels are {@code [float32 (rows, 1)]}.
+ * Every {@link #getData} is the next pass, with an order of its own if shuffled; it ends an unfinished earlier one.
  */
 public class SlotDataset implements Dataset, AutoCloseable {
 
@@ -32,13 +33,13 @@ public class SlotDataset implements Dataset, AutoCloseable {
   private StepTrace trace = StepTrace.off();
   private SlotLoader loader;
   private long waitedNanos;
-  /** Bytes of all files; 0: nobody has asked yet. */
+  /** Bytes of all files; 0 until they are first needed. */
   private long bytes;
-  /** Bytes of the files before the one that the pass began in. */
+  /** Bytes of the files before the one in which the pass began. */
   private long bytesBefore;
-  /** Whether batches of no example are given, too. */
+  /** True if batches without examples are delivered too. */
   private boolean emptyBatches;
-  /** Where the next pass begins. */
+  /** The position where the next pass begins. */
   private DataCursor next = DataCursor.startOf(0);
 
   public SlotDataset(SlotSource<?> source, LoaderOptions options) {
@@ -59,73 +60,76 @@ public class SlotDataset implements Dataset, AutoCloseable {
     return options;
   }
 
-  /** A new dataset of position {@code index} of {@code count} of this one's source. */
+  /** Returns a new dataset of position {@code index} of {@code count} over the same source. */
   public SlotDataset shard(int index, int count) {
     return new SlotDataset(source, options.shard(index, count));
   }
 
   /**
-   * From the next pass on, examples at its end that are too few for each position to get one are left out, so that all make
-   * the same number of steps: for training where steps wait for each other.
+   * Gives all positions the same number of steps from the next pass on: examples at its end that are too few for each
+   * position to get one are left out. For training whose steps wait for each other.
    */
   public void trainInSteps() {
     options = options.withSameSteps();
   }
 
   /**
-   * From the next pass on, a batch whose lines were all left out as bad comes as one of size 0, so that all positions
+   * Delivers a batch of size 0, from the next pass on, if all its lines were skipped as bad, so that all positions
    * count the same batches.
    */
   public void giveEmptyBatches() {
     emptyBatches = true;
   }
 
-  /** The readers of passes that begin from now on tell this timeline what they do. */
+  /** Sets the timeline to which the readers of later passes report. */
   public void trace(StepTrace timeline) {
     trace = timeline;
   }
 
-  /** Examples per epoch of this position, or -1 if unknown. Lines skipped as bad count too. */
+  /** Returns the examples per epoch of this position, or -1 if unknown. Lines skipped as bad count too. */
   public long examples() {
     return options.examples(source.size());
   }
 
   /**
-   * Has this data set say which files each position reads, where its own files are all that it reads.
+   * Sets the files that each position reads alone, for {@link #shareOf}.
    *
    * @param files by position
-   * @param positions that there are
+   * @param positions number of positions
    */
   public SlotDataset filesBy(IntFunction<List<Path>> files, int positions) {
     shares = position -> new DataShare(files.apply(position).stream().map(DataFiles::name).toList(), source.name(), position, positions, -1);
     return this;
   }
 
-  /** Returns the part of the training data that a position of the job reads, this one's or another one's. */
+  /** Returns the partition of the training data of a position of the job, this one's or another one's. */
   public DataShare shareOf(int position) {
     return shares.apply(position);
   }
 
-  /** Batches per epoch of this position, or -1 if unknown. */
+  /** Returns the batches per epoch of this position, or -1 if unknown. */
   public long batches() {
     return options.batches(source.size());
   }
 
   /**
-   * The next pass goes on at a place where an earlier one was ({@link BatchWithIds#after}); those after it are whole ones. With
-   * ordered reading its batches are those that an unbroken pass would have had from there on; otherwise batches that were
-   * ahead of that place, or behind, may come twice or not at all.
+   * Resumes the next pass at the position of an earlier one ({@link BatchWithIds#after}); later passes are whole. With
+   * ordered reading its batches are those that an uninterrupted pass would have had from there on. Otherwise batches
+   * near that position may be read twice or not at all.
    */
   public void resume(DataCursor place) {
     next = place;
   }
 
-  /** The next pass is left out: nothing of it is read, and the one after it is the next. */
+  /** Skips the next pass: nothing of it is read. */
   public void leaveOut() {
     next = DataCursor.startOf(next.pass() + 1);
   }
 
-  /** Whether a place within a pass says what was read: then {@link #resume} gives the batches of an unbroken pass. */
+  /**
+   * Returns true if a position within a pass says what was read: then {@link #resume} yields the batches of an
+   * uninterrupted pass.
+   */
   public boolean resumesWithinPass() {
     return options.ordered();
   }
@@ -144,7 +148,7 @@ public class SlotDataset implements Dataset, AutoCloseable {
     };
   }
 
-  /** As {@link #getData(NDManager)}, for another position than the one that this was made for. */
+  /** Returns the batches of the next pass for another position than the one that this data set was made for. */
   public Iterable<Batch> getData(NDManager manager, int index, int count) {
     DataCursor from = beginPass();
     return () -> {
@@ -154,12 +158,12 @@ public class SlotDataset implements Dataset, AutoCloseable {
     };
   }
 
-  /** Returns true if any worker can read any part of a pass, and finds the same batches in it. */
+  /** Returns true if any worker can read any share of a pass and finds the same batches in it. */
   public boolean canReadParts() {
     return getClass() == SlotDataset.class && options.ordered();
   }
 
-  /** Begins the next pass, of which these parts are to be read, one after another. */
+  /** Begins the next pass, of which these parts are read one after another. */
   public List<Iterable<Batch>> parts(NDManager manager, List<Part> parts) {
     DataCursor from = beginPass();
     List<Iterable<Batch>> batches = new ArrayList<>();
@@ -173,17 +177,20 @@ public class SlotDataset implements Dataset, AutoCloseable {
     return batches;
   }
 
-  /** Whether any rank can read any part of a pass: its examples are counted, and in an order that is the same at all. */
+  /**
+   * Returns true if any rank can read any batch of a pass: its examples are counted, and their order is the same on all
+   * ranks.
+   */
   public boolean canBeDealt() {
     return getClass() == SlotDataset.class && options.ordered() && source.size() >= 0;
   }
 
-  /** Examples of the source, of all positions. */
+  /** Returns the examples of the source, of all positions. */
   public long allExamples() {
     return source.size();
   }
 
-  /** The next pass begins; it is the one of the place that is returned. */
+  /** Begins the next pass and returns the position where it begins. */
   public DataCursor beginPass() {
     DataCursor from = next;
     next = DataCursor.startOf(from.pass() + 1);
@@ -191,7 +198,8 @@ public class SlotDataset implements Dataset, AutoCloseable {
   }
 
   /**
-   * Batches of a pass as they are dealt to this rank; null in the place of one that has no good line. Ends an earlier iteration.
+   * Returns the batches of a pass that are assigned to this rank; null for a batch without a good line. Ends an earlier
+   * iteration.
    *
    * @param batches in ascending positions of the pass
    */
@@ -206,14 +214,17 @@ public class SlotDataset implements Dataset, AutoCloseable {
     return SlotLoader.open(source, options, from, Thread::new, timeline);
   }
 
-  /** Seconds that the model thread has waited for readers, over all passes: what more or faster ones could save. */
+  /**
+   * Returns the seconds that the model thread has waited for readers, over all passes: what more or faster readers
+   * could save.
+   */
   public double waitedSeconds() {
     return waitedNanos * 1e-9;
   }
 
   /**
-   * Share of the bytes of this pass's files that has been read: an estimate of how much of it is done, for readers are ahead
-   * of the training. NaN if it is not known: before the first pass, or where examples do not come from files.
+   * Returns the share of the bytes of this pass's files that has been read. It estimates the progress of the pass;
+   * readers are ahead of the training. NaN if unknown: before the first pass, or if examples do not come from files.
    */
   public double readOfPass() {
     if (loader == null || !(source instanceof FileSource<?> files)) {
@@ -225,7 +236,7 @@ public class SlotDataset implements Dataset, AutoCloseable {
     return Math.min(1, (double) (bytesBefore + loader.bytesBehind()) / bytes);
   }
 
-  /** The same of so many passes from the first one on. */
+  /** Returns the share of the first {@code passes} passes that has been read; see {@link #readOfPass}. */
   public double readOf(int passes) {
     return (next.pass() - 1 + readOfPass()) / passes;
   }
@@ -246,24 +257,27 @@ public class SlotDataset implements Dataset, AutoCloseable {
     }
   }
 
-  /** What a part still has: of its batches from one on every so many; the others are read, and become no arrays. */
+  /**
+   * An iterator over the rest of a part: every {@code stride}th batch of those left. The other batches are read, but
+   * not copied into arrays.
+   */
   private static final class PartBatches implements Iterator<Batch> {
 
     private final Batches batches;
     private final SlotLoader from;
     private final long stride;
-    private long toPassOver;
+    private long toSkip;
 
     private PartBatches(Batches batches, SlotLoader from, Part part) {
       this.batches = batches;
       this.from = from;
       stride = part.stride();
-      toPassOver = part.batches();
+      toSkip = part.batches();
     }
 
     @Override
     public boolean hasNext() {
-      for (; toPassOver > 0 && batches.hasNext(); toPassOver--) {
+      for (; toSkip > 0 && batches.hasNext(); toSkip--) {
         from.next();
       }
       return batches.hasNext();
@@ -273,12 +287,12 @@ public class SlotDataset implements Dataset, AutoCloseable {
     public Batch next() {
       hasNext();
       Batch next = batches.next();
-      toPassOver = stride - 1;
+      toSkip = stride - 1;
       return next;
     }
   }
 
-  /** Copies host batches into engine arrays, on the thread that iterates. */
+  /** An iterator that copies host batches into engine arrays, on the thread that iterates. */
   private final class Batches implements Iterator<Batch> {
 
     private final NDManager manager;

@@ -24,11 +24,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One pass over a source, as batches. Owned by the consuming (model) thread; {@code readerThreads} daemon threads named
- * {@code regatta-read-NAME-I} take turns to cut the next batch's records from the source and parse them side by side,
- * at most {@code prefetchDepth} batches ahead; or each of them reads files of its own ({@link #openFiles}). They end with the
- * source, with the first failure (which {@link #next} then throws), or with {@link #close}, which any thread may call: a
- * consumer waiting for a batch is then released.
+ * One pass over a source, as batches. Owned by the consuming (model) thread. Its {@code readerThreads} daemon threads
+ * are named {@code regatta-read-NAME-I}. They take turns to cut the next batch's records from the source, and parse
+ * them in parallel, at most {@code prefetchDepth} batches ahead. With {@link #openFiles} each of them reads files of
+ * its own. The threads end with the source, with the first failure (which {@link #next} then throws), or with {@link
+ * #close}. Any thread may call {@code close}; it releases a consumer that waits for a batch.
  */
 public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
 
@@ -37,23 +37,23 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
 
   private final LoaderOptions options;
   private final String pass;
-  /** Whether batches come also if all their lines were left out. */
+  /** True if batches are delivered also when all their lines were skipped. */
   private boolean empties;
   private final StepTrace trace;
-  /** Lines of this pass that were left out as bad; any reader counts. */
+  /** Lines of this pass that were skipped as bad; all readers count. */
   private final AtomicLong left = new AtomicLong();
   private final BlockingQueue<CompletableFuture<SlotBatch>> ready;
   private final List<Shared<?>> feeds = new ArrayList<>();
   private final List<Thread> readers = new ArrayList<>();
   private final AtomicInteger readersLeft = new AtomicInteger();
-  /** A reader has failed: the others cut no more batches. */
+  /** True once a reader has failed: the others cut no more batches. */
   private volatile boolean failed;
   private volatile boolean closed;
   private SlotBatch peeked;
   private boolean ended;
   private long waitedNanos;
 
-  /** A feed that readers take turns at. */
+  /** A feed that several readers use in turn. */
   private static final class Shared<R> {
     private final ReentrantLock turn = new ReentrantLock();
     private final RecordFeed<R> feed;
@@ -73,14 +73,14 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     return open(source, options, DataCursor.startOf(pass));
   }
 
-  /** The same from a place on. */
+  /** Starts reading at a position. */
   public static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, DataCursor from) {
     return open(source, options, from, Thread::new, StepTrace.off());
   }
 
   /**
-   * As above, with threads made by {@code threads}, which tell {@code trace} what they do. One that cannot be
-   * started ends those before it, and is thrown.
+   * Starts reading, with threads made by {@code threads}, which report to {@code trace}. If a thread cannot be started,
+   * those before it end and its error is thrown.
    */
   static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, DataCursor from, ThreadFactory threads,
       StepTrace trace) {
@@ -88,10 +88,9 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
   }
 
   /**
-   * As {@link #open(SlotSource, LoaderOptions, int)}, of the batches that are dealt: each comes, also one whose lines were all
-   * left out as bad.
+   * Starts reading the assigned batches. Every batch is delivered, also one whose lines were all skipped as bad.
    *
-   * @param dealt in ascending positions of the pass; asked by one reader thread at a time
+   * @param dealt in ascending positions of the pass; used by one reader thread at a time
    */
   static <R> SlotLoader openDealt(SlotSource<R> source, LoaderOptions options, int pass, Iterator<Spans> dealt, StepTrace trace) {
     return open(source, options, DataCursor.startOf(pass), dealt, Thread::new, trace);
@@ -106,8 +105,8 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
   }
 
   /**
-   * Starts reading with files of its own for every reader thread: each takes the next file that nobody has taken, and makes
-   * batches of it. Batches come as they are parsed; of each reader's records the last batch may be short.
+   * Starts reading with files of its own for every reader thread: each takes the next file from a common queue and
+   * makes batches of it. Batches are delivered as they are parsed; the last batch of each reader may be short.
    */
   public static <R> SlotLoader openFiles(FileSource<R> source, LoaderOptions options, int pass, StepTrace trace) {
     SlotLoader loader = new SlotLoader(options, source.name() + ", pass " + pass, false, trace);
@@ -150,7 +149,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     }
   }
 
-  /** Whole life of a reader thread. */
+  /** Runs a reader thread. */
   private <R> void read(SlotSource<R> source, Shared<R> mine) {
     try {
       while (true) {
@@ -175,7 +174,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
         }
       }
     } catch (InterruptedException closing) {
-      // Only close() interrupts; the consumer is released there.
+      // Only close() interrupts, and it releases the consumer.
     } catch (Throwable failure) {
       fail(failure);
     } finally {
@@ -183,7 +182,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     }
   }
 
-  /** Parses a batch; a failure ends the feeds and is the consumer's when it comes to this batch. */
+  /** Parses a batch. A failure ends the feeds, and the consumer gets it when it reaches this batch. */
   private <R> void parse(SlotSource<R> source, RecordFeed.Cut<R> cut, CompletableFuture<SlotBatch> promised) {
     try {
       List<R> records = cut.records();
@@ -194,10 +193,10 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
         rows += source.parse(record, batch, rows) ? 1 : 0;
       }
       left.addAndGet(records.size() - rows);
-      told("parse", begin, rows);
+      recordSpan("parse", begin, rows);
       begin = trace.clock().nanos();
       SlotBatch whole = batch.first(rows, cut.after());
-      told("distinct ids", begin, rows);
+      recordSpan("distinct ids", begin, rows);
       promised.complete(whole);
     } catch (Throwable failure) {
       failed = true;
@@ -205,7 +204,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     }
   }
 
-  private void told(String what, long begin, int rows) {
+  private void recordSpan(String what, long begin, int rows) {
     if (trace.on()) {
       trace.span(Thread.currentThread().getName(), what, begin, Map.of("rows", rows));
     }
@@ -218,24 +217,24 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     putUnlessClosed(promised);
   }
 
-  /** The last reader closes the source and marks the end with a future of null. */
+  /** Ends a reader. The last one closes the source and marks the end with a future of null. */
   private void endOfReader() {
     if (readersLeft.decrementAndGet() > 0) {
       return;
     }
     BadLines.logPass(pass, left.get());
     for (Shared<?> shared : feeds) {
-      tellOfLeftOut(shared.feed.leftOut());
+      logLeftOut(shared.feed.leftOut());
       try {
         shared.feed.close();
-      } catch (RuntimeException | Error e) { // whatever the user's source throws: the consumer must not wait for it
+      } catch (RuntimeException | Error e) { // the consumer must not wait, whatever a source throws
         fail(e);
       }
     }
     putUnlessClosed(CompletableFuture.completedFuture(null));
   }
 
-  private void tellOfLeftOut(int records) {
+  private void logLeftOut(int records) {
     if (records > 0 && options.sameSteps() && !options.dropLast() && options.shard() == 0) {
       LOG.info("{}: left out the last {}, too few to give each of {} workers one", pass, records == 1 ? "record" : records + " records",
           options.shards());
@@ -273,19 +272,21 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
   }
 
   /**
-   * Batches come also if all their lines were left out as bad. Called by the consumer before it asks for the first
-   * one.
+   * Delivers batches also if all their lines were skipped as bad. The consumer calls it before it takes the first one.
    */
   void giveEmptyBatches() {
     empties = true;
   }
 
-  /** How long the consumer has waited for readers so far. Read by the consumer. */
+  /** Returns how long the consumer has waited for readers so far. Called by the consumer. */
   long waitedNanos() {
     return waitedNanos;
   }
 
-  /** Bytes of files that the readers have behind them in this pass, see {@link SlotSource.Cursor#bytesBehind}. Any thread. */
+  /**
+   * Returns the bytes of files that the readers have read in this pass, see {@link SlotSource.Cursor#bytesBehind}. Any
+   * thread.
+   */
   long bytesBehind() {
     return feeds.stream().mapToLong(shared -> shared.feed.bytesBehind()).sum();
   }
@@ -310,12 +311,12 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     }
   }
 
-  /** Ends the readers and waits for them; nothing of this loader is left afterwards. */
+  /** Ends the readers and waits for them; no thread of this loader runs afterwards. */
   @Override
   public void close() {
     closed = true;
     readers.forEach(Thread::interrupt);
-    feeds.forEach(shared -> shared.feed.cancel()); // who waits for a command does not notice the interruption
+    feeds.forEach(shared -> shared.feed.cancel()); // a reader that waits for a command does not notice the interruption
     CompletableFuture<SlotBatch> cancelled = new CompletableFuture<>();
     cancelled.completeExceptionally(new Cancelled("the loader was closed"));
     while (!ready.offer(cancelled)) {

@@ -76,9 +76,9 @@ public interface SlotSource<R> {
     }
 
     /**
-     * Returns the bytes already read of the files that this cursor has opened, as stored on disk, including those
-     * before the position where it began in the first one; 0 if they are not counted. For progress, not exact. Any
-     * thread.
+     * Returns the bytes already read of the files that this cursor has opened, as stored on disk. Those before the
+     * position where it began in the first one are included. Returns 0 if they are not counted. For progress, not
+     * exact. Any thread.
      */
     default long bytesBehind() {
       return 0;

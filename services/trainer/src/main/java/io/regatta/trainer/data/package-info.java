@@ -3,7 +3,7 @@
  * lines, and the data set that DJL takes. Reader threads read and parse text into primitive arrays; only
  * {@link io.regatta.trainer.data.SlotDataset} makes engine arrays, on the model thread.
  *
- * <p>{@code file} below is the base of this package; {@code format}, {@code dataset}, {@code text}, {@code image},
+ * <p>Package {@code file} below is the base of this one; {@code format}, {@code dataset}, {@code text}, {@code image},
  * {@code uci} and {@code generate} build on it.
  */
 package io.regatta.trainer.data;

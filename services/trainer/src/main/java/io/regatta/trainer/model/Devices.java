@@ -4,7 +4,7 @@ import ai.djl.Device;
 import ai.djl.engine.Engine;
 import io.regatta.core.error.RegattaException.InvalidInput;
 
-/** Where models are. Stateless, any thread. */
+/** The resolution of a configured device to one of this process. Stateless; any thread may use it. */
 public final class Devices {
 
   private static final String AUTO = "auto";
@@ -12,10 +12,11 @@ public final class Devices {
   private Devices() {}
 
   /**
-   * A device of this process, whose engine has been started.
+   * Returns a device of this process, whose engine has been started.
    *
    * @param wish see {@link io.regatta.trainer.config.GpuAssignment#device}
-   * @throws InvalidInput if there is no such GPU: else the first operation would fail, not the making of a model
+   * @throws InvalidInput if there is no such GPU: otherwise the first operation would fail, and not the creation of a
+   *     model
    */
   public static Device of(String wish) {
     if (wish.equals("cpu")) {
@@ -32,8 +33,8 @@ public final class Devices {
     int number = Integer.parseInt(wish.substring(wish.indexOf(':') + 1));
     if (number >= gpus) {
       throw new InvalidInput("device: " + wish + ", but engine " + engine.getEngineName() + " sees " + gpus
-          + " GPUs in this process; give one that is there (device, or --gpus), device: cpu, or an engine whose natives are built "
-          + "for GPUs");
+          + (gpus == 1 ? " GPU" : " GPUs") + " in this process; give an existing one (device, or --gpus), device: cpu, or an "
+          + "engine whose natives are built for GPUs");
     }
     return Device.gpu(number);
   }

@@ -34,9 +34,9 @@ import java.util.Objects;
  * <p>Input: one array {@code [batch, slots]} (or {@code [batch]}) of int64 or int32 ids. The id -1
  * ({@link DistinctIds#PADDING}) means no id: zeros, and no gradient. Output: {@code [batch, slots, dim]} float32.
  *
- * <p>With {@link Builder#optSlots} a slot holds several ids and is the sum of their rows: the input is
- * {@code [batch, columns]}, optionally with a second float32 array of that shape, the factor of each row. With
- * {@link Builder#optColumns} the block uses only some columns of the input.
+ * <p>With {@link Builder#optSlots} a slot holds several ids and is the sum of their rows. The input is then {@code
+ * [batch, columns]}, optionally with a second float32 array of that shape, the factor of each row. With {@link
+ * Builder#optColumns} the block uses only some columns of the input.
  */
 public final class DistributedEmbedding extends AbstractBlock {
 

@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts and selects the DJL engine of this process, and owns what is one per process: the number of compute threads
- * and the random seed. Any thread; starting and seeding happen under one lock.
+ * The DJL engine of this process: its start and selection, and what exists once per process, which is the number of
+ * compute threads and the random seed. Any thread may use it; starting and seeding happen under one lock.
  */
 public final class Engines {
 
@@ -32,7 +32,7 @@ public final class Engines {
       new String[] {"libstdc++", "libstdc++6"},
       new String[] {"libgcc_s", "libgcc-s1"});
 
-  /** DJL's client of a server that predicts; it trains nothing. */
+  /** DJL's client of a prediction server; it cannot train. */
   private static final String REMOTE = "RPC";
 
   /** Written under the lock. */
@@ -40,12 +40,12 @@ public final class Engines {
   private static int threads;
 
   /**
-   * Operations of backward that MXNet's engine runs as one, 15 by its own default: until all of them have been computed, none
-   * of their gradients can be read.
+   * MXNet's number of backward operations that its engine runs as one, 15 by default: their gradients cannot be read
+   * until all of them have been computed.
    */
   private static final String BACKWARD_AT_ONCE = "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD";
 
-  /** The C library, whose environment the engines read when they are loaded. */
+  /** The C library: the engines read its environment when they are loaded. */
   interface LibC extends Library {
     int setenv(String name, String value, int overwrite);
 
@@ -55,10 +55,10 @@ public final class Engines {
   private Engines() {}
 
   /**
-   * The engine of this process; the first call starts it.
+   * Returns the engine of this process; the first call starts it.
    *
-   * @param name {@code auto}: what DJL's own {@code ai.djl.default_engine} says, else MXNet where its natives exist
-   *     (x86-64), PyTorch elsewhere; or the name of a DJL engine
+   * @param name {@code auto}: DJL's own {@code ai.djl.default_engine}, else MXNet where its natives exist (x86-64),
+   *     PyTorch elsewhere; or the name of a DJL engine
    * @param computeThreads threads of the engine's kernels, for the whole process; 0: the engine's own default
    */
   public static Engine start(String name, int computeThreads) {
@@ -83,7 +83,7 @@ public final class Engines {
     }
   }
 
-  /** Refuses an engine by its name, without starting any; see {@link #start}. */
+  /** Checks an engine by its name, without starting any; see {@link #start}. */
   public static void check(String name) {
     synchronized (LOCK) {
       if (started != null) {
@@ -94,7 +94,7 @@ public final class Engines {
     }
   }
 
-  /** The engine of this process, started with its defaults if no job has done so. */
+  /** Returns the engine of this process, started with its defaults if no job has done so. */
   public static Engine current() {
     synchronized (LOCK) {
       return started == null ? start("auto", 0) : started;
@@ -103,7 +103,7 @@ public final class Engines {
 
   private static void requireStarted(String name) {
     if (!isAuto(name) && !name.equalsIgnoreCase(started.getEngineName())) {
-      throw new InvalidInput("engine: this process runs " + started.getEngineName() + " already, the job wants "
+      throw new InvalidInput("engine: this process runs " + started.getEngineName() + " already, but the job requires "
           + name + "; start it in a process of its own");
     }
   }
@@ -112,7 +112,9 @@ public final class Engines {
     return name == null || name.isBlank() || name.equalsIgnoreCase("auto");
   }
 
-  /** The engine's name for a wish and a platform. Says in one line why it is not MXNet, if it is not. */
+  /**
+   * Returns the engine's name for a configured name and a platform. If auto does not choose MXNet, it logs the reason.
+   */
   static String choose(String wish, String os, String arch) {
     boolean natives = os.toLowerCase(Locale.ROOT).contains("linux")
         && (arch.equals("amd64") || arch.equals("x86_64"));
@@ -135,9 +137,9 @@ public final class Engines {
   }
 
   /**
-   * The engines and their OpenMP runtime read the environment when their libraries are loaded, so values are put there
-   * before that: each gradient comes by itself, so that it can be copied while earlier layers' are computed, unless the
-   * user has set that otherwise; and the number of threads.
+   * Sets the environment that the engines and their OpenMP runtime read when their libraries are loaded. Each backward
+   * operation runs alone, unless the user has set that otherwise, so that a gradient can be copied while those of
+   * earlier layers are computed. The number of threads is set too.
    */
   private static void setEnvironment(int computeThreads) {
     String given = System.getenv("OMP_NUM_THREADS");
@@ -161,7 +163,7 @@ public final class Engines {
     }
   }
 
-  /** Before the class Engine is touched, which cannot be loaded while the chosen one is missing. */
+  /** Checks that an engine exists, before the class Engine is loaded, which fails if the chosen one is missing. */
   private static void requireKnown(String name) {
     List<String> known = ServiceLoader.load(EngineProvider.class, Engines.class.getClassLoader()).stream()
         .map(provider -> provider.get().getEngineName()).filter(engine -> !engine.equals(REMOTE)).sorted().toList();
@@ -181,15 +183,15 @@ public final class Engines {
     }
   }
 
-  /** A collector for the calling thread. Several threads may each have one, whatever the engine. */
+  /** Returns a collector for the calling thread. Several threads may each have one, with any engine. */
   public static GradientCollector newGradientCollector() {
     Engine engine = current();
     return isMxnet(engine) ? engine.newGradientCollector() : PyTorchCollectors.open(engine);
   }
 
   /**
-   * Gives the calling thread the engine's state of a new one: nothing is recorded, and random numbers are those of a
-   * thread that has drawn none. MXNet keeps all of this per thread, its generators too, and a new thread's have seed 0.
+   * Resets the engine's state of the calling thread to that of a new thread: nothing is recorded, and random numbers
+   * start anew. MXNet keeps all of this per thread, its generators too; a new thread's have seed 0.
    *
    * @return false if the engine keeps a state per thread that cannot be reset here
    */
@@ -207,21 +209,21 @@ public final class Engines {
     return true;
   }
 
-  /** Whether gradients are overwritten by backward and their arrays stay; other engines add to them. */
+  /** Returns true if backward overwrites gradients and their arrays stay; other engines add to them. */
   static boolean isMxnet(Engine engine) {
     return engine.getEngineName().equals("MXNet");
   }
 
-  /** Training passes of this block as graphs. */
+  /** Returns the training passes of this block as graphs. */
   public static SymbolicForward symbolic(Block block, Engine engine) {
     if (!isMxnet(engine)) {
-      throw new InvalidInput("execution: symbolic records its graph by MXNet, and this job's engine is " + engine.getEngineName()
+      throw new InvalidInput("execution: symbolic requires MXNet to record its graph, but this job's engine is " + engine.getEngineName()
           + "; use execution: imperative, or engine: MXNet");
     }
     return new SymbolicForward(block);
   }
 
-  /** The innermost message, with the package to install where a shared library is missing. */
+  /** Returns the innermost message; if a shared library is missing, with the package to install. */
   static String reason(Throwable failure) {
     String message = failure.toString();
     for (Throwable t = failure; t != null; t = t.getCause()) {
@@ -238,8 +240,8 @@ public final class Engines {
   }
 
   /**
-   * Draws initial values: with the engine's generator set to {@code seed} and nobody else drawing at the same time, so
-   * they are the same in every run.
+   * Draws initial values with the engine's generator set to {@code seed}, while no other thread draws, so that they are
+   * the same in every run.
    */
   public static <T> T seeded(long seed, Supplier<T> draw) {
     synchronized (LOCK) {

@@ -4,12 +4,12 @@ import ai.djl.ndarray.NDArray;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.reduce.DistinctIds;
 
-/** Columns of arrays {@code [batch, columns]} of ids, some or all, as {@link DistributedEmbedding} takes them. Stateless. */
+/** The selection of columns of id arrays {@code [batch, columns]} for {@link DistributedEmbedding}. Stateless. */
 final class IdColumns {
 
   private IdColumns() {}
 
-  /** The distinct ids of these columns of an array {@code [batch, columns]}, or, if null, of all of it. */
+  /** Returns the distinct ids of these columns of an array {@code [batch, columns]}, or of all if null. */
   static DistinctIds distinct(NDArray ids, int[] columns) {
     long[] all = longs(ids);
     if (columns == null) {
@@ -23,7 +23,7 @@ final class IdColumns {
     return DistinctIds.of(some);
   }
 
-  /** Where in the array of so many elements these columns are, example after example. */
+  /** Returns the indices of these columns in the flat array, example after example. */
   private static int[] places(NDArray ids, int elements, int[] columns) {
     int batch = (int) ids.getShape().get(0);
     int width = batch == 0 ? 0 : elements / batch;
@@ -32,14 +32,14 @@ final class IdColumns {
       int column = columns[i % columns.length];
       if (column >= width) {
         throw new InvalidInput("DistributedEmbedding takes column " + column + " of ids that have " + width
-            + " columns, counted from 0; mend optColumns");
+            + " columns, counted from 0; correct optColumns");
       }
       places[i] = i / columns.length * width + column;
     }
     return places;
   }
 
-  /** Ids of an int64 or int32 array, row-major. */
+  /** Returns the ids of an int64 or int32 array, row-major. */
   private static long[] longs(NDArray ids) {
     return switch (ids.getDataType()) {
       case INT64 -> ids.toLongArray();
@@ -56,7 +56,7 @@ final class IdColumns {
     };
   }
 
-  /** The elements of an array of the ids' shape that are in these columns, row-major; null: all columns. */
+  /** Returns the elements of an array of the ids' shape that are in these columns, row-major; all if null. */
   static float[] some(NDArray ids, float[] all, int[] columns) {
     if (columns == null) {
       return all;

@@ -6,9 +6,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One named platform thread for one model replica, for as long as its task lasts: engines keep their recording state per
- * thread, and a native step cannot be interrupted, so the thread is a daemon and the end of a process does not wait for
- * it. Threads are lent by the process, see {@link LentThread}; to the engine each is as new. Any thread.
+ * One named platform thread for one model replica, while its task runs. Engines keep their recording state per thread.
+ * A native step cannot be interrupted, so the thread is a daemon, and the end of a process does not wait for it.
+ * Threads come from a pool of the process, see {@link LentThread}; for the engine each is like new. Any thread may use
+ * this class.
  */
 public final class ModelExecutor {
 
@@ -24,7 +25,7 @@ public final class ModelExecutor {
   /**
    * Starts the task on a thread of its own.
    *
-   * @param name of the thread meanwhile, e.g. {@code regatta-model-census-0.1} for replica 1 of rank 0
+   * @param name of the thread during the task, e.g. {@code regatta-model-census-0.1} for replica 1 of rank 0
    * @param idleMillis how long the thread then waits for another task, from any job of this process, before it ends
    * @param outcome completed on the thread, as the task's last act
    */
@@ -35,7 +36,7 @@ public final class ModelExecutor {
     return executor;
   }
 
-  /** Returns whether the thread may serve others. */
+  /** Runs the task; returns true if the thread may be reused. */
   private <T> boolean run(String name, ClassLoader loader, Callable<T> task, CompletableFuture<T> outcome) {
     begin(name, loader);
     T value = null;
@@ -46,24 +47,27 @@ public final class ModelExecutor {
       failure = e;
     }
     end();
-    boolean again = mayServeOthers(failure);
+    boolean reusable = resetForReuse(failure);
     if (failure == null) {
       outcome.complete(value);
     } else {
       outcome.completeExceptionally(failure);
     }
-    return again;
+    return reusable;
   }
 
-  /** A stopped job ends by an exception as well; after an error nobody knows what state the engine is in. */
-  private static boolean mayServeOthers(Throwable failure) {
+  /**
+   * Returns true if the thread may be reused. A stopped job ends by an exception, which is fine; after an error the
+   * state of the engine is unknown.
+   */
+  private static boolean resetForReuse(Throwable failure) {
     if (failure instanceof Error) {
       return false;
     }
     try {
       return Engines.renewThread() || failure == null;
     } catch (Throwable e) { // the task's outcome must not be lost with it
-      LOG.warn("this model thread serves no other job: {}", e.toString());
+      LOG.warn("this model thread is not used for other jobs, because its engine state cannot be reset: {}", e.toString());
       return false;
     }
   }
@@ -84,12 +88,12 @@ public final class ModelExecutor {
     synchronized (lock) {
       thread = null;
     }
-    Thread.interrupted(); // was for this task
+    Thread.interrupted(); // an interrupt was meant for this task
     Thread.currentThread().setName(LentThread.IDLE_NAME);
     Thread.currentThread().setContextClassLoader(ModelExecutor.class.getClassLoader());
   }
 
-  /** Interrupts whatever the task waits for; a native call in flight goes on. */
+  /** Interrupts whatever the task waits for; a running native call continues. */
   public void interrupt() {
     synchronized (lock) {
       interrupted = true;

@@ -9,7 +9,10 @@ import java.nio.FloatBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The forward passes of one {@link DistributedEmbedding} whose gradients are still to be read. Belongs to the model thread. */
+/**
+ * The forward passes of one {@link DistributedEmbedding} whose gradients have not been read yet. Belongs to the model
+ * thread.
+ */
 final class RowGradients {
 
   /** One forward pass. */
@@ -22,10 +25,10 @@ final class RowGradients {
   private final List<Pending> pending = new ArrayList<>();
 
   /**
-   * Of none yet.
+   * Creates an empty collection.
    *
-   * @param pooling null: each place for an id is a slot
-   * @param host lent for the time of a call
+   * @param pooling null if each id position is a slot
+   * @param host used during a call only
    */
   RowGradients(String table, int dim, SlotPooling pooling, HostCopy host) {
     this.table = table;
@@ -35,20 +38,20 @@ final class RowGradients {
   }
 
   /**
-   * A forward pass is over.
+   * Adds a forward pass.
    *
-   * @param values the factor of each place's row; null: all 1
-   * @param rows what it gave, which will have the gradient
-   * @param clicks one of each example; null: nobody counts them
+   * @param values the factor of each position's row; null: all 1
+   * @param rows its output, which will have the gradient
+   * @param clicks one per example; null if they are not counted
    */
   void add(DistinctIds ids, float[] values, NDArray rows, float[] clicks) {
     pending.add(new Pending(ids, values, rows, clicks));
   }
 
   /**
-   * Hands the gradients of this step's forward passes to the collector, and forgets them.
+   * Adds the gradients of this step's forward passes to the collector, and clears them.
    *
-   * @param counts behind the gradient of each row: 2, or 0
+   * @param counts after the gradient of each row: 2, or 0
    */
   void take(int counts, SparseGradients out) {
     for (Pending p : pending) {
@@ -61,7 +64,10 @@ final class RowGradients {
     pending.clear();
   }
 
-  /** Behind each gradient: in how many places of the batch its id stands, and the clicks of these places' examples. */
+  /**
+   * Returns the gradients, each followed by the number of the batch's positions with its id, and by the clicks of their
+   * examples.
+   */
   private float[] withCounts(Pending p, float[] sums, int counts) {
     int width = dim + counts;
     float[] out = new float[p.ids().size() * width];
@@ -70,8 +76,8 @@ final class RowGradients {
     }
     int[] position = p.ids().position();
     if (p.clicks().length == 0 || position.length % p.clicks().length != 0) {
-      throw new InvalidInput("table " + table + " has statistics, but its " + position.length + " places for ids do not "
-          + "belong to " + p.clicks().length + " labels; give the clicks of each example with trainer.setClicks");
+      throw new InvalidInput("table " + table + " has statistics, but its " + position.length + " id positions do not "
+          + "match " + p.clicks().length + " labels; give the clicks of each example with trainer.setClicks");
     }
     int places = position.length / p.clicks().length;
     for (int i = 0; i < position.length; i++) {
@@ -84,7 +90,7 @@ final class RowGradients {
     return out;
   }
 
-  /** Forgets forward passes that no step followed. */
+  /** Drops forward passes without a step. */
   void forget() {
     pending.clear();
   }

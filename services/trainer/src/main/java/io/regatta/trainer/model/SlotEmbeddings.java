@@ -13,10 +13,10 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
 
 /**
- * Embeddings of different widths for the slots of one array of ids: each block looks up the columns that it was built for
- * ({@link DistributedEmbedding.Builder#optColumns}) in a table of its own width, and what they give is joined, block after
- * block. Input: ids {@code [batch, columns]}; output: {@code [batch, width]}, width the sum of slots times dim over the
- * blocks. Used on its trainer's model thread.
+ * A block of embeddings of different widths for the slots of one array of ids. Each child block looks up its columns
+ * ({@link DistributedEmbedding.Builder#optColumns}) in a table of its own width, and their outputs are concatenated.
+ * Input: ids {@code [batch, columns]}; output: {@code [batch, width]}, where width is the sum of slots times dim over
+ * the blocks. Used on its trainer's model thread.
  */
 public final class SlotEmbeddings extends AbstractBlock {
 
@@ -25,7 +25,7 @@ public final class SlotEmbeddings extends AbstractBlock {
   /** @param blocks in the order of the output; each with its columns */
   public SlotEmbeddings(List<DistributedEmbedding> blocks) {
     if (blocks.isEmpty() || blocks.stream().anyMatch(b -> b.slots() == 0)) {
-      throw new InvalidInput("SlotEmbeddings needs blocks that know their slots: build each with optColumns (or optSlots)");
+      throw new InvalidInput("SlotEmbeddings needs blocks with known slots: build each with optColumns (or optSlots)");
     }
     this.blocks = List.copyOf(blocks);
     for (DistributedEmbedding block : blocks) {
@@ -33,7 +33,7 @@ public final class SlotEmbeddings extends AbstractBlock {
     }
   }
 
-  /** Values of an example. */
+  /** Returns the values of an example. */
   public int width() {
     return blocks.stream().mapToInt(b -> b.slots() * b.dim()).sum();
   }

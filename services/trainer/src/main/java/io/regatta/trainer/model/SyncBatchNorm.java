@@ -15,11 +15,13 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * Batch normalisation (Ioffe and Szegedy 2015) by mean and variance of the batches of all ranks of a collective job, as if they
- * were one batch: for batches per rank that are too small to tell their own (synchronised batch normalisation; Peng et al., "MegDet",
- * 2018). Input {@code [batch, channels, ...]}, float32. Forward and backward each wait for the other ranks, so all of them must
- * take every step with a batch; without other ranks it is {@link ai.djl.nn.norm.BatchNorm}. MXNet only. The sums of a layer are
- * of float32 elements about the running mean, which is the same at all ranks. Belongs to a model thread.
+ * Batch normalization (Ioffe and Szegedy 2015) with mean and variance over the batches of all ranks of a collective
+ * job, as if they were one batch. It is for per-rank batches too small for statistics of their own (synchronized batch
+ * normalization; Peng et al., "MegDet", 2018). Input {@code [batch, channels, ...]}, float32.
+ *
+ * <p>Forward and backward each wait for the other ranks, so all of them must take every step with a batch. Without
+ * other ranks it is {@link ai.djl.nn.norm.BatchNorm}. MXNet only. The sums of a layer are of float32 elements minus the
+ * running mean, which is the same on all ranks. Belongs to a model thread.
  */
 public final class SyncBatchNorm extends AbstractBlock {
 
@@ -39,7 +41,7 @@ public final class SyncBatchNorm extends AbstractBlock {
     super(VERSION);
   }
 
-  /** From here on sums are over these ranks. */
+  /** Sets the ranks whose sums are combined. */
   public void attach(BatchSums sums) {
     ranks = sums;
   }
@@ -62,7 +64,7 @@ public final class SyncBatchNorm extends AbstractBlock {
   protected NDList forwardInternal(ParameterStore store, NDList inputs, boolean training, PairList<String, Object> params) {
     NDArray x = inputs.singletonOrThrow();
     if (!(x instanceof MxNDArray)) {
-      throw new InvalidInput("SyncBatchNorm computes its gradient by MXNet's custom functions; use engine: MXNet, or BatchNorm");
+      throw new InvalidInput("SyncBatchNorm requires MXNet's custom functions for its gradient; use engine: MXNet, or BatchNorm");
     }
     Shape wide = wide(x.getShape());
     NDArray scale = store.getValue(gamma, x.getDevice(), training).reshape(wide);
@@ -74,7 +76,7 @@ public final class SyncBatchNorm extends AbstractBlock {
     return new NDList(normalised.mul(scale).add(shift));
   }
 
-  /** {@code [1, channels, 1, ...]}. */
+  /** Returns {@code [1, channels, 1, ...]}. */
   private static Shape wide(Shape shape) {
     long[] dims = new long[shape.dimension()];
     Arrays.fill(dims, 1);
@@ -119,7 +121,7 @@ public final class SyncBatchNorm extends AbstractBlock {
     return normalised;
   }
 
-  /** What a layer's backward pass must know of its forward pass. */
+  /** The results of a layer's forward pass that its backward pass needs. */
   private static final class Moments {
     private final int channels;
     private final long rows;
@@ -133,8 +135,8 @@ public final class SyncBatchNorm extends AbstractBlock {
   }
 
   /**
-   * By the chain rule through the common mean and variance. A rank's loss is the mean of its own rows and counts by them, so its
-   * sums are weighted by rows, and what comes back is divided by its own.
+   * Computes the gradient by the chain rule through the common mean and variance. A rank's loss is the mean over its
+   * own rows and is weighted by them. So its sums are weighted by rows, and the result is divided by its own.
    */
   private NDArray backward(NDArray gradient, NDArray normalised, float[] inverse, Moments all) {
     NDManager scope = gradient.getManager();
@@ -155,7 +157,7 @@ public final class SyncBatchNorm extends AbstractBlock {
     return result;
   }
 
-  /** By channel Σ a and Σ a·b, in an array of this length. */
+  /** Returns Σ a and Σ a·b by channel, in an array of this length. */
   private static float[] sums(NDManager scope, NDArray a, NDArray b, int length) {
     int[] axes = IntStream.range(0, a.getShape().dimension()).filter(axis -> axis != 1).toArray();
     float[] sums = new float[length];

@@ -14,17 +14,17 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * {@code NAME.parts.json}, which tells of what the parts beside it are made: by it a preparation that is started again knows its
- * own. Immutable; blocks on files, and is asked by whoever holds the parts' lock.
+ * The file {@code NAME.parts.json}, which describes what the parts beside it are made of, so that a restarted
+ * preparation recognizes its own parts. Immutable; blocks on files, and is used by the holder of the parts' lock.
  */
 final class PartsDescription {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** What the description says; equal ones make equal parts. */
+  /** The content of the description; equal ones make equal parts. */
   record Description(String command, Map<String, String> options, List<Input> inputs, int parts) {}
 
-  /** A file, and how to see whether it is still the same. */
+  /** An input file, with what shows whether it has changed. */
   record Input(String file, long bytes, long modifiedMillis) {}
 
   private final Preparation.Output output;
@@ -37,7 +37,7 @@ final class PartsDescription {
     file = output.directory().resolve(output.name() + ".parts.json");
   }
 
-  /** Of parts that are made of files as they are now. */
+  /** Returns the description of parts made from the present files. */
   static PartsDescription of(String command, Map<String, String> options, List<Path> files, Preparation.Output output)
       throws IOException {
     List<Input> inputs = new ArrayList<>();
@@ -48,17 +48,17 @@ final class PartsDescription {
     return new PartsDescription(output, new Description(command, options, inputs, output.parts()));
   }
 
-  /** Sees that the place is free, or holds parts of the same. */
+  /** Checks that the output is free, or holds parts of the same preparation. */
   void begin() throws IOException {
     if (Files.exists(file)) {
       if (!description.equals(read())) {
-        throw new InvalidInput(file.toAbsolutePath() + " tells of another preparation: of other files, options or parts. Choose "
+        throw new InvalidInput(file.toAbsolutePath() + " describes another preparation, with other files, options or parts. Choose "
             + "another directory with --to or another name with --name, or remove it and its parts");
       }
       return;
     }
     for (Path path : there(parts())) {
-      throw new InvalidInput(path.toAbsolutePath() + " is there already, and nothing tells of what it is a part. Choose "
+      throw new InvalidInput(path.toAbsolutePath() + " exists already, and no description says what it is a part of. Choose "
           + "another directory with --to or another name with --name, or remove it");
     }
     for (Path unpacked : there(Pattern.quote("." + output.name()) + "\\.unpacked-[0-9]{5}")) {
@@ -82,14 +82,14 @@ final class PartsDescription {
   }
 
   /**
-   * What has failed for what is in the input would stand in the way of the mended one: it leaves nothing, or, where parts are made
-   * already, says what there is. (What was only stopped goes on as it was.)
+   * Cleans up after a failure that is due to the input, so that nothing blocks a preparation of the corrected input. If
+   * parts are made already, they stay, and the error says so. (A preparation that was only stopped resumes.)
    */
   InvalidInput leave(List<PlainInput> inputs, InvalidInput why) throws IOException {
     int made = there(parts()).size();
     if (made > 0) {
-      return new InvalidInput(why.getMessage() + ". " + made + " of " + output.parts() + " parts are made: of the same input the "
-          + "command goes on with the others; to begin anew with another, remove " + output.name() + "-* and "
+      return new InvalidInput(why.getMessage() + ". " + made + " of " + output.parts() + " parts are made: with the same input the "
+          + "command continues with the others; to start again with another, remove " + output.name() + "-* and "
           + file.getFileName() + " in " + output.directory().toAbsolutePath() + " first", why);
     }
     for (PlainInput input : inputs) {
@@ -99,7 +99,7 @@ final class PartsDescription {
     return why;
   }
 
-  /** What their names match. */
+  /** Returns a pattern for the names of the parts. */
   private String parts() {
     return Pattern.quote(output.name()) + "-[0-9]{5}";
   }

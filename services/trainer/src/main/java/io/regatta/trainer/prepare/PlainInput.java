@@ -11,18 +11,19 @@ import java.nio.file.Path;
 import java.util.zip.GZIPInputStream;
 
 /**
- * An input file of a {@link Preparation} as one that can be cut anywhere: the file itself, or, if it is packed ({@code .gz}), a
- * copy beside the parts that is unpacked first and removed when they are there. Immutable, any thread.
+ * An input file of a {@link Preparation} in a form that can be cut anywhere: the file itself, or, if it is compressed
+ * ({@code .gz}), a copy beside the parts. The copy is decompressed first and removed when the parts are made.
+ * Immutable; any thread may use it.
  *
  * @param given the file
- * @param plain its content; the same file if it is not packed
+ * @param plain its content; the same file if it is not compressed
  */
 record PlainInput(Path given, Path plain) {
 
   private static final int BUFFER_BYTES = 1 << 16;
   private static final String PACKED = ".gz";
 
-  /** @param copy where its content goes if it is packed */
+  /** @param copy the place for its content if it is compressed */
   static PlainInput of(Path given, Path copy) {
     return new PlainInput(given, isPacked(given) ? copy : given);
   }
@@ -31,18 +32,18 @@ record PlainInput(Path given, Path plain) {
     return file.getFileName().toString().endsWith(PACKED);
   }
 
-  /** The name of a file without that ending. */
+  /** Returns the name of a file without that suffix. */
   static String unpackedName(Path file) {
     String name = file.getFileName().toString();
     return isPacked(file) ? name.substring(0, name.length() - PACKED.length()) : name;
   }
 
-  /** Whether its content has still to be unpacked. */
+  /** Returns true if its content has not been decompressed yet. */
   boolean isMissing() {
     return !plain.equals(given) && !Files.exists(plain);
   }
 
-  /** Unpacks it under another name, and renames that when it is whole and synced. */
+  /** Decompresses it under another name, and renames that when it is whole and synced. */
   void unpack(Preparation.ReadBytes read) throws IOException {
     try (InputStream in = new GZIPInputStream(new Counted(Files.newInputStream(DataFiles.readable(given)), read), BUFFER_BYTES)) {
       WholeFile.write(plain, part -> {
@@ -52,18 +53,18 @@ record PlainInput(Path given, Path plain) {
         }
       });
     } catch (IOException e) {
-      throw new IOException(DataFiles.name(given) + " cannot be unpacked: " + e.getMessage(), e);
+      throw new IOException(DataFiles.name(given) + " cannot be decompressed: " + e.getMessage(), e);
     }
   }
 
-  /** The parts are there. */
+  /** Removes the copy, once the parts are made. */
   void remove() throws IOException {
     if (!plain.equals(given)) {
       Files.deleteIfExists(plain);
     }
   }
 
-  /** Tells how many bytes have been read. */
+  /** An input stream that reports the bytes read. */
   private static final class Counted extends FilterInputStream {
 
     private final Preparation.ReadBytes read;

@@ -33,12 +33,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 /**
- * Makes parts {@code NAME-00000}, {@code NAME-00001} … of text files, side by side (packed ones are unpacked beside
- * them first): each is written under another name, synced, and renamed. {@code NAME.parts.json} ({@link PartsDescription}), written
- * first, says of what they are made: when the same preparation is started again, parts that are there are kept. One that fails
- * before any is there leaves nothing. What a part holds depends on the files, their number and the options alone.
- * Runs on the caller's thread and {@code threads} of its own, named {@code regatta-prepare-I}; {@link #close} from any thread
- * ends it.
+ * A preparation that makes parts {@code NAME-00000}, {@code NAME-00001} … of text files in parallel. Compressed files
+ * are decompressed beside them first. Each part is written under another name, synced, and renamed. The content of a
+ * part depends on the files, their number and the options alone.
+ *
+ * <p>The file {@code NAME.parts.json} ({@link PartsDescription}), written first, describes what they are made of: if
+ * the same preparation is started again, existing parts are kept. A preparation that fails before any part exists
+ * leaves nothing.
+ *
+ * <p>It runs on the caller's thread and on {@code threads} of its own, named {@code regatta-prepare-I}; {@link #close}
+ * from any thread ends it.
  */
 public final class Preparation implements AutoCloseable {
 
@@ -46,7 +50,7 @@ public final class Preparation implements AutoCloseable {
   private static final long REPORT_MILLIS = 100;
   private static final long MEGABYTE = 1_000_000;
 
-  /** Where the parts go: {@code NAME-00000} and so on in a directory. */
+  /** The place of the parts: {@code NAME-00000} and so on in a directory. */
   public record Output(Path directory, String name, int parts, int threads) {
 
     public Output {
@@ -54,7 +58,7 @@ public final class Preparation implements AutoCloseable {
         throw new InvalidInput(parts + " parts by " + threads + " threads: there must be 1 to 100000 parts, and a thread");
       }
       if (name.isBlank() || name.contains("/")) {
-        throw new InvalidInput("'" + name + "' is no name for the parts; give one as train.txt with --name");
+        throw new InvalidInput("'" + name + "' is not a name for the parts; give one such as train.txt with --name");
       }
     }
 
@@ -62,24 +66,24 @@ public final class Preparation implements AutoCloseable {
       return directory.resolve(String.format(Locale.ROOT, "%s-%05d", name, number));
     }
 
-    /** Where the content of a packed input file is until the parts are there. */
+    /** Returns the place of a compressed input file's content until the parts are made. */
     Path unpacked(int number) {
       return directory.resolve(String.format(Locale.ROOT, ".%s.unpacked-%05d", name, number));
     }
 
-    /** What parts of a file are called if nobody says. */
+    /** Returns the default name for parts of a file. */
     public static String nameOf(Path file) {
       return PlainInput.unpackedName(file);
     }
   }
 
-  /** How a part comes of its pieces. Called by several threads, each for another part. */
+  /** The conversion of pieces to a part. Called by several threads, each for another part. */
   interface Content {
-    /** Writes all of it, and tells {@code read} after each line. */
+    /** Writes the whole part, and calls {@code read} after each line. */
     void write(List<Piece> pieces, OutputStream out, ReadBytes read) throws IOException;
   }
 
-  /** Hears how many bytes of the input are done; throws {@code Cancelled} if all is to end. */
+  /** A counter of the bytes of the input that are done; throws {@code Cancelled} if the preparation must end. */
   interface ReadBytes {
     void done(long bytes);
   }
@@ -106,10 +110,10 @@ public final class Preparation implements AutoCloseable {
   }
 
   /**
-   * Makes what is not there yet.
+   * Makes the parts that do not exist yet.
    *
-   * @param progress hears megabytes of the input
-   * @return parts made; the others were there
+   * @param progress gets megabytes of the input
+   * @return parts made; the others existed
    */
   public int run(Progress progress) {
     try {
@@ -119,7 +123,10 @@ public final class Preparation implements AutoCloseable {
     }
   }
 
-  /** Two at a time would write the same parts. The lock's file stays: who removed it might leave two with a lock each. */
+  /**
+   * Runs under a file lock, because two preparations at a time would write the same parts. The lock's file stays:
+   * removing it could allow two locks at a time.
+   */
   private int runAlone(Progress progress) {
     try {
       Files.createDirectories(output.directory());
@@ -171,7 +178,7 @@ public final class Preparation implements AutoCloseable {
     }
   }
 
-  /** Nobody can begin in the middle of a packed file. */
+  /** Decompresses files first: reading cannot begin in the middle of a compressed file. */
   private void unpack(List<PlainInput> packed, Progress progress) throws IOException, InterruptedException {
     if (packed.isEmpty()) {
       return;
@@ -185,7 +192,7 @@ public final class Preparation implements AutoCloseable {
         return null;
       });
     }
-    sideBySide("unpack", total, tasks, progress);
+    inParallel("unpack", total, tasks, progress);
   }
 
   private void make(List<Integer> missing, List<List<Piece>> parts, Progress progress) throws InterruptedException {
@@ -197,11 +204,11 @@ public final class Preparation implements AutoCloseable {
         return null;
       });
     }
-    sideBySide(command, total, tasks, progress);
+    inParallel(command, total, tasks, progress);
   }
 
-  /** Does all; the first failure, or the end, ends those under way. */
-  private void sideBySide(String phase, long total, List<Callable<Void>> all, Progress progress) throws InterruptedException {
+  /** Runs all tasks; the first failure, or the end, ends those that are running. */
+  private void inParallel(String phase, long total, List<Callable<Void>> all, Progress progress) throws InterruptedException {
     bytes.set(0);
     progress.begin(phase, total / MEGABYTE, "MB");
     AtomicInteger number = new AtomicInteger();
@@ -209,7 +216,7 @@ public final class Preparation implements AutoCloseable {
         task -> new Thread(task, "regatta-prepare-" + number.getAndIncrement()));
     boolean done = false;
     try {
-      await(all.stream().<Future<?>>map(task -> threads.submit(() -> orEndAll(task))).toList(), progress);
+      await(all.stream().<Future<?>>map(task -> threads.submit(() -> callOrEndAll(task))).toList(), progress);
       done = true;
     } finally {
       if (!done) {
@@ -221,8 +228,8 @@ public final class Preparation implements AutoCloseable {
     progress.end();
   }
 
-  /** What fails ends the others before its thread begins the next of them. */
-  private Void orEndAll(Callable<Void> task) throws Exception {
+  /** Runs a task; if it fails, it ends the others before its thread begins the next one. */
+  private Void callOrEndAll(Callable<Void> task) throws Exception {
     done(0);
     try {
       return task.call();
@@ -232,7 +239,7 @@ public final class Preparation implements AutoCloseable {
     }
   }
 
-  /** Throws the failure that has ended the others, rather than what they say of their end. */
+  /** Waits for all tasks; throws the failure that has ended the others, rather than their cancellation. */
   private void await(List<Future<?>> tasks, Progress progress) throws InterruptedException {
     Throwable failure = null;
     long shown = 0;
@@ -242,7 +249,7 @@ public final class Preparation implements AutoCloseable {
           task.get(REPORT_MILLIS, TimeUnit.MILLISECONDS);
           done = true;
         } catch (TimeoutException e) {
-          // goes on below
+          // continues below
         } catch (ExecutionException e) {
           done = true;
           failure = failure == null || failure instanceof Cancelled ? e.getCause() : failure;
@@ -278,7 +285,7 @@ public final class Preparation implements AutoCloseable {
 
   private Cancelled stopped() {
     return new Cancelled(command + " into " + output.directory().toAbsolutePath() + " was stopped; start it "
-        + "again and it goes on with the parts that are missing");
+        + "again to make the missing parts");
   }
 
   private InvalidInput failed(IOException e) {
@@ -286,13 +293,13 @@ public final class Preparation implements AutoCloseable {
         + "; choose another directory with --to", e);
   }
 
-  /** Ends it after the lines at hand; what was being made is removed. */
+  /** Ends the preparation after the current lines; unfinished parts are removed. */
   @Override
   public void close() {
     closed = true;
   }
 
-  /** Completes when {@link #run} has nothing under way any more. */
+  /** Returns a stage that completes when {@link #run} has ended. */
   public CompletionStage<Void> ended() {
     return ended;
   }

@@ -13,14 +13,17 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** The preparations that there are. Stateless, any thread. */
+/** The available preparations. Stateless; any thread may use it. */
 public final class Preparations {
 
   private Preparations() {}
 
-  /** Text forms in which examples of slots are written. */
+  /** Text formats for examples of slots. */
   public enum Format {
-    /** PaddlePaddle's MultiSlot: for each slot the number of its values and the values; dense features, C1 to C26, label. */
+    /**
+     * PaddlePaddle's MultiSlot: for each slot the number of its values and the values; dense features, C1 to C26,
+     * label.
+     */
     MULTISLOT {
       @Override
       void write(SlotBatch row, StringBuilder to) {
@@ -34,7 +37,7 @@ public final class Preparations {
         to.append(" 1 ").append((int) row.labels()[0]);
       }
     },
-    /** PaddleRec's: {@code click:0 dense_feature:0.05 … 1:737395 …}, slots numbered from 1. */
+    /** PaddleRec's format: {@code click:0 dense_feature:0.05 … 1:737395 …}, slots numbered from 1. */
     SLOTS {
       @Override
       void write(SlotBatch row, StringBuilder to) {
@@ -48,11 +51,11 @@ public final class Preparations {
       }
     };
 
-    /** Adds the only example of a batch, without a line end. */
+    /** Appends the only example of a batch, without a line end. */
     abstract void write(SlotBatch row, StringBuilder to);
   }
 
-  /** The lines as they are, in their order. */
+  /** Returns a preparation that splits files; the lines stay unchanged and in order. */
   public static Preparation split(List<Path> files, Preparation.Output output) {
     return new Preparation("split", Map.of(), files, output, (pieces, out, read) -> {
       for (Piece piece : pieces) {
@@ -71,10 +74,10 @@ public final class Preparations {
   }
 
   /**
-   * Examples in the Criteo format, normalised and hashed as {@link CriteoFormat} does.
+   * Returns a preparation of examples in the Criteo format, normalized and hashed as {@link CriteoFormat} does.
    *
    * @param idSpace ids are in [0, idSpace)
-   * @param badLines what to do with lines that do not fit
+   * @param badLines policy for lines that do not match
    */
   public static Preparation criteo(List<Path> files, Preparation.Output output, long idSpace, Format format,
       BadLines badLines) {
@@ -89,7 +92,7 @@ public final class Preparations {
       OutputStream out, Preparation.ReadBytes read) throws IOException {
     SlotBatch row = SlotBatch.allocate(CriteoFormat.LAYOUT, 1);
     StringBuilder text = new StringBuilder();
-    BadLines unheard = new BadLines(BadLines.Policy.SKIP, false);
+    BadLines silent = new BadLines(BadLines.Policy.SKIP, false);
     for (Piece piece : pieces) {
       try (PieceReader reader = new PieceReader(piece)) {
         LineBlocks lines = reader.lines();
@@ -99,7 +102,7 @@ public final class Preparations {
           number++;
           Line line = new Line(piece.name(), number, lines.block(), lines.from(), lines.to());
           if (line.to() > line.from()) {
-            if (criteo.parse(line, row, 0, unheard)) {
+            if (criteo.parse(line, row, 0, silent)) {
               text.setLength(0);
               format.write(row, text);
               out.write(text.append('\n').toString().getBytes(StandardCharsets.US_ASCII));
@@ -114,7 +117,10 @@ public final class Preparations {
     }
   }
 
-  /** A bad line under its number in the file, which is counted only if somebody is told: what is before the piece is others' to read. */
+  /**
+   * Returns a bad line with its number in the file. It is counted only if the line is reported, because other threads
+   * read what is before the piece.
+   */
   private static Line inFile(Piece piece, Line line, BadLines badLines, Preparation.ReadBytes read) throws IOException {
     return !badLines.isTold() ? line
         : new Line(line.file(), piece.linesBefore(read) + line.number(), line.bytes(), line.from(), line.to());

@@ -6,8 +6,8 @@ import io.regatta.trainer.program.block.BinaryHead;
 import io.regatta.trainer.program.block.CtrDnnBlock;
 
 /**
- * CTR-DNN on Criteo-format files, the network of PaddlePaddle's quick start for click-through rates: embeddings of 26
- * hashed ids with 13 dense features through relu layers to a softmax over two classes. PaddlePaddle sums the cross
+ * CTR-DNN on Criteo-format files, the network of PaddlePaddle's quick start for click-through rates. Embeddings of 26
+ * hashed ids and 13 dense features pass through relu layers to a softmax over two classes. PaddlePaddle sums the cross
  * entropy over a batch, this takes its mean: multiply a learning rate from there by the batch size. If the data
  * directory is empty, data are generated there first. Runs on a model thread.
  */

@@ -22,33 +22,33 @@ import java.util.OptionalDouble;
 import java.util.function.BiConsumer;
 
 /**
- * The frame of a program that trains a block on one data set and tests it on another: data, model and trainer are opened and
- * closed, and what has been trained is saved. What it trains and measures is the program's. One per replica, on its model thread.
+ * The common frame of programs that train a block on one data set and test it on another. It opens and closes data,
+ * model and trainer, and saves the result; the program trains and measures. One per replica, on its model thread.
  */
 final class DatasetRun {
 
-  /** What lies within. */
+  /** The part of a run that the program provides. */
   interface Body {
     void run(FleetTrainer trainer, SlotDataset train, SlotDataset test) throws Exception;
   }
 
-  /** The loss of this replica's examples. */
+  /** The loss over this replica's examples. */
   static final class Losses {
     private double sum;
     private double examples;
 
-    /** @param loss of the batch, the mean of its examples' */
+    /** @param loss of the batch, the mean over its examples */
     void add(float loss, Batch batch) {
       sum += (double) loss * batch.getSize();
       examples += batch.getSize();
     }
 
-    /** Whether there are none. */
+    /** Returns true if there are no examples. */
     boolean isEmpty() {
       return examples == 0;
     }
 
-    /** The mean over all replicas' examples; empty if nobody has any. All call it. */
+    /** Returns the mean over all replicas' examples; empty if there are none. All replicas must call it. */
     OptionalDouble mean(Worker worker) {
       double[] all = worker.allReduce(new double[] {sum, examples}, ReduceOp.SUM);
       return all[1] == 0 ? OptionalDouble.empty() : OptionalDouble.of(all[0] / all[1]);
@@ -61,8 +61,10 @@ final class DatasetRun {
   private final int testBatch;
 
   /**
+   * Creates a frame.
+   *
    * @param name of the model
-   * @param testBatch examples of a batch in tests
+   * @param testBatch examples of a test batch
    */
   DatasetRun(Worker worker, String name, int testBatch) {
     this.worker = worker;
@@ -72,9 +74,9 @@ final class DatasetRun {
   }
 
   /**
-   * The whole run.
+   * Runs the whole program.
    *
-   * @param train this replica's part of the training data; closed at the end
+   * @param train this replica's partition of the training data; closed at the end
    * @param testSource all of the test data
    */
   void run(Block block, Loss loss, SlotDataset train, SlotSource<?> testSource, Body body) throws Exception {
@@ -94,9 +96,9 @@ final class DatasetRun {
   }
 
   /**
-   * Sees that something was trained, if the job asks for passes at all. All replicas call it after their last pass.
+   * Checks that the job has trained something, if it has any epochs. All replicas call it after their last pass.
    *
-   * @param began step that this replica's training began at; a resumed run may have all of it behind it
+   * @param began step at which this replica's training began; a resumed run may have nothing left to train
    * @throws InvalidInput if the whole job has trained no example
    */
   void requireExamples(long began, TrainingReport whole) {
@@ -105,23 +107,23 @@ final class DatasetRun {
     }
     double[] all = worker.allReduce(new double[] {whole.examples(), began}, ReduceOp.SUM);
     if (all[0] == 0 && all[1] == 0) {
-      throw new InvalidInput("job " + job.job() + ": the training data in " + Loading.directory(job) + " hold no example"
+      throw new InvalidInput("job " + job.job() + ": the training data in " + Loading.directory(job) + " contain no examples"
           + (job.data().files().isEmpty() ? "" : " (data.files: " + job.data().files() + ")")
-          + ", and nothing was trained; see that files and data.format are right" + (job.data().onBadLine() == BadLines.Policy.SKIP
+          + ", so nothing was trained; check the files and data.format" + (job.data().onBadLine() == BadLines.Policy.SKIP
           ? ", and why lines were skipped (data.on_bad_line)" : ""));
     }
   }
 
-  /** Says how long all passes have taken, and how much of that readers were waited for. */
+  /** Prints how long all passes have taken, and how much of that was waiting for readers. */
   void timeLines(TrainingReport whole, SlotDataset train) {
     worker.progress().line(whole.timeLine());
     worker.progress().line(whole.readLine(train.waitedSeconds()));
   }
 
   /**
-   * Shows this replica's part of the test data to the block; the caller ends the progress.
+   * Evaluates the block on this replica's partition of the test data; the caller ends the progress.
    *
-   * @param seen gets the outputs, which are closed behind it, and the batch
+   * @param seen gets the outputs, which are closed afterwards, and the batch
    */
   void test(FleetTrainer trainer, SlotDataset test, BiConsumer<NDArray, Batch> seen) throws Exception {
     Loading.begin(worker, "test", test);

@@ -13,33 +13,33 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** Training and test files of a program that generates them where there are none. Immutable; model thread. */
+/** The training and test files of a program that can generate its data. Immutable; used on the model thread. */
 record Inputs(List<Path> train, List<Path> test) {
 
   /**
-   * Files that are the user's own: those that the job names, and for what it does not name the program's own in the
-   * data directory.
+   * Returns the user's own files: those that the job names, and for others the program's default names in the data
+   * directory.
    *
    * @param train finds the training files in the data directory
    * @param test name of the test file
-   * @param generated whether what is in the directory was generated
-   * @param begun whether it was, and may not be complete
-   * @return null if data are to be generated: the job names none, and the directory is not there, or empty, or the
-   *     generator's
-   * @throws InvalidInput if the training files would be those of data that are only begun: some may be missing
+   * @param generated true if the files of a directory were generated
+   * @param begun true if they were generated, and may be incomplete
+   * @return null if data must be generated: the job names no files, and the directory does not exist, is empty, or
+   *     holds generated data
+   * @throws InvalidInput if the training files would be those of incomplete generated data: some may be missing
    */
   static Inputs given(JobConfig job, Function<Path, List<Path>> train, String test, Predicate<Path> generated,
       Predicate<Path> begun) {
     Path directory = Loading.directory(job);
     List<String> files = job.data().files();
     boolean named = !files.isEmpty() || !job.data().testFiles().isEmpty();
-    // Asked twice: another trainer may begin to generate between the two questions.
+    // Tested twice: another trainer may begin to generate in between.
     if (!named && (generated.test(directory) || DataFiles.isEmpty(directory) || generated.test(directory))) {
       return null;
     }
     if (files.isEmpty() && begun.test(directory)) {
       throw new InvalidInput("job " + job.job() + ": " + directory.toAbsolutePath() + " holds generated data that are not complete: "
-          + "start again what was making them (without data.test_files, if that was a job), name training files in data.files, or give "
+          + "start the job that was generating them again (without data.test_files), name training files in data.files, or give "
           + "another directory with --data (data.dir)");
     }
     return new Inputs(files.isEmpty() ? train.apply(directory) : Loading.files(directory, files, ""),
@@ -47,28 +47,28 @@ record Inputs(List<Path> train, List<Path> test) {
   }
 
   /**
-   * Has data made, unless they are there. The first worker makes them; the others wait for it, and what its machine does not
-   * share with theirs they make again.
+   * Generates data, unless they exist. The first worker generates them while the others wait; a worker whose machine
+   * does not share its files then generates them again.
    *
-   * @param ensure makes the data unless they are there
-   * @param tell hears of them on the first worker
+   * @param ensure generates the data unless they exist
+   * @param onGenerated called with the data on the first worker
    */
-  static <G> G generated(Worker worker, Supplier<G> ensure, Consumer<G> tell) {
+  static <G> G generated(Worker worker, Supplier<G> ensure, Consumer<G> onGenerated) {
     if (!worker.isFirstWorker()) {
       worker.barrier();
       return ensure.get();
     }
     G made = ensure.get();
-    tell.accept(made);
+    onGenerated.accept(made);
     worker.barrier();
     return made;
   }
 
   /**
-   * The files of a program whose public data are imitated where they are absent: the user's own, or generated ones. The
-   * first worker says so in one line, and reports the best possible result.
+   * Returns the files of a program that generates data of the shape of a public data set: the user's own, or generated
+   * ones. The first worker prints this in one line, and reports the best possible result.
    *
-   * @param given as of {@link #table}
+   * @param given as returned by {@link #table}
    * @param own finds the files in the data directory
    */
   static Inputs tableOrGenerated(Worker worker, GeneratedTable.Kind kind, Inputs given, Function<Path, Inputs> own) {
@@ -85,8 +85,8 @@ record Inputs(List<Path> train, List<Path> test) {
   }
 
   /**
-   * Files that are the user's own, of a program whose public data are imitated where they are absent; null: they are to be
-   * generated.
+   * Returns the user's own files, for a program that generates data of the shape of a public data set; null if data
+   * must be generated.
    *
    * @param own finds the files in the data directory
    * @throws InvalidInput if the data directory holds other generated data
@@ -103,21 +103,22 @@ record Inputs(List<Path> train, List<Path> test) {
   }
 
   /**
-   * Data that a user has had made are not replaced by a job that wants others, which may be a slip.
+   * Refuses to replace generated data by those of a job with other settings, which may be a mistake.
    *
-   * @param others what is there instead, in words; null: nothing
-   * @param keys of the job that say how much is generated
-   * @param test name of the test file, which, named, stands for all that is there; null: what is there is not to be trained on
+   * @param others description of the existing data; null: none
+   * @param keys of the job that determine the amount of generated data
+   * @param test name of the test file; a job that names it trains on the existing data; null if these cannot be trained
+   *     on
    */
   static void refuseOthers(JobConfig job, String others, String keys, String test) {
     if (others != null) {
-      throw new InvalidInput("job " + job.job() + ": " + others + ". What is there is not replaced: to train on it, "
-          + (test == null ? "" : "name its test file (data.test_files: [" + test + "]), or ") + "set seed and " + keys
-          + " to what is there; else give another directory with --data (data.dir), or delete it");
+      throw new InvalidInput("job " + job.job() + ": " + others + ". The existing data are not replaced: to train on them, "
+          + (test == null ? "" : "name their test file (data.test_files: [" + test + "]), or ") + "set seed and " + keys
+          + " to theirs; otherwise give another directory with --data (data.dir), or delete this one");
     }
   }
 
-  /** Sees that all files can be read; see {@link Loading#present}. */
+  /** Checks that all files can be read; see {@link Loading#present}. */
   void present(JobConfig job, String names, String source) {
     Stream.of(train, test).flatMap(List::stream).forEach(file -> Loading.present(job, names, source, file));
   }

@@ -22,9 +22,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * LeNet-5 (LeCun et al., "Gradient-based learning applied to document recognition", 1998) as PaddlePaddle's vision models
- * have it, on the idx files of MNIST in {@code data.dir}, packed or not; without {@code data.dir} on generated images. Runs on a
- * model thread.
+ * LeNet-5 (LeCun et al., "Gradient-based learning applied to document recognition", 1998) as in PaddlePaddle's vision
+ * models. It trains on the idx files of MNIST in {@code data.dir}, compressed or not; without {@code data.dir} on
+ * generated images. Runs on a model thread.
  */
 public final class LeNet implements TrainingProgram {
 
@@ -62,7 +62,7 @@ public final class LeNet implements TrainingProgram {
     Loading.refuseFormats(job, "lenet");
     Loading.refuseShares(job, "lenet");
     if (!job.data().dir().isBlank()) {
-      Loading.present(job, "the four files of MNIST, packed or not", "http://yann.lecun.com/exdb/mnist had them, mirrors have; "
+      Loading.present(job, "the four files of MNIST, compressed or not", "http://yann.lecun.com/exdb/mnist had them, mirrors have; "
           + "without data.dir, images are generated", images(job, TRAIN), labels(job, TRAIN), images(job, TEST), labels(job, TEST));
     }
   }
@@ -107,7 +107,7 @@ public final class LeNet implements TrainingProgram {
     return file(job, part + "-labels-idx1-ubyte");
   }
 
-  /** As it is, or else packed. */
+  /** Returns the file, or its compressed form if it does not exist. */
   private static Path file(JobConfig job, String name) {
     Path plain = Loading.directory(job).resolve(name);
     return Files.exists(plain) ? plain : plain.resolveSibling(name + ".gz");

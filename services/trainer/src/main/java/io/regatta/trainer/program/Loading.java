@@ -30,22 +30,25 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** From a job, above all its {@code data} section, to what one replica trains with. Stateless; model thread. */
+/**
+ * The conversion of a job, above all its {@code data} section, to one replica's data and training configuration.
+ * Stateless; used on the model thread.
+ */
 final class Loading {
 
   private Loading() {}
 
-  /** How a program trains: with the job's optimizer, on the job's device. */
+  /** Returns a program's training configuration: the job's optimizer, on the job's device. */
   static DefaultTrainingConfig config(Worker worker, Loss loss) {
     return new DefaultTrainingConfig(loss).optOptimizer(worker.optimizer()).optDevices(new Device[] {worker.device()});
   }
 
-  /** This replica's part, by position, of training data that all replicas read. */
+  /** Returns this replica's partition, by position, of training data that all replicas read. */
   static SlotDataset training(Worker worker, SlotSource<?> source) {
     return ownTraining(worker, source).shard(worker.shardIndex(), worker.shardCount());
   }
 
-  /** Training data that are this replica's own already, read as the job says. */
+  /** Returns a data set of training data that belong to this replica, read with the job's options. */
   private static SlotDataset ownTraining(Worker worker, SlotSource<?> source) {
     return new SlotDataset(source, options(worker.job()));
   }
@@ -57,7 +60,7 @@ final class Loading {
   }
 
   /**
-   * This replica's part of training files, dealt out and read as the job says.
+   * Returns this replica's partition of training files, assigned and read with the job's options.
    *
    * @param reader from files to examples
    */
@@ -94,16 +97,16 @@ final class Loading {
     progress.end();
   }
 
-  /** Text files, through the job's {@code pipe_command} if it has one. */
+  /** Returns a source of text files, through the job's {@code pipe_command} if it has one. */
   static FileSource<?> text(JobConfig job, LineFormat format, List<Path> files, BadLines badLines) {
     return new TextSource(format, files, PipeCommand.of(job.data().pipeCommand()), badLines);
   }
 
   /**
-   * The format of the job's lines.
+   * Returns the format of the job's lines.
    *
-   * @param program as people know it
-   * @param formats that it reads, first its own
+   * @param program name for messages
+   * @param formats that it reads, its own first
    * @throws InvalidInput if the job has another one
    */
   static Format format(JobConfig job, String program, Format... formats) {
@@ -111,41 +114,39 @@ final class Loading {
     if (format != Format.AUTO && !List.of(formats).contains(format)) {
       String known = Stream.of(formats).map(Format::label).collect(Collectors.joining(", "));
       throw new InvalidInput("job " + job.job() + ": data.format is " + format.label()
-          + (format == Format.MULTISLOT ? " (as what a data.pipe_command writes is taken to be)" : "") + ", but " + program
+          + (format == Format.MULTISLOT ? " (the default for the output of a data.pipe_command)" : "") + ", but " + program
           + " reads " + known + "; set data.format: " + formats[0].label());
     }
     return format == Format.AUTO ? formats[0] : format;
   }
 
-  /** For programs that read their files as they are: refuses keys that would be taken for keys that do something. */
+  /** Refuses keys that have no effect, for programs that read their files without a format or command. */
   static void refuseFormats(JobConfig job, String program) {
     boolean piped = PipeCommand.of(job.data().pipeCommand()) != null;
     if (piped || job.data().format() != Format.AUTO) {
-      throw ignored(job, piped ? "data.pipe_command" : "data.format", program, "reads its files as they are");
+      throw ignored(job, piped ? "data.pipe_command" : "data.format", program, "reads its files without a format or command");
     }
   }
 
-  /** The same of keys that deal files out, for programs whose workers all read the one file. */
+  /** Refuses keys that assign files, for programs whose workers all read the same file. */
   static void refuseShares(JobConfig job, String program) {
     DataConfig data = job.data();
-    if (data.shardBy() != ShardBy.POSITION) { // which the others need
+    if (data.shardBy() != ShardBy.POSITION) { // required by the others
       throw ignored(job, "data.shard_by" + (data.reading() == DataConfig.Reading.STREAM ? "" : ", with data.reading")
-          + (data.globalShuffle() ? " and data.global_shuffle" : ""), program, "has one file, of which every worker reads all");
+          + (data.globalShuffle() ? " and data.global_shuffle" : ""), program, "has one file, which every worker reads completely");
     }
   }
 
   private static InvalidInput ignored(JobConfig job, String key, String program, String why) {
-    return new InvalidInput("job " + job.job() + ": " + key + " is set, but " + program + " " + why + "; take it out");
+    return new InvalidInput("job " + job.job() + ": " + key + " is set, but " + program + " " + why + "; remove it");
   }
 
-  /** This replica's part of the test data: in order, all of it, in batches of {@code batchSize}. */
+  /** Returns this replica's partition of the test data: in order, all of it, in batches of {@code batchSize}. */
   static SlotDataset test(Worker worker, SlotSource<?> source, int batchSize) {
     return new SlotDataset(source, LoaderOptions.inOrder(batchSize).shard(worker.shardIndex(), worker.shardCount()));
   }
 
-  /**
-   * Opens the progress of all epochs over a replica's training data, of which a run that goes on has some behind it.
-   */
+  /** Opens the progress of all epochs over a replica's training data; a resumed run has done some of it. */
   static void beginTraining(Worker worker, FleetTrainer trainer, SlotDataset train) {
     JobConfig job = worker.job();
     long all = train.examples() < 0 ? Long.MAX_VALUE : train.examples() * job.epochs();
@@ -158,7 +159,7 @@ final class Loading {
     }
   }
 
-  /** Of so many batches since the beginning of the first pass. */
+  /** Returns the examples of the given number of batches since the beginning of the first pass. */
   private static long examples(SlotDataset train, int batchSize, long batches) {
     long each = train.batches();
     return each < 1 ? batches * batchSize
@@ -166,8 +167,8 @@ final class Loading {
   }
 
   /**
-   * Opens the progress of one pass over a replica's training data, unless the run has resumed after it, or has made all steps that
-   * {@code max_steps} allows.
+   * Opens the progress of one pass over a replica's training data, unless the run has resumed after it, or has made all
+   * steps that {@code max_steps} allows.
    *
    * @param pass from 0
    */
@@ -189,17 +190,17 @@ final class Loading {
     }
   }
 
-  /** For files that every replica reads in whole: one of them says which lines are bad, all count them. */
+  /** Returns the policy for files that every replica reads completely: one replica logs bad lines, all count them. */
   static BadLines badLinesOfAll(Worker worker) {
     return worker.badLines(worker.isFirstWorker());
   }
 
-  /** For lines that this replica alone parses. */
+  /** Returns the policy for lines that this replica alone parses. */
   static BadLines badLinesOfOwn(Worker worker) {
     return worker.badLines(true);
   }
 
-  /** The data directory, which the job must name. */
+  /** Returns the data directory, which the job must name. */
   static Path directory(JobConfig job) {
     if (job.data().dir().isBlank()) {
       throw new InvalidInput("job " + job.job() + ": data.dir is missing; give the directory of the data set with --data "
@@ -214,10 +215,10 @@ final class Loading {
   }
 
   /**
-   * Sees, before anything starts, that files can be read.
+   * Checks, before anything starts, that files can be read.
    *
-   * @param names the files as people know them, e.g. {@code adult.data and adult.test}
-   * @param source where they come from
+   * @param names the files as users know them, e.g. {@code adult.data and adult.test}
+   * @param source where to get them
    */
   static void present(JobConfig job, String names, String source, Path... files) {
     for (Path file : files) {
@@ -231,13 +232,16 @@ final class Loading {
     }
   }
 
-  /** Files named in the job, or else the program's own name, in the data directory; of one that was cut, its parts. */
+  /**
+   * Returns the files named in the job, or else the program's own name, in the data directory; a split file is replaced
+   * by its parts.
+   */
   static List<Path> files(Path directory, List<String> named, String own) {
     return (named.isEmpty() ? List.of(own) : named).stream().flatMap(name -> DataFiles.parts(directory, name).stream())
         .toList();
   }
 
-  /** The one file named in the job, or else the program's own, in the data directory. */
+  /** Returns the one file named in the job, or else the program's own, in the data directory. */
   static Path file(Path directory, List<String> named, String own) {
     List<Path> files = files(directory, named, own);
     if (files.size() != 1) {

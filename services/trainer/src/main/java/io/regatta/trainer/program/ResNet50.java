@@ -12,8 +12,9 @@ import io.regatta.trainer.data.image.ImageFolders;
 import io.regatta.trainer.program.block.ResNet50Block;
 
 /**
- * ResNet-50 on images in a directory for each class ({@link ImageFolders}), as many classes as there are directories: the
- * collective quick start of PaddlePaddle's FleetX. Without {@code data.dir} on generated images. Runs on a model thread.
+ * ResNet-50 on images in one directory per class ({@link ImageFolders}), with as many classes as directories: the
+ * collective quick start of PaddlePaddle's FleetX. Without {@code data.dir} it trains on generated images. Runs on a
+ * model thread.
  */
 public final class ResNet50 implements TrainingProgram {
 
@@ -40,7 +41,7 @@ public final class ResNet50 implements TrainingProgram {
 
     public ResNet50Settings {
       if (imageSize < SIDE_MIN) {
-        throw new InvalidInput("image_size must be at least " + SIDE_MIN + ", which five halvings leave one pixel of, not "
+        throw new InvalidInput("image_size must be at least " + SIDE_MIN + ", so that one pixel is left after five halvings, not "
             + imageSize);
       }
     }

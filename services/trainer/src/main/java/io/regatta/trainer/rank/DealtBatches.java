@@ -11,8 +11,9 @@ import java.util.NoSuchElementException;
 import java.util.function.BooleanSupplier;
 
 /**
- * The batches of one pass that a rank of an elastic job is dealt. When it has none left it takes part in the others' steps until
- * the pass is over, or there is more for it, because somebody was lost. Belongs to the model thread.
+ * An iterator over the batches of one pass that are assigned to a rank of an elastic job. When the rank has none left,
+ * it takes part in the others' steps until the pass is over, or until it is assigned more because a rank was lost.
+ * Belongs to the model thread.
  */
 final class DealtBatches implements Iterator<Batch> {
 
@@ -24,17 +25,17 @@ final class DealtBatches implements Iterator<Batch> {
   private final Runnable join;
   private final Runnable joinForAnEmptyBatch;
   private Iterator<Batch> batches;
-  private long dealing = -1;
+  private long assignment = -1;
   private Batch next;
-  /** What was given out last is this rank's next batch until a step has been made with it. */
-  private Spans given = Spans.NONE;
+  /** The batch that was taken last: it stays this rank's next batch until a step has been made with it. */
+  private Spans lastTaken = Spans.NONE;
 
   /**
-   * Reads nothing yet.
+   * Creates an iterator; reads nothing yet.
    *
-   * @param enough whether the run is over
+   * @param enough returns true if the run is over
    * @param join takes part in one step of the others
-   * @param joinForAnEmptyBatch the same, where the next batch has no example
+   * @param joinForAnEmptyBatch takes part in one step, if the next batch has no example
    */
   DealtBatches(ElasticPasses passes, SlotDataset data, int pass, NDManager manager, BooleanSupplier enough, Runnable join,
       Runnable joinForAnEmptyBatch) {
@@ -65,19 +66,19 @@ final class DealtBatches implements Iterator<Batch> {
     return next != null;
   }
 
-  /** One batch for each step: those taken ahead could be dealt to others before they are trained. */
+  /** Reads one batch per step: batches taken ahead could be assigned to others before they are trained. */
   private Batch read() {
-    if (dealing == passes.dealings() && passes.next().equals(given)) {
-      throw new InvalidInput("an elastic job's program asks for a batch before it has made a step with the one before, and batches that "
-          + "it holds may be dealt to others in that step; call trainer.step() for each batch before the iterator's hasNext() or next()");
+    if (assignment == passes.dealings() && passes.next().equals(lastTaken)) {
+      throw new InvalidInput("an elastic job's program requests a batch before it has made a step with the last one, but batches that "
+          + "it holds may be assigned to others in that step; call trainer.step() for each batch before the iterator's hasNext() or next()");
     }
-    if (dealing != passes.dealings()) { // what was read ahead may be another rank's now
-      dealing = passes.dealings();
+    if (assignment != passes.dealings()) { // batches read ahead may belong to another rank now
+      assignment = passes.dealings();
       batches = data.dealt(manager, pass, passes.upcoming());
     }
     if (!batches.hasNext()) {
-      throw new InvalidInput("the training data have ended before their " + data.allExamples() + " examples; they have changed while "
-          + "they were read");
+      throw new InvalidInput("the training data end before their " + data.allExamples() + " examples; the files have changed while "
+          + "they were read: start the job again");
     }
     return batches.next();
   }
@@ -89,7 +90,7 @@ final class DealtBatches implements Iterator<Batch> {
     }
     Batch taken = next;
     next = null;
-    given = passes.next();
+    lastTaken = passes.next();
     return taken;
   }
 }

@@ -19,7 +19,10 @@ import java.io.IOException;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Passes over the training data of an elastic job, whose batches are dealt as the ranks agree. Belongs to the model thread. */
+/**
+ * The passes over the training data of an elastic job, whose batches are assigned as the ranks agree. Belongs to the
+ * model thread.
+ */
 final class DealtPasses implements TrainingPasses {
 
   private final TrainerSession session;
@@ -27,16 +30,16 @@ final class DealtPasses implements TrainingPasses {
   private final ReplicaGroup group;
   private final TrainingData data;
   private final ReplicaSteps steps;
-  private final Runnable joined;
+  private final Runnable onJoined;
 
-  /** @param joined notified when this rank has taken part in steps of the others without an example */
-  DealtPasses(ReplicaContext replica, TrainingData data, Runnable joined) {
+  /** @param onJoined called when this rank has taken part in steps of the others without an example */
+  DealtPasses(ReplicaContext replica, TrainingData data, Runnable onJoined) {
     session = replica.session();
     rank = session.ranks().orElseThrow();
     group = replica.group();
     this.data = data;
     steps = new RunSteps(replica);
-    this.joined = joined;
+    this.onJoined = onJoined;
   }
 
   @Override
@@ -55,7 +58,10 @@ final class DealtPasses implements TrainingPasses {
     }
   }
 
-  /** Where a newcomer may find those of its own run this can be seen to only when it is known that the run begins. */
+  /**
+   * Refuses a directory with another run's snapshots. This is possible only once it is known that the run begins: a
+   * newcomer may find those of its own run.
+   */
   private void refuseOthersSnapshots(StartingPoint start) {
     if (session.job().snapshots().isOn()) {
       try {
@@ -66,7 +72,7 @@ final class DealtPasses implements TrainingPasses {
     }
   }
 
-  /** Within a pass the ledger says what had been trained, by whomever. */
+  /** Resumes an elastic job: within a pass the ledger says what has been trained, by any rank. */
   private void resumeAtPass(StartingPoint start) {
     SnapshotState kept = SnapshotState.of(start);
     DataCursor cursor = start.cursor();
@@ -91,13 +97,16 @@ final class DealtPasses implements TrainingPasses {
     return null;
   }
 
-  /** The ledger says where the run was. */
+  /** Resumes with the steps made: the ledger holds the position in the data. */
   @Override
   public long resume(StartingPoint start, long made) {
     return made;
   }
 
-  /** Training data are assigned as the ranks agree, all others to those who are there now. */
+  /**
+   * Returns the batches of a pass. Training data are assigned as the ranks agree, all other data to the ranks that are
+   * present.
+   */
   @Override
   public Iterable<Batch> batches(Dataset dataset, NDManager manager, Reading reading)
       throws IOException, TranslateException {
@@ -114,18 +123,18 @@ final class DealtPasses implements TrainingPasses {
   }
 
   /**
-   * The next pass; nothing if it is behind the others.
+   * Begins the next pass; returns nothing if this rank is already behind the others' pass.
    *
-   * @throws InvalidInput if the data cannot be dealt
+   * @throws InvalidInput if the data cannot be assigned anew
    */
   private Iterable<Batch> next(Dataset dataset, NDManager manager) {
     if (!(dataset instanceof SlotDataset slots && slots.canBeDealt())) {
       throw new InvalidInput("job " + session.job().job() + " is elastic (" + session.job().elasticBy() + "), but its training data, a "
-          + dataset.getClass().getName() + ", cannot be dealt anew when trainers are lost: give it a SlotDataset over a source whose "
+          + dataset.getClass().getName() + ", cannot be assigned anew when trainers are lost: give it a SlotDataset over a source whose "
           + "examples are counted, read in order");
     }
-    group.joinOthersSteps(); // a program may have left the pass before
-    joined.run();
+    group.joinOthersSteps(); // a program may have left the last pass early
+    onJoined.run();
     data.beginPass(dataset);
     int pass = slots.beginPass().pass();
     ElasticPasses passes = rank.passes();
@@ -138,14 +147,14 @@ final class DealtPasses implements TrainingPasses {
 
   private void joinOne(boolean emptyBatch) {
     group.joinOneStep(emptyBatch);
-    joined.run();
+    onJoined.run();
   }
 
   @Override
   public void requireAssigned() {
     if (rank.passes().next().isEmpty()) {
       throw new InvalidInput("job " + session.job().job() + " is elastic, and step " + steps.made() + " trains a batch that trainer "
-          + session.trainer().rank() + " was not dealt; take each batch of the training data from trainer.iterateDataset, and make one "
+          + session.trainer().rank() + " was not assigned; take each batch of the training data from trainer.iterateDataset, and make one "
           + "step with it");
     }
   }

@@ -45,12 +45,12 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * A DJL trainer whose {@link #step} exchanges gradients for values with the shards, or, in collective mode, gradients with the other
- * trainers. Belongs to one model thread.
- * {@code EasyTrain.fit} runs it unchanged; hand-written loops with {@code newGradientCollector}, {@code backward} and
- * {@code step} work as well. The loss must be the mean over the batch's examples: over ranks and replicas gradients
- * are averaged with the number of examples as weight. Parameters that need no gradient (such as the running means of
- * BatchNorm) stay local.
+ * A DJL trainer whose {@link #step} exchanges gradients for values with the shards, or, in collective mode, gradients
+ * with the other trainers. Belongs to one model thread. {@code EasyTrain.fit} runs it unchanged; hand-written loops
+ * with {@code newGradientCollector}, {@code backward} and {@code step} work as well.
+ *
+ * <p>The loss must be the mean over the batch's examples: over ranks and replicas gradients are averaged with the
+ * number of examples as weight. Parameters that need no gradient (such as the running means of BatchNorm) stay local.
  */
 public final class FleetTrainer extends Trainer {
 
@@ -66,23 +66,23 @@ public final class FleetTrainer extends Trainer {
   private final Iterations iterations;
   private final TrainingStep step;
 
-  /** These three are made by {@link #initialize}. */
+  /** These three are created by {@link #initialize}. */
   private ModelRegistration.Registered registered;
   private ReplicaValues values;
   private TrainerSnapshots snapshots;
   private TrainingForward forward = TrainingForward.IMPERATIVE;
   /** Empty if no layer sums over the ranks. */
   private Optional<RankSums> rankSums = Optional.empty();
-  /** Batches that a run which goes on had trained before. */
+  /** Batches that were trained before the run resumed. */
   private long batchesBehind;
 
-  /** The last ones that are numbers, once a pass has no steps left by {@code max_steps}; empty before. */
+  /** The last evaluations that are numbers, once a pass has no steps left by {@code max_steps}; empty before. */
   private final Map<String, Float> lastEvaluations = new HashMap<>();
   private final RepeatedTests repeatedTests = new RepeatedTests();
   private boolean closed;
 
   /**
-   * Refuses a stock DJL optimizer and more than one device. Call {@link #initialize} next.
+   * Creates a trainer. Refuses a stock DJL optimizer and more than one device. Call {@link #initialize} next.
    *
    * @param model with its block set; one per replica
    * @param config with a {@link RegattaOptimizer} as its optimizer
@@ -96,7 +96,7 @@ public final class FleetTrainer extends Trainer {
     times = new StepTimes(session.trace(), replica.replica());
     int replicas = replica.group().size();
     trainingData = new TrainingData(session.trainer().rank() * replicas + replica.replica(), session.worldSize() * replicas);
-    passes = TrainingPasses.of(replica, trainingData, this::joined);
+    passes = TrainingPasses.of(replica, trainingData, this::countOthersSteps);
     steps = passes.steps();
     iterations = new Iterations(trainingData, steps, times);
     optimizer = (RegattaOptimizer) config.getOptimizer();
@@ -107,7 +107,7 @@ public final class FleetTrainer extends Trainer {
   }
 
   /**
-   * Initializes the model, registers it with the shards and takes over the values that rank 0 drew: from here on all
+   * Initializes the model, registers it with the shards and takes over the values that rank 0 drew. From here on all
    * ranks are equal.
    */
   @Override
@@ -122,7 +122,7 @@ public final class FleetTrainer extends Trainer {
     try {
       initialize(dense);
     } catch (RuntimeException | Error e) {
-      if (values == null) { // which close them with this trainer
+      if (values == null) { // these close it with this trainer
         dense.close();
       }
       throw e;
@@ -139,12 +139,12 @@ public final class FleetTrainer extends Trainer {
     TrainerStart own = start(session.trainer().rank());
     replica.group().steps().resume(own.clock(), own.progress(), registered.start().examples());
     FrozenValues frozen = new FrozenValues(dense);
-    if (!passes.keeps(() -> new RankState(session.ownShards(), replica.group().steps(), times, frozen))) { // all ranks begin with those of the one that took the snapshot
+    if (!passes.keeps(() -> new RankState(session.ownShards(), replica.group().steps(), times, frozen))) { // all ranks begin with those of the rank that took the snapshot
       frozen.take(SnapshotState.of(registered.start()).frozen());
     }
     Exchange exchange = Exchanges.of(replica, strategy, registered.client(), optimizer.spec(), times);
     values = new ReplicaValues(dense, frozen, exchange, times);
-    goOn(registered.start(), own.progress());
+    restoreProgress(registered.start(), own.progress());
     if (passes.areOwn()) {
       exchange.onJoined(snapshots::othersStepped);
     }
@@ -156,14 +156,14 @@ public final class FleetTrainer extends Trainer {
     values.start();
   }
 
-  /** Returns the clock and the progress that a rank begins with. */
+  /** Returns the clock and the progress with which a rank begins. */
   private TrainerStart start(int rank) {
     return ModelRegistration.at(replica, strategy, registered.start()).trainers().stream().filter(t -> t.rank() == rank).findFirst()
         .orElse(new TrainerStart(rank, 0, TrainerProgress.NONE));
   }
 
-  /** Takes over how far the run was; batches that were trained then are passed over. */
-  private void goOn(StartingPoint start, TrainerProgress before) {
+  /** Restores the progress of the run; batches that were trained before are skipped. */
+  private void restoreProgress(StartingPoint start, TrainerProgress before) {
     int rank = session.trainer().rank();
     steps.resumeAt(before.replicas().isEmpty() ? 0 : before.replicas().get(replica.replica()).localSteps());
     batchesBehind = passes.resume(start, steps.made());
@@ -174,7 +174,7 @@ public final class FleetTrainer extends Trainer {
     }
   }
 
-  /** The job file's, if it has one for sparse tables; otherwise what the TrainingConfig says for all parameters. */
+  /** Returns the job file's optimizer for sparse tables, if it has one; otherwise the TrainingConfig's. */
   private OptimizerSpec sparseOptimizer() {
     JobConfig job = session.job();
     return job.sparseOptimizer().equals(job.optimizer()) ? optimizer.spec() : job.sparseOptimizer().toSpec(job.replicas());
@@ -187,7 +187,7 @@ public final class FleetTrainer extends Trainer {
     return values;
   }
 
-  // ---- what DJL calls
+  // ---- called by DJL
 
   @Override
   public Iterable<Batch> iterateDataset(Dataset dataset) throws IOException, TranslateException {
@@ -200,7 +200,7 @@ public final class FleetTrainer extends Trainer {
       slots.trace(session.trace());
       if (values != null && registered.client().job().mode().hasRounds() && trainingData.isTraining(dataset)) {
         slots.trainInSteps();
-        if (passes.areOwn() && rankSums.isEmpty()) { // the others have a way of their own, and none
+        if (passes.areOwn() && rankSums.isEmpty()) { // elastic passes and sums over ranks cannot take one
           slots.giveEmptyBatches();
         }
       }
@@ -213,10 +213,10 @@ public final class FleetTrainer extends Trainer {
         }
       });
     }
-    return iterations.over(dataset, batches, this::stepWithNothing);
+    return iterations.over(dataset, batches, this::stepWithoutGradient);
   }
 
-  /** The evaluations of the last pass that had steps: those behind {@code max_steps} would make them NaN. */
+  /** Returns the evaluations of the last pass that had steps: passes after {@code max_steps} would make them NaN. */
   @Override
   public TrainingResult getTrainingResult() {
     TrainingResult result = super.getTrainingResult();
@@ -246,7 +246,7 @@ public final class FleetTrainer extends Trainer {
     return forward(data, labels, inputs, both -> super.forward(data, labels));
   }
 
-  /** @param labels null: the program has not given them */
+  /** @param labels null if the program has not given them */
   private NDList forward(NDList data, NDList labels, NDList inputs, Function<NDList, NDList> imperative) {
     initialized().trained();
     step.forward(data, labels);
@@ -268,7 +268,7 @@ public final class FleetTrainer extends Trainer {
 
   /**
    * Ends a step: pushes the gradients of the last backward pass and sets the parameters to the values for the next
-   * step. Blocks as the mode demands.
+   * step. Blocks as the mode requires.
    */
   @Override
   public void step() {
@@ -283,147 +283,158 @@ public final class FleetTrainer extends Trainer {
     snapshots.stepped();
   }
 
-  private void stepWithNothing() {
-    if (step.makeWithNothing(initialized())) {
+  private void stepWithoutGradient() {
+    if (step.makeWithoutGradient(initialized())) {
       repeatedTests.stepped();
       snapshots.stepped();
     }
   }
 
-  // ---- what programs may tell and ask
+  // ---- called by programs
 
   /**
-   * Says that the next iteration of this data set is for training. Only a run that goes on from a snapshot needs to know
-   * beforehand; if it is not told, it takes the first data set that is iterated over for that.
+   * Declares that the next iteration of this data set is for training. It is needed only for a run that resumes from a
+   * snapshot; without it, the first data set that is iterated over counts as the training data.
    */
   public void trainsOn(Dataset dataset) {
     iterations.trainsOn(dataset);
   }
 
   /**
-   * Number of examples behind the gradients of the next {@link #step}, its weight in the mean over replicas and ranks.
-   * Only needed where the data do not come from {@link #iterateDataset} and their first dimension is not the number of
-   * examples.
+   * Sets the number of examples of the next {@link #step}, its weight in the mean over replicas and ranks. It is needed
+   * only if the data do not come from {@link #iterateDataset} and their first dimension is not the number of examples.
    */
   public void setExamples(long count) {
     step.examples().give(count);
   }
 
   /**
-   * Clicks of the examples whose forward passes come before the next {@link #step}, one of each example: 0 or 1, or how
-   * often. Only needed where a table has statistics and the batch's first array of labels does not say so.
+   * Sets the clicks of the examples whose forward passes precede the next {@link #step}, one number per example: 0, 1,
+   * or a count. It is needed only if a table has statistics and the batch's first array of labels does not hold the
+   * clicks.
    */
   public void setClicks(float[] ofExamples) {
     step.examples().giveClicks(ofExamples);
   }
 
   /**
-   * Steps so far of the whole run, as this replica counts them; in sync mode, once it has met the others, also those that it
-   * had no data for.
+   * Returns the steps of the whole run so far, as this replica counts them. In sync mode, after it has met the others,
+   * these include the steps for which it had no data.
    */
   public long steps() {
     return steps.made();
   }
 
-  /** Examples trained so far by this replica. */
+  /** Returns the examples trained so far by this replica. */
   public long examples() {
     return step.examples().trained();
   }
 
-  /** Where this replica's time went. */
+  /** Returns the times of this replica, by part of a step. */
   public StepTimes times() {
     return times;
   }
 
-  /** Wall clock of this replica's training so far, first forward pass to last step, s. */
+  /** Returns the wall clock of this replica's training so far, from the first forward pass to the last step, s. */
   public double seconds() {
     return times.seconds();
   }
 
   /**
-   * Whether the program is at data that were trained before the snapshot that the run goes on from: what it does behind them has
-   * been done.
+   * Returns true while the program is at data that were trained before the snapshot from which the run resumes: the
+   * work that follows them has been done.
    */
   public boolean isBehind() {
     return trainingData.isBehind();
   }
 
   /**
-   * Batches of its training data that this trainer had behind it when the run went on from a snapshot, since the
-   * run's beginning: they are not trained again. 0 in a run that has begun anew.
+   * Returns the batches of its training data that this trainer had trained, since the run's beginning, when the run
+   * resumed from a snapshot. They are not trained again. 0 in a new run.
    */
   public long batchesBehind() {
     return batchesBehind;
   }
 
-  /** Returns what a position of the job (a replica of a trainer) reads of the training data; nothing where they do not say. */
+  /**
+   * Returns the partitions of the training data that a position of the job (a replica of a trainer) reads; empty if the
+   * data sets do not know them.
+   */
   public List<DataShare> sharesOf(int position) {
     return trainingData.sharesOf(position);
   }
 
-  /** Returns the progress with which a rank began this life of the run; {@code NONE} before {@link #initialize} and in a new run. */
+  /**
+   * Returns the progress with which a rank began this incarnation of the run; {@code NONE} before {@link #initialize}
+   * and in a new run.
+   */
   public TrainerProgress startOf(int rank) {
     return registered == null ? TrainerProgress.NONE : start(rank).progress();
   }
 
-  /** By which this run's snapshots and models are told from others; those of later runs are higher. Null before {@link #initialize}. */
+  /**
+   * Returns the id that distinguishes this run's snapshots and models from others; later runs have higher ids. Null
+   * before {@link #initialize}.
+   */
   public String run() {
     return registered == null ? null : registered.run();
   }
 
-  /** The client of the shards, for saving and for questions about where what lies. Null before {@link #initialize}. */
+  /**
+   * Returns the client of the shards, for saving and for questions about placement. Null before {@link #initialize}.
+   */
   public ParameterClient client() {
     return registered == null ? null : registered.client();
   }
 
-  /** The tables that the model has on the servers. */
+  /** Returns the tables that the model has on the servers. */
   public List<SparseTableSpec> tables() {
     initialized();
     return client().job().model().sparse();
   }
 
-  /** Values of the parameters that are not trained (such as running means), by name: this replica's own. */
+  /** Returns the values of the parameters that are not trained (such as running means), by name: this replica's own. */
   public Map<String, float[]> frozenValues() {
     return initialized().frozen().values();
   }
 
-  /** What the exchange has to tell of itself, for the result of the run: figures by name. */
+  /** Returns metrics of the exchange for the result of the run, by name. */
   public Map<String, Double> exchangeFigures() {
     return values == null ? Map.of() : values.exchange().figures();
   }
 
-  // ---- where replicas and ranks meet outside of steps; called by the worker
+  // ---- called by the worker outside of steps
 
-  /** What this trainer does for snapshots of its job; empty before {@link #initialize}. */
+  /** Returns this trainer's part in snapshots of its job; empty before {@link #initialize}. */
   public Optional<TrainerSnapshots> snapshots() {
     return Optional.ofNullable(snapshots);
   }
 
   /**
-   * After replicas have met outside of steps: goes on with the values of the step that they have agreed on. Called by
-   * the {@link io.regatta.trainer.Worker}.
+   * Continues, after replicas have met outside of steps, with the values of the step that they have agreed on. Called
+   * by the {@link io.regatta.trainer.Worker}.
    */
   public void resumed() {
     if (values != null) {
       values.resumed();
       RankSteps ofRank = replica.group().steps();
       if (passes.areOwn() && client().job().mode().hasRounds() && ofRank.pushesPerStep() == 1) {
-        met(ofRank.steps());
+        resumeFromAgreed(ofRank.steps());
       }
     }
   }
 
-  private void met(long agreed) {
+  private void resumeFromAgreed(long agreed) {
     long due = session.job().snapshots().lastDue(steps.made(), agreed);
-    if (due > 0) { // as a run does that goes on from the snapshot that the others have taken meanwhile
+    if (due > 0) { // as in a run that resumes from the snapshot that the others have taken meanwhile
       snapshots.drawAnew(due);
     }
-    steps.goOnFrom(agreed);
-    trainingData.met(steps.made(), !steps.areEnough() && iterations.isBetweenPasses());
+    steps.resumeFrom(agreed);
+    trainingData.onMeeting(steps.made(), !steps.areEnough() && iterations.isBetweenPasses());
   }
 
-  /** In an elastic job, this rank has taken part in steps of the others without an example; they count all the same. */
-  private void joined() {
+  /** Counts steps of the others in which this rank has taken part without an example, in an elastic job. */
+  private void countOthersSteps() {
     initialized();
     resumed();
     if (steps.countOthers()) {
@@ -431,7 +442,7 @@ public final class FleetTrainer extends Trainer {
     }
   }
 
-  /** Hands in what the servers do not have yet (geo); works on a closed trainer too. */
+  /** Flushes what the servers do not have yet (geo); works on a closed trainer too. */
   public void handIn() {
     if (values != null) {
       values.exchange().handIn();
@@ -443,14 +454,14 @@ public final class FleetTrainer extends Trainer {
     initialized().newest();
   }
 
-  /** Returns a copy of the dense parameters as this rank got them last. Works on a closed trainer too. */
+  /** Returns a copy of the dense parameters as this rank received them last. Works on a closed trainer too. */
   public float[] lastDense() {
     return initialized().exchange().last();
   }
 
   /**
-   * In collective mode, makes the parameters that are not trained (running means) their mean over the ranks, who all must call
-   * it; in the others nothing. Works on a closed trainer too.
+   * Averages the parameters that are not trained (running means) over the ranks in collective mode; all ranks must call
+   * it. Does nothing in other modes. Works on a closed trainer too.
    */
   public void averageFrozen() {
     if (values != null) {
@@ -459,7 +470,7 @@ public final class FleetTrainer extends Trainer {
   }
 
   /**
-   * {@link #handIn}, then {@link #newest}, for this replica alone. Where all shall see the same, use
+   * Calls {@link #handIn}, then {@link #newest}, for this replica alone. To bring all replicas to the same values, use
    * {@link io.regatta.trainer.Worker#settle}.
    */
   public void flush() {
@@ -467,12 +478,12 @@ public final class FleetTrainer extends Trainer {
     newest();
   }
 
-  /** Whether {@link #close} has been called: the model may be closed as well then. */
+  /** Returns true once {@link #close} has been called; the model may then be closed as well. */
   public boolean isClosed() {
     return closed;
   }
 
-  /** Closes the trainer; nobody waits for this replica's steps any more. The rank leaves when its program ends. */
+  /** Closes the trainer; the others no longer wait for this replica's steps. The rank leaves when its program ends. */
   @Override
   public void close() {
     if (closed) {

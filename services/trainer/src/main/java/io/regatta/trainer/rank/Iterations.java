@@ -9,24 +9,24 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * What a trainer's program iterates over: which iteration its batches come out of, whether that one trains, and where reading goes on
- * behind it. Belongs to the model thread.
+ * The iterations of a trainer's program: which one its batches come from, whether it trains, and where reading resumes
+ * after it. Belongs to the model thread.
  */
 final class Iterations {
 
   private final TrainingData data;
   private final ReplicaSteps steps;
   private final StepTimes times;
-  /** The last one that has begun; null before. */
+  /** The last iteration that has begun; null before. */
   private LookAhead current;
-  /** The one that was current in the last step, or in the forward pass of the next. */
+  /** The iteration of the last step, or of the next step once its forward pass has begun. */
   private LookAhead trained;
-  /** The last one over training data, from its beginning on. */
+  /** The last iteration over training data, from its beginning. */
   private LookAhead pass;
-  /** What that takes its batches from; null before. */
+  /** The parts from which that iteration takes its batches; null before. */
   private DataParts parts;
-  /** What the next one is said to train on; null: nothing is said. */
-  private Dataset toldToTrain;
+  /** The data set declared for training by the next iteration; null if none was declared. */
+  private Dataset declared;
 
   Iterations(TrainingData data, ReplicaSteps steps, StepTimes times) {
     this.data = data;
@@ -34,32 +34,32 @@ final class Iterations {
     this.times = times;
   }
 
-  /** The next iteration of this data set is for training. */
+  /** Declares that the next iteration of this data set is for training. */
   void trainsOn(Dataset dataset) {
     data.add(dataset);
-    toldToTrain = dataset;
+    declared = dataset;
   }
 
   /**
-   * The batches of a data set with a look at the next one, behind what is to be passed over, up to the job's {@code max_steps}. An
-   * iteration that begins ends the one before.
+   * Returns the batches of a data set with access to the next one, without those to be skipped, up to the job's
+   * {@code max_steps}. An iteration that begins ends the one before.
    *
-   * @param stepWithNothing takes part in the step that the others make while this replica's batch has no example
+   * @param stepWithoutGradient takes part in the step that the others make while this replica's batch has no example
    */
-  Iterable<Batch> over(Dataset dataset, Iterable<Batch> batches, Runnable stepWithNothing) {
-    boolean told = toldToTrain == dataset;
-    toldToTrain = null;
+  Iterable<Batch> over(Dataset dataset, Iterable<Batch> batches, Runnable stepWithoutGradient) {
+    boolean isDeclared = declared == dataset;
+    declared = null;
     return () -> {
       if (current != null) {
         current.close();
       }
       Iterator<Batch> left = batches.iterator();
-      long passedOver = data.passOver(dataset, left);
-      current = new LookAhead(dataset, left, times, steps::areEnough, () -> data.add(dataset), stepWithNothing);
+      long passedOver = data.skipTrained(dataset, left);
+      current = new LookAhead(dataset, left, times, steps::areEnough, () -> data.add(dataset), stepWithoutGradient);
       if (data.has(dataset)) {
         current.markTrained();
       }
-      if (told) {
+      if (isDeclared) {
         current.markSteps();
       }
       if (data.isTraining(dataset)) {
@@ -70,12 +70,15 @@ final class Iterations {
     };
   }
 
-  /** The last one that has begun; null: none. */
+  /** Returns the last iteration that has begun; null if there is none. */
   LookAhead current() {
     return current;
   }
 
-  /** A forward pass of training begins: if there is an iteration it is taken to train, and each of its batches to be a step. */
+  /**
+   * Begins a forward pass of training: the current iteration, if any, counts as training, and each of its batches as a
+   * step.
+   */
   void trains() {
     trained = current;
     if (current != null) {
@@ -84,27 +87,27 @@ final class Iterations {
     }
   }
 
-  /** A step is made with nothing of the current iteration. */
-  void trainsNothing() {
+  /** Notes a step without a batch of the current iteration. */
+  void trainsWithoutBatch() {
     trained = current;
   }
 
-  /** The batch after the step's, if it comes out of the iteration that the step trains on; else null. */
+  /** Returns the batch after the step's, if it comes from the iteration that the step trains on; else null. */
   Batch next() {
     return trained == null || trained != current ? null : trained.peek();
   }
 
-  /** Whether the last pass, if there was one, has been read to its end. */
+  /** Returns true if the last pass, if there was one, has been read to its end. */
   boolean isBetweenPasses() {
     return pass == null || pass.isExhausted();
   }
 
-  /** Returns what is left of the pass after the batch that is out: empty if that is not known. */
+  /** Returns what is left of the pass after the current batch; empty if that is not known. */
   List<TrainerProgress.Part> parts() {
     return pass == null ? List.of() : parts.after(pass.taken());
   }
 
-  /** Where reading goes on, if all ranks make the same steps; null if it is not known. */
+  /** Returns the cursor from which reading resumes, if all ranks make the same steps; null if it is not known. */
   DataCursor place() {
     return data.after(trained, steps.made());
   }

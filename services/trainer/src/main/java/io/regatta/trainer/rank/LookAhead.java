@@ -11,9 +11,9 @@ import java.util.NoSuchElementException;
 import java.util.function.BooleanSupplier;
 
 /**
- * Batches of a data set, of which the next one can be looked at while the current one is being trained, to ask for its
- * rows ahead of time. Belongs to the model thread. A batch that was looked at and never taken is closed with the
- * iteration.
+ * An iterator over batches of a data set that gives access to the next batch while the current one is trained, so that
+ * its rows can be pulled in advance. Belongs to the model thread. A batch that was seen but not taken is closed with
+ * the iteration.
  */
 final class LookAhead implements Iterator<Batch> {
 
@@ -21,11 +21,11 @@ final class LookAhead implements Iterator<Batch> {
   private final Iterator<Batch> batches;
   private final StepTimes times;
   private final BooleanSupplier enough;
-  private final Runnable stepWithNothing;
+  private final Runnable stepWithoutGradient;
   private Batch next;
-  /** Is next, and has no example: all its lines were left out. */
+  /** The next batch if it has no example, because all its lines were skipped. */
   private Batch empty;
-  /** Whether each batch is a step, an empty one as well. */
+  /** True if each batch is a step, including an empty one. */
   private boolean steps;
   private Batch current;
   private final Runnable onTrained;
@@ -34,26 +34,28 @@ final class LookAhead implements Iterator<Batch> {
   private long taken;
 
   /**
+   * Creates an iterator.
+   *
    * @param enough ends the iteration early, once a batch of its data set has been trained
    * @param onTrained called when the first batch is trained
-   * @param stepWithNothing takes part in the step that the others make while this replica's batch has no example
+   * @param stepWithoutGradient takes part in the step that the others make while this replica's batch has no example
    */
   LookAhead(Dataset dataset, Iterator<Batch> batches, StepTimes times, BooleanSupplier enough, Runnable onTrained,
-      Runnable stepWithNothing) {
+      Runnable stepWithoutGradient) {
     this.dataset = dataset;
-    this.stepWithNothing = stepWithNothing;
+    this.stepWithoutGradient = stepWithoutGradient;
     this.batches = batches;
     this.times = times;
     this.enough = enough;
     this.onTrained = onTrained;
   }
 
-  /** What is iterated over. */
+  /** Returns the data set that is iterated over. */
   Dataset dataset() {
     return dataset;
   }
 
-  /** The data set of this iteration is being trained on, not evaluated. */
+  /** Notes that the data set of this iteration is trained on, not evaluated. */
   void markTrained() {
     if (!trained) {
       trained = true;
@@ -61,12 +63,14 @@ final class LookAhead implements Iterator<Batch> {
     }
   }
 
-  /** Each batch of this iteration is a step: it is not an evaluation of what is trained on elsewhere. */
+  /**
+   * Notes that each batch of this iteration is a step, so that it is no evaluation of data that are trained elsewhere.
+   */
   void markSteps() {
     steps = true;
   }
 
-  /** Gives back a batch that was looked at and not taken. */
+  /** Closes a batch that was seen and not taken. */
   void close() {
     if (next != null) {
       next.close();
@@ -78,7 +82,7 @@ final class LookAhead implements Iterator<Batch> {
     }
   }
 
-  /** The next batch, or null at the end, or before one of no example. */
+  /** Returns the next batch; null at the end, or if the next batch has no example. */
   Batch peek() {
     if (next == null && empty == null && !(trained && enough.getAsBoolean())) {
       long begin = times.clock().nanos();
@@ -111,7 +115,7 @@ final class LookAhead implements Iterator<Batch> {
       empty = null;
       taken++;
       if (steps) {
-        stepWithNothing.run();
+        stepWithoutGradient.run();
       }
       current.close();
     }
@@ -129,27 +133,27 @@ final class LookAhead implements Iterator<Batch> {
     return current;
   }
 
-  /** Returns the number of batches that have been taken out, those without an example as well. */
+  /** Returns the number of batches taken, including those without an example. */
   long taken() {
     return taken;
   }
 
-  /** Whether all batches of the data set have been taken, and the end has been seen. */
+  /** Returns true if all batches of the data set have been taken, and the end has been reached. */
   boolean isExhausted() {
     return exhausted;
   }
 
-  /** Labels of the batch that is out, if this is its data (or a part of it); else null. */
+  /** Returns the labels of the current batch, if the argument is its data (or some of it); else null. */
   NDList labels(NDList data) {
     return examples(data) >= 0 ? current.getLabels() : null;
   }
 
-  /** Where reading goes on behind the batch that is out; null if its data set does not say. */
+  /** Returns the cursor after the current batch; null if its data set has none. */
   DataCursor after() {
     return current instanceof BatchWithIds batch ? batch.after() : null;
   }
 
-  /** Number of examples of the batch that is out, if this is its data (or a part of it); else -1. */
+  /** Returns the number of examples of the current batch, if the argument is its data (or some of it); else -1. */
   long examples(NDList data) {
     if (current != null && current.getData().stream().anyMatch(array -> array == data.get(0))) {
       return current.getSize();

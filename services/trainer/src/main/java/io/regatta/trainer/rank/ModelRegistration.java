@@ -28,16 +28,22 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How a {@link FleetTrainer} comes to a run: checks, registration, start from rank 0's values or a snapshot. Model thread. */
+/**
+ * The registration of a {@link FleetTrainer} in a run: checks, registration with the shards, start from rank 0's values
+ * or a snapshot. Used on the model thread.
+ */
 public final class ModelRegistration {
 
   private static final Logger LOG = LoggerFactory.getLogger(ModelRegistration.class);
-  /** More blocks than this would bury the log's other lines. */
+  /** Most blocks that are logged one by one; more would hide the log's other lines. */
   private static final int BLOCKS_LOGGED = 20;
 
   private ModelRegistration() {}
 
-  /** Checks model and configuration and does what {@code Model.newTrainer} does before it makes a trainer. */
+  /**
+   * Checks model and configuration, and prepares the model as {@code Model.newTrainer} does before it creates a
+   * trainer.
+   */
   static Model prepared(Model model, TrainingConfig config) {
     Optimizer optimizer = config.getOptimizer();
     if (!(optimizer instanceof RegattaOptimizer)) {
@@ -63,8 +69,8 @@ public final class ModelRegistration {
   }
 
   /**
-   * Registers the rank with the shards, once for all its replicas, whose models must agree; rank 0 sets the values that
-   * everybody starts from, or all the others if it is lost before it could; returns when all ranks have come.
+   * Registers the rank with the shards, once for all its replicas, whose models must agree. Rank 0 sets the values from
+   * which all start; if it is lost before it could, all others do. Returns when all ranks have registered.
    *
    * @param passes of this replica
    * @param drawn initial dense values of this replica
@@ -77,7 +83,7 @@ public final class ModelRegistration {
       StartingPoint start = StartingPoint.of(session.job());
       refuseOtherCompression(session, strategy, start);
       if (session.trainer().rank() == 0 && session.job().hasPlace() && isBeginning(session)) {
-        start.removeLeft(session.job()); // nobody trains before this rank has come to the end of this
+        start.removeLeft(session.job()); // no rank trains before rank 0 has finished here
       }
       ParameterClient registered = session.await(operation, session.connect(strategy, models.get(0)));
       if (session.trainer().rank() == 0 && !session.isCollective()) {
@@ -92,7 +98,7 @@ public final class ModelRegistration {
       StartReport first = started.get(0);
       StartReports.requireAllTrain(job, registered.job().mode(), session.job().aggregator(), started);
       StartReports.requireSameStep(job, started);
-      if (first.getRank() != 0 || !first.getTrains()) { // no shard has its values, or some: all drew the same
+      if (first.getRank() != 0 || !first.getTrains()) { // some shards lack its values, and all drew the same
         begin(session, registered, start, at(replica, strategy, start), drawn);
       }
       return new Registered(registered, start, run(start, first.getRun()));
@@ -105,7 +111,10 @@ public final class ModelRegistration {
     return start.resume() ? start.manifest().run() : String.format(Locale.ROOT, "%016x", number);
   }
 
-  /** All begin with what rank 0 has drawn; a newcomer to an elastic job has been given what the others have. */
+  /**
+   * Starts a collective rank: all begin with the values of rank 0, and a newcomer to an elastic job with those that it
+   * received.
+   */
   private static Registered amongRanks(TrainerSession session, ParameterClient registered, TrainingPasses passes,
       StartingPoint start, List<StartReport> started, float[] drawn) {
     RankOperations ranks = session.ranks().orElseThrow();
@@ -124,12 +133,15 @@ public final class ModelRegistration {
     return new Registered(registered, start, run(start, ranks.run()));
   }
 
-  /** Whether nobody trains yet: to an elastic job a rank may come later. */
+  /** Returns true if no rank trains yet: a rank may join an elastic job later. */
   private static boolean isBeginning(TrainerSession session) {
     return session.ranks().map(rank -> rank.run() == 0).orElse(true);
   }
 
-  /** What dgc keeps for each rank has no place in a run without it, where the momentum is in the update rule. */
+  /**
+   * Refuses to change dgc at a resume: its per-rank state has no place in a run without it, where the momentum is in
+   * the update rule.
+   */
   private static void refuseOtherCompression(TrainerSession session, Strategy strategy, StartingPoint start) {
     boolean compresses = Exchanges.compresses(session, strategy);
     if (!start.resume() || compresses == RankTensors.areIn(start)) {
@@ -139,28 +151,28 @@ public final class ModelRegistration {
     int before = start.manifest().trainers().size();
     if (!compresses) {
       throw new InvalidInput(from + "with dgc on " + before + " ranks, and has what these had not sent yet, but "
-          + (session.worldSize() == 1 ? "one rank alone sends nothing" : "this one has no dgc") + "; go on with dgc and at least two "
-          + "trainers, or begin anew from it with init_from");
+          + (session.worldSize() == 1 ? "one rank alone sends nothing" : "this one has no dgc") + "; resume with dgc and at least two "
+          + "trainers, or start a new run from it with init_from");
     }
     if (!start.manifest().model().optimizer().equals(OptimizerSpec.sgd(0).name())) {
       throw new InvalidInput(from + (before == 1 ? "of one rank, which sends nothing" : "without dgc") + ", and with dgc the momentum is "
-          + "each rank's own; go on " + (before == 1 ? "with one trainer" : "without dgc") + ", or begin anew from it with init_from");
+          + "each rank's own; resume " + (before == 1 ? "with one trainer" : "without dgc") + ", or start a new run from it with init_from");
     }
   }
 
   /**
-   * The client of a rank, and where its run begins.
+   * A registered rank: its client, and the start of its run.
    *
-   * @param run by which the run's snapshots are told from others: all ranks have the same
+   * @param run id that distinguishes the run's snapshots from others; the same on all ranks
    */
   record Registered(ParameterClient client, StartingPoint start, String run) {}
 
-  /** Returns the place of the run for the shards, which keep it of each rank. */
+  /** Returns the position of the run for the shards, which keep it for each rank. */
   static ResumePoint at(ReplicaContext replica, Strategy strategy, StartingPoint start) {
     return start.at(replica.session().worldSize(), replica.group().size(), replica.pushesPerStep(strategy.mode()));
   }
 
-  /** Gives the shards the values that the run begins with; where they have some already nothing changes. */
+  /** Sets the values with which the run begins on the shards; shards that have values do not change. */
   private static void begin(TrainerSession session, ParameterClient client, StartingPoint start, ResumePoint at, float[] drawn) {
     boolean whole = false;
     if (start.isGiven()) {
@@ -177,7 +189,7 @@ public final class ModelRegistration {
     }
   }
 
-  /** Takes the part in the start of a rank that ends its run without having trained, so that the others can begin. */
+  /** Takes part in the start with a rank that ends its run without having trained, so that the others can begin. */
   public static void abstain(TrainerSession session) {
     if (!session.job().mode().needsServers() && session.worldSize() > 1) {
       throw new InvalidInput("job " + session.job().job() + ": the program made no trainer on rank " + session.trainer().rank()
@@ -186,12 +198,12 @@ public final class ModelRegistration {
     started(session, StartReports.abstaining(session));
   }
 
-  /** Waits for all; what they say is in rank order. */
+  /** Waits for all ranks and returns their starts in rank order. */
   private static List<StartReport> started(TrainerSession session, StartReport mine) {
     return session.calls().gather("start of all trainers", "start", mine);
   }
 
-  /** Which dense block lies where, once per job; of many only how many there are. */
+  /** Logs the placement of dense blocks, once per job; if there are many, only their number. */
   private static void logBlocks(ParameterClient client) {
     List<String> blocks = client.partition().describe();
     LOG.info("job {}: {} dense values in {} blocks on {} shard{}{}", client.job().job(), client.partition().numel(),

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Passes over the part of the training data that is this replica's own. Belongs to the model thread. */
+/** The passes over this replica's own partition of the training data. Belongs to the model thread. */
 final class OwnPasses implements TrainingPasses {
 
   private final TrainerSession session;
@@ -34,7 +34,10 @@ final class OwnPasses implements TrainingPasses {
     return steps;
   }
 
-  /** Who has trained what of a pass that ranks came to and left cannot be told in batches of each. */
+  /**
+   * Refuses to resume a job that is not elastic within a pass of an elastic one: its progress cannot be expressed in
+   * batches of each rank.
+   */
   @Override
   public void requireResumable(StartingPoint start) {
     if (start.resume() && SnapshotState.of(start).pass() >= 0) {
@@ -60,11 +63,14 @@ final class OwnPasses implements TrainingPasses {
   @Override
   public long resume(StartingPoint start, long made) {
     int rank = session.trainer().rank();
-    data.goOn(start, rank, session.worldSize());
+    data.resume(start, rank, session.worldSize());
     return start.batches(rank, session.worldSize());
   }
 
-  /** A pass that another number of replicas had begun is read in the parts that these have left of it. */
+  /**
+   * Returns the batches of a pass; a pass that another number of replicas had begun is read in the parts that these
+   * have left.
+   */
   @Override
   public Iterable<Batch> batches(Dataset dataset, NDManager manager, Reading reading) throws IOException, TranslateException {
     if (data.isBehind(dataset)) {

@@ -20,30 +20,32 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * {@link BatchSums} of one rank of a collective job, over streams of their own, for on the others buckets are under way
- * meanwhile. The engine computes branches of a network in any order; so that all ranks' calls match, sums on the way back are made
- * in the reverse order of the forward pass, and a layer whose turn has not come waits. The model thread goes forward; a few of the
- * engine's threads come back. The lock guards whose turn it is and is not held while the other ranks are waited for; whose turn it
- * is alone uses the memory of the sums.
+ * {@link BatchSums} of one rank of a collective job, over streams of its own, because the other streams carry buckets
+ * meanwhile.
+ *
+ * <p>The engine computes branches of a network in any order. So that all ranks' calls match, sums of the backward pass
+ * are made in the reverse order of the forward pass, and a layer waits for its turn. The model thread runs the forward
+ * pass, a few of the engine's threads the backward pass. The lock guards the turn, and is not held during a wait for
+ * other ranks. Only the layer whose turn it is uses the memory of the sums.
  */
 public final class RankSums implements BatchSums, AutoCloseable {
 
-  /** Of the engine's own work between two sums on the way back. */
+  /** Longest time of the engine's own work between two sums of the backward pass. */
   private static final Duration TURN = Duration.ofMinutes(1);
 
   private final TrainerSession session;
   private final PeerRanks peers;
   private final long turnNanos;
   private ByteBuffer memory = ByteBuffer.allocateDirect(0);
-  /** Of the forward pass so far; and the one whose sums on the way back come next. */
+  /** Layers of the forward pass so far, and the layer whose backward sums are next. */
   private int layers;
   private int turn;
-  /** A sum on the way back is under way; and when the last one ended. */
+  /** True while a backward sum is running; and the time when the last one ended. */
   private boolean summing;
   private long summedNanos;
   private RegattaException failure;
 
-  /** @param turn how long a layer waits for its turn while no sum is under way */
+  /** @param turn how long a layer waits for its turn while no sum is running */
   RankSums(TrainerSession session, PeerRanks peers, Duration turn) {
     this.session = session;
     summedNanos = session.clock().nanos();
@@ -52,10 +54,10 @@ public final class RankSums implements BatchSums, AutoCloseable {
   }
 
   /**
-   * Joins the layers of a network over the ranks of a session; all ranks call it.
+   * Connects the layers of a network over the ranks of a session; all ranks call it.
    *
-   * @return empty if there is nothing to join
-   * @throws InvalidInput if the ranks have no way to do it
+   * @return empty if no layer sums over ranks, or there is one rank only
+   * @throws InvalidInput if the job's ranks cannot do it
    */
   public static Optional<RankSums> attach(Block network, TrainerSession session) {
     List<SyncBatchNorm> norms = new ArrayList<>();
@@ -63,7 +65,7 @@ public final class RankSums implements BatchSums, AutoCloseable {
     if (norms.isEmpty()) {
       return Optional.empty();
     }
-    if (session.isElastic()) { // however many there are now
+    if (session.isElastic()) { // regardless of the present number of ranks
       throw fixedOnly(session);
     }
     if (session.worldSize() == 1) {
@@ -87,13 +89,13 @@ public final class RankSums implements BatchSums, AutoCloseable {
     block.getChildren().values().forEach(child -> collect(child, into));
   }
 
-  /** A forward pass begins. */
+  /** Begins a forward pass. */
   synchronized void begins() {
     layers = 0;
     turn = -1;
   }
 
-  /** This rank is outside of steps: the others must be, too, or each would wait for the other. */
+  /** Checks that all ranks are outside of steps like this one; otherwise they would wait for each other. */
   void outside() {
     await("ranks outside of steps", new float[1]);
   }
@@ -101,9 +103,9 @@ public final class RankSums implements BatchSums, AutoCloseable {
   private void await(String operation, float[] sums) {
     try {
       session.await(operation, sum(sums));
-    } catch (InvalidInput e) { // a rank in a step has met one that is in none
+    } catch (InvalidInput e) { // a rank within a step has met one that is outside
       throw new InvalidInput("job " + session.job().job() + ": with SyncBatchNorm every rank must take every step with a batch; "
-          + "give all of them as many (data.drop_last: true), or use BatchNorm: " + e.getMessage(), e);
+          + "give all ranks the same number (data.drop_last: true), or use BatchNorm: " + e.getMessage(), e);
     }
   }
 
@@ -111,7 +113,7 @@ public final class RankSums implements BatchSums, AutoCloseable {
   public int forward(float[] sums) {
     int layer;
     synchronized (this) {
-      if (failure != null) { // a sum of it may still use the memory
+      if (failure != null) { // one of its sums may still use the memory
         throw failure;
       }
       layer = layers++;
@@ -134,9 +136,9 @@ public final class RankSums implements BatchSums, AutoCloseable {
       throw failed(e.getCause() instanceof RegattaException known ? known : new Cancelled(e.toString()));
     } catch (RegattaException e) {
       throw failed(e);
-    } catch (RuntimeException | Error e) { // the other layers would wait for this one's turn to end
+    } catch (RuntimeException | Error e) { // otherwise the other layers would wait for the end of this turn
       throw failed(new Cancelled("trainer " + session.trainer().rank() + " of job " + session.job().job() + ": the sums of layer " + layer
-          + " of its SyncBatchNorm on the way back cannot be made: " + e));
+          + " of its SyncBatchNorm failed in the backward pass: " + e));
     }
   }
 
@@ -151,7 +153,7 @@ public final class RankSums implements BatchSums, AutoCloseable {
       long left = turnNanos - (session.clock().nanos() - since);
       if (left <= 0) {
         throw new InvalidInput("trainer " + session.trainer().rank() + " of job " + session.job().job() + ": layer " + turn
-            + " of its SyncBatchNorm, counted in the order of the forward pass, has no part in the loss; leave it out");
+            + " of its SyncBatchNorm, counted in the order of the forward pass, has no part in the loss; remove it from the network");
       }
       TimeUnit.NANOSECONDS.timedWait(this, left);
     }
@@ -174,7 +176,7 @@ public final class RankSums implements BatchSums, AutoCloseable {
     return failure;
   }
 
-  /** Returns why a backward pass has failed; empty if it has not. */
+  /** Returns the reason why a backward pass has failed; empty if it has not. */
   synchronized Optional<RegattaException> failure() {
     return Optional.ofNullable(failure);
   }
@@ -188,7 +190,7 @@ public final class RankSums implements BatchSums, AutoCloseable {
     return peers.sum(memory).thenRun(() -> floats.get(0, values));
   }
 
-  /** Layers that still wait on the way back end. */
+  /** Ends layers that still wait in the backward pass. */
   @Override
   public void close() {
     failed(new Cancelled("the trainer has been closed"));

@@ -7,8 +7,7 @@ import io.regatta.trainer.session.TrainerSession;
 import java.util.List;
 
 /**
- * Count of the steps of a replica, each of which it makes itself, and whether they are enough for the job. Belongs to the model
- * thread.
+ * The steps that a replica has made, each by itself, compared with the job's limit. Belongs to the model thread.
  */
 class ReplicaSteps {
 
@@ -23,18 +22,18 @@ class ReplicaSteps {
     this.replica = replica.replica();
   }
 
-  /** Steps so far of the whole run, as this replica counts them. */
+  /** Returns the steps of the whole run so far, as this replica counts them. */
   long made() {
     return made;
   }
 
-  /** Whether the job's {@code max_steps} have been made. */
+  /** Returns true if the job's {@code max_steps} have been made. */
   boolean areEnough() {
     long limit = session.job().maxSteps();
     return limit > 0 && made >= limit;
   }
 
-  /** Resumes a run in which this replica has made so many steps. */
+  /** Resumes a run in which this replica has made the given steps. */
   void resumeAt(long localSteps) {
     made = localSteps;
   }
@@ -45,7 +44,7 @@ class ReplicaSteps {
   }
 
   /**
-   * The step that comes next ends at this place in the data.
+   * Notes the position in the data at which the next step ends.
    *
    * @param parts empty if it is not known
    * @param examples that it trains
@@ -55,7 +54,7 @@ class ReplicaSteps {
         examples);
   }
 
-  /** The replica has made a step, with so many examples. */
+  /** Counts a step with the given examples. */
   void count(long examples) {
     session.trained(examples);
     made = afterOneMore();
@@ -78,8 +77,8 @@ class ReplicaSteps {
     return true;
   }
 
-  /** All ranks go on from the same step, also one that had no data for the last ones of the others. */
-  void goOnFrom(long agreed) {
+  /** Continues from the step on which all ranks agreed, also on a rank that had no data for the others' last ones. */
+  void resumeFrom(long agreed) {
     made = Math.max(made, agreed);
   }
 }

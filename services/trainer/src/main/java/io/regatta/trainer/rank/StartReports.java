@@ -10,7 +10,8 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * What the ranks tell each other at the start of a run ({@link StartReport}), and what they must agree on. Stateless.
+ * The reports that the ranks exchange at the start of a run ({@link StartReport}), and the checks that they agree.
+ * Stateless.
  */
 final class StartReports {
 
@@ -37,7 +38,7 @@ final class StartReports {
     return clock.epochMillis() << RANDOM_BITS | ThreadLocalRandom.current().nextLong(1 << RANDOM_BITS);
   }
 
-  /** Ranks that see different snapshots would not train the same job. */
+  /** Checks that all ranks resume at the same step: ranks that see different snapshots would not train the same job. */
   static void requireSameStep(String job, List<StartReport> ranks) {
     StartReport first = ranks.get(0);
     for (StartReport of : ranks) {
@@ -48,7 +49,7 @@ final class StartReports {
     }
   }
 
-  /** Where there are servers, these refuse a trainer of another model. */
+  /** Checks that all ranks train the same model. With servers, these refuse a trainer of another model. */
   static void requireSameModel(String job, List<StartReport> ranks) {
     StartReport first = ranks.get(0);
     for (StartReport of : ranks) {
@@ -60,9 +61,9 @@ final class StartReports {
   }
 
   /**
-   * Where steps wait for every rank, they would wait for ever for one that makes none.
+   * Checks that every rank trains, if steps wait for every rank: they would wait forever for one that makes none.
    *
-   * @param aggregator whether the ranks' pushes are summed before they come to the shards
+   * @param aggregator true if the ranks' pushes are summed before they reach the shards
    */
   static void requireAllTrain(String job, Mode mode, boolean aggregator, List<StartReport> ranks) {
     boolean waits = mode.waitsForOthers(aggregator);

@@ -15,10 +15,10 @@ import io.regatta.trainer.snapshot.SnapshotState;
 import java.util.Map;
 
 /**
- * What a trainer does for its job's snapshots: behind which steps one is due, what of its own goes into it, and from where on the data
- * are read by a run that goes on from it. The replica that takes them has a {@link SnapshotRun}; all others hand over what they
- * keep. Called by the trainer behind steps and, outside of them, by its {@link io.regatta.trainer.Worker}. Belongs to the model
- * thread.
+ * A trainer's part in its job's snapshots: the steps after which one is due, the state that it contributes, and the
+ * cursor from which a resumed run reads. The replica that takes them has a {@link SnapshotRun}; the others send their
+ * state to it. Called by the trainer after steps and, outside of them, by its {@link io.regatta.trainer.Worker}.
+ * Belongs to the model thread.
  */
 public final class TrainerSnapshots {
 
@@ -31,8 +31,8 @@ public final class TrainerSnapshots {
   private final ReplicaSteps steps;
   private final TrainingData data;
   private final Iterations iterations;
-  /** Null as long as this replica takes none. */
-  private SnapshotRun taken;
+  /** Null while this replica takes no snapshots. */
+  private SnapshotRun snapshotRun;
 
   TrainerSnapshots(ReplicaContext replica, ModelRegistration.Registered registered, ReplicaValues values, TrainingPasses passes,
       TrainingData data, Iterations iterations) {
@@ -46,21 +46,21 @@ public final class TrainerSnapshots {
     this.data = data;
     this.iterations = iterations;
     if (session.job().snapshots().isOn() && replica.replica() == 0) {
-      taken();
+      snapshotRun();
     }
   }
 
-  private SnapshotRun taken() {
-    if (taken == null) {
+  private SnapshotRun snapshotRun() {
+    if (snapshotRun == null) {
       ReplicaGroup group = replica.group();
-      taken = new SnapshotRun(session, spec, run, group.snapshots(), this::kept,
+      snapshotRun = new SnapshotRun(session, spec, run, group.snapshots(), this::state,
           () -> group.steps().trained(session.ranks().map(rank -> rank.passes().repeated()).orElse(0L)));
     }
-    return taken;
+    return snapshotRun;
   }
 
-  /** What of this trainer's own a run that goes on from here needs. */
-  private SnapshotState kept() {
+  /** Returns the state of this trainer that a run resumed from here needs. */
+  private SnapshotState state() {
     Map<String, float[]> frozen = values.frozen().values();
     return session.ranks().map(RankOperations::passes).filter(ElasticPasses::isUnderWay)
         .map(passes -> new SnapshotState(frozen, passes.pass(), passes.ledger()))
@@ -68,33 +68,33 @@ public final class TrainerSnapshots {
   }
 
   /**
-   * All ranks are at this step, and one takes a snapshot next, to which each hands over what it keeps of gradients. All ranks call it,
-   * outside of other calls.
+   * Sends this rank's gradient state to the rank that takes the snapshot of this step. All ranks are at the same step
+   * and call it, outside of other calls.
    */
   public void handOver() {
     Map<String, float[]> own = values.exchange().kept();
     if (!own.isEmpty() && session.group().isLowest()) {
-      taken().handedOver(own);
+      snapshotRun().handedOver(own);
     } else if (!own.isEmpty()) {
       SnapshotRun.handOver(session, own);
     }
   }
 
   /**
-   * The engine's random numbers from here on are a function of seed, rank and step: drawn at the step of each snapshot by
-   * the run that takes it, and by those that go on from it.
+   * Reseeds the engine's random numbers as a function of seed, rank and step. The run that takes a snapshot does so at
+   * its step, and the runs that resume from it do the same.
    */
   public void drawAnew() {
     drawAnew(steps.made());
   }
 
-  /** The same as at an earlier step, which this rank was not in. */
+  /** Reseeds as at an earlier step, in which this rank did not take part. */
   void drawAnew(long step) {
     Engines.seeded(Mix64.mix(session.job().seed() + Mix64.GOLDEN * (step * session.worldSize() + session.trainer().rank())),
         () -> null);
   }
 
-  /** A step has been made, behind which a snapshot may be due. */
+  /** Notes a step, after which a snapshot may be due. */
   void stepped() {
     long made = steps.made();
     if (session.job().snapshots().isDue(made)) {
@@ -104,7 +104,7 @@ public final class TrainerSnapshots {
     }
   }
 
-  /** The others have made one; who takes the snapshots may have run out of data. */
+  /** Notes a step of the others: the rank that takes the snapshots may have run out of data. */
   void othersStepped() {
     long made = replica.group().steps().steps();
     if (session.job().snapshots().isDue(made)) {
@@ -113,51 +113,53 @@ public final class TrainerSnapshots {
     }
   }
 
-  /** The round that comes next, in sync mode. */
+  /** Returns the next round, in sync mode. */
   private long round() {
     return replica.group().steps().made();
   }
 
   private void take(long made, DataCursor place) {
-    if (taken != null && session.group().isLowest()) {
-      taken.stepped(made, round(), passes.told(place));
+    if (snapshotRun != null && session.group().isLowest()) {
+      snapshotRun.stepped(made, round(), passes.told(place));
     }
   }
 
   /**
-   * A pass over the training data is over: takes a snapshot behind it if this rank is to. All ranks have handed in what they
+   * Takes a snapshot after a pass over the training data, if this rank takes them. All ranks have flushed what they
    * trained, and wait until this returns.
    */
   public void passed(int pass) {
-    if (taken != null) {
-      taken.passed(pass, steps.forSnapshot(), round(), behindPass());
+    if (snapshotRun != null) {
+      snapshotRun.passed(pass, steps.forSnapshot(), round(), cursorAfterPass());
     }
   }
 
-  /** Where reading goes on behind a pass, which {@code max_steps} may have ended before its end; null if it is not known. */
-  private DataCursor behindPass() {
+  /** Returns the cursor after a pass, which {@code max_steps} may have ended early; null if it is not known. */
+  private DataCursor cursorAfterPass() {
     boolean sync = spec.mode().hasRounds(); // in the others each rank counts its own
     return session.job().maxSteps() == 0 || sync && !steps.areEnough() ? data.behindPass()
         : sync ? passes.told(iterations.place()) : null;
   }
 
-  /** Takes a snapshot that the program asks for. All ranks have handed in what they trained, and wait until this returns. */
+  /**
+   * Takes a snapshot that the program requests. All ranks have flushed what they trained, and wait until this returns.
+   */
   public void asked(SnapshotKind kind) {
-    taken().asked(kind, steps.forSnapshot(), round(), iterations.place());
+    snapshotRun().asked(kind, steps.forSnapshot(), round(), iterations.place());
   }
 
   /** Waits until the snapshots that this trainer has taken are written, or have failed. */
   public void finish() {
-    if (taken != null) {
-      taken.finish();
+    if (snapshotRun != null) {
+      snapshotRun.finish();
     }
   }
 
-  /** Takes no more snapshots, and waits for none. */
+  /** Stops taking snapshots, without waiting for those being written. */
   public void drop() {
-    if (taken != null) {
-      taken.close();
-      taken = null;
+    if (snapshotRun != null) {
+      snapshotRun.close();
+      snapshotRun = null;
     }
   }
 }

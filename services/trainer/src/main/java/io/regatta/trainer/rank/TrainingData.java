@@ -17,37 +17,39 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Which data sets a trainer trains on, and what of them the run has behind it when it goes on from a snapshot: reading begins
- * at the place that the snapshot names, or, where it names none, the batches that were trained are read again and passed
- * over. Where workers have data of their own, one that has fewer waits at the end of a pass while the others make steps; from
- * the meeting there all count from the same step, so that a place is a pass and the steps since its beginning. Belongs to the
- * model thread.
+ * The data sets on which a trainer trains, and how much of them has been trained when the run resumes from a snapshot.
+ * Reading begins at the cursor in the snapshot; without a cursor, the batches that were trained are read again and
+ * skipped. Belongs to the model thread.
+ *
+ * <p>If workers have data of their own, a worker with fewer batches waits at the end of a pass while the others make
+ * steps. After they have met there, all count from the same step, so that a position is a pass and the steps since its
+ * beginning.
  */
 final class TrainingData {
 
   private final Set<Dataset> trained = Collections.newSetFromMap(new IdentityHashMap<>());
   private final int worker;
   private final int workers;
-  /** Passes that are read in other parts than those which follow from the worker's number; null: none, or no more. */
+  /** Passes that are read in parts other than those of the worker's number; null if there are none, or no more. */
   private UnfinishedPasses unfinished;
-  /** Batches that are still to be passed over. */
-  private long toPassOver;
-  /** Whether that is over when the workers meet: none has more data before the meeting. */
+  /** Batches that are still to be skipped. */
+  private long toSkip;
+  /** True if skipping ends when the workers meet, because none has more data before that. */
   private boolean untilMeeting;
-  /** Where reading goes on; null: where passes begin. */
+  /** The cursor from which reading resumes; null: passes are read from their beginning. */
   private DataCursor begin;
-  /** The iteration that begins does so at a place in the middle of the pass. */
+  /** True if the iteration that begins does so in the middle of the pass. */
   private boolean withinPass;
-  /** Iterations over training data so far, those that were behind the run as well. */
+  /** Iterations over training data so far, including those trained before the run resumed. */
   private int passes;
-  /** How many were behind the run at the last meeting between two passes, and the steps that all had made there. */
+  /** Passes read at the last meeting between two passes, and the steps that all had made then. */
   private int metPasses;
   private long metSteps;
-  /** Whether these two are known. */
-  private boolean met = true;
+  /** True if these two are known. */
+  private boolean meetingKnown = true;
 
   /**
-   * The data of a run that begins.
+   * Creates the data of a new run.
    *
    * @param worker number of this replica among those of all ranks
    * @param workers replicas of all ranks
@@ -58,30 +60,33 @@ final class TrainingData {
   }
 
   /**
-   * Takes over how far the run was: the place that is the same for all, or else the worker's own, or else, where neither is known, its
-   * share of the batches.
+   * Restores the position of a run: the cursor that is the same for all, or else the worker's own, or else its share of
+   * the batches.
    */
-  void goOn(StartingPoint start, int rank, int ranks) {
+  void resume(StartingPoint start, int rank, int ranks) {
     begin = start.cursor();
     Optional<UnfinishedPasses> left = begin == null ? start.unfinished(workers) : Optional.empty();
     if (left.isPresent()) {
-      resume(left.get());
+      resumeUnfinished(left.get());
       return;
     }
-    toPassOver = start.batches(rank, ranks);
+    toSkip = start.batches(rank, ranks);
     if (begin != null) {
-      met = begin.beginsPass() || begin.batches() > 0;
+      meetingKnown = begin.beginsPass() || begin.batches() > 0;
       metPasses = begin.pass();
       begin = begin.batches() > 0 ? DataCursor.behind(start.batchesBehindCursor(ranks), begin.pass()) : begin;
       metSteps = start.steps() - begin.batches();
     }
   }
 
-  /** A worker that reads its own part, as before, passes over the beginning of that; others read what they are given. */
-  private void resume(UnfinishedPasses left) {
+  /**
+   * Resumes an unfinished pass. A worker that reads its own part, as before, skips the beginning of that part; others
+   * read the parts assigned to them.
+   */
+  private void resumeUnfinished(UnfinishedPasses left) {
     List<Part> mine = left.parts().get(worker);
     Part own = mine.get(0);
-    met = false;
+    meetingKnown = false;
     if (mine.size() == 1 && own.part() == worker && own.stride() == 1 && (own.of() == 0 || own.of() == workers)) {
       begin = DataCursor.behind(own.batches(), own.pass());
       begin = own.batches() == 0 ? DataCursor.startOf(own.pass()) : begin;
@@ -91,35 +96,38 @@ final class TrainingData {
     }
   }
 
-  /** Whether the program is at what was trained before the snapshot that the run goes on from. */
+  /** Returns true while the program is at data that were trained before the snapshot from which the run resumes. */
   boolean isBehind() {
-    return begin != null || toPassOver > 0;
+    return begin != null || toSkip > 0;
   }
 
   /**
-   * All workers have met outside of steps, and go on from the same one.
+   * Notes that all workers have met outside of steps, and continue from the same one.
    *
    * @param steps that all have made
-   * @param between whether the last pass, if there was one, is over, or the next one has not begun
+   * @param between true if the last pass, if any, is over, and the next one has not begun
    */
-  void met(long steps, boolean between) {
+  void onMeeting(long steps, boolean between) {
     if (begin == null && unfinished == null) {
-      toPassOver = untilMeeting ? 0 : toPassOver;
+      toSkip = untilMeeting ? 0 : toSkip;
       untilMeeting = false;
-      if (between && toPassOver == 0) {
-        met = true;
+      if (between && toSkip == 0) {
+        meetingKnown = true;
         metPasses = passes;
         metSteps = steps;
       }
     }
   }
 
-  /** The data set is one for training. */
+  /** Adds a data set for training. */
   void add(Dataset dataset) {
     trained.add(dataset);
   }
 
-  /** Returns what a position of the job reads of the data sets that have been trained on; nothing of those that do not say. */
+  /**
+   * Returns the partitions that a position of the job reads of the data sets that have been trained on, as far as they
+   * know them.
+   */
   List<DataShare> sharesOf(int position) {
     return trained.stream().filter(SlotDataset.class::isInstance).map(of -> ((SlotDataset) of).shareOf(position)).toList();
   }
@@ -128,18 +136,18 @@ final class TrainingData {
     return trained.contains(dataset);
   }
 
-  /** Nobody has said what is trained on: then it is what is iterated over first. */
+  /** Returns true if the data set is trained on. If none was declared, the first one that is iterated over is. */
   boolean isTraining(Dataset dataset) {
     return trained.isEmpty() || has(dataset);
   }
 
-  /** Whether all workers read all of the data, and in order, so that where one of them is in a step says where all are. */
+  /** Returns true if all workers read all of the data in order, so that the position of one of them is that of all. */
   private boolean isWhole(Dataset dataset) {
     return dataset instanceof SlotDataset slots && slots.options().shards() == workers && slots.resumesWithinPass();
   }
 
   /**
-   * Where reading goes on behind the batch that is out of this iteration, where all workers make the same steps; null if that is not
+   * Returns the cursor after the current batch of this iteration, if all workers make the same steps; null if it is not
    * known.
    *
    * @param steps that have been made
@@ -151,23 +159,29 @@ final class TrainingData {
     return place(steps);
   }
 
-  /** The same where data are each worker's own: batches since all met between two passes; null if that is not known. */
+  /**
+   * Returns the cursor if data are each worker's own: batches since all met between two passes; null if that is not
+   * known.
+   */
   DataCursor place(long steps) {
-    return met ? DataCursor.behind(steps - metSteps, metPasses) : null;
+    return meetingKnown ? DataCursor.behind(steps - metSteps, metPasses) : null;
   }
 
-  /** Where reading goes on when all workers have read this iteration to its end, in any mode and order. */
+  /** Returns the cursor after all workers have read this iteration to its end, in any mode and order. */
   DataCursor behindPass() {
     return DataCursor.startOf(passes);
   }
 
-  /** A pass begins over data that are dealt by others. */
+  /** Begins a pass over data that are assigned by the ledger. */
   void beginPass(Dataset dataset) {
     add(dataset);
     passes++;
   }
 
-  /** Whether a pass that begins is behind the run as a whole; if it is in part, reading will begin behind that. */
+  /**
+   * Begins a pass; returns true if all of it was trained before the run resumed. If some of it was, reading begins
+   * after that.
+   */
   boolean isBehind(Dataset dataset) {
     if (!isTraining(dataset)) {
       return false;
@@ -177,40 +191,40 @@ final class TrainingData {
       return false;
     }
     if (!begin.beginsPass() && begin.batches() == 0 && !isWhole(dataset)) {
-      begin = null; // the place says nothing here: the batches are read again
+      begin = null; // the cursor does not apply here: the batches are read again
       return false;
     }
     add(dataset);
-    toPassOver = 0;
+    toSkip = 0;
     if (passes <= begin.pass()) {
       if (dataset instanceof SlotDataset slots) {
         slots.leaveOut();
         return true;
       }
-      toPassOver = Long.MAX_VALUE; // it may count its passes itself
+      toSkip = Long.MAX_VALUE; // it may count its passes itself
       return false;
     }
     if (begin.batches() > 0) {
-      toPassOver = begin.batches();
+      toSkip = begin.batches();
       untilMeeting = true;
     } else if (!begin.beginsPass()) {
       ((SlotDataset) dataset).resume(begin);
-      withinPass = true; // the place does not say how many batches were before it
+      withinPass = true; // the cursor does not say how many batches precede it
     }
     begin = null;
     return false;
   }
 
   /**
-   * Passes over what was trained, where it has to be read again.
+   * Skips what was trained, if it has to be read again.
    *
    * @return number of batches
    */
-  long passOver(Dataset dataset, Iterator<Batch> batches) {
+  long skipTrained(Dataset dataset, Iterator<Batch> batches) {
     long passed = 0;
-    if (toPassOver > 0 && isTraining(dataset)) {
+    if (toSkip > 0 && isTraining(dataset)) {
       add(dataset);
-      for (; toPassOver > 0 && batches.hasNext(); toPassOver--) {
+      for (; toSkip > 0 && batches.hasNext(); toSkip--) {
         batches.next().close();
         passed++;
       }
@@ -219,7 +233,8 @@ final class TrainingData {
   }
 
   /**
-   * The rest of a pass that has begun, where this worker reads other parts of it than its own; empty: it reads its own.
+   * Returns the rest of a pass that has begun, if this worker reads other parts of it than its own; empty if it reads
+   * its own.
    *
    * @throws InvalidInput if the data set cannot read those
    */
@@ -233,9 +248,9 @@ final class TrainingData {
       return Optional.empty();
     }
     if (!(dataset instanceof SlotDataset slots) || !slots.canReadParts()) {
-      throw new InvalidInput("worker " + worker + " of " + workers + " is to read the rest of parts that other workers read before the "
+      throw new InvalidInput("worker " + worker + " of " + workers + " must read the rest of parts that other workers read before the "
           + "snapshot was taken, but a " + dataset.getClass().getName() + " reads its own only; resume with as many trainers and threads "
-          + "as before, or from a snapshot that was taken behind a pass");
+          + "as before, or from a snapshot that was taken after a pass");
     }
     List<Part> mine = unfinished.parts().get(worker);
     return Optional.of(new PartsOfPass(slots, mine.stream().filter(part -> part.pass() == pass).toList(),
@@ -243,10 +258,10 @@ final class TrainingData {
   }
 
   /**
-   * What an iteration over training data takes its batches from.
+   * Returns the parts from which an iteration over training data takes its batches.
    *
    * @param batches that are iterated over
-   * @param passedOver of them
+   * @param passedOver number of them that were skipped
    */
   DataParts parts(Dataset dataset, Iterable<Batch> batches, long passedOver) {
     if (batches instanceof PartsOfPass.Batches rest) {

@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A replica's step, from its first forward pass to the values of the next one: knows the examples, takes the gradients, and trades
- * them. Belongs to the model thread.
+ * A replica's step, from its first forward pass to the values of the next one: it knows the examples, takes the
+ * gradients, and exchanges them. Belongs to the model thread.
  */
 final class TrainingStep {
 
@@ -37,9 +37,9 @@ final class TrainingStep {
   }
 
   /**
-   * A forward pass of training begins, and with the first one the step.
+   * Notes a forward pass of training; the first one begins the step.
    *
-   * @param labels null: the program has not given them
+   * @param labels null if the program has not given them
    */
   void forward(NDList data, NDList labels) {
     if (!examples.isForwarded()) {
@@ -50,7 +50,7 @@ final class TrainingStep {
   }
 
   /**
-   * Trades the gradients of the last backward pass for the values of the next step.
+   * Exchanges the gradients of the last backward pass for the values of the next step.
    *
    * @param sums over the ranks within the network
    * @throws IllegalStateException if no forward pass has begun the step
@@ -74,17 +74,17 @@ final class TrainingStep {
   }
 
   /**
-   * The others make a step, but all lines of this replica's batch were left out as bad. It takes part with no weight,
-   * or it would be a batch ahead of them from here on. Nothing happens while a step is begun: a program that takes
-   * batches ahead makes its own.
+   * Takes part, with weight 0, in a step of the others if all lines of this replica's batch were skipped as bad.
+   * Otherwise this replica would be a batch ahead of the others from then on. Does nothing while a step has begun: a
+   * program that takes batches ahead makes its own.
    *
-   * @return whether it has taken part
+   * @return true if it has taken part
    */
-  boolean makeWithNothing(ReplicaValues values) {
+  boolean makeWithoutGradient(ReplicaValues values) {
     if (examples.isForwarded()) {
       return false;
     }
-    iterations.trainsNothing();
+    iterations.trainsWithoutBatch();
     long mark = times.outsideOfWaits();
     steps.coming(iterations.parts(), 0);
     values.step(new Gradients(0, values.noGradients(), List.of()), List.of());
@@ -96,7 +96,7 @@ final class TrainingStep {
   private static DenseMemory gradients(ReplicaValues values, long weight, Optional<RankSums> sums) {
     try {
       return values.gradients(weight);
-    } catch (EngineException e) { // who failed within the engine has kept its reason
+    } catch (EngineException e) { // the layer that failed within the engine has kept its reason
       throw sums.<RuntimeException>flatMap(RankSums::failure).orElse(e);
     }
   }
@@ -111,7 +111,7 @@ final class TrainingStep {
     return sparse;
   }
 
-  /** The ids of the batch after this one, if it comes out of the iteration that this step trains on. */
+  /** Returns the ids of the batch after this one, if it comes from the iteration that this step trains on. */
   private List<SparseIds> nextIds() {
     Batch next = embeddings.isEmpty() ? null : iterations.next();
     return next == null ? List.of() : embeddings.wish(next);

@@ -9,41 +9,41 @@ import java.util.Map;
 import java.util.function.DoubleConsumer;
 
 /**
- * How one replica trades gradients for values. Belongs to its model thread, which its calls block; they fail with a
- * {@link io.regatta.core.error.RegattaException}.
+ * The exchange of gradients for values by one replica. Belongs to its model thread, which its calls block; they fail
+ * with a {@link io.regatta.core.error.RegattaException}.
  */
 public interface Exchange {
 
-  /** Gets the gradients of a step as they come, from the last variable's to the first's. */
+  /** A reader of the gradients of a step, called for each as it is ready, from the last variable's to the first's. */
   interface GradientReader {
 
-    /** One that waits for the step. */
+    /** A reader that does nothing, for exchanges that wait for the step. */
     GradientReader NONE = new GradientReader() {};
 
     /**
-     * Nothing has been read yet.
+     * Called before the first gradient is read.
      *
-     * @param flat the gradients' memory, direct, with the floats behind them that {@link Exchange#floatsBehind} has asked for
-     * @param fresh the variables that have a gradient; the others' will be zeros
+     * @param flat the gradients' direct memory, with the floats after them that {@link Exchange#floatsBehind} requires
+     * @param fresh the variables that have a gradient; those of the others will be zeros
      */
     default void begins(TensorMemory flat, BitSet fresh) {}
 
-    /** The gradient of this variable lies in memory, behind those of all later ones. */
+    /** Called when the gradient of this variable is in memory, after those of all later variables. */
     default void has(int variable) {}
   }
 
-  /** Floats that this exchange wants behind the gradients, in the same memory; none: it does not look at them as they come. */
+  /** Returns the floats that this exchange requires after the gradients, in the same memory. */
   default int floatsBehind() {
     return 0;
   }
 
-  /** Memory for the gradients of a step and the floats behind them, zeros. Blocks. */
+  /** Returns memory for the gradients of a step and the floats after them, zeroed. Blocks. */
   default TensorMemory memory(int bytes) {
     return TensorMemory.direct(bytes);
   }
 
   /**
-   * Before the gradients of a step are read.
+   * Returns the reader of a step's gradients; called before they are read.
    *
    * @param examples their weight
    */
@@ -51,44 +51,52 @@ public interface Exchange {
     return GradientReader.NONE;
   }
 
-  /** Whether {@link #average} is for all to call before they evaluate or save: there are no servers to keep one's own apart from. */
+  /**
+   * Returns true if all ranks must call {@link #average} before they evaluate or save, because there are no servers.
+   */
   default boolean averages() {
     return false;
   }
 
-  /** Makes values that are each rank's own (running means) their mean over the ranks, who all must call it. */
+  /**
+   * Replaces values that are each rank's own (running means) by their mean over the ranks, all of which must call it.
+   */
   default void average(float[] own) {
-    throw new UnsupportedOperationException("ranks meet at the servers only");
+    throw new UnsupportedOperationException("only exchanges without servers average values over the ranks");
   }
 
   /**
-   * What this rank keeps of gradients from step to step, by name, the same names and lengths at all ranks: snapshots have that of
-   * all. Live: a run that goes on writes it back before its first step.
+   * Returns the gradient state that this rank keeps from step to step, by name; names and lengths are the same on all
+   * ranks. Snapshots contain that of all ranks. The arrays are live: a resumed run writes the state into them before
+   * its first step.
    */
   default Map<String, float[]> kept() {
     return Map.of();
   }
 
-  /** The dense values to start from, once rank 0 has set them. */
+  /** Returns the initial dense values, once rank 0 has set them. */
   DenseMemory start();
 
-  /** Values of rows for the forward pass of the coming step: {@code [ids.length × dim]}. */
+  /** Returns values of rows for the forward pass of the next step: {@code [ids.length × dim]}. */
   default float[] rows(String table, int dim, long[] ids) {
-    throw new UnsupportedOperationException("rows lie on servers, which this mode has none of");
+    throw new UnsupportedOperationException("rows are stored on servers, and this mode has none");
   }
 
-  /** Values of rows as they are now, for evaluation: waits for nobody, is not part of a step, and bears no rows. */
+  /**
+   * Returns the present values of rows, for evaluation: it waits for no rank, is not part of a step, and creates no
+   * rows.
+   */
   default float[] evaluationRows(String table, int dim, long[] ids) {
     return rows(table, dim, ids);
   }
 
   /**
-   * The next batch's ids are known while this step's backward pass still runs; asks for their rows if the mode allows
-   * to have them without this step's update.
+   * Announces the next batch's ids while this step's backward pass still runs. Pulls their rows if the mode allows
+   * values without this step's update.
    */
   default void prefetch(List<SparseIds> next) {}
 
-  /** Who is told the loss of each backward pass; null: nobody. */
+  /** Returns the consumer of the loss of each backward pass; null if there is none. */
   default DoubleConsumer losses() {
     return null;
   }
@@ -97,34 +105,37 @@ public interface Exchange {
    * Ends a step.
    *
    * @param next ids of the next batch, if known; empty otherwise
-   * @return dense values for the next step; read only, shared with other replicas, and good until the next call
+   * @return dense values for the next step; read only, shared with other replicas, and valid until the next call
    */
   DenseMemory step(Gradients gradients, List<SparseIds> next);
 
-  /** Pushes that may be under way, with their gradients' memory, when {@link #step} has returned. */
+  /**
+   * Returns the largest number of pushes, with their gradients' memory, that may be in progress when {@link #step} has
+   * returned.
+   */
   default int underWay() {
     return 0;
   }
 
-  /** Told behind each step of the others that this rank has taken part in outside of its own. */
+  /** Sets the action after each step of the others in which this rank has taken part outside of its own. */
   default void onJoined(Runnable told) {}
 
-  /** Figures for the result of the run, by name. */
+  /** Returns metrics for the result of the run, by name. */
   default Map<String, Double> figures() {
     return Map.of();
   }
 
-  /** Takes over a step count that the ranks have agreed on. Returns newer dense values, or null to keep them. */
+  /** Takes over a step count on which the ranks have agreed. Returns newer dense values, or null to keep them. */
   DenseMemory resumed();
 
-  /** Hands in what the servers do not have yet. */
+  /** Flushes what the servers do not have yet. */
   default void handIn() {}
 
-  /** The servers' newest dense values. */
+  /** Returns the servers' newest dense values. */
   DenseMemory newest();
 
-  /** Returns a copy of the dense values that this rank has now, without asking a server. */
+  /** Returns a copy of the dense values that this rank has now, without a request to a server. */
   default float[] last() {
-    return newest().toArray(); // they lie in this process
+    return newest().toArray(); // they are in this process
   }
 }

@@ -11,9 +11,8 @@ import java.util.TreeMap;
  * threads. Its lock is held only while a push is sent, which keeps the numbers in the order in which the links send
  * them.
  *
- * <p>It has three different counts: the clock, which the shards keep too and which jumps to that of the others after a
- * barrier; the exchanges, which are pushes; and the step of the learning rate's schedule, which follows the clock,
- * except in geo mode.
+ * <p>It has three different counts. The shards keep the clock, too, and it jumps to that of the others after a barrier.
+ * The exchanges are pushes. The step of the learning rate's schedule follows the clock, except in geo mode.
  */
 public final class RankSteps {
 

@@ -1,6 +1,5 @@
 /**
- * The state that the replicas of a rank share while they train: their group, the steps that they count, the times that
- * they take, and the exchange of gradients for values. The training loop in {@code trainer.rank} and the strategies
- * call it; it uses no model library.
+ * The state that the replicas of a rank share while they train: their group, their steps and times, and the exchange of
+ * gradients for values. The training loop in {@code trainer.rank} and the strategies call it; it uses no model library.
  */
 package io.regatta.trainer.replica;

@@ -9,15 +9,15 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The parts of data sets that a worker has taken. Belongs to the model thread. */
+/** The partitions of data sets that a worker has taken. Belongs to the model thread. */
 final class DatasetParts implements AutoCloseable {
 
   private final List<SlotDataset> opened = new ArrayList<>();
 
   /**
-   * Every {@code count}th example, from {@code index} on.
+   * Returns every {@code count}th example, from {@code index} on.
    *
-   * @throws InvalidInput if the data set cannot be taken apart, or not be read
+   * @throws InvalidInput if the data set cannot be partitioned, or not be read
    */
   Dataset take(Dataset dataset, int index, int count) {
     if (dataset instanceof SlotDataset slots) {
@@ -26,7 +26,7 @@ final class DatasetParts implements AutoCloseable {
       return mine;
     }
     if (!(dataset instanceof RandomAccessDataset indexed)) {
-      throw new InvalidInput("cannot take a part of a " + dataset.getClass().getName()
+      throw new InvalidInput("cannot partition a " + dataset.getClass().getName()
           + ": only RandomAccessDataset and SlotDataset can be indexed; use shardIndex() and shardCount()");
     }
     try {
@@ -42,7 +42,7 @@ final class DatasetParts implements AutoCloseable {
     return indexed.subDataset(mine);
   }
 
-  /** Ends their readers, which the program may have left in their middle. */
+  /** Ends the readers of partitions that the program did not read to their end. */
   @Override
   public void close() {
     opened.forEach(SlotDataset::close);

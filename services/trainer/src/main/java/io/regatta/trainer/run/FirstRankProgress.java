@@ -9,38 +9,39 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
- * The progress of an elastic job's trainer, whose rank may become another: shown from the moment on when the rank is the first, with the
- * phase that it is in, because whoever showed it before is lost or has left. Owned by one model thread.
+ * The progress of an elastic job's trainer, whose rank may change. It is displayed from the moment when its rank is the
+ * first, with the current phase, because the trainer that displayed it before is lost or has left. Owned by one model
+ * thread.
  */
 final class FirstRankProgress implements Progress {
 
-  /** Phase whose data are divided anew when trainers come or go. */
+  /** The phase whose data are divided anew when trainers join or leave. */
   private static final String TRAINING = "train";
 
   private final BooleanSupplier first;
   private final IntSupplier trainers;
-  /** Trainers among which the amounts of phases are divided that the program knows. */
+  /** Number of trainers by which the program divided the amounts of phases. */
   private final int trainersAtFirst;
   private final Supplier<Progress> making;
   private final Map<String, Double> metrics = new LinkedHashMap<>();
-  /** Null: not the first rank so far. */
+  /** Null while this is not the first rank. */
   private Progress shown;
-  /** Null: no phase is open. */
+  /** Null if no phase is open. */
   private String phase;
   private String unit;
   private long amount;
   private long done;
   private DoubleSupplier share;
-  /** Trainers among which the rest of the phase is divided. */
+  /** Number of trainers among which the rest of the phase is divided. */
   private int dividedAmong;
 
   /**
-   * Of one trainer.
+   * Creates the progress of one trainer.
    *
-   * @param first whether its rank is 0 now
-   * @param trainers how many there are now. The amounts that a program gives to phases are for as many as there are at first, and
-   *     follow this number
-   * @param making makes what shows it, once it is
+   * @param first returns true if its rank is 0 now
+   * @param trainers returns their present number; a program's amounts hold for the number at the start, and are adapted
+   *     to this
+   * @param making creates the display, when needed
    */
   FirstRankProgress(BooleanSupplier first, IntSupplier trainers, Supplier<Progress> making) {
     this.first = first;
@@ -49,7 +50,7 @@ final class FirstRankProgress implements Progress {
     this.making = making;
   }
 
-  /** Null: another trainer shows how far the job is. */
+  /** Returns the display; null if another trainer displays the job's progress. */
   private Progress shown() {
     if (shown == null && first.getAsBoolean()) {
       shown = making.get();
@@ -81,18 +82,21 @@ final class FirstRankProgress implements Progress {
     share = null;
     metrics.clear();
     Progress now = shown();
-    if (now != null && now == before) { // else it has begun with this phase
+    if (now != null && now == before) { // otherwise the display has begun with this phase
       now.begin(phase, this.amount, unit);
     }
   }
 
-  /** Returns the part of one among {@code now} trainers, given that of one among {@code before}; what is not known stays so. */
+  /**
+   * Returns one trainer's amount among {@code now} trainers, given that among {@code before}; an unknown amount stays
+   * unknown.
+   */
   private static long divided(long amount, int before, int now) {
     return amount < 0 || before == now || now < 1 ? amount : Math.round((double) amount * before / now);
   }
 
-  /** Divides what is left of the phase anew if trainers have come or gone. */
-  private void follow() {
+  /** Divides the rest of the phase anew if trainers have joined or left. */
+  private void redivide() {
     int now = trainers.getAsInt();
     if (now == dividedAmong || !TRAINING.equals(phase)) {
       return;
@@ -126,7 +130,7 @@ final class FirstRankProgress implements Progress {
 
   @Override
   public void advance(long examples) {
-    follow();
+    redivide();
     Progress now = shown();
     done += examples;
     if (now != null) {

@@ -43,8 +43,8 @@ final class KnownModels {
   }
 
   /**
-   * Returns true if a directory holds the present model of the run: it was saved when this rank had made these steps,
-   * or another trainer has saved it since, as its last act.
+   * Returns true if a directory holds the present model of the run. Either it was saved when this rank had made these
+   * steps, or another trainer has saved it since, as its last act.
    *
    * @param steps that this rank has made
    */

@@ -30,10 +30,10 @@ final class LossReport {
   private LossReport() {}
 
   /**
-   * Reports who is missing whose data nobody else trains.
+   * Reports the missing trainers whose data no other rank trains.
    *
    * @param there ranks that have reached the end
-   * @param trainer null: this rank has trained nothing, and nobody knows what the others were to train
+   * @param trainer null if this rank has trained nothing: the data of the others are then unknown
    */
   static RunLosses of(TrainerSession session, Set<Integer> there, FleetTrainer trainer) {
     List<Integer> missing = session.group().ranksWithOwnData().stream().filter(rank -> !there.contains(rank)).toList();

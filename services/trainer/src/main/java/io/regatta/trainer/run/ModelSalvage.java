@@ -25,12 +25,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The save of a model whose run has failed because somebody is lost: the rendezvous, a server or an aggregator, or
- * another rank of a collective job after its training. The trainer of the lowest rank keeps what still exists: rows and
- * dense parameters of the living shards, and for a lost shard's dense parameters those that it pulled last. A shard is
- * lost if its server does not answer for it either: if it does, only this trainer has lost its link, others may
- * continue, and nothing is saved. A rank of a collective job has all parameters itself. What only describes the
- * model (metrics over all trainers, hash, result) is missing. Used on the model thread of replica 0.
+ * The save of a model whose run has failed because a process is lost. That process is the rendezvous, a server or an
+ * aggregator, or another rank of a collective job after its training. Used on the model thread of replica 0.
+ *
+ * <p>The trainer of the lowest rank saves what still exists: rows and dense parameters of the remaining shards, and for
+ * a lost shard the dense parameters that it pulled last. A shard is lost if its server does not answer for it either.
+ * If the server does answer, only this trainer has lost its link, others may continue, and nothing is saved. A rank of
+ * a collective job has all parameters itself. Only the model's description (metrics over all trainers, hash, result) is
+ * missing.
  */
 final class ModelSalvage {
 
@@ -47,7 +49,7 @@ final class ModelSalvage {
   /**
    * Creates the salvage of one rank.
    *
-   * @param reached asks for the ranks that have reached the end of the run; empty if they have not met there
+   * @param reached returns the ranks that have reached the end of the run; empty if they have not met there
    */
   ModelSalvage(TrainerSession session, ModelSaves saves, Supplier<Optional<Set<Integer>>> reached) {
     this.session = session;
@@ -58,13 +60,13 @@ final class ModelSalvage {
 
   /**
    * Saves what has been trained, unless this is not the lowest trainer, or others continue the job. If the program had
-   * saved its model before somebody was lost, only says so. Blocks until the model is saved; each call to a server ends
-   * when that is lost, too.
+   * saved its model before the loss, it only reports that. Blocks until the model is saved; each call to a server ends
+   * when that server is lost, too.
    *
    * @param worker replica 0's
    * @param failure of the run
-   * @param programEnded whether the program of replica 0 has ended
-   * @return the failure of the run, which names what is kept and what is missing
+   * @param programEnded true if the program of replica 0 has ended
+   * @return the failure of the run, which names what is saved and what is missing
    */
   Exception save(ReplicaWorker worker, Exception failure, boolean programEnded) {
     return failure instanceof RuntimeException why ? salvaged(worker, why, programEnded) : failure;
@@ -94,12 +96,15 @@ final class ModelSalvage {
     }
   }
 
-  /** Returns true if this rank of a collective job has what all have trained. The others of an elastic job train on without it. */
+  /**
+   * Returns true if this rank of a collective job has what all have trained. The others of an elastic job continue
+   * without it.
+   */
   private boolean isWholeHere(ReplicaWorker worker) {
     return session.isCollective() && !session.isElastic() && worker.haveAllTrained();
   }
 
-  /** Returns whether the loss of an aggregator concerns the trainers of its host alone: those of other hosts train on. */
+  /** Returns true if the loss of an aggregator affects only the trainers of its host: those of other hosts continue. */
   private boolean isOneHostsLoss() {
     return !session.isCollective() && session.isOneOfSeveralHosts();
   }
@@ -113,7 +118,7 @@ final class ModelSalvage {
   private RuntimeException saved(ReplicaWorker worker, RuntimeException why) {
     saves.begin();
     try {
-      handIn(worker.trainer());
+      flush(worker.trainer());
       RemainingModel left = left(worker.trainer());
       if (left.lost().isEmpty() && session.group().isWithoutRendezvous()) {
         session.await("end of the others' training", session.othersAtRest());
@@ -127,8 +132,8 @@ final class ModelSalvage {
     }
   }
 
-  /** Pushes what only this trainer has (geo). A lost shard does not get it; what the living ones got counts. */
-  private void handIn(FleetTrainer trainer) {
+  /** Flushes what only this trainer has (geo). A lost shard does not get it; the push counts on the others. */
+  private void flush(FleetTrainer trainer) {
     try {
       trainer.handIn();
     } catch (PeerLost e) {
@@ -138,7 +143,7 @@ final class ModelSalvage {
 
   private RemainingModel left(FleetTrainer trainer) {
     float[] dense = trainer.lastDense();
-    Set<Integer> lost = session.await("read of what the living shards have", trainer.client().readRemaining(dense));
+    Set<Integer> lost = session.await("read of the remaining shards", trainer.client().readRemaining(dense));
     requireLost(lost);
     List<String> tables = trainer.tables().stream().map(SparseTableSpec::name).toList();
     List<LostShard> shards = new ArrayList<>();
@@ -151,9 +156,9 @@ final class ModelSalvage {
   }
 
   /**
-   * Checks that these shards are gone, and that it is not this trainer alone that cannot reach them.
+   * Checks that these shards are gone, and not only unreachable from this trainer.
    *
-   * @throws PeerLost if one of them serves: others may train on there, so there is nothing to save here
+   * @throws PeerLost if one of them serves: others may continue there, so there is nothing to save here
    */
   private void requireLost(Set<Integer> shards) {
     if (shards.isEmpty()) {
@@ -165,11 +170,11 @@ final class ModelSalvage {
           + serving.stream().map(shard -> shard + " (" + session.shardAddress(shard) + ")")
               .collect(Collectors.joining(", "))
           + (serving.size() == 1 ? ", which still serves" : ", which still serve")
-          + "; look at the network between this trainer and the server");
+          + "; check the network between this trainer and the server");
     }
   }
 
-  /** Saves the model. If another shard is lost meanwhile, begins again without it: at most once for each shard. */
+  /** Saves the model. If another shard is lost meanwhile, it starts again without it: at most once for each shard. */
   private RuntimeException written(ReplicaWorker worker, RemainingModel first, RuntimeException why) {
     FleetTrainer trainer = worker.trainer();
     RunLosses losses = LossReport.soFar(session, reached.get(), trainer);
@@ -180,7 +185,7 @@ final class ModelSalvage {
       Path dir = trained && (left.isWhole() || isSaved(whole, worker)) ? whole : unfinished(session.job());
       if (isSaved(dir, worker)) {
         return dir.toString().equals(worker.model()) ? savedBefore(worker, why)
-            : failure(" has ended, and leaves the model as a lower trainer has saved it in " + dir, why);
+            : failure(" has ended; a lower trainer has saved the model in " + dir, why);
       }
       try {
         SavedModel.write(dir, session, trainer, worker.progress(), left);
@@ -208,7 +213,7 @@ final class ModelSalvage {
     return failure(" has ended, its model is saved in " + worker.model(), why);
   }
 
-  /** Returns whether the model is there as it is now: from before the loss, or by a lower trainer that has left. */
+  /** Returns true if the model is saved in its present state: before the loss, or by a lower trainer that has left. */
   private boolean isSaved(Path dir, ReplicaWorker worker) {
     return saves.known().isSaved(dir, worker.trainer().run(), worker.steps());
   }
@@ -227,7 +232,7 @@ final class ModelSalvage {
         + (older.isEmpty() ? "" : "; " + older + " are those that this trainer pulled last, at step " + step);
   }
 
-  /** Returns which snapshot of this run is the last whole one; empty if there is none. */
+  /** Returns a text on the last whole snapshot of this run; empty if there is none. */
   private String lastSnapshot(FleetTrainer trainer) {
     try {
       return Snapshots.list(StartingPoint.root(session.job())).stream()

@@ -3,8 +3,8 @@ package io.regatta.trainer.run;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The saves of a run's model: the time in which a stop of the trainer would lose a model that is being saved, or is
- * trained and about to be saved. Thread-safe.
+ * The saves of a run's model. They mark the time in which a stop of the trainer would lose a model that is being saved,
+ * or is trained and about to be saved. Thread-safe.
  */
 final class ModelSaves {
 

@@ -7,26 +7,30 @@ import io.regatta.core.exchange.Shrunk;
 import io.regatta.trainer.rank.FleetTrainer;
 
 /**
- * What a worker does behind each pass over training data, where its job wants that: the day of the tables' rows ends, and a snapshot
- * is taken. A pass is one of {@code trainFromDataset}, or else what DJL's listeners call an epoch. Belongs to the model thread.
+ * A worker's actions after each pass over training data, if the job requests them: the end of the tables' day, and a
+ * snapshot. A pass is one call of {@code trainFromDataset}, or else an epoch of DJL's listeners. Belongs to the model
+ * thread.
  */
 final class PassEnds extends TrainingListenerAdapter {
 
   private final ReplicaWorker worker;
   /** Passes so far. */
   private int passes;
-  /** Whether nothing but the trainer's listeners says when one ends. */
+  /** True if only the trainer's listeners notify of the end of a pass. */
   private boolean epochsAlone = true;
-  /** That were trained when the last epoch ended. */
+  /** Examples that were trained when the last epoch ended. */
   private long examplesOfEpochs;
-  /** Rows, behind these passes. */
+  /** Rows removed so far. */
   private long removed;
 
   PassEnds(ReplicaWorker worker) {
     this.worker = worker;
   }
 
-  /** What {@code EasyTrain.fit} tells; so may a program whose passes the worker knows of, which have ended then. */
+  /**
+   * Notes the end of an epoch of {@code EasyTrain.fit}. A program whose passes the worker knows may call it too; such a
+   * pass has already ended.
+   */
   @Override
   public void onEpoch(Trainer trainer) {
     FleetTrainer of = (FleetTrainer) trainer;
@@ -36,38 +40,39 @@ final class PassEnds extends TrainingListenerAdapter {
     examplesOfEpochs = of.examples();
   }
 
-  /** Returns how many passes have ended. */
+  /** Returns the number of passes that have ended. */
   int passes() {
     return passes;
   }
 
-  /** From now on the worker says when a pass has ended. */
+  /** Notes that from now on the worker notifies of the end of a pass. */
   void toldByWorker() {
     epochsAlone = false;
   }
 
   /**
-   * A pass in which nobody had an example, behind {@code max_steps} or the place where a run goes on, is no day and no moment.
+   * Ends a pass. A pass without examples on any rank, after {@code max_steps} or before the position where a run
+   * resumes, neither ends a day nor takes a snapshot.
    *
    * @param examples of this replica, in the pass
    */
   void ended(FleetTrainer of, long examples) {
     int pass = passes++;
     boolean day = worker.job().shrinkEachPass();
-    boolean moment = worker.job().snapshots().everyPass();
+    boolean takesSnapshot = worker.job().snapshots().everyPass();
     worker.passed();
-    if (!day && !moment || worker.combine("examples of the pass", new double[] {examples}, ReduceOp.SUM)[0] == 0) {
+    if (!day && !takesSnapshot || worker.combine("examples of the pass", new double[] {examples}, ReduceOp.SUM)[0] == 0) {
       return;
     }
     if (day) {
       endOfDay(of); // before the snapshot: the job of the next day begins with rows that have aged
     }
-    if (moment) {
+    if (takesSnapshot) {
       worker.snapshot(of, "snapshot of pass " + pass, lowest -> lowest.passed(pass));
     }
   }
 
-  /** Rows of the sparse tables age, and some go. */
+  /** Ends the day of the sparse tables: rows age, and some are removed. */
   private void endOfDay(FleetTrainer of) {
     Shrunk shrunk = worker.shrink(of, true);
     removed += shrunk.removed();

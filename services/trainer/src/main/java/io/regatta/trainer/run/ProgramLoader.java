@@ -10,15 +10,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Makes the {@link TrainingProgram} that a job names, and lets it look at the job. Stateless, any thread. A program's jar is loaded by a class loader of its own, which
- * stays open as long as the program is reachable: its classes may be loaded late.
+ * The loader of the {@link TrainingProgram} that a job names. Stateless; any thread may use it. A program's jar has a
+ * class loader of its own, which stays open as long as the program is reachable, because its classes may be loaded
+ * late.
  */
 public final class ProgramLoader {
 
   private ProgramLoader() {}
 
   /**
-   * Lets a program look at its settings and data before anything starts ({@link TrainingProgram#check}). May block.
+   * Lets a program check its settings and data before anything starts ({@link TrainingProgram#check}). May block.
    *
    * @param given null: the program that the job names
    */
@@ -50,7 +51,7 @@ public final class ProgramLoader {
       throw new InvalidInput("job " + job.job() + ": program " + job.program()
           + " needs a public constructor without arguments", e);
     } catch (ReflectiveOperationException | LinkageError e) {
-      throw new InvalidInput("job " + job.job() + ": program " + job.program() + " could not be made: "
+      throw new InvalidInput("job " + job.job() + ": program " + job.program() + " could not be created: "
           + (e.getCause() == null ? e : e.getCause()), e);
     }
   }
@@ -70,7 +71,7 @@ public final class ProgramLoader {
     try {
       return new URLClassLoader(new URL[] {jar.toUri().toURL()}, own);
     } catch (MalformedURLException e) {
-      throw new InvalidInput("job " + job.job() + ": program_jar " + jar + " is no path", e);
+      throw new InvalidInput("job " + job.job() + ": program_jar " + jar + " is not a valid path", e);
     }
   }
 }

@@ -23,12 +23,15 @@ import java.util.function.LongFunction;
 import java.util.function.Supplier;
 
 /**
- * What the ranks of a job do together outside of steps. While a rank is in here it sits out: where steps wait for each
- * other (sync and ssp mode, and half-async behind an aggregator) it tells the shards so, and nobody's step waits for
- * it (in collective mode it takes part in them without examples); otherwise a rank with fewer steps would wait here for one that waits for its pushes. When all have come,
- * everybody goes on from the highest step among them and the shards, which may be further: a rank that has died or left
- * meanwhile may have made steps alone, and not at every shard. One per rank; called by the leader of the replicas'
- * meeting, one at a time, which the meeting orders.
+ * The operations that the ranks of a job do together outside of steps. One per rank; called by the leader of the
+ * replicas' meeting, one at a time, in the order of the meetings.
+ *
+ * <p>While a rank is here it sits out. If steps wait for each other (sync and ssp mode, and half-async with an
+ * aggregator), it tells the shards so, and no step waits for it. In collective mode it takes part in the others' steps
+ * without examples. Otherwise a rank with fewer steps would wait here for one that waits for its pushes.
+ *
+ * <p>When all have arrived, they continue from the highest step among them and the shards. The shards may be ahead: a
+ * rank that was lost or left meanwhile may have made steps alone, and not on every shard.
  */
 final class RankCollectives {
 
@@ -44,7 +47,10 @@ final class RankCollectives {
     calls = session.calls();
   }
 
-  /** All active ranks' values, reduced in rank order to one array of the same length; all of it from the same ranks. */
+  /**
+   * Reduces all active ranks' values in rank order to one array of the same length; the whole array is of the same
+   * ranks.
+   */
   double[] reduce(String operation, Elementwise how, double[] values) {
     joinOthersSteps(operation);
     String key = operation + "-" + number++;
@@ -64,9 +70,9 @@ final class RankCollectives {
   }
 
   /**
-   * The others' steps come first. In an elastic job a call in the middle of a pass is refused: of ranks that come, or
-   * have fewer batches than others, the programs do not get to the same place, and a pass that ended for all with the
-   * first one's call would leave examples untrained.
+   * Takes part in the others' steps first. In an elastic job a call in the middle of a pass is refused. Ranks that
+   * join, or have fewer batches than others, would not reach the same call. A pass that ended for all with the first
+   * one's call would leave examples untrained.
    */
   private void joinOthersSteps(String operation) {
     session.ranks().ifPresent(ranks -> refuseWithinPass(operation, ranks));
@@ -79,61 +85,61 @@ final class RankCollectives {
     if (!enough && !ranks.passes().next().isEmpty()) {
       throw new InvalidInput("job " + job.job() + " is elastic, and the program of trainer " + ranks.peers().rank()
           + " calls " + operation + " in the middle of a pass, with " + ranks.passes().left() + " of its examples not "
-          + "trained; call it behind the pass, once its iterator has no more batches, and end passes early by max_steps");
+          + "trained; call it after the pass, once its iterator has no more batches, and end passes early by max_steps");
     }
   }
 
   /**
-   * Gives every rank its parcels and gets those of all; see {@link TrainerSession#exchange}. It begins when all ranks have
-   * come, and until then the steps of the others do not wait for this one.
+   * Sends every rank its batches and returns those of all; see {@link TrainerSession#exchange}. It begins when all
+   * ranks have arrived; until then the steps of the others do not wait for this one.
    */
   List<List<Parcel>> exchange(String operation, Layout layout, List<List<Parcel>> outgoing) {
     if (session.isElastic()) {
-      throw new InvalidInput("job " + session.job().job() + " is elastic: its trainers come and go, and cannot keep examples that they "
-          + "have exchanged; take data.global_shuffle out, or " + session.job().elasticBy());
+      throw new InvalidInput("job " + session.job().job() + " is elastic: its trainers join and leave, and cannot keep examples that they "
+          + "have exchanged; remove data.global_shuffle, or " + session.job().elasticBy());
     }
     reduce("start of " + operation, Reduction.elementwise(ReduceOp.SUM), new double[0]);
     return session.await(operation, session.exchange(operation + "-" + number++, layout, outgoing));
   }
 
   /**
-   * Has the lowest rank do something for all, as {@link RankCalls#byTheLowest}. All come from another call: nobody
-   * trains meanwhile.
+   * Runs an operation on the lowest rank for all, as {@link RankCalls#byTheLowest}. All come from another call, so no
+   * rank trains meanwhile.
    */
   Optional<ElectionResult> byTheLowest(String operation, Supplier<ElectionResult> deed) {
     return byTheLowest(operation, true, deed);
   }
 
   /**
-   * The same by the lowest of those that can.
+   * Runs an operation on the lowest of the ranks that can.
    *
-   * @param able whether this rank can
-   * @return nothing if no rank can
+   * @param able true if this rank can
+   * @return empty if no rank can
    */
   Optional<ElectionResult> byTheLowest(String operation, boolean able, Supplier<ElectionResult> deed) {
     return calls.byTheLowest(operation, operation + "-" + number++, able, deed);
   }
 
   /**
-   * Has the lowest rank ask for the job's next shrink; whoever makes up for a lost one asks for the same again.
+   * Requests the job's next shrink on the lowest rank; a rank that replaces a lost one repeats the same request.
    *
-   * @param done whether it is one that the run has behind it, which is not asked for again
+   * @param done true if the run has done it before it resumed, so that it is not requested again
    */
   Shrunk shrink(BooleanSupplier done, LongFunction<Shrunk> ask) {
-    Optional<ShrinkAck> told = byTheLowest("shrink", () -> {
+    Optional<ShrinkAck> result = byTheLowest("shrink", () -> {
       Shrunk s = done.getAsBoolean() ? null : ask.apply(shrinks + 1);
       return s == null ? ElectionResult.getDefaultInstance() : ElectionResult.newBuilder().setShrunk(ShrinkAck.newBuilder()
           .setByScore(s.byScore()).setUnseen(s.unseen()).setExpired(s.expired()).setLeft(s.left())).build();
     }).filter(ElectionResult::hasShrunk).map(ElectionResult::getShrunk);
-    if (told.isEmpty()) {
+    if (result.isEmpty()) {
       return Shrunk.NONE;
     }
     shrinks++;
-    ShrinkAck all = told.get();
+    ShrinkAck all = result.get();
     return new Shrunk(all.getByScore(), all.getUnseen(), all.getExpired(), all.getLeft());
   }
 
-  /** All active ranks' messages in rank order, as the last thing: the rank does not come back to training. */
+  /** Gathers all active ranks' messages in rank order, as the last call: the rank does not return to training. */
   <M extends Message> List<M> gatherLast(String operation, M mine) {
     joinOthersSteps(operation);
     if (sitsOut()) {

@@ -3,8 +3,8 @@ package io.regatta.trainer.run;
 import io.regatta.core.error.RegattaException.PeerLost;
 
 /**
- * The stop of a rank's replica 0 when another replica has lost a peer: replica 0 need not encounter that loss itself,
- * and the remaining model is saved after its failure. Shared by the model threads; its lock is never held during a
+ * The stop of a rank's replica 0 when another replica has lost a peer. Replica 0 need not encounter that loss itself,
+ * but the remaining model is saved only after its failure. Shared by the model threads; its lock is never held during a
  * wait.
  */
 final class ReplicaStop {

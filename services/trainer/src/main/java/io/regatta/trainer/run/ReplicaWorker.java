@@ -135,18 +135,18 @@ final class ReplicaWorker implements Worker {
       saves.known().begin(Path.of(job().output()));
       saves.known().begin(ModelSalvage.unfinished(job()));
     }
-    config.getTrainingListeners().add(passEnds); // behind the program's own
+    config.getTrainingListeners().add(passEnds); // after the program's own listeners
     trainer = new FleetTrainer(model, config, strategy, context);
     return trainer;
   }
 
-  /** Keys that the program never looks at would be taken for keys that do something. */
+  /** Refuses settings that the program never reads: they would look as if they had an effect. */
   void checkSettings() {
     if (!settingsBound && !job().settings().isEmpty()) {
-      throw new InvalidInput("job " + job().job() + ": the program has not asked for its settings, and so nobody knows "
+      throw new InvalidInput("job " + job().job() + ": the program has not asked for its settings, so that no one knows "
           + job().settings().keySet().stream().sorted().map(key -> "'settings." + key + "'")
               .collect(Collectors.joining(", "))
-          + "; take them out of the job, or call worker.settings(TYPE) before the trainer is made");
+          + "; remove them from the job, or call worker.settings(TYPE) before the trainer is created");
     }
   }
 
@@ -185,7 +185,7 @@ final class ReplicaWorker implements Worker {
     return new ReplicaExchange(this, context, collectives);
   }
 
-  /** An all-reduce under this name, for messages. */
+  /** Runs an all-reduce with a name for messages. */
   double[] combine(String operation, double[] values, ReduceOp op) {
     double[] result = context.group().collective(session, replica(), operation, values,
         replicas -> Reduction.finish(op,
@@ -194,7 +194,7 @@ final class ReplicaWorker implements Worker {
     return result.clone();
   }
 
-  /** This replica has met the others outside of steps. */
+  /** Continues after this replica has met the others outside of steps. */
   void resumed() {
     if (trainer != null) {
       trainer.resumed();
@@ -221,7 +221,7 @@ final class ReplicaWorker implements Worker {
   @Override
   public void snapshot(FleetTrainer of, SnapshotKind kind) {
     if (kind == SnapshotKind.MODEL) {
-      throw new InvalidInput("a model is no snapshot: save it with worker.save(trainer, dir)");
+      throw new InvalidInput("a model is not a snapshot: save it with worker.save(trainer, dir)");
     }
     if (!job().hasPlace()) {
       throw new InvalidInput("job " + job().job() + ": its program takes snapshots, which need a directory; set snapshots.dir, or "
@@ -230,10 +230,13 @@ final class ReplicaWorker implements Worker {
     snapshot(of, "snapshot of kind " + kind.label(), lowest -> lowest.asked(kind));
   }
 
-  /** The lowest rank has the servers save what all have trained, while the others wait for the moment. */
+  /**
+   * Takes a snapshot: the lowest rank has the servers save what all have trained, while the others wait until the state
+   * has been captured.
+   */
   void snapshot(FleetTrainer of, String what, Consumer<TrainerSnapshots> taking) {
     TrainerSnapshots snapshots = of.snapshots().orElseThrow(() -> new InvalidInput("job " + job().job() + ": a " + what
-        + " is asked for before trainer.initialize(shapes), which registers the model with the servers; call that first"));
+        + " is requested before trainer.initialize(shapes), which registers the model with the servers; call that first"));
     of.handIn();
     barrier();
     snapshots.handOver();
@@ -257,7 +260,7 @@ final class ReplicaWorker implements Worker {
   @Override
   public Shrunk shrink(FleetTrainer of, boolean endOfDay) {
     settle(of);
-    of.snapshots().ifPresent(TrainerSnapshots::finish); // or all rows, which it looks at, would have to be kept as they were
+    of.snapshots().ifPresent(TrainerSnapshots::finish); // otherwise all rows would have to be copied for it
     return context.group().collective(session, replica(), "shrink", of, trainers -> collectives.shrink(trainers.get(0)::isBehind,
         number -> session.await("shrink " + number, trainers.get(0).client().shrink(number, endOfDay))));
   }
@@ -271,23 +274,23 @@ final class ReplicaWorker implements Worker {
   }
 
   /**
-   * By the lowest rank that can; the others wait, and make up for it if it is lost.
+   * Saves the model on the lowest rank that can; the others wait, and the next one saves if it is lost.
    *
-   * @return where, as that rank names the place; empty if no rank can
+   * @return the directory, as that rank names it; empty if no rank can
    */
   private String written(String dir, FleetTrainer of, boolean able) {
     saves.begin();
     try {
       String saved = collectives.byTheLowest("save", able, () -> {
         SavedModel.write(Path.of(dir), session, of, progress);
-        saves.saved(dir); // it is whole, even if nobody can be told
+        saves.saved(dir); // it is complete, even if the others cannot be notified
         saves.known().note(Path.of(dir), steps());
         model = dir;
         return ElectionResult.newBuilder().setDirectory(dir).build();
       }).map(ElectionResult::getDirectory).orElse("");
       if (!saved.isEmpty()) {
         saves.saved(saved);
-        saves.known().note(Path.of(dir), steps()); // here it may have another name than at the rank that has saved it
+        saves.known().note(Path.of(dir), steps()); // the directory may have another name on the rank that has saved it
       }
       return saved;
     } finally {
@@ -300,14 +303,14 @@ final class ReplicaWorker implements Worker {
     return context.group().steps().stepsOfReplicas();
   }
 
-  /** Ends the readers of data sets that {@link #shard} has made, which the program may have left in their middle. */
+  /** Ends the readers of data sets of {@link #shard} that the program did not read to their end. */
   void closeDatasets() {
     parts.close();
   }
 
   /**
-   * What the job wants saved and the program has not. Nobody trains any more. Every rank comes here: they may differ in
-   * whether they have a directory for the model, or train.
+   * Saves the model if the job requests it and the program has not done so. No rank trains any more. Every rank calls
+   * it, although they may differ in whether they have a directory for the model, or train.
    */
   void saveAtTheEnd() {
     if (trainer != null && model.isEmpty()) {
@@ -319,14 +322,14 @@ final class ReplicaWorker implements Worker {
     model = saved.isEmpty() ? model : saved;
   }
 
-  /** Records the end of a pass: behind the last one, the model is about to be saved. */
+  /** Notes the end of a pass: after the last one, the model is about to be saved. */
   void passed() {
     if (noteTrained() && context.replica() == 0) {
       saves.trained();
     }
   }
 
-  /** Records whether this replica has made all passes, or all steps, that its job asks for; returns it. */
+  /** Notes, and returns, whether this replica has made all passes, or all steps, of its job. */
   private boolean noteTrained() {
     long limit = job().maxSteps();
     boolean all = trainer != null && (limit > 0 && trainer.steps() >= limit || passEnds.passes() >= job().epochs());
@@ -336,32 +339,32 @@ final class ReplicaWorker implements Worker {
     return all;
   }
 
-  /** Records that this replica's program has ended: it trains no more. */
+  /** Notes that this replica's program has ended: it trains no more. */
   void programEnded() {
     context.group().trained(replica());
   }
 
-  /** Returns true once each replica of this rank has ended its program, or trained all that its job asks for. */
+  /** Returns true once each replica of this rank has ended its program, or trained all that its job requires. */
   boolean haveAllTrained() {
     noteTrained();
     return context.group().haveAllTrained();
   }
 
-  /** Waits for what is being written. */
+  /** Waits for snapshots that are being written. */
   void endSnapshots() {
     if (trainer != null) {
       trainer.snapshots().ifPresent(TrainerSnapshots::finish);
     }
   }
 
-  /** The run has failed, or all is written. */
+  /** Drops the snapshots, after the run has failed or all are written. */
   void dropSnapshots() {
     if (trainer != null) {
       trainer.snapshots().ifPresent(TrainerSnapshots::drop);
     }
   }
 
-  /** What the program has made; null if it has not. */
+  /** Returns the trainer that the program has created; null if there is none. */
   FleetTrainer trainer() {
     return trainer;
   }
@@ -370,7 +373,7 @@ final class ReplicaWorker implements Worker {
     return reported.values();
   }
 
-  /** Where the model was saved, by the lowest rank, empty if it was not. */
+  /** Returns the directory in which the lowest rank saved the model; empty if it was not saved. */
   String model() {
     return model;
   }

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a program has reported, the last value of each key. Belongs to the model thread. */
+/** The metrics that a program has reported, the last value of each key. Belongs to the model thread. */
 final class ReportedFigures {
 
   private static final Logger LOG = LoggerFactory.getLogger(ReportedFigures.class);
@@ -16,7 +16,7 @@ final class ReportedFigures {
   private final Map<String, Long> stepsReported = new HashMap<>();
 
   /**
-   * A value that is not a number does not replace one that was reported at the same step.
+   * Sets a metric; NaN does not replace a value that was reported at the same step.
    *
    * @param steps that have been made
    * @param trainer for messages, e.g. {@code trainer 0 of job lenet}
@@ -24,10 +24,10 @@ final class ReportedFigures {
   void report(String key, double value, long steps, String trainer) {
     if (Double.isNaN(value)) {
       if (values.containsKey(key) && stepsReported.get(key) == steps) {
-        return; // of a pass without steps, behind max_steps
+        return; // the mean of a pass without steps, after max_steps
       }
-      LOG.warn("{}: the program reported {} as not a number (NaN) after {} steps; if that is the mean of an epoch behind max_steps, "
-          + "which has no batches, keep the value of the last one that had some", trainer, key, steps);
+      LOG.warn("{}: the program reported {} as not a number (NaN) after {} steps; if that is the mean of an epoch after max_steps, "
+          + "which has no batches, keep the value of the last epoch that had some", trainer, key, steps);
     }
     values.put(key, value);
     stepsReported.put(key, steps);

@@ -28,9 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The end of a run, after the ranks' programs have ended: they exchange their summaries, save what the job requests,
- * check that all have the same parameters, write the result, and leave. The last act of the leader of a rank's
- * replicas, on its model thread.
+ * The end of a run, after the ranks' programs have ended. The ranks exchange their summaries, save what the job
+ * requests, check that all have the same parameters, write the result, and leave. The last act of the leader of a
+ * rank's replicas, on its model thread.
  */
 final class RunEnd {
 

@@ -7,15 +7,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Hands the slices of an export from the links' event loop, which must not do I/O, to the model thread that writes them.
- * Two threads: the loop offers, the model thread takes. It holds one slice at most, so that with the one being written
- * two are in memory; while one waits here the loop reads no more from the shard.
+ * A transfer of the slices of an export from the links' event loop, which must not do I/O, to the model thread that
+ * writes them. Two threads use it: the loop offers, the model thread takes. It holds one slice at most, so that two are
+ * in memory with the one being written; while one waits here, the loop reads no more from the shard.
  */
 final class RowHandover implements RowSink {
 
-  private SparseRows waiting; // guarded by this, as all that follows
+  private SparseRows waiting; // guarded by this, as are the following
   private CompletableFuture<Void> taken;
-  private CompletableFuture<SparseRows> wanted;
+  private CompletableFuture<SparseRows> requested;
   private CompletableFuture<SparseRows> end;
   private Cancelled closed;
 
@@ -26,8 +26,8 @@ final class RowHandover implements RowSink {
       if (closed != null) {
         return CompletableFuture.failedFuture(closed);
       }
-      taker = wanted;
-      wanted = null;
+      taker = requested;
+      requested = null;
       if (taker == null) {
         waiting = slice;
         taken = new CompletableFuture<>();
@@ -38,7 +38,7 @@ final class RowHandover implements RowSink {
     return CompletableFuture.completedFuture(null);
   }
 
-  /** The next slice for the model thread, which asks for one at a time; null when all have been given. */
+  /** Returns the next slice for the model thread, which requests one at a time; null when all have been taken. */
   CompletableFuture<SparseRows> next() {
     CompletableFuture<Void> gone;
     SparseRows slice;
@@ -47,8 +47,8 @@ final class RowHandover implements RowSink {
         if (end != null) {
           return end;
         }
-        wanted = new CompletableFuture<>();
-        return wanted;
+        requested = new CompletableFuture<>();
+        return requested;
       }
       slice = waiting;
       gone = taken;
@@ -58,15 +58,15 @@ final class RowHandover implements RowSink {
     return CompletableFuture.completedFuture(slice);
   }
 
-  /** The export has ended: behind what waits comes null, or its failure. */
+  /** Ends the export: after the waiting slice the model thread gets null, or the failure. */
   void ended(Throwable failure) {
     CompletableFuture<SparseRows> taker;
     CompletableFuture<SparseRows> outcome = failure == null ? CompletableFuture.completedFuture(null)
         : CompletableFuture.failedFuture(failure);
     synchronized (this) {
       end = outcome;
-      taker = wanted;
-      wanted = null;
+      taker = requested;
+      requested = null;
     }
     if (taker != null) {
       outcome.whenComplete((slice, e) -> {
@@ -79,11 +79,11 @@ final class RowHandover implements RowSink {
     }
   }
 
-  /** The model thread wants no more: the export, if it still goes on, is let go and fails with {@link Cancelled}. */
+  /** Cancels the export from the model thread; if it is still running, it fails with {@link Cancelled}. */
   void close() {
     CompletableFuture<Void> gone;
     synchronized (this) {
-      closed = new Cancelled("the export was given up");
+      closed = new Cancelled("the export was cancelled");
       gone = waiting == null ? null : taken;
       waiting = null;
     }

@@ -33,20 +33,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Predictions on one port: {@code POST /predict} with one example per line, answered by
+ * The prediction service on one port: {@code POST /predict} with one example per line, answered by
  * {@code {"scores": [...], "step": N}}; {@code GET /model}, {@code /health} and {@code /ready}; and the gRPC service
- * {@code regatta.Prediction}. Used on its verticle's event loop; the counts may be read by any thread.
+ * {@code regatta.Prediction}. Used on its verticle's event loop; any thread may read the counts.
  */
 final class PredictionEndpoint {
 
   private static final Logger LOG = LoggerFactory.getLogger(PredictionEndpoint.class);
   private static final PeerLog FAULTS = new PeerLog(LOG);
 
-  /** So many of the largest requests may be held at a time. */
+  /** Number of the largest requests whose bytes may be held at a time. */
   private static final int HELD_REQUESTS = 4;
-  /** Within so long a request's body has come. */
+  /** Longest time until a request's body has arrived. */
   static final long BODY_MILLIS = 30_000;
-  /** A connection on which nothing has happened for so long is closed: longer than what may be held takes to be answered. */
+  /** A connection idle for this long is closed; longer than held requests take to be answered. */
   private static final int IDLE_SECONDS = 120;
 
   private final Vertx vertx;
@@ -55,17 +55,17 @@ final class PredictionEndpoint {
   private final BooleanSupplier ready;
   private final Predictor predictor;
   private final int maxBytes;
-  /** What has come of requests that have not been answered, of both kinds. */
+  /** The bytes of requests of both kinds that have arrived and are not answered. */
   private final HeldRequests held;
   private final AtomicLong examples = new AtomicLong();
   private final AtomicLong refused = new AtomicLong();
 
   /**
-   * As the configuration has it.
+   * Creates a service.
    *
    * @param probes answers {@code /health} and {@code /ready}
-   * @param ready whether the service is, for gRPC's health service
-   * @param bodyMillis how long a request's body may take to come
+   * @param ready returns true if the service is ready, for gRPC's health service
+   * @param bodyMillis longest time until a request's body has arrived
    */
   PredictionEndpoint(Vertx vertx, PeerSecurity security, Handler<HttpServerRequest> probes, BooleanSupplier ready,
       Predictor predictor, int maxBytes, long bodyMillis) {
@@ -78,17 +78,17 @@ final class PredictionEndpoint {
     this.held = new HeldRequests(vertx, HELD_REQUESTS * (long) maxBytes, bodyMillis);
   }
 
-  /** Examples that have been answered. */
+  /** Returns the examples that have been answered. */
   long examples() {
     return examples.get();
   }
 
-  /** Requests that have been refused, or have failed. */
+  /** Returns the requests that were refused, or have failed. */
   long refused() {
     return refused.get() + held.refusals();
   }
 
-  /** A server of both kinds, not yet listening. */
+  /** Returns a server of both kinds, not yet listening. */
   HttpServer server() {
     GrpcCalls grpc = new GrpcCalls(vertx);
     grpc.service(PredictionGrpcService.SERVICE_DESCRIPTOR, ready, RequestLimits.ofBytes(maxBytes, held))
@@ -115,7 +115,7 @@ final class PredictionEndpoint {
     return Future.fromCompletionStage(predictor.predict(text), vertx.getOrCreateContext());
   }
 
-  /** Counts what has become of a request. */
+  /** Counts the outcome of a request. */
   private Future<Predictor.Prediction> counted(Future<Predictor.Prediction> request) {
     return request.onSuccess(predicted -> examples.addAndGet(predicted.scores().length)).onFailure(e -> refused.incrementAndGet());
   }
@@ -146,11 +146,11 @@ final class PredictionEndpoint {
         }
         post(request);
       }
-      case "/model" -> answer(request, 200, new JsonObject() // the name alone: paths are this machine's business
+      case "/model" -> answer(request, 200, new JsonObject() // the name alone: paths of this machine are not published
           .put("from", String.valueOf(predictor.source().dir().getFileName()))
           .put("run", predictor.source().run()).put("step", predictor.source().step()).put("dense", predictor.layout().dense())
           .put("slots", predictor.layout().slots()));
-      default -> answer(request, 404, new JsonObject().put("error", "here are POST /predict and GET /model, /health and /ready"));
+      default -> answer(request, 404, new JsonObject().put("error", "not found; there are POST /predict and GET /model, /health and /ready"));
     }
   }
 
@@ -159,14 +159,14 @@ final class PredictionEndpoint {
     if (coding != null && !coding.equalsIgnoreCase("identity")) {
       refused.incrementAndGet();
       request.response().putHeader("accept-encoding", "identity");
-      answer(request, 415, new JsonObject().put("error", "the body is in content-encoding " + coding + ", which is not "
-          + "taken apart here; send the lines as they are"));
+      answer(request, 415, new JsonObject().put("error", "the body has content-encoding " + coding + ", which is not "
+          + "supported; send the lines without a content encoding"));
       return;
     }
     String length = request.getHeader("content-length");
     if (length == null || length.length() > 10 || Long.parseLong(length) > maxBytes) {
       refused.incrementAndGet();
-      answer(request, length == null ? 411 : 413, new JsonObject().put("error", "a request has a content-length of at most "
+      answer(request, length == null ? 411 : 413, new JsonObject().put("error", "a request must have a content-length of at most "
           + maxBytes + " bytes (predictor.max_request_bytes)"));
       return;
     }
@@ -183,7 +183,7 @@ final class PredictionEndpoint {
     }).onFailure(e -> {
       if (request.isEnded()) {
         log(e);
-      } // else its sender is late, or has gone
+      } // otherwise its sender is late, or has gone
       int status = e instanceof InvalidInput ? 400 : e instanceof Overloaded ? 503 : e instanceof TimeoutException ? 408 : 500;
       answer(request, status, new JsonObject().put("error", String.valueOf(e.getMessage())));
       if (e instanceof TimeoutException) {
@@ -192,7 +192,7 @@ final class PredictionEndpoint {
     });
   }
 
-  /** A request's body, of which no more is held than has come. */
+  /** A request's body; no more of it is held than has arrived. */
   private final class Upload {
 
     private final Promise<byte[]> whole = Promise.promise();
@@ -204,7 +204,7 @@ final class PredictionEndpoint {
       request.handler(this::take).endHandler(end -> whole.tryComplete(body.getBytes())).exceptionHandler(whole::tryFail);
     }
 
-    /** What comes behind a refusal is dropped. */
+    /** Takes a buffer of the body; those after a refusal are dropped. */
     private void take(Buffer piece) {
       if (!whole.future().isComplete()) {
         if (held.hold(piece.length())) {
@@ -227,7 +227,7 @@ final class PredictionEndpoint {
     }
   }
 
-  /** To one who may have gone. */
+  /** Answers a client that may have gone. */
   private static void answer(HttpServerRequest request, int status, JsonObject body) {
     if (!request.response().ended() && !request.response().closed()) {
       request.response().setStatusCode(status).putHeader("content-type", "application/json").end(body.encode() + "\n");

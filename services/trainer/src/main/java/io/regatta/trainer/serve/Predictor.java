@@ -35,40 +35,42 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A model that predicts, and takes newer values over while it does. It owns one thread, named {@code regatta-predict-JOB},
- * on which the network computes, one batch after the other; its methods may be called from any thread. Batches that wait are
- * limited; more fail with {@code Overloaded}.
+ * A model in memory that predicts, and takes over newer values meanwhile. It owns one thread, named
+ * {@code regatta-predict-JOB}, on which the network computes one batch after the other; its methods may be called from
+ * any thread. The number of waiting batches is limited; more fail with {@code Overloaded}.
  */
 public final class Predictor implements AutoCloseable {
 
-  /** Batches that may wait. */
+  /** Most batches that may wait. */
   private static final int WAITING_MAX = 256;
-  /** Of one request, as examples. */
+  /** Most bytes of the examples of one request. */
   private static final long BATCH_BYTES_MAX = 512L << 20;
 
   private final ExecutorService thread;
   private final ServedModel model;
   private final LineFormat input;
   private final AtomicInteger waiting = new AtomicInteger();
-  /** Of the snapshot that has been taken over, or the model's; read by any thread. */
+  /** Source of the snapshot that has been taken over, or of the model; read by any thread. */
   private volatile Source source;
-  /** The snapshot whose rows the tables have; null: those of the model. Of whoever takes snapshots over. */
+  /**
+   * The snapshot whose rows the tables have; null: those of the model. Used by the thread that takes snapshots over.
+   */
   private volatile Snapshots.Found taken;
 
   /**
-   * Whence the values are.
+   * The source of the present values.
    *
    * @param dir of the model or the snapshot
-   * @param run that trained them, see {@link io.regatta.snapshot.Manifest#run}; empty if the model does not tell
-   * @param step of training that they are of; -1 if the model does not tell
-   * @param pass behind which the snapshot was taken; -1 for others
+   * @param run that trained them, see {@link io.regatta.snapshot.Manifest#run}; empty if the model does not name it
+   * @param step of training; -1 if the model does not name it
+   * @param pass after which the snapshot was taken; -1 for others
    */
   public record Source(Path dir, String run, long step, int pass) {
 
     /**
-     * Whether a snapshot is to be taken over: it is of a run that began later, the next day's say, whatever its steps; or of
-     * the same run (or the model does not tell which) and a later step; or of the same step behind the end of its pass, where
-     * rows have aged and gone.
+     * Returns true if a snapshot is newer. A snapshot is newer if its run began later (such as the next day's),
+     * whatever its steps. In the same run, or if the model names none, it is newer if its step is later. A snapshot of
+     * the same step is newer if it was taken after the end of its pass, when rows have aged and been removed.
      */
     boolean isBefore(Manifest snapshot) {
       int later = run.isEmpty() ? 0 : snapshot.run().compareTo(run);
@@ -77,10 +79,10 @@ public final class Predictor implements AutoCloseable {
   }
 
   /**
-   * What was predicted.
+   * The result of a prediction.
    *
    * @param scores one for each example, in their order
-   * @param step of the values that it was predicted with, see {@link Source}
+   * @param step of the values with which it was predicted, see {@link Source}
    */
   public record Prediction(float[] scores, long step) {}
 
@@ -92,33 +94,33 @@ public final class Predictor implements AutoCloseable {
   }
 
   /**
-   * Sees, without reading it, whether there is a model to load.
+   * Checks, without reading it, that there is a model to load.
    *
-   * @throws InvalidInput if the directory is not there, or holds none that says of which program it is
+   * @throws InvalidInput if the directory does not exist, or holds no model that names its program
    */
   public static void check(Path dir) {
     ServedModel.manifest(dir);
   }
 
-  /** A model of a program on the class path. Blocks until it is in memory. */
+  /** Loads a model of a program on the class path. Blocks until it is in memory. */
   public static Predictor load(Path dir) {
     return load(dir, null);
   }
 
   /**
-   * A model in the directory that a run saved it in. Blocks until it is in memory.
+   * Loads a model from the directory in which a run saved it. Blocks until it is in memory.
    *
    * @param program that trained it; null: the class that the model names
-   * @throws InvalidInput if there is none, or it is damaged, or does not fit the program
+   * @throws InvalidInput if there is none, or it is damaged, or does not match the program
    */
   public static Predictor load(Path dir, Servable program) {
     return load(dir, program, null);
   }
 
   /**
-   * The same.
+   * Loads a model, with another format of examples.
    *
-   * @param format of examples; null: the one that it was trained on
+   * @param format of examples; null: the one on which it was trained
    */
   public static Predictor load(Path dir, Servable program, DataConfig.Format format) {
     Engines.current();
@@ -138,45 +140,48 @@ public final class Predictor implements AutoCloseable {
     }
   }
 
-  /** How an example is written as a line. */
+  /** Returns the format of an example as a line. */
   public LineFormat input() {
     return input;
   }
 
   /**
-   * Files of examples in the format of the model's training files, or that which {@link #load} was given: also one
-   * that has no lines of its own, with columns by their names.
+   * Returns a source of examples in the format of the model's training files, or the one given to {@link #load}; this
+   * may be a format of named columns, without lines.
    */
   public FileSource<?> examples(List<Path> files) {
     return model.examples(files, BadLines.refused("--format"));
   }
 
-  /** Widths of an example. */
+  /** Returns the widths of an example. */
   public Layout layout() {
     return input.layout();
   }
 
-  /** Whence the values are now. */
+  /** Returns the source of the present values. */
   public Source source() {
     return source;
   }
 
   /**
-   * Predicts examples, one per line, as one batch; empty lines are none, nor are comments where the format has them.
+   * Predicts examples, one per line, as one batch; empty lines are skipped, and so are comments if the format has them.
    *
-   * @return failed with {@code InvalidInput} if a line is not in the program's format, with {@code Overloaded} if too much
-   *     waits
+   * @return failed with {@code InvalidInput} if a line is not in the program's format, with {@code Overloaded} if too
+   *     many batches wait
    */
   public CompletableFuture<Prediction> predict(List<String> lines) {
     return predict(String.join("\n", lines).getBytes(StandardCharsets.UTF_8));
   }
 
-  /** As {@link #predict(List)}, of text that is not changed until it is done, and is parsed on the predictor's thread. */
+  /**
+   * Predicts the examples of a text as {@link #predict(List)}. The text must not change until it is done; the
+   * predictor's thread parses it.
+   */
   public CompletableFuture<Prediction> predict(byte[] text) {
     return wait(() -> predicted(parse(text)));
   }
 
-  /** As {@link #predict(List)}, of examples in the program's layout, which are not changed until it is done. */
+  /** Predicts examples in the program's layout as {@link #predict(List)}; they must not change until it is done. */
   public CompletableFuture<Prediction> predict(SlotBatch examples) {
     return wait(() -> predicted(examples));
   }
@@ -185,7 +190,7 @@ public final class Predictor implements AutoCloseable {
     if (waiting.incrementAndGet() > WAITING_MAX) {
       waiting.decrementAndGet();
       return CompletableFuture.failedFuture(new Overloaded(WAITING_MAX + " batches wait for the predictor of " + source.dir()
-          + "; ask again later, or run more of them"));
+          + "; try again later, or run more predictors"));
     }
     return call(() -> {
       waiting.decrementAndGet();
@@ -203,7 +208,7 @@ public final class Predictor implements AutoCloseable {
     long bytes = lines[0] * SlotBatch.bytes(layout());
     if (bytes > BATCH_BYTES_MAX) {
       throw new InvalidInput("the " + lines[0] + " examples of a request would take " + (bytes >> 20) + " MiB, at most "
-          + (BATCH_BYTES_MAX >> 20) + " are wanted: send " + BATCH_BYTES_MAX / SlotBatch.bytes(layout()) + " at a time");
+          + (BATCH_BYTES_MAX >> 20) + " are allowed: send " + BATCH_BYTES_MAX / SlotBatch.bytes(layout()) + " at a time");
     }
     BadLines badLines = BadLines.refused();
     SlotBatch batch = SlotBatch.allocate(layout(), lines[0]);
@@ -212,7 +217,7 @@ public final class Predictor implements AutoCloseable {
     return batch.first(rows[0]);
   }
 
-  /** Lines that are not empty. */
+  /** Calls {@code each} for each line that is not empty. */
   private static void eachLine(byte[] text, Consumer<Line> each) {
     for (int from = 0, number = 1; from < text.length; number++) {
       int end = from;
@@ -228,10 +233,13 @@ public final class Predictor implements AutoCloseable {
   }
 
   /**
-   * Takes over what a snapshot holds, if it is not damaged, while predictions go on. Of a delta that follows what the predictor has, only what is
-   * newer is read: rows first, slice by slice between predictions, then the dense parameters together. Anything else is read
-   * aside, which takes memory for both, and replaces all at once. Blocks the caller, who may be one at a time, until all is
-   * there. A delta that fails in its middle leaves rows of both; taking it over again mends that.
+   * Takes over a snapshot, if it is not damaged, while predictions continue. Blocks the caller, one at a time, until it
+   * is done.
+   *
+   * <p>If it is a delta on top of what the predictor has, only the newer values are read: rows first, slice by slice
+   * between predictions, then the dense parameters together. Any other snapshot is read separately, which takes memory
+   * for both, and replaces all values at once. A delta that fails in the middle leaves rows of both; taking it over
+   * again completes it.
    *
    * @throws InvalidInput if the snapshot cannot be read, is damaged (naming the file), or is of another model
    */
@@ -278,7 +286,7 @@ public final class Predictor implements AutoCloseable {
     return on(thread, task, () -> "the predictor of " + source.dir());
   }
 
-  /** What the task throws, the future fails with as it is. */
+  /** Runs a task on a thread; the future fails with the task's own exception. */
   private static <T> CompletableFuture<T> on(ExecutorService thread, Callable<T> task, Supplier<String> whose) {
     CompletableFuture<T> result = new CompletableFuture<>();
     try {
@@ -299,7 +307,7 @@ public final class Predictor implements AutoCloseable {
     return cause instanceof RuntimeException known ? known : new InvalidInput(what + ": " + cause, cause);
   }
 
-  /** Frees the model behind what waits. */
+  /** Releases the model after the waiting batches. */
   @Override
   public void close() {
     call(() -> {

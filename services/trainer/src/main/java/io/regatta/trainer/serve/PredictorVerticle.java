@@ -26,15 +26,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A model as a service: answers predictions over HTTP and gRPC on one port, and takes newer snapshots over while it does.
- * Owns a {@link Predictor}, whose thread computes; files are read on a worker executor of size 1. Started when the model is in
- * memory, the newest whole snapshot, if it follows any, too, and the port listens.
+ * A model as a service: it answers predictions over HTTP and gRPC on one port, and takes over newer snapshots
+ * meanwhile. It owns a {@link Predictor}, whose thread computes; a worker executor of size 1 reads files. It has
+ * started when the model is in memory, and the newest whole snapshot, if it follows any, and the port listens.
  */
 public final class PredictorVerticle extends VerticleBase {
 
   private static final Logger LOG = LoggerFactory.getLogger(PredictorVerticle.class);
   private static final long SHUTDOWN_MILLIS = 1000;
-  /** Reading a large model takes long; a warning would say nothing. */
+  /** Reading a large model takes long; a warning would have no meaning. */
   private static final long READ_NANOS_MAX = Long.MAX_VALUE;
 
   private final Node node;
@@ -50,7 +50,7 @@ public final class PredictorVerticle extends VerticleBase {
   private Timer poller = Timer.NONE;
   private Future<Void> looking = Future.succeededFuture();
   private String trouble;
-  /** Of the worker; null: none is followed. */
+  /** Used by the worker; null if no directory is followed. */
   private SnapshotFollower follower;
 
   /** @param program that trained the model; null: the class that the model names */
@@ -60,7 +60,7 @@ public final class PredictorVerticle extends VerticleBase {
     this.program = program;
   }
 
-  /** The port that it serves on, once started. */
+  /** Returns the port on which it serves, once started. */
   public int port() {
     return port.port();
   }
@@ -98,7 +98,7 @@ public final class PredictorVerticle extends VerticleBase {
         .recover(e -> stop().transform(stopped -> Future.failedFuture(e)));
   }
 
-  /** Which takes long of a large model, so that its user is told what is going on. */
+  /** Loads the model, and logs its progress, because a large model takes long. */
   private Predictor load() {
     Path dir = Path.of(config.model()).toAbsolutePath();
     long bytes = SnapshotDirectory.files(dir).stream().mapToLong(FileEntry::bytes).sum();
@@ -109,13 +109,16 @@ public final class PredictorVerticle extends VerticleBase {
     return loaded;
   }
 
-  /** Not while the last look goes on: a snapshot may take longer to read than to come. */
+  /**
+   * Looks for a newer snapshot, unless the last look is still running: a snapshot may take longer to read than to
+   * appear.
+   */
   private void poll() {
     if (looking.isComplete()) {
       looking = look().onSuccess(v -> trouble = null).recover(e -> {
         if (!String.valueOf(e.getMessage()).equals(trouble)) { // once, not at each look
           trouble = String.valueOf(e.getMessage());
-          LOG.warn("model {} stays as it is: {}. It looks again every {} ms", predictor.source().dir(), trouble, config.pollMs());
+          LOG.warn("model {} is not updated: {}. The next look is after {} ms", predictor.source().dir(), trouble, config.pollMs());
         }
         return Future.succeededFuture();
       });
@@ -126,19 +129,19 @@ public final class PredictorVerticle extends VerticleBase {
     return follower == null ? Future.succeededFuture() : files.executeBlocking(() -> {
       follower.look();
       return null;
-    }, false); // what is in the context's order is waited for at its end
+    }, false); // unordered: work in the context's order would delay its close
   }
 
   private void measure() {
     meters.add(Gauge.builder("regatta.predictor.step", predictor, p -> p.source().step())
-        .description("step of training whose values are served; -1 if the model does not tell").register(node.metrics()));
+        .description("step of training whose values are served; -1 if the model does not name it").register(node.metrics()));
     meters.add(FunctionCounter.builder("regatta.predictor.examples", endpoint, PredictionEndpoint::examples)
-        .description("examples that have been answered").register(node.metrics()));
+        .description("examples answered").register(node.metrics()));
     meters.add(FunctionCounter.builder("regatta.predictor.refused", endpoint, PredictionEndpoint::refused)
-        .description("requests that have not").register(node.metrics()));
+        .description("requests refused or failed").register(node.metrics()));
   }
 
-  /** What is being read is not waited for: the closing of its executor interrupts it. */
+  /** Stops the service. It does not wait for a running read: closing the executor interrupts it. */
   @Override
   public Future<?> stop() {
     hosted.stopped();

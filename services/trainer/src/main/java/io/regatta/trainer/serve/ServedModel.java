@@ -68,9 +68,9 @@ final class ServedModel implements AutoCloseable {
    * Reads a model that a trainer has saved.
    *
    * @param given the program; null: the class that the model names
-   * @param format of examples; null: the one that it was trained on
-   * @throws InvalidInput if the directory holds none, or it is damaged, or another program's, or that has no such
-   *     format
+   * @param format of examples; null: the one on which it was trained
+   * @throws InvalidInput if the directory holds no model, or it is damaged, or another program's, or the program has no
+   *     such format
    */
   static ServedModel load(Path dir, Servable given, DataConfig.Format format) throws IOException {
     JsonObject manifest = manifest(dir);
@@ -92,30 +92,30 @@ final class ServedModel implements AutoCloseable {
   }
 
   /**
-   * What a directory says of the model in it.
+   * Returns the manifest of the model in a directory.
    *
    * @throws InvalidInput if it holds none that a run has saved
    */
   static JsonObject manifest(Path dir) {
     JsonObject manifest = ManifestFile.read(dir);
     if (!"model".equals(manifest.getString("kind"))) {
-      throw new InvalidInput(dir + " is a snapshot, which has no word of the program; name the model's directory that the run "
+      throw new InvalidInput(dir + " is a snapshot, which does not name its program; give the model's directory that the run "
           + "saved (output)");
     }
     if (!manifest.containsKey("program")) {
-      throw new InvalidInput("model " + dir + " was exported from a snapshot, which does not know the program, its settings, nor "
-          + "what an id without a row has: load the model that the run saved (output), and take over the snapshot, or follow "
+      throw new InvalidInput("model " + dir + " was exported from a snapshot, which does not name the program, its settings, or "
+          + "the values of an id without a row: load the model that the run saved (output), and take over the snapshot, or follow "
           + "its directory");
     }
     String missing = LostShard.missingRows(LostShard.in(manifest));
     if (!missing.isEmpty()) {
-      throw new InvalidInput("model " + dir + " lacks " + missing + ": predictions would take their ids for untrained "
-          + "ones. Resume the job from its last snapshot (resume: auto), and name the model that it saves then");
+      throw new InvalidInput("model " + dir + " lacks " + missing + ": predictions would treat their ids as untrained "
+          + "ones. Resume the job from its last snapshot (resume: auto), and give the model that it saves then");
     }
     return manifest;
   }
 
-  /** The tables' section of the job, as far as the network depends on it. */
+  /** Returns the job's section of tables, as far as the network depends on it. */
   private static JsonObject dimensions(JsonObject manifest) {
     JsonObject tables = new JsonObject();
     for (Object entry : manifest.getJsonArray("tables")) {
@@ -172,7 +172,7 @@ final class ServedModel implements AutoCloseable {
   private static InitializerSpec initializer(JsonObject table) {
     JsonObject spec = table.getJsonObject("initializer");
     if (spec == null) {
-      throw new InvalidInput("the model does not tell how table " + table.getString("table") + " answers ids without a row: it "
+      throw new InvalidInput("the model does not say which values table " + table.getString("table") + " has for ids without a row: it "
           + "was exported or saved by an older release; have it saved by a run");
     }
     return new InitializerSpec(InitializerSpec.Kind.valueOf(spec.getString("kind").toUpperCase(Locale.ROOT)),
@@ -202,12 +202,12 @@ final class ServedModel implements AutoCloseable {
     within.getChildren().forEach(child -> attach(child.getValue()));
   }
 
-  /** The run that trained it; empty if it does not tell. */
+  /** Returns the run that trained it; empty if the model does not name it. */
   String run() {
     return run;
   }
 
-  /** Steps of training that it has behind it; -1 if it does not tell. */
+  /** Returns the steps of training; -1 if the model does not name them. */
   long step() {
     return step;
   }
@@ -216,7 +216,7 @@ final class ServedModel implements AutoCloseable {
     return input;
   }
 
-  /** Files of examples, in the format that {@link #load} was given. */
+  /** Returns a source of examples in the format given to {@link #load}. */
   FileSource<?> examples(List<Path> files, BadLines badLines) {
     return program.examples(job, files, badLines);
   }
@@ -229,22 +229,22 @@ final class ServedModel implements AutoCloseable {
     return table;
   }
 
-  /** The table of this name, whose rows have as many values. */
+  /** Returns the table of this name, after checking its width. */
   ServedTable table(TableLayout layout) {
     ServedTable table = table(layout.name());
     if (table.dim() != layout.dim()) {
       throw new InvalidInput("table " + layout.name() + " has rows of " + layout.dim() + " values in the file, and of "
-          + table.dim() + " in the model: it is another model's");
+          + table.dim() + " in the model: the file belongs to another model");
     }
     return table;
   }
 
-  /** Puts a table in the place of that of its name. */
+  /** Replaces the table of the same name. */
   void set(ServedTable table) {
     tables.put(table.name(), table);
   }
 
-  /** Sets dense parameters, all or, if one does not fit, none. */
+  /** Sets dense parameters: all, or none if one does not match. */
   void set(Map<String, float[]> values) {
     values.forEach((name, of) -> {
       Parameter parameter = parameters.get(name);
@@ -257,7 +257,7 @@ final class ServedModel implements AutoCloseable {
     values.forEach((name, of) -> parameters.get(name).getArray().set(of));
   }
 
-  /** One number for each example of the batch, whose rows are looked up as they are now. */
+  /** Returns one score per example of the batch, with the present rows. */
   float[] predict(SlotBatch batch) {
     try (NDManager scope = model.getNDManager().newSubManager()) {
       NDList data = arrays.data(scope, batch);

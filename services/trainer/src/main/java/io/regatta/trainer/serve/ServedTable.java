@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The rows of one sparse table in a model that predicts: 64-bit id → {@code dim} float32 values, without what an optimizer
- * keeps. Ids without a row have the values that training would have begun with. Owned by the predictor's thread.
+ * The rows of one sparse table in a model that predicts: 64-bit id → {@code dim} float32 values, without optimizer
+ * state. Ids without a row have the initial values of training. Owned by the predictor's thread.
  */
 final class ServedTable {
 
@@ -17,7 +17,7 @@ final class ServedTable {
   private final String name;
   private final int dim;
   private final InitializerSpec initializer;
-  private final long birthKey;
+  private final long initializerKey;
   private final Long2IntOpenHashMap rowOf = new Long2IntOpenHashMap();
   private final List<float[]> slabs = new ArrayList<>();
   private final IntArrayList free = new IntArrayList();
@@ -28,7 +28,7 @@ final class ServedTable {
     this.name = name;
     this.dim = dim;
     this.initializer = initializer;
-    birthKey = InitializerSpec.tableKey(seed, name);
+    initializerKey = InitializerSpec.tableKey(seed, name);
     rowOf.defaultReturnValue(-1);
   }
 
@@ -41,7 +41,7 @@ final class ServedTable {
   }
 
   /**
-   * One like this without rows, for another thread to fill.
+   * Returns a table like this without rows, for another thread to fill.
    *
    * @param ofJob seed of the job whose rows it will have
    */
@@ -50,7 +50,7 @@ final class ServedTable {
   }
 
   /**
-   * Sets the values of {@code n} rows, there or not.
+   * Sets the values of {@code n} rows, new or existing.
    *
    * @param rows {@code width} floats each, of which the first {@code dim} are values
    * @return null
@@ -75,7 +75,7 @@ final class ServedTable {
   }
 
   /**
-   * These ids have no row any more.
+   * Removes the rows of these ids.
    *
    * @return null
    */
@@ -89,13 +89,13 @@ final class ServedTable {
     return null;
   }
 
-  /** Values {@code [ids.length × dim]}. */
+  /** Returns values {@code [ids.length × dim]}. */
   float[] rows(long[] ids) {
     float[] out = new float[Math.multiplyExact(ids.length, dim)];
     for (int i = 0; i < ids.length; i++) {
       int row = rowOf.get(ids[i]);
       if (row < 0) {
-        initializer.fill(birthKey, ids[i], out, i * dim, dim);
+        initializer.fill(initializerKey, ids[i], out, i * dim, dim);
       } else {
         System.arraycopy(slabs.get(row / SLAB_ROWS), row % SLAB_ROWS * dim, out, i * dim, dim);
       }

@@ -20,30 +20,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which snapshots of a directory a predictor takes over, and which it leaves alone. Used by one thread at a time, which it blocks on
- * files.
+ * The choice of the snapshots of a directory that a predictor takes over. Used by one thread at a time, which it blocks
+ * on files.
  */
 final class SnapshotFollower {
 
   private static final Logger LOG = LoggerFactory.getLogger(SnapshotFollower.class);
 
-  private static final int GONE_TOLD = 3;
+  private static final int GONE_LOGGED = 3;
 
   private final Clock clock;
   private final Predictor predictor;
   private final Path root;
   /** The base or delta whose chain is followed; null: none. */
   private Manifest chain;
-  /** Steps from one of its members to the next; of its first one, from the one before it that is there, or up to it. */
+  /** Steps between two members of the chain; for its first one, from the previous existing member, or from 0. */
   private long stride;
-  /** Whether the directory was not there at the last look. */
+  /** True if the directory did not exist at the last look. */
   private boolean missing;
-  /** Looks in a row at which what was to be taken over had gone before it was read. */
+  /** Consecutive looks at which the snapshot was removed before it had been read. */
   private int gone;
   /** Snapshots that could not be taken over: directory, and checksum of the manifest. */
   private final Map<Path, String> bad = new HashMap<>();
-  /** What has been said of what cannot be read, at the last look. */
-  private Set<String> told = new HashSet<>();
+  /** Messages on unreadable snapshots that were logged at the last look. */
+  private Set<String> logged = new HashSet<>();
 
   SnapshotFollower(Clock clock, Predictor predictor, Path root) {
     this.clock = clock;
@@ -52,8 +52,8 @@ final class SnapshotFollower {
   }
 
   /**
-   * Takes over the newest snapshot that is newer than what is served and can be read. One that is damaged is told of in the log
-   * once, and not read again while it has the same manifest; the one before it is looked at instead.
+   * Takes over the newest readable snapshot that is newer than the served values. A damaged one is logged once, and not
+   * read again while it has the same manifest; the one before it is tried instead.
    *
    * @throws InvalidInput if the directory cannot be read
    */
@@ -64,7 +64,7 @@ final class SnapshotFollower {
     Set<String> said = new HashSet<>();
     List<Found> newestFirst;
     try {
-      newestFirst = Snapshots.within(root, why -> tell(why, said));
+      newestFirst = Snapshots.within(root, why -> warnOnce(why, said));
     } catch (IOException e) {
       throw new InvalidInput("the snapshots in " + root + " cannot be looked for (predictor.follow): " + e, e);
     }
@@ -75,25 +75,26 @@ final class SnapshotFollower {
         break;
       }
     }
-    told = said;
+    logged = said;
   }
 
-  /** Tells once that the directory is not there, for it may be a slip, and once that it has come. */
+  /** Logs once that the directory does not exist, which may be a mistake, and once that it has appeared. */
   private boolean isMissing() {
     boolean was = missing;
     missing = !Files.isDirectory(root);
     if (missing && !was) {
-      LOG.warn("{} is served as it is: {} {} (predictor.follow); it is followed from when it is there",
-          predictor.source().dir(), root.toAbsolutePath(), Files.exists(root) ? "is no directory" : "does not exist");
+      LOG.warn("{} is served without updates: {} {} (predictor.follow); it is followed once it exists",
+          predictor.source().dir(), root.toAbsolutePath(), Files.exists(root) ? "is not a directory" : "does not exist");
     } else if (was && !missing) {
-      LOG.info("{} is there now, and is followed", root.toAbsolutePath());
+      LOG.info("{} exists now, and is followed", root.toAbsolutePath());
     }
     return missing;
   }
 
   /**
-   * One of kind batch holds everything, and no delta is relative to it: taken over, it would make the next delta another
-   * whole reading. Unless it is so far ahead that nothing more is to be expected of the chain.
+   * Returns true if a snapshot is skipped. One of kind batch is complete, and no delta is relative to it: after it, the
+   * next delta would need another complete read. It is taken nevertheless if it is so far ahead that the chain seems to
+   * have ended.
    */
   private boolean isLeftAlone(Manifest snapshot) {
     return snapshot.kind() == SnapshotKind.BATCH && chain != null && snapshot.run().equals(chain.run())
@@ -107,16 +108,16 @@ final class SnapshotFollower {
       predictor.take(found.dir());
     } catch (InvalidInput e) {
       if (Thread.currentThread().isInterrupted()) {
-        throw e; // nobody is served any more
+        throw e; // the service has stopped
       }
       if (!Files.exists(found.dir().resolve(ManifestFile.NAME))) {
-        if (++gone == GONE_TOLD) {
-          LOG.warn("{} is served as it is: {} snapshots in a row were removed before they had been read, {} the last one; have more of "
-              + "them kept (snapshots.keep)", predictor.source().dir(), gone, found.dir());
+        if (++gone == GONE_LOGGED) {
+          LOG.warn("{} is served without updates: {} snapshots in a row were removed before they had been read, the last one was {}; keep more of "
+              + "them (snapshots.keep)", predictor.source().dir(), gone, found.dir());
         }
       } else {
-        tell(e.getMessage(), said);
-        if (!(e.getCause() instanceof IOException)) { // that may pass
+        warnOnce(e.getMessage(), said);
+        if (!(e.getCause() instanceof IOException)) { // an I/O error may pass
           bad.put(found.dir(), found.checksum());
         }
       }
@@ -124,8 +125,8 @@ final class SnapshotFollower {
     }
     LOG.info("took snapshot {} over, step {}, in {}", found.dir(), snapshot.step(), taking);
     gone = 0;
-    boolean goesOn = isChained(snapshot) && chain != null && snapshot.run().equals(chain.run());
-    stride = snapshot.step() - (goesOn ? chain.step() : newestFirst.stream().map(Found::manifest)
+    boolean continues = isChained(snapshot) && chain != null && snapshot.run().equals(chain.run());
+    stride = snapshot.step() - (continues ? chain.step() : newestFirst.stream().map(Found::manifest)
         .filter(other -> isChained(other) && other.run().equals(snapshot.run()) && other.step() < snapshot.step())
         .mapToLong(Manifest::step).max().orElse(0));
     chain = isChained(snapshot) ? snapshot : null;
@@ -136,10 +137,10 @@ final class SnapshotFollower {
     return snapshot.kind() == SnapshotKind.BASE || snapshot.kind() == SnapshotKind.DELTA;
   }
 
-  /** Once, not at each look. */
-  private void tell(String why, Set<String> said) {
-    if (said.add(why) && !told.contains(why)) {
-      LOG.warn("{} is served as it is: {}", predictor.source().dir(), why);
+  /** Logs a message once, not at each look. */
+  private void warnOnce(String why, Set<String> said) {
+    if (said.add(why) && !logged.contains(why)) {
+      LOG.warn("{} is served without updates: {}", predictor.source().dir(), why);
     }
   }
 }

@@ -17,8 +17,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * The group of an elastic job, in whichever generation its trainers form where they meet. Owned by {@link
- * TrainerVerticle}'s event loop.
+ * The group of an elastic job, in each generation that its trainers form at the rendezvous. Owned by
+ * {@link TrainerVerticle}'s event loop.
  */
 final class ElasticGroup implements TrainerGroup {
 
@@ -28,7 +28,7 @@ final class ElasticGroup implements TrainerGroup {
   private final JobConfig job;
   private final Consumer<Throwable> givenUp;
   private final Runnable placed;
-  /** The mesh's once there is one. */
+  /** Owned by the mesh once there is one. */
   private MeetingPlace meeting;
   private RankMesh mesh;
   private boolean left;
@@ -47,7 +47,7 @@ final class ElasticGroup implements TrainerGroup {
   @Override
   public Future<Void> join(Directory.Instance rendezvous, String who, String member) {
     return MeetingPlace.open(node, job, rendezvous).compose(opened -> meet(opened, who, member))
-        .compose(opened -> met(opened, who));
+        .compose(opened -> onOpened(opened, who));
   }
 
   private Future<RankMesh> meet(MeetingPlace opened, String who, String member) {
@@ -59,7 +59,7 @@ final class ElasticGroup implements TrainerGroup {
         givenUp, placed);
   }
 
-  private Future<Void> met(RankMesh opened, String who) {
+  private Future<Void> onOpened(RankMesh opened, String who) {
     mesh = opened;
     if (left) {
       return opened.close(false).transform(closed -> Future.failedFuture(RankSeat.stopped(who)));
@@ -148,7 +148,7 @@ final class ElasticGroup implements TrainerGroup {
     return mesh != null ? mesh.close(succeeded) : meeting != null ? meeting.leave() : Future.succeededFuture();
   }
 
-  /** They are closed as the rank is given up. */
+  /** Returns at once: the streams are closed when the rank is released. */
   @Override
   public Future<Void> closeStreams() {
     return Future.succeededFuture();

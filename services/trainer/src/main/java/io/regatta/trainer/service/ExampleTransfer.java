@@ -36,10 +36,11 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
- * One exchange of examples among the trainers of a job: each opens a port, tells it to the others, and between every two of
- * them one tensor stream carries their parcels both ways, made into bytes one at a time as the stream takes them. What has
- * come counts when every sender has said that it was all, and how many it were. One lost peer ends it for this trainer, whose
- * broken streams end it for the others. Owned by {@link TrainerVerticle}, on its event loop; used once.
+ * One exchange of examples among the trainers of a job. Each opens a port and announces it to the others. Between every
+ * two of them one tensor stream carries their batches both ways; a batch is encoded when the stream can take it. The
+ * received batches count when every sender has confirmed their number and the end. A lost peer ends the exchange for
+ * this trainer, whose broken streams end it for the others. Owned by {@link TrainerVerticle}, on its event loop; used
+ * once.
  */
 final class ExampleTransfer {
 
@@ -62,7 +63,7 @@ final class ExampleTransfer {
   private TensorStreamClient client;
   private Future<ServicePort> port;
   private Timer deadline = Timer.NONE;
-  /** Streams that have ended rightly. */
+  /** Streams that have ended normally. */
   private int finished;
   private boolean over;
 
@@ -83,11 +84,13 @@ final class ExampleTransfer {
   }
 
   /**
-   * @param bind on which this trainer listens
+   * Creates an exchange.
+   *
+   * @param bind address on which this trainer listens
    * @param host under which the others reach it
    * @param name of this trainer, for messages
    * @param key of the exchange, the same for all
-   * @param outgoing parcels by rank; each is forgotten when it has been sent
+   * @param outgoing batches by rank; each is released when it has been sent
    */
   ExampleTransfer(Vertx vertx, String bind, String host, StreamOptions options, String name, int rank, String key, Layout layout,
       List<List<Parcel>> outgoing) {
@@ -108,10 +111,10 @@ final class ExampleTransfer {
   }
 
   /**
-   * Does it.
+   * Runs the exchange.
    *
-   * @param gather tells all where this trainer is reached, and gives where they are, in rank order
-   * @return what came, by rank
+   * @param gather sends this trainer's endpoint to all, and returns those of all in rank order
+   * @return the received batches, by rank
    */
   Future<List<List<Parcel>>> run(Function<ExampleEndpoint, Future<List<ExampleEndpoint>>> gather) {
     client = new TensorStreamClient(vertx, options);
@@ -120,14 +123,14 @@ final class ExampleTransfer {
     port = ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(TensorStreamServer.handler(vertx,
             Map.of(StreamPaths.TRAINER, this::accept), calls, options)),
             bind, 0, name, "port", options, host);
-    port.compose(listening -> over ? Future.<List<ExampleEndpoint>>failedFuture(name + " has given the exchange up")
+    port.compose(listening -> over ? Future.<List<ExampleEndpoint>>failedFuture(name + " has ended the exchange")
             : gather.apply(ExampleEndpoint.newBuilder().setRank(rank).setHost(host).setPort(listening.port()).build()))
         .onSuccess(this::connect)
         .onFailure(this::fail);
     return result.future().eventually(this::close);
   }
 
-  /** Ends it; the streams to the others break. */
+  /** Ends the exchange; the streams to the others break. */
   void abort(RegattaException why) {
     fail(why);
   }
@@ -152,7 +155,7 @@ final class ExampleTransfer {
     endIfDone();
   }
 
-  /** Trainers with which there is no stream yet. */
+  /** Returns the trainers to which there is no stream yet. */
   List<Integer> missing() {
     return IntStream.range(0, outgoing.size()).filter(r -> r != rank && !peers.containsKey(r)).boxed().toList();
   }
@@ -160,12 +163,12 @@ final class ExampleTransfer {
   private void checkConnected() {
     List<Integer> missing = missing();
     if (!missing.isEmpty()) {
-      fail(new PeerLost(name + ": trainers " + missing + " were there to exchange examples, but have opened no stream; start "
+      fail(new PeerLost(name + ": trainers " + missing + " have announced an exchange of examples, but opened no stream; start "
           + "the job again"));
     }
   }
 
-  /** A trainer of lower rank; which one, its first message says. */
+  /** Accepts the stream of a trainer of lower rank; its first message names the rank. */
   private void accept(TensorStream stream) {
     streams.add(stream);
     Peer[] peer = new Peer[1];
@@ -175,7 +178,7 @@ final class ExampleTransfer {
       int from = frame.header().getExamples().getRank();
       if (peer[0] == null) {
         if (from < 0 || from >= rank || peers.containsKey(from)) {
-          stream.fail(new InvalidInput(name + ": trainer " + from + " opens no stream to it"));
+          stream.fail(new InvalidInput(name + ": trainer " + from + " may not open a stream to it"));
           return;
         }
         peer[0] = new Peer(stream, from);
@@ -185,10 +188,10 @@ final class ExampleTransfer {
     });
   }
 
-  /** A stream that this trainer has opened. */
+  /** Begins a stream that this trainer has opened. */
   private void begin(Peer peer) {
     if (over) {
-      peer.stream.fail(new PeerLost(name + " has given the exchange up"));
+      peer.stream.fail(new PeerLost(name + " has ended the exchange"));
       return;
     }
     streams.add(peer.stream);
@@ -204,7 +207,7 @@ final class ExampleTransfer {
     send(peer);
   }
 
-  /** One parcel in a turn, as long as there is room. */
+  /** Sends one batch per call while there is room in the stream. */
   private void send(Peer peer) {
     if (over || peer.sentAll || peer.stream.writeQueueFull()) {
       return;
@@ -241,8 +244,8 @@ final class ExampleTransfer {
     Examples h = frame.header().getExamples();
     try {
       if (!frame.header().hasExamples() || !h.getExchange().equals(key) || h.getNumber() != peer.received || peer.receivedAll) {
-        throw new InvalidInput(name + ": message " + peer.received + " of " + key + " was expected of trainer " + peer.rank
-            + ", but " + frame.header().getBodyCase() + " " + h.getNumber() + " of " + h.getExchange() + " came; all trainers must "
+        throw new InvalidInput(name + ": expected message " + peer.received + " of " + key + " from trainer " + peer.rank
+            + ", but received " + frame.header().getBodyCase() + " " + h.getNumber() + " of " + h.getExchange() + "; all trainers must "
             + "do the same");
       }
       peer.received++;
@@ -258,7 +261,7 @@ final class ExampleTransfer {
     endIfDone();
   }
 
-  /** Half-closes the streams that are done; those of the others are ended when they do the same. */
+  /** Half-closes the streams of this trainer that are complete; the other side ends those that it has opened. */
   private void endIfDone() {
     for (Peer peer : peers.values()) {
       if (!over && peer.sentAll && peer.receivedAll && peer.rank > rank && !peer.ended) {
@@ -268,7 +271,7 @@ final class ExampleTransfer {
     }
   }
 
-  /** The other side has ended a stream: rightly, if both had all. */
+  /** Ends a stream after the other side; a stream that ends before both sides are complete is an error. */
   private void ended(Peer peer, boolean opened) {
     if (over) {
       return;
@@ -294,7 +297,7 @@ final class ExampleTransfer {
     return lost(peer == null ? -1 : peer.rank, why);
   }
 
-  /** @param who rank, or -1 if it has not said so */
+  /** @param who rank, or -1 if it is not known */
   private PeerLost lost(int who, Throwable why) {
     return new PeerLost(name + ": " + (who < 0 ? "a trainer" : "trainer " + who) + " was lost while examples were "
         + "exchanged: " + why.getMessage() + "; start the job again", why);

@@ -32,13 +32,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * The group of a job with a fixed number of trainers, at the rendezvous service. A rank that is lost is not waited for,
- * and may be taken again. Owned by {@link TrainerVerticle}'s event loop.
+ * The group of a job with a fixed number of trainers, at the rendezvous service. The others do not wait for a rank that
+ * is lost, and another trainer may take it. Owned by {@link TrainerVerticle}'s event loop.
  */
 final class FixedGroup implements TrainerGroup, GatheredCalls.Meeting {
 
-  /** After a lease has ended, until the news of the loss is here. */
-  private static final long LOSS_TOLD_MILLIS = 2_000;
+  /** Longest time from the end of a lease until the loss is known here. */
+  private static final long LOSS_NOTICE_MILLIS = 2_000;
 
   private final Node node;
   private final Context context;
@@ -55,7 +55,7 @@ final class FixedGroup implements TrainerGroup, GatheredCalls.Meeting {
   private RankOperations.Waiting waiting;
   private WaitPeers peers;
   private RankCalls calls;
-  /** The last one that was begun; null if none was. */
+  /** The last exchange of examples; null if there was none. */
   private ExampleTransfer transfer;
   private Future<RankMesh> meeting;
   private volatile RankOperations ranks;
@@ -163,16 +163,16 @@ final class FixedGroup implements TrainerGroup, GatheredCalls.Meeting {
 
   @Override
   public <M extends Message> CompletableFuture<List<M>> gather(String key, M mine) {
-    return peers.gathering(key, loop.call(() -> member.gather(key, mine).onFailure(this::metNobody)));
+    return peers.gathering(key, loop.call(() -> member.gather(key, mine).onFailure(this::noteLostRendezvous)));
   }
 
   @Override
   public CompletableFuture<GatheredCalls.Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
-    return peers.gathering(key, loop.call(() -> member.reduce(key, how, slice, ofValues).onFailure(this::metNobody)
+    return peers.gathering(key, loop.call(() -> member.reduce(key, how, slice, ofValues).onFailure(this::noteLostRendezvous)
         .map(reply -> new GatheredCalls.Reduced(Float64s.values(reply.getPayloads(0)), reply.getRanksList()))));
   }
 
-  private void metNobody(Throwable why) {
+  private void noteLostRendezvous(Throwable why) {
     withoutRendezvous |= why instanceof PeerLost || why instanceof NotOwner;
   }
 
@@ -210,7 +210,7 @@ final class FixedGroup implements TrainerGroup, GatheredCalls.Meeting {
   @Override
   public CompletableFuture<Boolean> lowest() {
     return loop.call(() -> isLowest() || withoutRendezvous ? Future.succeededFuture(isLowest())
-        : others.becomesLowest().map(true).timeout(member.leaseMillis() + LOSS_TOLD_MILLIS, TimeUnit.MILLISECONDS)
+        : others.becomesLowest().map(true).timeout(member.leaseMillis() + LOSS_NOTICE_MILLIS, TimeUnit.MILLISECONDS)
             .otherwise(false));
   }
 
@@ -218,7 +218,7 @@ final class FixedGroup implements TrainerGroup, GatheredCalls.Meeting {
   public void ending() {
     loop.execute(() -> {
       others.ending();
-      member.answer(); // that all is trained shall be known, whatever happens to this process now
+      member.answer(); // the others must know that all is trained, whatever happens to this process now
     });
   }
 

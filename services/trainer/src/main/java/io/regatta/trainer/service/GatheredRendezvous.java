@@ -19,9 +19,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The meeting of the trainers of a job that is not elastic: they are members of its group at the rendezvous service
- * already, and gather there, once, at which endpoints they are reached. Called on the event loop of {@link
- * TrainerVerticle}.
+ * The rendezvous of the trainers of a job that is not elastic. They are members of its group at the rendezvous service
+ * already, and gather there once the endpoints at which they are reached. Called on the event loop of
+ * {@link TrainerVerticle}.
  */
 final class GatheredRendezvous implements Rendezvous {
 
@@ -33,10 +33,10 @@ final class GatheredRendezvous implements Rendezvous {
   private final String who;
 
   /**
-   * Gathers nothing yet.
+   * Creates a rendezvous; gathers nothing yet.
    *
-   * @param group that this trainer has joined, and leaves itself
-   * @param job all of whose trainers must come
+   * @param group that this trainer has joined, and which it leaves itself
+   * @param job all of whose trainers must join
    * @param who for messages
    */
   GatheredRendezvous(Node node, io.regatta.node.group.GroupMembership group, JobConfig job, String who) {
@@ -51,45 +51,48 @@ final class GatheredRendezvous implements Rendezvous {
     return aggregators()
         .compose(sums -> group.gather(KEY, PeerEndpoint.newBuilder().setGeneration(group.generation()).setEndpoint(joining.endpoint())
             .addAllAggregators(sums).build()))
-        .map(told -> new OnlyGeneration(place(group.rank(), job.job(), job.trainers(), who, told)));
+        .map(gathered -> new OnlyGeneration(place(group.rank(), job.job(), job.trainers(), who, gathered)));
   }
 
-  /** Returns the endpoints of the aggregators that sum for all ranks, as rank 0 sees them. */
+  /** Returns the endpoints of the aggregators that sum for all ranks, as rank 0 finds them. */
   private Future<Collection<String>> aggregators() {
     if (!job.aggregator() || group.rank() > 0 || job.trainers() == 1) {
       return Future.succeededFuture(List.of());
     }
     return node.directory().awaitAny(Directory.GRADIENT_AGGREGATOR, node.config().readyTimeout(), who)
         .map(found -> {
-          Map<String, String> byHost = new TreeMap<>(); // of each the latest: one that has died may still stand there
+          Map<String, String> byHost = new TreeMap<>(); // the latest of each host: a dead one may still be listed
           Directory.latestFirst(found).forEach(of -> byHost.putIfAbsent(of.host(), of.endpoint()));
           return byHost.values();
         });
   }
 
   /**
-   * Returns the place of a rank.
+   * Returns the membership of a rank.
    *
-   * @param told by rank; the highest generation is the one that they form, for all hear the same
+   * @param gathered by rank; the highest generation is the one that they form, and all ranks get the same list
    */
-  static Membership place(int rank, String job, int trainers, String who, List<PeerEndpoint> told) {
-    if (told.size() < trainers) {
-      throw new PeerLost(who + ": only " + told.size() + " of " + trainers + " trainers are left to exchange gradients "
+  static Membership place(int rank, String job, int trainers, String who, List<PeerEndpoint> gathered) {
+    if (gathered.size() < trainers) {
+      throw new PeerLost(who + ": only " + gathered.size() + " of " + trainers + " trainers are left to exchange gradients "
           + "with; start the job again");
     }
-    long generation = told.stream().mapToLong(PeerEndpoint::getGeneration).max().orElseThrow();
-    List<String> endpoints = told.stream().map(PeerEndpoint::getEndpoint).toList();
+    long generation = gathered.stream().mapToLong(PeerEndpoint::getGeneration).max().orElseThrow();
+    List<String> endpoints = gathered.stream().map(PeerEndpoint::getEndpoint).toList();
     checkReachable(who, endpoints);
-    return new Membership(job, generation, rank, endpoints, List.copyOf(told.get(0).getAggregatorsList()));
+    return new Membership(job, generation, rank, endpoints, List.copyOf(gathered.get(0).getAggregatorsList()));
   }
 
-  /** Said by all at once, where else some would wait for streams that nobody can open. */
+  /**
+   * Checks that all can be reached. All ranks throw at once; otherwise some would wait for streams that cannot be
+   * opened.
+   */
   private static void checkReachable(String who, List<String> endpoints) {
     for (int other = 1; other < endpoints.size(); other++) {
       if (PublishedAddress.loopbackApart(endpoints.get(0), endpoints.get(other))) {
         throw new Conflict(who + ": trainer 0 publishes " + endpoints.get(0) + " to the others, and trainer " + other
-            + " " + endpoints.get(other) + ": on loopback nobody on another machine can reach a trainer. Configure the "
-            + "host to publish of the one on loopback (node.cluster.address, or node.host)");
+            + " " + endpoints.get(other) + ": a trainer on loopback cannot be reached from another machine. Configure the "
+            + "host that the trainer on loopback publishes (node.cluster.address, or node.host)");
       }
     }
   }
@@ -104,7 +107,7 @@ final class GatheredRendezvous implements Rendezvous {
     return Future.succeededFuture();
   }
 
-  /** The seat in a generation that has no successor: connections between members tell who is gone. */
+  /** The seat in a generation without a successor: connections between members show which are gone. */
   private record OnlyGeneration(Membership membership) implements Seat {
 
     private static Future<String> never() {

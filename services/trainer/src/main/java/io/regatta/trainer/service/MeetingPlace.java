@@ -23,10 +23,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the trainers of a collective job meet, as {@code collective.store} says. Opened and closed on the event loop of
- * its {@link TrainerVerticle}.
+ * The rendezvous of the trainers of a collective job, as {@code collective.store} configures it. Opened and closed on
+ * the event loop of its {@link TrainerVerticle}.
  *
- * @param store the rendezvous is over; null: over none
+ * @param store through which the rendezvous works; null: none
  * @param host at which the others reach this trainer
  */
 record MeetingPlace(Rendezvous rendezvous, Store store, String host) {
@@ -34,15 +34,17 @@ record MeetingPlace(Rendezvous rendezvous, Store store, String host) {
   private static final long POLL_MILLIS = 100;
   private static final int LOOKS_PER_LEASE = 4;
 
-  /** The place of a job with a fixed number of trainers, whose group has formed at the rendezvous service. */
+  /**
+   * Returns the rendezvous of a job with a fixed number of trainers, whose group has formed at the rendezvous service.
+   */
   static MeetingPlace gathered(Node node, GroupMembership group, JobConfig job, String who) {
     return new MeetingPlace(new GatheredRendezvous(node, group, job, who), null, node.host());
   }
 
   /**
-   * The place of an elastic job.
+   * Opens the rendezvous of an elastic job.
    *
-   * @param service as the directory has it; null where the job meets over a store
+   * @param service from the directory; null if the job uses a store
    */
   static Future<MeetingPlace> open(Node node, JobConfig job, Directory.Instance service) {
     MeetingStore at = job.collective().meeting();
@@ -58,7 +60,7 @@ record MeetingPlace(Rendezvous rendezvous, Store store, String host) {
       });
       case HAZELCAST -> {
         if (VertxMember.address(node.vertx()).isEmpty()) {
-          yield Future.failedFuture(new InvalidInput("job " + job.job() + ": collective.store is hazelcast, and this process is no member "
+          yield Future.failedFuture(new InvalidInput("job " + job.job() + ": collective.store is hazelcast, but this process is not a member "
               + "of a Hazelcast cluster; set node.cluster.directory: hazelcast, and seeds, or give file:DIRECTORY or http://HOST:PORT"));
         }
         Store map = new HazelcastStore(node.vertx(), node.security());
@@ -75,17 +77,20 @@ record MeetingPlace(Rendezvous rendezvous, Store store, String host) {
       case MAJORITY -> true;
       case NONE -> false;
     };
-    LOG.info("the trainers of job {} meet over the {}, and this one is reached at {}", job.job(), scope, host);
+    LOG.info("the trainers of job {} find each other through the {}; this one is reached at {}", job.job(), scope, host);
     return new MeetingPlace(new StoreRendezvous(node.vertx(), scope, new Timing(poll, lease), node.waits(), majority), store, host);
   }
 
-  /** The node's own host, or the address that routes to the server: the node may know of nothing else there. Resolves names. */
+  /**
+   * Returns the node's own host, or the local address that routes to the server, because a node may know no other
+   * address there. Resolves names.
+   */
   private static Future<String> hostToward(Node node, HostPort server) {
     return !node.config().host().isBlank() ? Future.succeededFuture(node.host()) : node.vertx().executeBlocking(() ->
         PublishedAddress.toward(node.config().cluster().address(), server).address());
   }
 
-  /** For a trainer that is stopped before it has a seat: nobody shall wait for it until its lease ends. */
+  /** Leaves before the trainer has a seat, so that the others do not wait for the end of its lease. */
   Future<Void> leave() {
     return rendezvous.leave();
   }

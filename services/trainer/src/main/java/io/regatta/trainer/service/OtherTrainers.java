@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one trainer says about the others of its job: one warning for each that is lost or leaves before the end, from
- * the group's view at the rendezvous. Owned by {@link TrainerVerticle}, on its event loop.
+ * A trainer's knowledge of the others of its job, from the group's view at the rendezvous: it logs one warning for each
+ * that is lost or leaves before the end. Owned by {@link TrainerVerticle}, on its event loop.
  */
 final class OtherTrainers {
 
@@ -30,7 +30,7 @@ final class OtherTrainers {
   private final JobConfig job;
   private final IntSupplier self;
   private final LongSupplier lastStep;
-  /** By rank, the others that are not active any more. */
+  /** The others that are not active any more, by rank. */
   private final Map<Integer, Away> away = new TreeMap<>();
   private final Promise<Void> becomesLowest = Promise.promise();
   /** Read by any thread. */
@@ -43,16 +43,16 @@ final class OtherTrainers {
     LEFT_AT_THE_END,
     /** Lost, or left before the end. */
     DEPARTED,
-    /** Has not reached the end of the run, though no view has told yet that it is not active. */
+    /** Has not reached the end of the run, although no view has shown yet that it is not active. */
     MISSING
   }
 
   /**
    * A trainer that is not active any more.
    *
-   * @param told how far it was, by the view; null: missing
+   * @param progress its progress in the view; null: missing
    */
-  private record Away(State state, DepartedTrainer told) {
+  private record Away(State state, DepartedTrainer progress) {
 
     static final Away MISSING = new Away(State.MISSING, null);
 
@@ -63,6 +63,8 @@ final class OtherTrainers {
   }
 
   /**
+   * Creates the knowledge of one trainer.
+   *
    * @param self this trainer's rank
    * @param lastStep the last step that this trainer has made, -1 if none
    */
@@ -73,7 +75,7 @@ final class OtherTrainers {
   }
 
   /**
-   * Tells what a view of the group has that the ones before it had not.
+   * Logs the changes of a view of the group against the views before it.
    *
    * @param leaseMillis how long the rendezvous waits for a heartbeat before it declares a loss
    */
@@ -87,14 +89,14 @@ final class OtherTrainers {
       if (m.getState().equals(ACTIVE)) {
         active(m.getRank(), before, active);
       } else if (before == null || before.state == State.LEFT_AT_THE_END) {
-        // at the end everybody leaves, and who has come there is known from the last gather
+        // at the end all leave; the last gather shows which have reached it
         boolean atTheEnd = ending && m.getState().equals(LEFT);
         away.put(m.getRank(), new Away(atTheEnd ? State.LEFT_AT_THE_END : State.DEPARTED, departed(m)));
         if (!atTheEnd) {
-          LOG.warn("trainer {} of job {} {}; trainer {}{} goes on with {} of {} trainers", m.getRank(), job.job(),
+          LOG.warn("trainer {} of job {} {}; trainer {}{} continues with {} of {} trainers", m.getRank(), job.job(),
               what(m, leaseMillis), self.getAsInt(), at(lastStep.getAsLong()), active, job.trainers());
         }
-      } else if (before.state == State.MISSING) { // it was warned of at the end
+      } else if (before.state == State.MISSING) { // a warning was logged at the end
         away.put(m.getRank(), new Away(State.DEPARTED, departed(m)));
       }
     }
@@ -104,7 +106,7 @@ final class OtherTrainers {
     }
   }
 
-  /** Notes that a view names a trainer as active. After the end that view is older than what is known. */
+  /** Notes that a view names a trainer as active. After the end such a view is older than what is known. */
   private void active(int rank, Away before, long active) {
     if (before == null) {
       return;
@@ -115,31 +117,33 @@ final class OtherTrainers {
     }
     away.remove(rank);
     if (before.isGone()) {
-      LOG.info("trainer {} of job {} is back, as another process; there are {} of {} trainers", rank, job.job(), active, job.trainers());
+      LOG.info("trainer {} of job {} is back as another process; {} of {} trainers are active", rank, job.job(), active, job.trainers());
     }
   }
 
-  /** Returns true if all lower ranks are away, in this way. */
+  /** Returns true if all lower ranks are away and satisfy the condition. */
   private boolean lowerAre(Predicate<Away> how) {
     return IntStream.range(0, self.getAsInt()).allMatch(rank -> away.containsKey(rank) && how.test(away.get(rank)));
   }
 
-  /** Returns the trainers that were lost or have left before the end, as the last view of the group told it. */
+  /** Returns the trainers that were lost or have left before the end, as the last view of the group showed them. */
   List<DepartedTrainer> departed() {
-    return away.values().stream().filter(of -> of.state == State.DEPARTED).map(Away::told).toList();
+    return away.values().stream().filter(of -> of.state == State.DEPARTED).map(Away::progress).toList();
   }
 
-  /** Returns how far a trainer was that is no longer active. */
+  /** Returns the progress of a trainer that is no longer active. */
   static DepartedTrainer departed(Member m) {
     return new DepartedTrainer(m.getRank(), m.getState().equals(LEFT), m.getLastStep(), m.getExamples());
   }
 
-  /** Returns a future that completes once all lower ranks are known to be lost, or to have left, at the end as well. */
+  /**
+   * Returns a future that completes once all lower ranks are known to be lost, or to have left, including at the end.
+   */
   Future<Void> becomesLowest() {
     return becomesLowest.future();
   }
 
-  /** Whether, as far as it is known here, no lower rank is held, nor has left at the end. Any thread. */
+  /** Returns true if, as far as it is known here, no lower rank is active, or has left at the end. Any thread. */
   boolean isLowest() {
     return lowest;
   }
@@ -153,18 +157,21 @@ final class OtherTrainers {
     return step < 0 ? "" : " at step " + step;
   }
 
-  /** This trainer has made its last step: whoever leaves from now on may have, too. */
+  /** Notes that this trainer has made its last step: the others that leave from now on may have done so, too. */
   void ending() {
     ending = true;
   }
 
-  /** The run is over, and only these ranks have reached its end: the others are told here, and by no later view. */
+  /**
+   * Notes that the run is over, and only these ranks have reached its end. The others are logged here, and by no later
+   * view.
+   */
   void atTheEnd(Set<Integer> ranks) {
     over = true;
     for (int rank = 0; rank < job.trainers(); rank++) {
       Away before = away.get(rank);
       if (!ranks.contains(rank) && (before == null || !before.isGone())) {
-        away.put(rank, before == null ? Away.MISSING : new Away(State.DEPARTED, before.told));
+        away.put(rank, before == null ? Away.MISSING : new Away(State.DEPARTED, before.progress));
         LOG.warn("trainer {} of job {} is lost or has left before the end, which {} of {} trainers have reached", rank,
             job.job(), ranks.size(), job.trainers());
       }

@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The wait of a trainer for the end of the others' training after the rendezvous is lost: it asks the servers which
+ * The wait of a trainer for the end of the others' training after the rendezvous is lost. It asks the servers which
  * trainers of the job are active, and how far they are. It ends when all others have left, or when none of them has
  * made a step for {@link #STILL_MILLIS}. Owned by the trainer's event loop.
  */

@@ -28,9 +28,9 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * One trainer of a collective job among the others: its seat where they meet, its port, and the collectives of the
- * generation that is formed over it; a job of a fixed number of trainers has one generation. Owned by the event loop of
- * {@link TrainerVerticle}, on which it is opened and closed; asked on the model thread.
+ * One trainer of a collective job among the others: its seat at the rendezvous, its port, and the collectives of the
+ * present generation. A job with a fixed number of trainers has one generation. Opened and closed on the event loop of
+ * {@link TrainerVerticle}, which owns it; called on the model thread.
  */
 final class RankMesh extends CollectivePeers implements RankGroup {
 
@@ -45,10 +45,10 @@ final class RankMesh extends CollectivePeers implements RankGroup {
   private volatile Collectives collectives;
   private volatile Membership place;
   private volatile boolean newcomers;
-  /** This trainer has come to the end of its run; and it gives its seat up, at its end or before. */
+  /** Set when this trainer has reached the end of its run, and when it leaves its seat, at its end or before. */
   private volatile boolean ending;
   private volatile boolean closing;
-  /** The last one; on the loop. */
+  /** The last pause; used on the loop. */
   private CompletableFuture<Void> pause = CompletableFuture.completedFuture(null);
 
   private RankMesh(Context context, MeetingPlace meeting, boolean elastic, CollectivePort port, Seat seat,
@@ -63,13 +63,13 @@ final class RankMesh extends CollectivePeers implements RankGroup {
   }
 
   /**
-   * Joins the others where they meet, and forms a generation with them.
+   * Joins the others at the rendezvous, and forms a generation with them.
    *
-   * @param meeting where they meet; the mesh's from now on, which closes it
+   * @param meeting the rendezvous; the mesh owns it from now on, and closes it
    * @param wanted rank, -1 for any
-   * @param member how messages to others call this trainer
-   * @param lost notified if this trainer is given up there, of the reason; on the loop
-   * @param placed notified of each generation that this trainer has a rank in; on the loop
+   * @param member name of this trainer in messages to others
+   * @param lost notified of the reason if the others remove this trainer; on the loop
+   * @param placed notified of each generation in which this trainer has a rank; on the loop
    */
   static Future<RankMesh> open(Node node, Context context, MeetingPlace meeting, StreamOptions streams, JobConfig job,
       int wanted, String member, Consumer<Throwable> lost, Runnable placed) {
@@ -88,7 +88,7 @@ final class RankMesh extends CollectivePeers implements RankGroup {
     }).recover(e -> meeting.close().transform(closed -> Future.failedFuture(e)));
   }
 
-  /** If somebody is lost now, the ranks of an elastic job form the next generation. */
+  /** Forms the first generation. If a rank is lost meanwhile, those of an elastic job form the next one. */
   private Future<RankMesh> formFirst() {
     Future<Void> forming = form(seat.membership());
     return (elastic ? forming.<Void>otherwiseEmpty() : forming).map(this);
@@ -101,7 +101,7 @@ final class RankMesh extends CollectivePeers implements RankGroup {
     collectives = null;
     seat.newcomers().onSuccess(who -> newcomers = place == ranks);
     Promise<Void> forming = Promise.promise();
-    seat.gone().onComplete(who -> context.runOnContext(v -> { // who would wait for their streams until patience ends
+    seat.gone().onComplete(who -> context.runOnContext(v -> { // else it would wait until the start timeout
       forming.tryFail(who.failed() ? who.cause() : new PeerLost(ranks + " cannot be formed any more: " + who.result()));
       if (who.failed() && who.cause() instanceof StaleGeneration) {
         lost.accept(who.cause());
@@ -123,7 +123,7 @@ final class RankMesh extends CollectivePeers implements RankGroup {
     }
     collectives = formed;
     seat.ended().onComplete(over -> {
-      if (place == ranks && !ending && !closing) { // at the end everybody leaves
+      if (place == ranks && !ending && !closing) { // at the end all leave
         formed.close();
       }
     });
@@ -159,7 +159,7 @@ final class RankMesh extends CollectivePeers implements RankGroup {
     return newcomers;
   }
 
-  /** Memory that other processes of this machine can read, if there may be any among the ranks. */
+  /** Returns memory that other processes of this machine can read, if there may be any among the ranks. */
   @Override
   public TensorMemory memory(int bytes) {
     return elastic || place.onHost() > 1 ? port.memory(bytes) : TensorMemory.direct(bytes);
@@ -194,8 +194,8 @@ final class RankMesh extends CollectivePeers implements RankGroup {
   }
 
   /**
-   * Whatever ends a generation of an elastic job, those who are left form the next one, except a call that the others
-   * do not make.
+   * Maps the error that ends a generation of an elastic job to {@code PeerLost}, after which the remaining ranks form
+   * the next one. A call that the others do not make stays {@code InvalidInput}.
    */
   private Throwable over(Throwable e) {
     return !elastic || e instanceof InvalidInput || e instanceof PeerLost || e instanceof Error ? e
@@ -203,15 +203,16 @@ final class RankMesh extends CollectivePeers implements RankGroup {
   }
 
   /**
-   * Waits without limit: there may be too few for as long as nobody is started, and members who live may be about to write a large
-   * model; {@code /why} and the log say who is waited for, and who dies is found out by its lease.
+   * Forms the next generation. It waits without limit: there may be too few trainers until another is started, and
+   * active members may be about to write a large model. The awaited trainers are named by {@code /why} and the log, and
+   * the lease detects a dead one.
    */
   @Override
   public CompletableFuture<Void> reform(boolean inVain) {
     CompletableFuture<Void> formed = new CompletableFuture<>();
     context.runOnContext(v -> {
       if (closing || port.isClosed()) {
-        formed.completeExceptionally(new Cancelled(place + ": this trainer is giving its seat up"));
+        formed.completeExceptionally(new Cancelled(place + ": this trainer is leaving its seat"));
         return;
       }
       Collectives before = collectives;
@@ -219,7 +220,7 @@ final class RankMesh extends CollectivePeers implements RankGroup {
           .transform(closed -> port.unreachable(place))
           .compose(unreachable -> seat.reform(new Seat.Reform(Seat.Reform.UNLIMITED, ending, unreachable, inVain))
               .recover(e -> Future.failedFuture(new StaleGeneration("the next generation of the trainers of job " + place.group()
-                  + " has not formed, or without this one: " + e.getMessage()))))
+                  + " has not formed, or has formed without this one: " + e.getMessage()))))
           .compose(ranks -> form(ranks).recover(e -> Future.failedFuture(over(e))))
           .onSuccess(formed::complete).onFailure(formed::completeExceptionally);
     });
@@ -241,15 +242,15 @@ final class RankMesh extends CollectivePeers implements RankGroup {
     return over;
   }
 
-  /** From now on who leaves has come to the end of the run. */
+  /** Notes the end of the run: trainers that leave from now on have reached it. */
   void ending() {
     ending = true;
   }
 
   /**
-   * Ends calls under way, and gives the seat up behind everything that the others still wait for from here.
+   * Ends running calls, and leaves the seat after everything that the others still need from here.
    *
-   * @param succeeded whether this rank's run has ended with success
+   * @param succeeded true if this rank's run has ended with success
    */
   Future<Void> close(boolean succeeded) {
     closing = true;

@@ -12,7 +12,9 @@ import java.util.List;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 
-/** What a running rank tells of itself. Owned by {@link TrainerVerticle}, on its event loop; the figures are read by any thread. */
+/**
+ * The metrics of a running rank. Owned by {@link TrainerVerticle}, on its event loop; any thread may read the metrics.
+ */
 final class RankMeters {
 
   private final MeterRegistry registry;
@@ -25,10 +27,10 @@ final class RankMeters {
   private Tags tags;
 
   /**
-   * Registers them.
+   * Registers the metrics.
    *
-   * @param step steps that the rank has made; any thread
-   * @param badLines lines of the data that it has left out; any thread
+   * @param step returns the steps that the rank has made; any thread
+   * @param badLines returns the lines of the data that it has skipped; any thread
    */
   RankMeters(MeterRegistry registry, String job, int rank, LongSupplier step, RankSteps steps, LongSupplier badLines,
       SnapshotCounts snapshots) {
@@ -41,7 +43,7 @@ final class RankMeters {
     register(rank);
   }
 
-  /** In the next generation of an elastic job the rank may be another, under which figures are told. */
+  /** Registers the metrics under another rank, which it may have in the next generation of an elastic job. */
   void placed(int rank) {
     if (!tags.equals(tags(rank))) {
       remove();
@@ -49,13 +51,16 @@ final class RankMeters {
     }
   }
 
-  /** They are told no longer. */
+  /** Removes the metrics. */
   void remove() {
     meters.stream().filter(meter -> registered(meter.getId().getName()) == meter).forEach(registry::remove);
     meters.clear();
   }
 
-  /** Who has these tags now: trainers of one process may change ranks in any order, and the next one of a rank has its figures. */
+  /**
+   * Returns the meter with these tags. It may be another trainer's: trainers of one process may change ranks in any
+   * order, and the new holder of a rank has its metrics.
+   */
   private Meter registered(String name) {
     return registry.find(name).tags(tags).meter();
   }
@@ -75,22 +80,22 @@ final class RankMeters {
     tags = tags(rank);
     counter("regatta.trainer.steps", "steps made by this rank", step::getAsLong);
     counter("regatta.trainer.pushes", "pushes made by this rank, each to all shards", steps::made);
-    counter("regatta.trainer.skipped.pushes", "pushes left empty for NaN or infinity", steps::skippedPushes);
-    counter("regatta.trainer.bad.lines", "lines of the data left out, as data.on_bad_line says, over all passes", badLines::getAsLong);
+    counter("regatta.trainer.skipped.pushes", "pushes left empty because of NaN or infinity", steps::skippedPushes);
+    counter("regatta.trainer.bad.lines", "lines of the data skipped by data.on_bad_line, over all passes", badLines::getAsLong);
     gauge("regatta.trainer.staleness.max", "highest staleness of a push so far", steps::stalenessMax);
     gauge("regatta.trainer.clock.lead.max", "most clocks that this rank was ahead of the slowest at a pull",
         steps::clockLeadMax);
     counter("regatta.trainer.snapshots", "snapshots taken by this rank, and written", snapshots::taken);
     counter("regatta.trainer.snapshots.failed", "snapshots that this rank has begun, and that failed", snapshots::failures);
     counter("regatta.trainer.snapshots.bytes", "bytes of those taken", snapshots::bytes);
-    counter("regatta.trainer.snapshots.seconds", "time that those took, from the asking to the name", snapshots::seconds);
+    counter("regatta.trainer.snapshots.seconds", "time that those took, from the request to the final name", snapshots::seconds);
     gauge("regatta.trainer.snapshots.step", "step of the last one taken; -1: none", snapshots::step);
   }
 
   private void counter(String name, String description, DoubleSupplier value) {
     makeRoom(name);
     meters.add(FunctionCounter.builder(name, this, self -> value.getAsDouble()).tags(tags).description(description)
-        .register(registry)); // a counter holds its object weakly, and this outlives it
+        .register(registry)); // a counter holds its object weakly; this object lives longer
   }
 
   private void gauge(String name, String description, LongSupplier value) {

@@ -36,9 +36,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One rank's membership in a job on a cluster: its group, and the parameters, on servers or in collective mode in this
- * process. Its state belongs to {@link TrainerVerticle}'s event loop; model threads ask there and wait in {@link
- * #await}.
+ * One rank's session of a job on a cluster: its group, and the parameters, on servers or in collective mode in this
+ * process. {@link TrainerVerticle}'s event loop owns its state; model threads call it there and wait in {@link #await}.
  */
 final class RankSession implements TrainerSession {
 
@@ -58,14 +57,14 @@ final class RankSession implements TrainerSession {
   private final WaitPeers peers;
   private final StepTrace trace;
 
-  // Touched on the loop only, but for the volatile one.
+  // Used on the loop only, except for the volatile one.
   private JobSpec spec;
   private Future<ParameterClient> connected;
   private Future<Void> left;
-  /** From the first registration on, also if not every shard accepts it: some may hold this trainer. */
+  /** Set from the first registration on, even if not every shard accepts it: some may hold this trainer. */
   private ParameterClient registering;
   private volatile ParameterClient client;
-  /** Collective mode: this rank's copy of the parameters. */
+  /** This rank's copy of the parameters in collective mode. */
   private final OwnShards own;
 
   /** @param group that this trainer has joined */
@@ -120,7 +119,7 @@ final class RankSession implements TrainerSession {
     });
   }
 
-  /** Opens the streams to the other ranks, once; the parameters lie in this process. */
+  /** Opens the streams to the other ranks, once; the parameters are in this process. */
   private Future<ParameterClient> connectToRanks(ModelSpec model) {
     return group.meet().compose(met -> Future.fromCompletionStage(own.connect(ownSpec(model)), context))
         .onSuccess(made -> client = made);
@@ -143,7 +142,7 @@ final class RankSession implements TrainerSession {
       });
     } else if (!asked.equals(spec)) {
       return Future.failedFuture(new Conflict(name() + ": a replica's model or strategy differs from that of the "
-          + "replica that came first"));
+          + "first replica; give all replicas the same"));
     }
     return connected;
   }
@@ -242,13 +241,13 @@ final class RankSession implements TrainerSession {
     return loop.call(() -> leaveShards(succeeded));
   }
 
-  /** Takes this rank out of the shards, behind everything pushed; once. */
+  /** Leaves the shards, after everything pushed; once. */
   Future<Void> leaveShards(boolean succeeded) {
     if (left == null) {
       left = registering == null ? Future.succeededFuture()
           : Future.fromCompletionStage(registering.leave(succeeded), context)
           .onFailure(e -> {
-            if (!(e instanceof Cancelled) && !refused()) { // the first: a pull under way, given up as we have left
+            if (!(e instanceof Cancelled) && !refused()) { // the first: a pull was cancelled because this rank has left
               LOG.warn("{} could not leave every shard in order, the rendezvous will tell them: {}", name(),
                   e.getMessage());
             }
@@ -257,7 +256,7 @@ final class RankSession implements TrainerSession {
     return left;
   }
 
-  /** Whether the shards would not have this trainer, which says so itself, by its failure. On the loop. */
+  /** Returns true if the shards have refused this trainer, whose failure says so itself. On the loop. */
   private boolean refused() {
     return connected != null && connected.failed() && !(connected.cause() instanceof PeerLost);
   }
@@ -271,12 +270,12 @@ final class RankSession implements TrainerSession {
         : Future.fromCompletionStage(registering.close(), context));
   }
 
-  /** Releases the model threads, now and to come. Any thread. */
+  /** Releases the model threads from present and later waits. Any thread. */
   void end(RegattaException reason) {
     awaiting.end(reason);
   }
 
-  /** As messages name this trainer. */
+  /** Returns the name of this trainer in messages. */
   private String name() {
     return "trainer " + trainer().rank() + " of job " + job.job();
   }

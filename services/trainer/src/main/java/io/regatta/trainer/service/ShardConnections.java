@@ -30,7 +30,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens this trainer's link to every shard of its job, through its host's aggregator if the job says so. Owned by
+ * The connections of a trainer to every shard of its job, through its host's aggregator if the job uses it. Owned by
  * {@link TrainerVerticle}, on its event loop.
  */
 final class ShardConnections {
@@ -49,7 +49,9 @@ final class ShardConnections {
   private final List<RepeatedCall<?>> opening = new ArrayList<>();
 
   /**
-   * @param generation the group's, told with each request
+   * Creates connections.
+   *
+   * @param generation of the group, sent with each request
    * @param lastStep that the trainer has made, for messages; -1 if none
    */
   ShardConnections(Node node, JobConfig job, LongSupplier generation, LongSupplier lastStep, StreamOptions options) {
@@ -62,14 +64,14 @@ final class ShardConnections {
     streams = new TensorStreamClient(vertx, options);
   }
 
-  /** Of all streams of this trainer. */
+  /** Returns the options of all streams of this trainer. */
   StreamOptions options() {
     return options;
   }
 
-  /** Links in shard order. */
+  /** Opens the links, in shard order. */
   Future<List<ShardLink>> open(ShardFinder.Found found, String who) {
-    return links(found, who).onSuccess(links -> LOG.info("Communicator start")); // in the words that users look for
+    return links(found, who).onSuccess(links -> LOG.info("Communicator start")); // PaddlePaddle's words
   }
 
   private Future<List<ShardLink>> links(ShardFinder.Found found, String who) {
@@ -91,11 +93,13 @@ final class ShardConnections {
     Supplier<Future<GrpcShardLink>> open = () -> link(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD,
         shard, peer, why -> "server " + found.serverOf(shard.getIndex()) + " (" + peer + ") is lost" + atStep() + ": "
             + why + "; start the server again, then the job");
-    return patiently(who, peer, () -> ReopeningShardLink.open(VertxLoop.current(vertx), open, options.maxRequests())).map(link -> link);
+    return openWithRetries(who, peer, () -> ReopeningShardLink.open(VertxLoop.current(vertx), open, options.maxRequests())).map(link -> link);
   }
 
-  /** Opens the first stream to a peer, as often as no connection is made in time; one that refuses it is gone. */
-  private <T> Future<T> patiently(String who, String peer, Supplier<Future<T>> open) {
+  /**
+   * Opens the first stream to a peer, and retries while no connection is made in time; a peer that refuses it is gone.
+   */
+  private <T> Future<T> openWithRetries(String who, String peer, Supplier<Future<T>> open) {
     RepeatedCall<T> first = new RepeatedCall<>(VertxLoop.current(vertx), node.waits(), new RepeatedCall.Words(who, "request for a stream", peer),
         node.config().readyTimeout(), ShardConnections::isUnreached, open);
     opening.add(first);
@@ -109,7 +113,7 @@ final class ShardConnections {
   private Future<ShardLink> aggregated(Shard shard, ShardFinder.Found found, Directory.Instance aggregator, String who) {
     Future<ShardLink> direct = direct(shard, found, who);
     String peer = "gradient aggregator at " + aggregator.endpoint();
-    Future<GrpcShardLink> through = patiently(who, "the " + peer, () -> link(aggregator.host(), aggregator.controlPort(),
+    Future<GrpcShardLink> through = openWithRetries(who, "the " + peer, () -> link(aggregator.host(), aggregator.controlPort(),
         StreamPaths.GRADIENT_AGGREGATOR, shard, peer, why -> "the " + peer + " is lost" + atStep() + ": " + why
             + "; start it again, then the job"));
     return Future.all(direct, through).map(both -> new AggregatedShardLink(direct.result(), through.result()));
@@ -131,7 +135,7 @@ final class ShardConnections {
     return control.digest(name).eventually(control::close);
   }
 
-  /** The aggregator of this host; others in the directory serve other hosts. */
+  /** Returns the aggregator of this host; others in the directory serve other hosts. */
   private Future<Directory.Instance> aggregator(Deadline deadline, String who) {
     Duration left = Duration.ofNanos(Math.max(1, deadline.leftNanos()));
     return node.directory().awaitAny(Directory.GRADIENT_AGGREGATOR, left, who).compose(found -> {
@@ -142,7 +146,7 @@ final class ShardConnections {
       }
       if (deadline.isPast()) {
         return Future.failedFuture(new PeerLost(who + ": no gradient aggregator runs on this host, " + node.host()
-            + ", the directory knows " + found.stream().map(Directory.Instance::endpoint).toList()
+            + " (the directory lists " + found.stream().map(Directory.Instance::endpoint).toList() + ")"
             + "; start one here, or set aggregator: false"));
       }
       return LoopFutures.after(VertxLoop.current(vertx), RETRY_MILLIS).compose(t -> aggregator(deadline, who));

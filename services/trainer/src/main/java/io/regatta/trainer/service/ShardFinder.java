@@ -21,7 +21,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Finds a job's servers in the directory and asks each for its shards. Owned by {@link TrainerVerticle}, on its event loop. */
+/**
+ * The search for a job's servers in the directory, and for their shards. Owned by {@link TrainerVerticle}, on its event
+ * loop.
+ */
 final class ShardFinder {
 
   /**
@@ -29,12 +32,13 @@ final class ShardFinder {
    *
    * @param servers by index, from 0
    * @param shards by global index, from 0
-   * @param sharding which of them hold what
-   * @param processIds process ids of the services that the directory knows, e.g. {@code parameter-server-0}, {@code rendezvous}
+   * @param sharding of dense parts and rows
+   * @param processIds process ids of the services that the directory lists, e.g. {@code parameter-server-0},
+   *     {@code rendezvous}
    */
   record Found(List<Directory.Instance> servers, List<Shard> shards, Sharding sharding, Map<String, Long> processIds) {
 
-    /** Index of the server that has this shard. */
+    /** Returns the index of the server that has this shard. */
     int serverOf(int shard) {
       return shard / Math.max(1, shards.size() / servers.size());
     }
@@ -44,7 +48,7 @@ final class ShardFinder {
   private final Directory directory;
   private final JobConfig job;
   private final Duration timeout;
-  /** Questions to the servers, answered or not. */
+  /** Requests to the servers, answered or not. */
   private final List<RepeatedCall<?>> asked = new ArrayList<>();
 
   ShardFinder(Node node, JobConfig job, Duration timeout) {
@@ -92,8 +96,8 @@ final class ShardFinder {
   }
 
   /**
-   * Also tells the server which of them it is: one that was started without knowing takes that place. The question is repeated as long as
-   * no connection to the server is made.
+   * Requests the shard map, and tells the server its index: a server that was started without one takes it. The request
+   * is repeated while no connection to the server is made.
    */
   private Future<ShardMapReply> shardMap(Directory.Instance server, List<Directory.Instance> servers, String who) {
     ParameterServerControl control = new ParameterServerControl(node.network(), server.host(), server.controlPort());
@@ -106,7 +110,7 @@ final class ShardFinder {
     return call.start().eventually(control::close);
   }
 
-  /** Asks no server again: the trainer is being stopped. */
+  /** Cancels the requests: the trainer is being stopped. */
   void giveUp(RegattaException why) {
     asked.forEach(call -> call.giveUp(why));
   }
@@ -128,8 +132,8 @@ final class ShardFinder {
   }
 
   /**
-   * What the servers keep apart: all the same, or the job's tables would be cut otherwise than they hold them. A job
-   * that says how many of their shards are for sparse tables must find that.
+   * Returns the sharding of the servers, which must all have the same, or the job's tables would be placed differently
+   * from theirs. If the job gives a number of shards for sparse tables, the servers must have it.
    */
   private Sharding sharding(List<Directory.Instance> servers, List<ShardMapReply> maps, String who) {
     ShardMapReply first = maps.get(0);
@@ -143,7 +147,7 @@ final class ShardFinder {
       int sparse = job.sparseShards();
       if (sparse >= 0 && (map.getShardsCount() != job.shards() || map.getSparseShards() != sparse)) {
         throw new Conflict(who + ": the server " + servers.get(i).endpoint() + " has " + numbers(map)
-            + ", but this trainer's job says " + numbers(job.shards(), sparse) + ": say the same numbers on both sides");
+            + ", but this trainer's job has " + numbers(job.shards(), sparse) + ": give the same numbers on both sides");
       }
     }
     int shards = maps.stream().mapToInt(ShardMapReply::getShardsCount).sum();
@@ -154,7 +158,7 @@ final class ShardFinder {
     return numbers(map.getShardsCount(), map.getSparseShards());
   }
 
-  /** By our keys, with v2's words for those who said it in them. */
+  /** Returns the numbers by our keys, and by those of PaddlePaddle v2 for users of these. */
   private static String numbers(int shards, int sparse) {
     return "shards: " + shards + ", sparse_shards: " + sparse + " (v2's ports_num " + (shards - sparse) + ", ports_num_for_sparse " + sparse
         + ")";

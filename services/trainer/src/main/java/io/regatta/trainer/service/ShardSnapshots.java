@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks all shards of a job for a snapshot, or to read one, each over a control connection of its own for the time of a call.
- * Owned by {@link RankSession}, on its event loop.
+ * The requests to all shards of a job to take a snapshot, or to read one, each over a control connection that is opened
+ * for one call. Owned by {@link RankSession}, on its event loop.
  */
 final class ShardSnapshots {
 
@@ -35,7 +35,7 @@ final class ShardSnapshots {
   private final List<Shard> shards;
   private final boolean rounds;
 
-  /** @param rounds whether the job has rounds, so that the step says which pushes a snapshot contains */
+  /** @param rounds true if the job has rounds, so that the step determines which pushes a snapshot contains */
   ShardSnapshots(Node node, String job, List<Shard> shards, boolean rounds) {
     this.rounds = rounds;
     this.node = node;
@@ -43,7 +43,7 @@ final class ShardSnapshots {
     this.shards = shards;
   }
 
-  /** Completes when all have taken their moment. */
+  /** Takes a snapshot; completes when all shards have captured their state. */
   Future<Saving> save(SaveOrder order) {
     SaveRequest.Builder request = SaveRequest.newBuilder().setJob(job).setDirectory(name(order.dir()))
         .setStep(order.round()).setKind(order.kind().label());
@@ -59,10 +59,10 @@ final class ShardSnapshots {
   }
 
   /**
-   * Has new pushes wait at all shards, until these have taken their moment: the last push of each trainer that any shard has. None where
-   * a push under way cannot end; the snapshot then contains what each shard has.
+   * Holds new pushes on all shards until these have captured their state, and returns the last push of each trainer
+   * that any shard has. Returns none if a running push cannot end; the snapshot then contains what each shard has.
    *
-   * @param directory of the snapshot, which ends its own hold
+   * @param directory of the snapshot, which identifies the hold
    */
   private Future<List<PushMark>> lastPushes(String directory) {
     return all(control -> control.hold(job, directory)).map(shardsMarks -> {
@@ -70,12 +70,12 @@ final class ShardSnapshots {
       shardsMarks.forEach(marks -> marks.forEach(mark -> highest.merge(mark.getRank(), mark, ShardSnapshots::later)));
       return List.copyOf(highest.values());
     }).recover(e -> {
-      LOG.warn("pushes of job {} could not be held for a snapshot, which is taken all the same: {}", job, e.getMessage());
+      LOG.warn("pushes of job {} could not be held for a snapshot, which is taken without: {}", job, e.getMessage());
       return Future.succeededFuture(List.of());
     });
   }
 
-  /** Returns a directory as servers are asked for it, which compare it with their roots. */
+  /** Returns a directory in the form that servers compare with their roots. */
   private static String name(Path dir) {
     return dir.toAbsolutePath().normalize().toString();
   }
@@ -85,7 +85,7 @@ final class ShardSnapshots {
         ? a : b;
   }
 
-  /** Completes when all have read what is theirs: whether the dense vector was in it. */
+  /** Reads a snapshot; completes when all shards have read their parts, with true if the dense vector was in it. */
   Future<Boolean> restore(RestoreOrder order) {
     RestoreRequest.Builder request = RestoreRequest.newBuilder().setJob(job).setDirectory(name(order.dir()))
         .setResume(order.resume());
@@ -94,7 +94,7 @@ final class ShardSnapshots {
     return all(control -> control.restore(same)).map(dense -> !dense.contains(false));
   }
 
-  /** Their answers in the order of shards, when all have answered; or the first failure. */
+  /** Returns the answers in the order of shards, when all have answered; or the first failure. */
   private <T> Future<List<T>> all(Function<ParameterServerControl, Future<T>> call) {
     List<Future<T>> answers = new ArrayList<>();
     for (Shard shard : shards) {

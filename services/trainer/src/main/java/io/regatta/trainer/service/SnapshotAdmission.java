@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The question to a job's servers whether they take its snapshots where the job has them. It is asked before the job
- * trains, because a snapshot that fails later ends no job. Owned by the trainer's event loop.
+ * The question to a job's servers whether they accept its snapshot directories. It is asked before the job trains,
+ * because a snapshot that fails later ends no job. Owned by the trainer's event loop.
  */
 final class SnapshotAdmission {
 
@@ -24,7 +24,9 @@ final class SnapshotAdmission {
     this.job = job;
   }
 
-  /** Completes if all servers write, or read, below these directories; fails with the refusal of one that does not. */
+  /**
+   * Completes if all servers may write, or read, below these directories; fails with the refusal of one that may not.
+   */
   Future<Void> of(List<Path> directories, boolean write) {
     return Future.join(directories.stream().flatMap(directory -> found.servers().stream()
         .map(server -> of(server, directory, write))).toList()).mapEmpty();
@@ -39,7 +41,7 @@ final class SnapshotAdmission {
 
   private InvalidInput refused(Directory.Instance server, boolean write, Throwable why) {
     return new InvalidInput("job " + job + ": parameter server " + server.index() + " at " + server.endpoint()
-        + " does not " + (write ? "write its snapshots: " : "read the snapshot to begin with: ") + why.getMessage(),
+        + " does not " + (write ? "write its snapshots: " : "read the snapshot to start from: ") + why.getMessage(),
         why);
   }
 }

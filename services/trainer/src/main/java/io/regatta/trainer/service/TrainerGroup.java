@@ -16,18 +16,18 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * A {@link JobGroup} on a cluster, as the trainer has it that joins it and leaves it: {@link FixedGroup}, whose ranks
- * stay, or {@link ElasticGroup}, whose ranks come and go. This choice is made here alone. Owned by {@link
- * TrainerVerticle}, on its event loop; what it inherits may be asked on any thread once it {@link #begins}.
+ * A {@link JobGroup} on a cluster, with the operations of the trainer that joins and leaves it: {@link FixedGroup},
+ * whose ranks stay, or {@link ElasticGroup}, whose ranks join and leave. Only {@link #of} makes this choice. Owned by
+ * {@link TrainerVerticle}, on its event loop; the inherited methods may be called on any thread after {@link #begins}.
  */
 interface TrainerGroup extends JobGroup {
 
   /**
-   * Returns the group that a job asks for.
+   * Returns the group for a job.
    *
-   * @param progress of the trainer, told with its heartbeats
-   * @param givenUp notified of the reason if this trainer is given up by the others
-   * @param placed notified of each generation of an elastic job that this trainer has a rank in
+   * @param progress of the trainer, sent with its heartbeats
+   * @param givenUp notified of the reason if the others remove this trainer
+   * @param placed notified of each generation of an elastic job in which this trainer has a rank
    */
   static TrainerGroup of(Node node, Context context, TrainerConfig config, RankProgress progress,
       Consumer<Throwable> givenUp, Runnable placed) {
@@ -38,50 +38,53 @@ interface TrainerGroup extends JobGroup {
   /**
    * Takes a rank, and waits for the others.
    *
-   * @param rendezvous as the directory has it; null where the job meets over a store
-   * @param who wants it, for messages
-   * @param member what messages to others call this trainer
+   * @param rendezvous from the directory; null if the job uses a store
+   * @param who name of this trainer, for messages
+   * @param member name of this trainer in messages to others
    */
   Future<Void> join(Directory.Instance rendezvous, String who, String member);
 
-  /** Whether {@link #rank} can be asked: from {@link #join} on, or in an elastic job from its end. */
+  /**
+   * Returns true if {@link #rank} may be called: after {@link #join} was called, or in an elastic job after it has
+   * completed.
+   */
   boolean hasRank();
 
   int rank();
 
   long generation();
 
-  /** Host of each trainer, by rank. */
+  /** Returns the host of each trainer, by rank. */
   List<String> hosts();
 
-  /** How many trainers there are, for users, e.g. {@code 2 trainers}. */
+  /** Returns the number of trainers, for users, e.g. {@code 2 trainers}. */
   String size();
 
   /**
-   * This trainer has joined, and its model threads begin.
+   * Notes that this trainer has joined, and its model threads begin.
    *
    * @param waiting how these wait
-   * @param peers finds out for whom
+   * @param peers finds the processes for which they wait
    */
   void begins(RankOperations.Waiting waiting, WaitPeers peers);
 
   /** Opens the streams to the other trainers for collective mode, once. */
   Future<RankOperations> meet();
 
-  /** Asks for the members for whom the gather of this key still waits. */
+  /** Returns the members for which the gather of this key still waits. */
   default Future<List<Peer>> missing(String key) {
     return Future.succeededFuture(List.of());
   }
 
-  /** Exchanges examples: {@link io.regatta.trainer.session.TrainerSession#exchange}. Any thread. */
+  /** Exchanges examples; see {@link io.regatta.trainer.session.TrainerSession#exchange}. Any thread. */
   default CompletableFuture<List<List<Parcel>>> exchange(String key, Layout layout, List<List<Parcel>> outgoing) {
-    return CompletableFuture.failedFuture(new InvalidInput("trainers that come and go do not exchange examples"));
+    return CompletableFuture.failedFuture(new InvalidInput("trainers of an elastic job do not exchange examples"));
   }
 
   /**
-   * Gives the rank up. Never fails.
+   * Leaves the group. Never fails.
    *
-   * @param succeeded whether this rank's run has ended with success
+   * @param succeeded true if this rank's run has ended with success
    */
   Future<Void> leave(boolean succeeded);
 

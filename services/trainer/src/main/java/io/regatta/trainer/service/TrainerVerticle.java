@@ -35,10 +35,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Owner of one rank: its {@link RankSeat}, with links to the shards or to the other ranks, and the exchange in flight, on its event loop. The
- * program runs on model threads of its own. Started when the rank has joined and the program runs; {@link #result} is
- * the end of the run. Stopping it releases the model threads, leaves the shards and the group in order, and does not
- * wait for a native call in flight.
+ * The verticle of one rank: it owns the {@link RankSeat}, with links to the shards or to the other ranks, and the
+ * exchange in progress, on its event loop. The program runs on model threads of its own.
+ *
+ * <p>It has started when the rank has joined and the program runs; {@link #result} is the end of the run. Stopping it
+ * releases the model threads, leaves the shards and the group in order, and does not wait for a running native call.
  */
 public final class TrainerVerticle extends VerticleBase implements CancellableStart, FiniteService {
 
@@ -59,20 +60,20 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
   private RankMeters meters;
   private ResultFile resultFile;
   private Future<Void> over;
-  /** Why the rendezvous has given this trainer up, if it has. */
+  /** Why the rendezvous has removed this trainer, if it has. */
   private RegattaException lost;
 
-  /** Runs the job's program, loaded by class name. */
+  /** Creates a trainer that runs the job's program, loaded by class name. */
   public TrainerVerticle(Node node, TrainerConfig config) {
     this(node, config, null);
   }
 
-  /** Runs a program given in code, the same object on all replicas; null: the job's. */
+  /** Creates a trainer that runs a program given in code, the same object on all replicas; null: the job's. */
   public TrainerVerticle(Node node, TrainerConfig config, TrainingProgram program) {
     this(node, config, program, null);
   }
 
-  /** As above, reporting to {@code progress}; null: on the console. */
+  /** Creates a trainer that reports to {@code progress}; null: on the console. */
   public TrainerVerticle(Node node, TrainerConfig config, TrainingProgram program, Progress progress) {
     this.node = node;
     this.config = config;
@@ -81,12 +82,18 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     this.progress = progress;
   }
 
-  /** Completes when the program has ended on this rank and the rank has left; fails with what ended it. */
+  /**
+   * Returns a future that completes when the program has ended on this rank and the rank has left; it fails with the
+   * error that ended it.
+   */
   public Future<RunResult> result() {
     return result.future();
   }
 
-  /** As {@link #result}, but fails also if the run has ended without a part of its data and the job does not accept that. */
+  /**
+   * Returns {@link #result}, which here also fails if the run has ended without some of its data and the job does not
+   * accept that.
+   */
   @Override
   public Future<?> finished() {
     return result.future().map(end -> {
@@ -110,12 +117,12 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
         .compose(v -> job.isOverStore() ? Future.<Directory.Instance>succeededFuture()
             : node.directory().awaitAny(Directory.RENDEZVOUS, timeout, wanted()).map(found -> found.get(0)))
         .compose(this::join)
-        .compose(v -> tellReplaced())
+        .compose(v -> logReplaced())
         .compose(v -> servers(timeout))
         .compose(this::admitted)
         .map(this::begin)
         .recover(e -> {
-          if (run != null) { // a replica's thread could not be started: the others shall not wait for it
+          if (run != null) { // a replica's thread could not be started: the others must not wait for it
             session.end(new Cancelled(name() + " could not start: " + e.getMessage()));
             run.interrupt();
           }
@@ -125,21 +132,21 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
         });
   }
 
-  /** The job's servers; a trainer that is given up meanwhile waits for them no longer. */
+  /** Returns the job's servers; a trainer that is removed meanwhile no longer waits for them. */
   private Future<ShardFinder.Found> servers(Duration timeout) {
     finder = new ShardFinder(node, job, timeout);
     finder.find(name()).onSuccess(servers::tryComplete).onFailure(servers::tryFail);
     return servers.future();
   }
 
-  /** A server that would refuse the job's snapshots refuses the job. */
+  /** Checks that the servers accept the job's snapshots; one that would refuse them refuses the job. */
   private Future<ShardFinder.Found> admitted(ShardFinder.Found found) {
     SnapshotAdmission admission = new SnapshotAdmission(node, found, job.job());
     return admission.of(StartingPoint.written(job), true)
         .compose(v -> admission.of(StartingPoint.read(job), false)).map(found);
   }
 
-  /** @param rendezvous null where the job meets over a store */
+  /** @param rendezvous null if the job uses a store */
   private Future<Void> join(Directory.Instance rendezvous) {
     if (over != null) {
       return Future.failedFuture(RankSeat.stopped(wanted()));
@@ -152,14 +159,17 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     return Future.failedFuture(e instanceof Conflict ? refused(e) : e);
   }
 
-  /** The rendezvous speaks of groups and members; what a user can change is this trainer's configuration. */
+  /**
+   * Returns the refusal of a trainer. The rendezvous names groups and members; the user can change this trainer's
+   * configuration.
+   */
   private Conflict refused(Throwable why) {
     return new Conflict(wanted() + " cannot join: " + why.getMessage() + ". This trainer has job: " + job.job()
         + ", trainers: " + job.trainers() + (config.rank() < 0 ? "" : ", rank (--id) " + config.rank()));
   }
 
   private void givenUp(Throwable why) {
-    StaleGeneration reason = new StaleGeneration(name() + " has been given up by the rendezvous, the others go on without "
+    StaleGeneration reason = new StaleGeneration(name() + " has been removed by the rendezvous, and the others continue without "
         + "it: " + why.getMessage());
     LOG.error(reason.getMessage());
     lost = reason;
@@ -195,12 +205,15 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     return null;
   }
 
-  /** A run that has not trained all of its data, and does not accept that, may be made up for by another start of it. */
+  /**
+   * Returns true if the run has ended with success. A run that has not trained all of its data, and does not accept
+   * that, may be completed by another start.
+   */
   private static boolean hasSucceeded(AsyncResult<RunResult> end) {
     return end.succeeded() && end.result().isSuccess();
   }
 
-  /** Says beside the model whose it is, once the run has ended with success: by the lowest rank. */
+  /** Records beside the model the run that has written it, once the run has ended with success; on the lowest rank. */
   private Future<Void> recorded(AsyncResult<RunResult> end) {
     if (!hasSucceeded(end) || job.output().isBlank() || !session.group().isLowest()) {
       return Future.succeededFuture();
@@ -211,8 +224,11 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     });
   }
 
-  /** Says that an earlier run's model is there, unless this run resumes. Before the program runs, for it may write at any time. */
-  private Future<Void> tellReplaced() {
+  /**
+   * Logs that an earlier run's model will be replaced, unless this run resumes; before the program runs, because it may
+   * write at any time.
+   */
+  private Future<Void> logReplaced() {
     if (job.output().isBlank() || !job.resume().isEmpty() || seat.rank() != 0) {
       return Future.succeededFuture();
     }
@@ -229,7 +245,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     }
   }
 
-  /** Once. */
+  /** Leaves; only the first call has an effect. */
   private Future<Void> finish(boolean succeeded) {
     if (over == null) {
       if (meters != null) {
@@ -243,7 +259,10 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     return over;
   }
 
-  /** Sees, before anything runs for hours, that the result can be written here: every rank may be the lowest at the end. */
+  /**
+   * Checks, before anything runs for hours, that the result can be written here: every rank may be the lowest at the
+   * end.
+   */
   private Future<Void> resultFile() {
     if (config.result().isBlank()) {
       return Future.succeededFuture();
@@ -252,7 +271,10 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
         .onSuccess(file -> resultFile = file).mapEmpty();
   }
 
-  /** Nobody shall wait for a trainer until its lease ends that was stopped while it waited for them. */
+  /**
+   * Cancels a start: the others must not wait until the lease of a trainer ends that was stopped while it waited for
+   * them.
+   */
   @Override
   public Future<?> cancelStart() {
     return stop();
@@ -270,8 +292,8 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
   }
 
   /**
-   * Lets a model that is being saved, or is trained and still to be saved, become whole first, for {@code stop_grace_seconds} at most.
-   * The ranks that are still training do not take part, and leave at once.
+   * Waits, for {@code stop_grace_seconds} at most, until a model that is being saved, or is trained and still to be
+   * saved, is complete. Ranks that are still training do not wait, and leave at once.
    */
   private Future<Void> finishedSave() {
     if (run.modelSaved().isDone() || lost != null || job.stopGraceSeconds() == 0) {
@@ -285,7 +307,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     return saved;
   }
 
-  /** Returns what the last line of a stopped process says of the model; empty if there is none to be saved. */
+  /** Returns the last line of a stopped process on the model; empty if there is none to be saved. */
   private String modelAtStop() {
     String model = run.model();
     if (run.modelSaved().isDone()) {
@@ -306,12 +328,12 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
         .onComplete(v -> result.tryFail(reason));
   }
 
-  /** As messages name this trainer; its first generation may end before it has a rank. */
+  /** Returns the name of this trainer in messages; its first generation may end before it has a rank. */
   private String name() {
     return seat.hasRank() ? "trainer " + seat.rank() + " of job " + job.job() : wanted();
   }
 
-  /** As messages name it before it has joined. */
+  /** Returns its name in messages before it has joined. */
   private String wanted() {
     return "trainer " + (config.rank() < 0 ? "(any rank)" : config.rank()) + " of job " + job.job();
   }

@@ -1,5 +1,5 @@
 /**
  * The trainer as a service, one rank on a cluster: its verticle and main program, its seat in the group, its links to
- * the shards. {@code launch} and the commands start it.
+ * the shards. It is started by {@code launch} and the commands.
  */
 package io.regatta.trainer.service;

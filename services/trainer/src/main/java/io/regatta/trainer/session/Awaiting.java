@@ -10,15 +10,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Blocks model threads until a future completes, and releases them all when the session closes. Any thread: model
- * threads wait, the session's owner ends the waits.
+ * A waiter that blocks model threads until a future completes, and releases them all when the session closes. Any
+ * thread may use it: model threads wait, the session's owner ends the waits.
  */
 public final class Awaiting {
 
   private final Set<CompletableFuture<?>> waiting = ConcurrentHashMap.newKeySet();
   private volatile RegattaException reason;
 
-  /** Ends all waits, now and to come, with this reason. The first reason counts. */
+  /** Ends all present and later waits with this reason. The first reason counts. */
   public void end(RegattaException why) {
     if (reason == null) {
       reason = why;
@@ -26,7 +26,7 @@ public final class Awaiting {
     waiting.forEach(w -> w.completeExceptionally(reason));
   }
 
-  /** Waits on the calling thread. {@code what} is used in the message if the thread is interrupted. */
+  /** Waits on the calling thread. {@code what} names the wait in the message of an interrupted thread. */
   public <T> T await(String what, CompletionStage<T> stage) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     stage.whenComplete((value, error) -> {
@@ -52,7 +52,10 @@ public final class Awaiting {
     }
   }
 
-  /** A failure as the model thread sees it: ours stay what they are, with a stack that says who waited. */
+  /**
+   * Returns a failure as the model thread throws it: Regatta's own errors are unchanged, with the stack of the waiting
+   * thread.
+   */
   public static RuntimeException rethrown(Throwable failure) {
     Throwable cause = failure;
     while (cause instanceof CompletionException && cause.getCause() != null) {
@@ -65,7 +68,7 @@ public final class Awaiting {
     return new IllegalStateException(cause);
   }
 
-  /** Where a model thread waited for what failed elsewhere. */
+  /** The place where a model thread waited for an operation that failed elsewhere. */
   private static final class WaitedHere extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -1,9 +1,9 @@
 package io.regatta.trainer.session;
 
 /**
- * A trainer that is no longer in its job: how it went, and how far it was by its last heartbeat. Immutable.
+ * A trainer that is no longer in its job: how it departed, and its progress by its last heartbeat. Immutable.
  *
- * @param left true: it failed or was stopped, and said so; false: it was lost
+ * @param left true: it failed or was stopped, and reported it; false: it was lost
  * @param lastStep -1: none
  * @param examples that it had trained
  */

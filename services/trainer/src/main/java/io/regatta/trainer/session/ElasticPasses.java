@@ -13,10 +13,13 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Where the programs of an elastic job are: which pass, which call since it began, and who trains which examples of it. The ledger is
- * the same at all ranks that have completed the same operations; passes and calls are this rank's own. Of a newcomer they lie
- * behind the others' at first: what it comes to then has been done without it, and calls since the pass under way began are answered with
- * what they came to, so that its program goes the same way. Belongs to the rank's model thread.
+ * The position of the programs of an elastic job: the pass, the calls since it began, and the ledger of who trains
+ * which examples. The ledger is the same on all ranks that have completed the same operations; passes and calls are
+ * this rank's own. Belongs to the rank's model thread.
+ *
+ * <p>A newcomer's passes and calls are behind the others' at first: what its program reaches then has been done without
+ * it. Calls since the present pass began are answered with their recorded results, so that its program takes the same
+ * path.
  */
 public final class ElasticPasses {
 
@@ -29,35 +32,35 @@ public final class ElasticPasses {
   private static final int CALLS_RECORDED = 256;
 
   private final RankGroup peers;
-  /** Of the pass with this number, from 1; null before the first. */
+  /** Ledger of the pass with number {@code ledgerPass}, from 1; null before the first. */
   private Ledger ledger;
   private long ledgerPass;
   private boolean over;
   /** Examples of batches that lost ranks held and others train, in all passes. */
   private long repeated;
-  /** Of the pass in whose middle the run goes on from a snapshot, until that begins: what had not been trained; else null. */
+  /** Rest of a pass in whose middle the run resumes from a snapshot, until that pass begins; else null. */
   private Ledger resumed;
-  /** Of the ranks, by rank, as the ledger was dealt. */
+  /** Incarnations of the ranks, by rank, when the ledger was assigned. */
   private long[] lives = {};
   private long dealings;
-  /** Begun by this rank's program, and its calls since. */
+  /** Passes that this rank's program has begun, and its calls since. */
   private long passes;
   private long calls;
-  /** The same of the others when this rank came. */
+  /** The others' passes and calls when this rank joined. */
   private long passesBefore;
   private long callsBefore;
-  /** Of the last calls since the pass began; of a newcomer at first the others'. */
+  /** Results of the last calls since the pass began; of a newcomer at first the others'. */
   private final List<RankOperation.Result> results = new ArrayList<>();
 
   ElasticPasses(RankGroup peers) {
     this.peers = peers;
   }
 
-  /** What a call of this rank's program is to the others. */
+  /** A call of this rank's program in relation to the others. */
   enum Place {
-    /** They make it, too. */
+    /** They make it too. */
     NOW,
-    /** They have made it since the pass began that is under way, and its result is known. */
+    /** They have made it in the present pass, and its result is known. */
     RECORDED,
     /** They have made it in an earlier pass. */
     BEHIND
@@ -72,12 +75,12 @@ public final class ElasticPasses {
     return passes == passesBefore && calls <= callsBefore ? Place.RECORDED : Place.NOW;
   }
 
-  /** The result of the call that has begun, where it is recorded. */
+  /** Returns the recorded result of the call that has begun. */
   RankOperation.Result recorded() {
     return results.get((int) (calls - 1 - (callsBefore - results.size())));
   }
 
-  /** The call has been made. */
+  /** Ends a call and records its result. */
   void endCall(RankOperation.Result result) {
     if (results.size() == CALLS_RECORDED) {
       results.remove(0);
@@ -86,11 +89,11 @@ public final class ElasticPasses {
   }
 
   /**
-   * A pass over training data begins.
+   * Begins a pass over training data.
    *
-   * @param examples the same at all ranks
+   * @param examples the same on all ranks
    * @param dropLast see {@link Ledger}
-   * @return false if it is behind the others as a whole, so that nothing of it is to be read
+   * @return false if the others have finished it, so that none of it must be read
    */
   public boolean begin(long examples, int batchSize, boolean dropLast) {
     passes++;
@@ -111,21 +114,21 @@ public final class ElasticPasses {
     }
     if (ledger.examples() != examples) {
       throw new InvalidInput("rank " + peers.rank() + " reads a training set of " + examples + " examples, the others (or the "
-          + "snapshot that the run goes on from, in the middle of a pass) one of " + ledger.examples() + "; all must read the same");
+          + "snapshot from which the run resumes, in the middle of a pass) one of " + ledger.examples() + "; all must read the same");
     }
     return true;
   }
 
-  /** The run begins with this pass, counted from 0: it goes on from a snapshot. Before the first. */
+  /** Resumes a run from a snapshot with this pass, counted from 0. Called before the first pass. */
   public void resumeAt(long pass) {
-    if (ledger == null && ledgerPass == 0) { // and this is no newcomer
+    if (ledger == null && ledgerPass == 0) { // and this is not a newcomer
       ledgerPass = pass;
       over = true;
     }
   }
 
   /**
-   * The same in the middle of that pass.
+   * Resumes a run in the middle of a pass.
    *
    * @param state of its ledger, see {@link #ledger}
    */
@@ -136,72 +139,80 @@ public final class ElasticPasses {
     }
   }
 
-  /** The pass under way, counted from 0. */
+  /** Returns the present pass, counted from 0. */
   public int pass() {
     return Math.toIntExact(ledgerPass - 1);
   }
 
-  /** Who has trained what of it: {@link Ledger#state}. */
+  /** Returns the ledger of the present pass; see {@link Ledger#state}. */
   public long[] ledger() {
     return ledger.state();
   }
 
-  /** Whether a pass is under way whose end the ranks have not seen together. */
+  /** Returns true if this rank is in a pass whose end the ranks have not reached together. */
   public boolean isUnderWay() {
     return ledger != null && ledgerPass == passes && !over;
   }
 
-  /** The batch that this rank trains next; empty if it has none left. */
+  /** Returns the next batch that this rank trains; empty if it has none left. */
   public Spans next() {
     return isUnderWay() ? ledger.next(peers.rank()) : Spans.NONE;
   }
 
-  /** This rank's batches from the next one on, as long as {@link #dealings} stays the same. */
+  /** Returns this rank's batches from the next one on, valid while {@link #dealings} stays the same. */
   public Iterator<Spans> upcoming() {
     return isUnderWay() ? ledger.upcoming(peers.rank()) : Collections.emptyIterator();
   }
 
-  /** A number that changes whenever batches are dealt anew. */
+  /** Returns a number that changes whenever batches are assigned anew. */
   public long dealings() {
     return dealings;
   }
 
-  /** Examples of the pass that have not been trained. */
+  /** Returns the examples of the pass that have not been trained. */
   public long left() {
     return isUnderWay() ? ledger.left().size() : 0;
   }
 
   /**
-   * Returns how many examples were computed by ranks that were lost in a step, and then again by others. It is an
-   * upper bound: each lost rank is taken to have computed its batch. The model contains the examples once.
+   * Returns the examples that were computed by ranks lost in a step, and then again by others. It is an upper bound:
+   * each lost rank is assumed to have computed its batch. The model contains the examples once.
    */
   public long repeated() {
     return repeated;
   }
 
-  /** At the end of an attempt: these ranks have trained their next batches. */
+  /** Notes, at the end of an attempt, that these ranks have trained their next batches. */
   public void trained(BitSet ranks) {
     ledger.trained(ranks);
   }
 
-  /** At the end of an attempt: nobody trains any more in this pass. */
+  /** Notes, at the end of an attempt, that no rank trains any more in this pass. */
   public void end() {
     over = true;
   }
 
   // ---- from generation to generation
 
-  /** @param inCall whether this rank is in its last call still */
-  long[] told(boolean inCall) {
+  /**
+   * Returns the passes for the ranks that lack them.
+   *
+   * @param inCall true if this rank is still in its last call
+   */
+  long[] packedState(boolean inCall) {
     return Recovery.packed(new long[] {ledgerPass, over ? 1 : 0, passes, calls - (inCall ? 1 : 0), repeated},
         ledger == null ? new long[0] : ledger.state(), lives,
         Recovery.packed(results.stream().map(RankOperation.Result::packed).toArray(long[][]::new)),
         resumed == null ? new long[0] : resumed.state());
   }
 
-  /** @param fresh whether this rank has just come */
-  void take(long[] told, boolean fresh) {
-    List<long[]> parts = Recovery.unpacked(told);
+  /**
+   * Takes over the passes of another rank.
+   *
+   * @param fresh true if this rank has just joined
+   */
+  void take(long[] packedState, boolean fresh) {
+    List<long[]> parts = Recovery.unpacked(packedState);
     long[] counts = parts.get(0);
     ledgerPass = counts[LEDGER_PASS];
     over = counts[OVER] == 1;
@@ -217,7 +228,10 @@ public final class ElasticPasses {
     lives = parts.get(2);
   }
 
-  /** A generation begins: who goes on keeps the batch that it holds; the others' are dealt anew. */
+  /**
+   * Assigns batches at the beginning of a generation. A rank that continues keeps the batch that it holds; the others'
+   * are assigned anew.
+   */
   void deal(List<Recovery> rows, long operations) {
     dealings++;
     int[] before = new int[rows.size()];
@@ -227,7 +241,7 @@ public final class ElasticPasses {
       before[rank] = rankOf(row.life());
       holding.set(rank, row.holds() && row.operations() == operations);
       if (ledger != null && holding.get(rank) && before[rank] < 0) {
-        throw new IllegalStateException("rank " + rank + " holds a batch that nobody has dealt to it");
+        throw new IllegalStateException("rank " + rank + " holds a batch that was not assigned to it");
       }
     }
     if (ledger != null) {
@@ -237,7 +251,7 @@ public final class ElasticPasses {
     lives = rows.stream().mapToLong(Recovery::life).toArray();
   }
 
-  /** Returns the number of examples in the batches of lost ranks; how many of them they have computed is not known. */
+  /** Returns the examples in the batches of lost ranks; how many of them they have computed is not known. */
   private long heldByTheLost(List<Recovery> rows) {
     Set<Long> alive = rows.stream().map(Recovery::life).collect(Collectors.toSet());
     return IntStream.range(0, lives.length).filter(rank -> !alive.contains(lives[rank]))

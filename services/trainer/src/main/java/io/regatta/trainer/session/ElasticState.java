@@ -3,24 +3,24 @@ package io.regatta.trainer.session;
 import java.nio.FloatBuffer;
 
 /**
- * What a rank trains, to be copied to another one: parameters, the optimizer's state, and running means. Owned by the rank's
- * model thread, which calls all of it.
+ * The state that a rank trains, to be copied to another one: parameters, the optimizer's state, and running means.
+ * Owned by the rank's model thread, which makes all calls.
  */
 public interface ElasticState {
 
-  /** Number of floats of all of it; at most {@code Integer.MAX_VALUE} where there are more. */
+  /** Returns the number of floats; at most {@code Integer.MAX_VALUE} if there are more. */
   int floats();
 
-  /** How far it is: counters, the first of them the number of steps that are inside. */
+  /** Returns the progress as counters; the first is the number of steps that the state contains. */
   long[] progress();
 
-  /** Writes all of it at the buffer's position. */
+  /** Writes the state at the buffer's position. */
   void write(FloatBuffer to);
 
   /**
-   * Takes over what another rank's {@link #write} has written.
+   * Takes over the state of another rank's {@link #write}.
    *
-   * @param own whether this rank has been a rank before, so that what is each rank's own (running means) stays
+   * @param own true if this rank was a rank before, so that its own values (running means) stay
    */
   void take(FloatBuffer from, long[] progress, boolean own);
 }

@@ -8,14 +8,14 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * The election of the rank that does something for all: {@link RankCalls#byTheLowest}. Stateless; in the caller's
- * thread.
+ * The election of the rank that runs an operation for all: {@link RankCalls#byTheLowest}. Stateless; runs on the
+ * caller's thread.
  */
 final class Election {
 
   private Election() {}
 
-  /** One exchange of ballots; ranks that are lost meanwhile give none. */
+  /** One exchange of the ranks' ballots; ranks that are lost meanwhile give none. */
   interface Round {
 
     /**
@@ -28,10 +28,10 @@ final class Election {
   }
 
   /**
-   * Holds it.
+   * Runs the election and the operation.
    *
-   * @param self number that this rank alone has
-   * @param first whether it is the lowest of all ranks, which begins without being asked
+   * @param self number that only this rank has
+   * @param first true if it is the lowest of all ranks, which begins at once
    */
   static Optional<ElectionResult> byTheLowest(long self, boolean first, boolean able, Supplier<ElectionResult> deed, Round round) {
     boolean chosen = able && first;

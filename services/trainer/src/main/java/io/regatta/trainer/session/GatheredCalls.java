@@ -10,33 +10,33 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * Calls of the ranks of a fixed group, matched by their keys where the group meets. Ranks that are lost are not waited
- * for.
+ * The calls of the ranks of a fixed group, matched by their keys at the group's rendezvous. Lost ranks are not awaited.
+ * Called on the thread of the leader of a rank's replicas.
  */
 public final class GatheredCalls implements RankCalls {
 
   /**
-   * The place where the ranks of a group meet. Any thread; futures fail with a {@link
-   * io.regatta.core.error.RegattaException}.
+   * The meeting point of the ranks of a group. Any thread may use it; futures fail with a
+   * {@link io.regatta.core.error.RegattaException}.
    */
   public interface Meeting {
 
     /**
-     * Completes when every active rank has called it with the same key, with all their messages in rank order. A key is
-     * used once.
+     * Gathers messages: completes when every active rank has called it with the same key, with all their messages in
+     * rank order. A key is used once.
      */
     <M extends Message> CompletableFuture<List<M>> gather(String key, M mine);
 
     /**
-     * Completes when every active rank has called it with the same key, with all their slices reduced to one in rank
-     * order. A key is used once.
+     * Reduces slices: completes when every active rank has called it with the same key, with all their slices reduced
+     * to one in rank order. A key is used once.
      *
      * @param ofValues length of the whole array, the same on every rank
      */
     CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues);
   }
 
-  /** A reduced slice and the ranks whose slices it is made of. */
+  /** A reduced slice and the ranks whose slices it contains. */
   public record Reduced(double[] values, List<Integer> ranks) {}
 
   private final int rank;

@@ -10,13 +10,13 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The group of a job's trainers, as one of them belongs to it: who this one is, who the others are, and what the ranks
- * do together. In an elastic job all of it is that of the current generation. Any thread; the defaults are those of a
- * trainer without others.
+ * The group of a job's trainers from the point of view of one member: which rank it is, which the others are, and the
+ * operations of all ranks. In an elastic job it describes the current generation. Any thread may use it; the defaults
+ * are those of a single trainer.
  */
 public interface JobGroup {
 
-  /** This rank, and its life. */
+  /** Returns this rank and its incarnation. */
   TrainerId trainer();
 
   int worldSize();
@@ -28,59 +28,62 @@ public interface JobGroup {
   }
 
   /**
-   * How many trainers of lower ranks are on this one's host; if hosts are not known, all trainers are taken to be on
-   * one.
+   * Returns the number of trainers with lower ranks on this one's host; if hosts are not known, all trainers count as
+   * on one host.
    */
   default int localRank() {
     return trainer().rank();
   }
 
-  /** What the trainers announced, by rank. */
+  /** Returns the endpoints that the trainers announced, by rank. */
   List<String> endpoints();
 
   /** Returns the calls by which the ranks agree outside of steps. */
   RankCalls calls();
 
   /**
-   * Returns what this rank makes together with the others in collective mode: once {@link TrainerSession#connect} has
-   * been called, in an elastic job from the beginning; empty in modes with servers.
+   * Returns the operations of this rank with the others in collective mode. They exist once
+   * {@link TrainerSession#connect} has been called, in an elastic job from the beginning; empty in modes with servers.
    */
   default Optional<RankOperations> ranks() {
     return Optional.empty();
   }
 
   /**
-   * Whether this rank is to do what one rank does for all without asking the others: it is the lowest, or those below
-   * are lost.
+   * Returns true if this rank must do what one rank does for all without asking the others: it is the lowest, or those
+   * below are lost.
    */
   default boolean isLowest() {
     return trainer().rank() == 0;
   }
 
   /**
-   * Completes with whether {@link #isLowest}, waiting for news: a lower rank that has died is declared lost when its
-   * lease has ended. False if one still lives then.
+   * Returns the result of {@link #isLowest} once it is certain: a lower rank that has died is declared lost when its
+   * lease ends. False if a lower rank is still active then.
    */
   default CompletableFuture<Boolean> lowest() {
     return CompletableFuture.completedFuture(isLowest());
   }
 
-  /** Asks for the trainers that have left this job, or were lost; nobody where no rendezvous counts them. */
+  /** Returns the trainers that have left this job, or were lost; empty if no rendezvous counts them. */
   default CompletableFuture<List<DepartedTrainer>> departed() {
     return CompletableFuture.completedFuture(List.of());
   }
 
   /**
-   * Returns true once a call that needs the other trainers has failed because the rendezvous is gone or knows them no
-   * longer.
+   * Returns true once a call that needs the other trainers has failed because the rendezvous is lost or no longer knows
+   * them.
    */
   default boolean isWithoutRendezvous() {
     return false;
   }
 
-  /** This rank has made its last step and only tells the others of its run: who leaves from now on is not missed. */
+  /**
+   * Notes that this rank has made its last step and only exchanges its summary: trainers that leave from now on are not
+   * missing.
+   */
   default void ending() {}
 
-  /** The ranks that have reached the end of the run; the others were lost or have left, and that is logged. */
+  /** Notes the ranks that have reached the end of the run; the others were lost or have left, and that is logged. */
   default void reachedTheEnd(Set<Integer> ranks) {}
 }

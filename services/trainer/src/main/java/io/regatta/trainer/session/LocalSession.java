@@ -12,9 +12,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A job of one rank whose shards live in this process: what {@code --local} trains on, the reference that the
- * distributed modes are compared with. Whatever the mode asked for, it runs as sync: with one rank there is nobody to
- * be out of step with. Any thread.
+ * A job of one rank with its shards in this process, on which {@code --local} trains; it is the reference for the
+ * distributed modes. It runs as sync, whatever the mode, because a single rank cannot be out of step. Any thread may
+ * use it.
  */
 public final class LocalSession extends OwnShardsSession implements AutoCloseable {
 
@@ -22,7 +22,7 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
   private final Awaiting awaiting = new Awaiting();
   private final JobGroup group = new LoneTrainer(this::await);
 
-  /** One shard: the number does not change a bit of the result. */
+  /** Creates a session with one shard; the number of shards does not change a bit of the result. */
   public LocalSession(JobConfig job) {
     this(job, 1);
   }
@@ -55,7 +55,7 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
   @Override
   public void stepped(long step) {}
 
-  /** Releases whoever waits. */
+  /** Releases all waiting threads. */
   @Override
   public void close() {
     awaiting.end(new Cancelled("job " + job().job() + " is being stopped"));

@@ -6,7 +6,7 @@ import io.regatta.core.reduce.Elementwise;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** The group of a job of one rank. Any thread. */
+/** The group of a job of one rank. Any thread may use it. */
 final class LoneTrainer implements JobGroup, GatheredCalls.Meeting {
 
   private final TrainerId trainer = new TrainerId(0, 1);

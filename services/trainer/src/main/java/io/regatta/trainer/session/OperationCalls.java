@@ -17,9 +17,10 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Calls of the ranks of a collective job among each other, each an {@link RankOperation}. In an elastic job all make the
- * same calls at the same places, and a newcomer makes those that are behind the others alone, with its own values, or
- * gets their recorded result ({@link ElasticPasses.Place}). Belongs to the rank's model thread.
+ * The calls of the ranks of a collective job among each other, each an {@link RankOperation}. In an elastic job all
+ * make the same calls at the same places. A newcomer makes the calls that the others made in earlier passes alone, with
+ * its own values, and gets the recorded results of later ones ({@link ElasticPasses.Place}). Belongs to the rank's
+ * model thread.
  */
 public final class OperationCalls implements RankCalls {
 
@@ -37,14 +38,14 @@ public final class OperationCalls implements RankCalls {
     RankOperation.Result make();
   }
 
-  /** What a call comes to; null if it is behind. */
+  /** Returns the result of a call; null if the others made it in an earlier pass. */
   private RankOperation.Result call(Making making) {
     return switch (passes.beginCall()) {
       case BEHIND -> null;
       case RECORDED -> passes.recorded();
       case NOW -> {
         RankOperation.Result result = making.make();
-        if (peers.isElastic()) { // others may come, whose programs come to this call later
+        if (peers.isElastic()) { // newcomers may reach this call later
           passes.endCall(result);
         }
         yield result;
@@ -52,7 +53,7 @@ public final class OperationCalls implements RankCalls {
     };
   }
 
-  /** The same; only this rank's values in a call that is behind. Calls are matched by their order. */
+  /** Gathers values; in a call of an earlier pass, only this rank's. Calls are matched by their order. */
   @Override
   public <M extends Message> List<M> gather(String operation, String key, M mine) {
     RankOperation.Result result = call(() -> gathered(operation, longs(mine)));
@@ -63,7 +64,7 @@ public final class OperationCalls implements RankCalls {
     return GatheredMessages.read(operation, mine, Recovery.unpacked(result.longs()).stream().map(OperationCalls::bytes).toList());
   }
 
-  /** The bytes of a message, eight in a number, behind how many they are. */
+  /** Returns the size of a message in bytes, then its bytes, eight in a number. */
   private static long[] longs(Message message) {
     int size = message.getSerializedSize();
     ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES * (1 + (size + Long.BYTES - 1) / Long.BYTES)).putLong(size);
@@ -88,7 +89,7 @@ public final class OperationCalls implements RankCalls {
     });
   }
 
-  /** All ranks' arrays: lengths first, for each part of a gather is as long as the others. */
+  /** Returns all ranks' arrays; lengths are gathered first, because all parts of a gather have the same length. */
   private long[][] parts(String what, long[] mine) {
     int ranks = peers.worldSize();
     long[] lengths = new long[ranks];
@@ -114,22 +115,22 @@ public final class OperationCalls implements RankCalls {
         .map(bits -> DoubleBuffer.wrap(Arrays.stream(bits).mapToDouble(Double::longBitsToDouble).toArray())).toList());
   }
 
-  /** The same; nothing, and not done, in a call that is behind. */
+  /** Runs an operation on the lowest rank; in a call of an earlier pass it is not run, and the result is empty. */
   @Override
   public Optional<ElectionResult> byTheLowest(String operation, String key, boolean able, Supplier<ElectionResult> deed) {
     RankOperation.Result result = call(() -> Election.byTheLowest(rank.life(), peers.rank() == 0, able, deed,
         (round, mine) -> messages(operation, mine, gathered(operation, longs(mine))))
-        .map(told -> new RankOperation.Result(longs(told), new float[0])).orElse(RankOperation.Result.NONE));
+        .map(elected -> new RankOperation.Result(longs(elected), new float[0])).orElse(RankOperation.Result.NONE));
     return result == null || result.longs().length == 0 ? Optional.empty()
         : Optional.of(GatheredMessages.read(operation, ElectionResult.getDefaultInstance(), List.of(bytes(result.longs()))).get(0));
   }
 
-  /** Makes values that are each rank's own (running means) their mean over all ranks, in place. */
+  /** Averages values that are each rank's own (running means) over all ranks, in place. */
   public void averageFrozen(float[] values) {
-    mean("mean of what is not trained, over the trainers", values);
+    mean("mean over the trainers of parameters that are not trained", values);
   }
 
-  /** The mean over all ranks, in place. */
+  /** Averages values over all ranks, in place. */
   public void mean(String what, float[] values) {
     RankOperation.Result result = call(() -> exchanged(what, values, memory -> {
       await(what, peers.sum(memory));
@@ -145,14 +146,14 @@ public final class OperationCalls implements RankCalls {
   }
 
   /**
-   * What the first rank has, in place. It is not recorded, for it may be as large as a model: who comes later keeps its own values, and
-   * is given what has become of the others'.
+   * Copies the values of the first rank, in place. The result is not recorded, because it may be as large as a model: a
+   * newcomer keeps its own values, and receives the others' present ones.
    */
   public void ofTheFirst(String what, float[] values) {
     call(() -> {
       take(exchanged(what, values, memory -> {
         await(what, peers.broadcast(memory, 0));
-        await(what, peers.gather(new long[peers.worldSize()])); // the first is done when its sends are; an operation needs all ranks
+        await(what, peers.gather(new long[peers.worldSize()])); // an operation needs all ranks
       }), values);
       return RankOperation.Result.NONE;
     });
@@ -162,7 +163,10 @@ public final class OperationCalls implements RankCalls {
     System.arraycopy(result.floats(), 0, values, 0, values.length);
   }
 
-  /** Of no values no operation: one that ranks complete without each other would let them differ by more than one. */
+  /**
+   * Makes an operation, but none without values: ranks would complete it alone and could differ by more than one
+   * operation.
+   */
   private RankOperation.Result exchanged(String what, float[] values, Consumer<ByteBuffer> exchange) {
     return values.length == 0 ? RankOperation.Result.NONE : rank.perform(new Part(what) {
       @Override
@@ -181,7 +185,7 @@ public final class OperationCalls implements RankCalls {
     rank.await(what, stage);
   }
 
-  /** An operation within a call; all of it is its result. */
+  /** An operation within a call; its result is complete. */
   private abstract static class Part implements RankOperation {
     private final String what;
 

@@ -35,9 +35,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Shards in this process that serve one rank alone: what {@code --local} trains on, and what holds a rank's copy of the
- * parameters and its optimizer in collective mode. To them the rank is trainer 0 of a job of one. Any thread; a lock makes the
- * calls to the shards serial.
+ * Shards in this process that serve one rank alone: {@code --local} trains on them, and in collective mode they hold a
+ * rank's copy of the parameters and its optimizer. For them the rank is trainer 0 of a job of one. Any thread may use
+ * them; a lock serializes the calls to the shards.
  */
 public final class OwnShards {
 
@@ -56,7 +56,10 @@ public final class OwnShards {
     this.trace = trace;
   }
 
-  /** The first call makes the shards; later ones get the same client, or {@code Conflict} if they ask for something else. */
+  /**
+   * Creates the shards at the first call; later calls get the same client, or {@code Conflict} if they request
+   * something else.
+   */
   public CompletableFuture<ParameterClient> connect(JobSpec asked) {
     lock.lock();
     try {
@@ -72,7 +75,7 @@ public final class OwnShards {
         connected = client.register().thenApply(v -> client);
       } else if (!asked.equals(spec)) {
         return CompletableFuture.failedFuture(new Conflict("job " + asked.job()
-            + ": this replica's model or strategy differs from that of the replica that came first"));
+            + ": this replica's model or strategy differs from that of the first replica; give all replicas the same"));
       }
       return connected;
     } finally {
@@ -89,7 +92,7 @@ public final class OwnShards {
     }
   }
 
-  /** The client, once there is one. */
+  /** Returns the client, once there is one. */
   public Optional<ParameterClient> client() {
     CompletableFuture<ParameterClient> made = asked(() -> connected);
     return made == null ? Optional.empty() : Optional.ofNullable(made.getNow(null));
@@ -101,7 +104,7 @@ public final class OwnShards {
     serially(() -> parameters.forEach(shard -> shard.assign(spec.job(), flat.slice(partition, shard.index()))));
   }
 
-  /** The calling model thread writes the files, while other replicas go on. */
+  /** Takes a snapshot; the calling model thread writes the files, while other replicas continue. */
   public CompletableFuture<Saving> save(SaveOrder order) {
     TableSnapshot.Scope scope = switch (order.kind()) {
       case BASE -> TableSnapshot.Scope.BASE;
@@ -135,7 +138,7 @@ public final class OwnShards {
     });
   }
 
-  /** The calling model thread reads the files. */
+  /** Reads a snapshot; the calling model thread reads the files. */
   public CompletableFuture<Boolean> restore(RestoreOrder order) {
     try {
       boolean dense = true;
@@ -150,7 +153,7 @@ public final class OwnShards {
     }
   }
 
-  /** Number of floats that {@link #copy} writes: the dense values, and what the optimizer keeps of each. */
+  /** Returns the number of floats that {@link #copy} writes: the dense values, and the optimizer's state of each. */
   public long floats() {
     return (long) numel() * parts();
   }
@@ -164,22 +167,24 @@ public final class OwnShards {
   }
 
   /**
-   * How far the one shard is.
+   * The progress of the one shard.
    *
-   * @param version updates that are in the values
+   * @param version updates that the values contain
    * @param updates that the optimizer has made since its slots were fresh
-   * @param step that comes next
+   * @param step next step
    */
   public record Progress(long version, long updates, long step) {}
 
-  /** Returns how far the one shard is. Between two steps. */
+  /** Returns the progress of the one shard. Called between two steps. */
   public Progress progress() {
     Progress[] progress = new Progress[1];
     snapshot(snapshot -> progress[0] = new Progress(snapshot.version(), snapshot.updates().dense(), snapshot.step()));
     return progress[0];
   }
 
-  /** Writes what the one shard holds of the dense vector at the buffer's position: the values, then slot by slot. Between two steps. */
+  /**
+   * Writes the one shard's dense values and then each of its slots at the buffer's position. Called between two steps.
+   */
   public void copy(FloatBuffer to) {
     snapshot(snapshot -> {
       DenseState dense = snapshot.dense();
@@ -207,7 +212,7 @@ public final class OwnShards {
     looked.join();
   }
 
-  /** Takes over what another rank's {@link #copy} has written, in place of what is here. Between two steps. */
+  /** Replaces the content by what another rank's {@link #copy} has written. Called between two steps. */
   public void replace(FloatBuffer from, Progress at) {
     int slots = parts() - 1;
     int blocks = DenseValues.blocks(numel());
@@ -227,10 +232,10 @@ public final class OwnShards {
     serially(() -> one().replace(spec.job(), values, kept, at.version(), at.updates(), at.step()));
   }
 
-  /** Where all of the dense vector lies in its own order. */
+  /** Returns the single shard, which holds the whole dense vector in its own order. */
   private ParameterShard one() {
     if (parameters.size() != 1) {
-      throw new IllegalStateException("the dense vector of job " + spec.job() + " is cut over " + parameters.size() + " shards");
+      throw new IllegalStateException("the dense vector of job " + spec.job() + " is divided among " + parameters.size() + " shards");
     }
     return parameters.get(0);
   }

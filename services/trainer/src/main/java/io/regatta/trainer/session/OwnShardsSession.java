@@ -8,14 +8,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** A session of a rank that has the parameters itself, in shards of its own, and no servers. Any thread. */
+/**
+ * A session of a rank that holds the parameters itself, in shards of its own, without servers. Any thread may use it.
+ */
 public abstract class OwnShardsSession implements TrainerSession {
 
   private final JobConfig job;
   private final StepTrace trace;
   private final OwnShards own;
 
-  /** @param shards its own; their number does not change a bit of the result */
+  /** @param shards number of its own; it does not change a bit of the result */
   protected OwnShardsSession(JobConfig job, int shards, StepTrace trace) {
     this.job = job;
     this.trace = trace;

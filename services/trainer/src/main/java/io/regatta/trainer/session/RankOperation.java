@@ -3,36 +3,36 @@ package io.regatta.trainer.session;
 import java.util.List;
 
 /**
- * One thing that the ranks of an elastic job do together. An attempt ends with {@code PeerLost} when the generation is over, and
- * leaves this rank as it was: then either some rank has completed the operation, and gives its result to all, or all who are
- * left attempt it again. Belongs to a model thread.
+ * An operation that the ranks of an elastic job do together. An attempt ends with {@code PeerLost} when the generation
+ * is over, and leaves this rank unchanged. Then either some rank has completed the operation, and sends its result to
+ * all, or all remaining ranks attempt it again. Belongs to a model thread.
  */
 public interface RankOperation {
 
-  /** For messages, e.g. {@code step 418}. */
+  /** Returns the name for messages, e.g. {@code step 418}. */
   String name();
 
-  /** Whether this rank holds a batch of the ledger that it trains in this operation. */
+  /** Returns true if this rank holds a batch of the ledger that it trains in this operation. */
   default boolean holdsBatch() {
     return false;
   }
 
-  /** Whether it is part of a call that the program has begun. */
+  /** Returns true if it is part of a call that the program has begun. */
   default boolean isCall() {
     return false;
   }
 
-  /** Attempts it in the current generation; returns the result, which is the same at all ranks. */
+  /** Attempts it in the current generation; returns the result, which is the same on all ranks. */
   Result attempt();
 
   /**
-   * Others have completed it; this rank is at their state already, if the operation changes that.
+   * Notes that others have completed it; this rank already has their state, if the operation changes it.
    *
-   * @param result as another rank's {@link #attempt} has returned it
+   * @param result of another rank's {@link #attempt}
    */
   void completed(Result result);
 
-  /** What an operation comes to. Nobody changes the arrays. */
+  /** The result of an operation. The arrays must not be changed. */
   record Result(long[] longs, float[] floats) {
 
     public static final Result NONE = new Result(new long[0], new float[0]);

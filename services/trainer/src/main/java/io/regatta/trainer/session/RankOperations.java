@@ -13,16 +13,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The {@link RankOperation}s that one rank of a collective job makes together with the others, one after another. An
- * operation needs all ranks, so what two ranks have completed differs by at most the last one; each keeps that one's
- * result. In a group of a fixed number of ranks the loss of one ends an operation, and the run with it.
+ * The {@link RankOperation}s that one rank of a collective job makes together with the others, one after another.
+ * Belongs to the rank's only model thread. An operation needs all ranks, so the operations that two ranks have
+ * completed differ by at most the last one; each keeps its result. In a group of a fixed number of ranks the loss of
+ * one ends an operation, and the run with it.
  *
- * <p>In an elastic group operations are made whoever dies, leaves or comes meanwhile. When a generation is over all who
- * are left form the next one and tell each other how far they are. Who has completed more gives the result, and after a
- * step parameters and optimizer, to those who have not; if nobody has, all attempt the operation again. A newcomer is
- * given everything.
- *
- * <p>Belongs to the rank's only model thread.
+ * <p>In an elastic group operations complete although trainers are lost, leave or join meanwhile. When a generation is
+ * over, the remaining ranks form the next one and exchange their progress. A rank that has completed more sends the
+ * result, and after a step parameters and optimizer, to those that have not. If no rank has completed the operation,
+ * all attempt it again. A newcomer receives the whole state.
  */
 public final class RankOperations {
 
@@ -31,11 +30,14 @@ public final class RankOperations {
   private static final int OPERATIONS = 0;
   private static final int RUN = 1;
   private static final int RESULT_FLOATS = 2;
-  /** Between generations that come to nothing, as where members cannot reach each other, and over a store nobody takes one out. */
+  /**
+   * Pause between generations that complete nothing, as when members cannot reach each other, and no member of a store
+   * removes another.
+   */
   private static final long PAUSE_MILLIS = 100;
   private static final long LONGEST_PAUSE_MILLIS = 3200;
 
-  /** How a model thread waits, as {@link TrainerSession#await}. */
+  /** The wait of a model thread, as {@link TrainerSession#await}. */
   public interface Waiting {
     <T> T await(String operation, CompletionStage<T> stage);
   }
@@ -46,15 +48,18 @@ public final class RankOperations {
   private final Waiting waiting;
   private final ElasticPasses passes;
   private final OperationCalls calls;
-  /** Told from other lives by. */
+  /** Number that distinguishes this incarnation of a rank from others. */
   private final long life = ThreadLocalRandom.current().nextLong(1L << 52);
   private boolean fresh = true;
   private boolean generationIsOver;
-  /** Completed so far; when this generation was asked for, or began; and generations that have begun since the group's first. */
+  /**
+   * Operations completed so far; those completed when this generation was requested, or began; and generations that
+   * have begun since the group's first.
+   */
   private long operations;
   private long operationsBefore;
   private long beginnings;
-  /** Of the last operation. */
+  /** Result of the last operation. */
   private RankOperation.Result last = RankOperation.Result.NONE;
   private long run;
   private final StateCopy state = new StateCopy();
@@ -81,17 +86,20 @@ public final class RankOperations {
     return calls;
   }
 
-  /** A number that no other life of a rank has; exact in a double. */
+  /** Returns a number that no other incarnation of a rank has; exact in a double. */
   public long life() {
     return life;
   }
 
-  /** Operations that this rank has completed. */
+  /** Returns the operations that this rank has completed. */
   public long operations() {
     return operations;
   }
 
-  /** The first thing of all: a newcomer takes over where the others are; in a group's first generation all begin. */
+  /**
+   * Enters the group, before anything else: a newcomer takes over the others' state; in a group's first generation all
+   * begin.
+   */
   public void enter() {
     perform(new Pause("beginning") {
       @Override
@@ -104,14 +112,14 @@ public final class RankOperations {
     });
   }
 
-  /** Forms the next generation, with those who have come, between two operations. All ranks call it at the same place. */
+  /** Forms the next generation, with the newcomers, between two operations. All ranks call it at the same place. */
   public void reform(String why) {
-    LOG.info("{}: generation {} ends behind {} operations: {}", who(), peers.generation(), operations, why);
+    LOG.info("{}: generation {} ends after {} operations: {}", who(), peers.generation(), operations, why);
     generationIsOver = true;
     perform(new Pause("boundary of generations"));
   }
 
-  /** Nothing to be done but to be in the same generation. */
+  /** An operation that only requires to be in the same generation. */
   private static class Pause implements RankOperation {
     private final String what;
 
@@ -134,8 +142,8 @@ public final class RankOperations {
   }
 
   /**
-   * Makes an operation with all ranks; returns its result when it is done, in an elastic group whatever becomes of
-   * others on the way.
+   * Makes an operation with all ranks; returns its result when it is complete, in an elastic group even if others are
+   * lost meanwhile.
    */
   public RankOperation.Result perform(RankOperation operation) {
     String what = operation.name();
@@ -143,7 +151,7 @@ public final class RankOperations {
     long pause = 0;
     while (true) {
       try {
-        if (generationIsOver && goOn(operation)) {
+        if (generationIsOver && resume(operation)) {
           operation.completed(last);
           break;
         }
@@ -160,7 +168,7 @@ public final class RankOperations {
         sinceLoss = sinceLoss == null ? Stopwatch.start(clock) : sinceLoss;
         generationIsOver = true;
         pause = isInVain() ? Math.min(Math.max(PAUSE_MILLIS, 2 * pause), LONGEST_PAUSE_MILLIS) : 0;
-        LOG.warn("{}, {}: generation {} with {} trainers is over, those who are left form the next one{}: {}", who(), what,
+        LOG.warn("{}, {}: generation {} with {} trainers is over, the remaining ones form the next{}: {}", who(), what,
             peers.generation(), peers.worldSize(), pause == 0 ? "" : " in " + pause + " ms", e.getMessage());
         if (pause > 0) {
           await("pause before the next generation of trainers", peers.pause(pause));
@@ -174,17 +182,17 @@ public final class RankOperations {
     return last;
   }
 
-  /** Whether nothing has been completed in this generation, be it that it was not formed. */
+  /** Returns true if nothing has been completed in this generation, or it was not formed. */
   private boolean isInVain() {
     return operations == operationsBefore;
   }
 
-  /** Forms the next generation; returns whether others have completed the operation. */
-  private boolean goOn(RankOperation pending) {
+  /** Forms the next generation; returns true if others have completed the operation. */
+  private boolean resume(RankOperation pending) {
     Stopwatch forming = Stopwatch.start(clock);
     int before = peers.worldSize();
     boolean inVain = isInVain();
-    operationsBefore = operations; // of the next one, which may come to nothing before it begins
+    operationsBefore = operations; // of the next one, which may be over before it begins
     await("the next generation of trainers", peers.reform(inVain));
     long formedMillis = forming.millis();
     Stopwatch agreeing = Stopwatch.start(clock);
@@ -196,13 +204,16 @@ public final class RankOperations {
     return completed;
   }
 
-  /** A generation has formed: all come to where the furthest are. Nothing changes here before all of that has come. */
+  /**
+   * Begins a generation: all ranks take over the state of the furthest. Nothing changes here before all of it has
+   * arrived.
+   */
   private boolean begin(RankOperation pending) {
-    long[] told = fresh ? new long[0] : told(pending.isCall());
+    long[] packedState = fresh ? new long[0] : packedState(pending.isCall());
     long[] facts = new long[Math.multiplyExact(peers.worldSize(), Recovery.FACTS)];
-    new Recovery(fresh, life, operations, beginnings, pending.holdsBatch(), told.length, fresh ? 0 : floatsTold())
+    new Recovery(fresh, life, operations, beginnings, pending.holdsBatch(), packedState.length, fresh ? 0 : floatsTold())
         .put(facts, peers.rank());
-    await("places of all trainers", peers.gather(facts));
+    await("progress of all trainers", peers.gather(facts));
     List<Recovery> rows = Recovery.rows(facts);
     int furthest = Recovery.furthest(rows);
     boolean completed = false;
@@ -214,7 +225,7 @@ public final class RankOperations {
             + best.operations() + "; they can differ by one only");
       }
       if (rows.stream().anyMatch(row -> row.isBehind(best))) {
-        copy(best, furthest, told);
+        copy(best, furthest, packedState);
       }
     }
     long reached = operations;
@@ -225,17 +236,17 @@ public final class RankOperations {
     return completed;
   }
 
-  /** The furthest rank tells all that it has; who lacks something takes it. */
-  private void copy(Recovery best, int root, long[] told) {
+  /** Copies the state of the furthest rank; ranks that lack some of it take it. */
+  private void copy(Recovery best, int root, long[] packedState) {
     boolean gives = peers.rank() == root;
-    long[] longs = gives ? told : new long[best.longs()];
+    long[] longs = gives ? packedState : new long[best.longs()];
     ByteBuffer memory = Recovery.memory(best.floats());
     if (gives) {
       FloatBuffer to = Recovery.floats(memory);
       to.put(last.floats());
       state.write(to);
     }
-    await("place of rank " + root, peers.broadcast(longs, root));
+    await("progress of rank " + root, peers.broadcast(longs, root));
     if (best.floats() > 0) {
       await("parameters and optimizer of rank " + root, peers.broadcast(memory, root));
     }
@@ -244,9 +255,9 @@ public final class RankOperations {
     }
   }
 
-  /** All that this rank has, but for the floats. */
-  private long[] told(boolean inCall) {
-    return Recovery.packed(new long[] {operations, run, last.floats().length}, last.longs(), passes.told(inCall),
+  /** Returns all state of this rank except the floats. */
+  private long[] packedState(boolean inCall) {
+    return Recovery.packed(new long[] {operations, run, last.floats().length}, last.longs(), passes.packedState(inCall),
         state.progress());
   }
 
@@ -267,7 +278,8 @@ public final class RankOperations {
   }
 
   /**
-   * From now on this is what is copied. Takes over what this rank was given when it came; returns whether it was.
+   * Sets the state that is copied to others, and puts into it what this rank received when it joined; returns true if
+   * it received any.
    *
    * @param elasticBy the key that makes the job elastic, for messages
    * @throws InvalidInput if it is more than can be copied at once
@@ -276,17 +288,20 @@ public final class RankOperations {
     return state.keeps(of, who(), elasticBy, last.floats().length);
   }
 
-  /** Whether this rank has come to a run that had begun, and holds what {@link #keeps} will put into its model. */
+  /**
+   * Returns true if this rank has joined a run that had begun, and holds the state that {@link #keeps} will put into
+   * its model.
+   */
   public boolean isGiven() {
     return state.isGiven();
   }
 
-  /** A number that the ranks have agreed on for this run; 0: none yet. */
+  /** Returns a number on which the ranks have agreed for this run; 0: none yet. */
   public long run() {
     return run;
   }
 
-  /** All ranks have agreed on this number for the run. */
+  /** Notes the number on which all ranks have agreed for the run. */
   public void run(long number) {
     run = number;
   }

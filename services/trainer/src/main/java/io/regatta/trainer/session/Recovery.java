@@ -7,16 +7,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What ranks tell each other when a generation begins: each a row of facts about itself, and then one of those who are furthest,
- * if anybody lacks what it has, all that it has. Formats only. Immutable.
+ * The wire form of the state that ranks exchange when a generation begins. Each sends a row of facts about itself. Then
+ * one of the furthest sends all its state, if any rank lacks some. Immutable.
  *
- * @param fresh it has not been a rank before
- * @param life number of this life of a rank; no other has it
+ * @param fresh true if it has not been a rank before
+ * @param life number of this incarnation of a rank; no other has it
  * @param operations that it has completed
- * @param beginnings of generations that it has been through
- * @param holds whether it holds a batch that it trains in the operation which is to be repeated
- * @param longs length of what it would tell in whole numbers
- * @param floats the same of floats
+ * @param beginnings of generations in which it took part
+ * @param holds true if it holds a batch that it trains in the operation to be repeated
+ * @param longs length of its state in whole numbers
+ * @param floats length of its state in floats
  */
 record Recovery(boolean fresh, long life, long operations, long beginnings, boolean holds, int longs, int floats) {
 
@@ -36,7 +36,7 @@ record Recovery(boolean fresh, long life, long operations, long beginnings, bool
     return rows;
   }
 
-  /** The lowest of those who are furthest; -1 if all are fresh. */
+  /** Returns the lowest of the furthest ranks; -1 if all are fresh. */
   static int furthest(List<Recovery> rows) {
     int best = -1;
     for (int rank = 0; rank < rows.size(); rank++) {
@@ -51,7 +51,7 @@ record Recovery(boolean fresh, long life, long operations, long beginnings, bool
     return fresh || operations < other.operations || operations == other.operations && beginnings < other.beginnings;
   }
 
-  /** Direct memory for so many floats, in the wire's order. */
+  /** Returns direct memory for the given floats, in the wire's order. */
   static ByteBuffer memory(int floats) {
     return ByteBuffer.allocateDirect(Math.multiplyExact(floats, Float.BYTES)).order(ByteOrder.LITTLE_ENDIAN);
   }
@@ -60,7 +60,7 @@ record Recovery(boolean fresh, long life, long operations, long beginnings, bool
     return memory.duplicate().order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
   }
 
-  /** Arrays in one, each behind its length. */
+  /** Packs arrays into one, each after its length. */
   static long[] packed(long[]... parts) {
     int length = 0;
     for (long[] part : parts) {

@@ -4,17 +4,17 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.FloatBuffer;
 
 /**
- * The {@link ElasticState} of an {@link RankOperations} as it comes to others and from them: what this rank has, or, as
- * long as its program has not made a model, what it has been given for that. Belongs to the rank's model thread.
+ * The {@link ElasticState} of a {@link RankOperations} as it is copied to others and from them. It is this rank's
+ * state, or, until its program has made a model, the state that it received. Belongs to the rank's model thread.
  */
 final class StateCopy {
 
-  /** That one buffer holds. */
+  /** Most floats of one buffer. */
   private static final long FLOATS_MAX = Integer.MAX_VALUE / Float.BYTES;
 
-  /** Null until there is something to copy. */
+  /** Null until there is state to copy. */
   private ElasticState state;
-  /** What this rank was given when it came, until there is a model to put it into. */
+  /** State that this rank received when it joined, until there is a model for it. */
   private FloatBuffer given;
   private long[] givenProgress = {};
 
@@ -32,9 +32,9 @@ final class StateCopy {
     }
   }
 
-  /** What another rank has written, of which that much is inside; kept where it is more than what is here. */
+  /** Takes the state of another rank, with its progress, if it is ahead of this rank's own. */
   void take(FloatBuffer floats, long[] progress) {
-    if (state == null) { // also of one that had begun, and not got to its model yet
+    if (state == null) { // also of a rank that had begun, but has no model yet
       given = progress.length == 0 ? null : floats.slice();
       givenProgress = progress;
     } else if (progress.length > 0 && progress[0] > state.progress()[0]) {
@@ -45,9 +45,9 @@ final class StateCopy {
   /** See {@link RankOperations#keeps}. */
   boolean keeps(ElasticState of, String who, String elasticBy, int beside) {
     if (of.floats() + (long) beside > FLOATS_MAX) {
-      throw new InvalidInput(who + ": its parameters, optimizer and running means are " + of.floats() + " values, and an elastic job "
+      throw new InvalidInput(who + ": its parameters, optimizer and running means are " + of.floats() + " values, but an elastic job "
           + "(" + elasticBy + ") copies at most " + (FLOATS_MAX - beside) + " beside the " + beside
-          + " of its last call (2 GiB in all); take an optimizer that keeps less, or take " + elasticBy + " out");
+          + " of its last call (2 GiB in all); choose an optimizer with less state, or remove " + elasticBy);
     }
     state = of;
     if (given == null) {

@@ -26,17 +26,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * One rank's membership in a job: what its model threads train against. Shared by the replicas of the rank; every
- * method may be called on any of their threads. Two implementations: {@link LocalSession} (core in this process, one
- * rank) and the one that {@link io.regatta.trainer.service.TrainerVerticle} makes. The futures complete on the
- * session's own thread and fail with a {@link io.regatta.core.error.RegattaException}; model threads wait for them
- * through {@link #await} only.
+ * One rank's session of a job, against which its model threads train. Shared by the replicas of the rank; every method
+ * may be called on any of their threads. Two implementations: {@link LocalSession} (core in this process, one rank) and
+ * the one of {@link io.regatta.trainer.service.TrainerVerticle}. The futures complete on the session's own thread and
+ * fail with a {@link io.regatta.core.error.RegattaException}; model threads wait for them only through {@link #await}.
  */
 public interface TrainerSession {
 
   JobConfig job();
 
-  /** This rank's group: who it is, who the others are, and what they do together. */
+  /** Returns this rank's group: its rank, the others, and their common operations. */
   JobGroup group();
 
   /** See {@link JobGroup#trainer}. */
@@ -60,8 +59,8 @@ public interface TrainerSession {
   }
 
   /**
-   * Returns true if ranks may be lost, leave and come while the others continue. What follows from it for the data, steps and
-   * starting point of a rank is {@code TrainingPasses}', for a step of collective mode {@code StepLedger}'s.
+   * Returns true if ranks may be lost, leave and join while the others continue. {@code TrainingPasses} decides what
+   * this means for a rank's data, steps and starting point, and {@code StepLedger} for a step of collective mode.
    */
   default boolean isElastic() {
     return ranks().map(RankOperations::peers).filter(RankGroup::isElastic).isPresent();
@@ -72,53 +71,54 @@ public interface TrainerSession {
     return ranks().isPresent();
   }
 
-  /** Control ports of the servers by index; empty in local mode. */
+  /** Returns the control ports of the servers by index; empty in local mode. */
   List<String> serverEndpoints();
 
-  /** Which of the shards of all servers hold what. */
+  /** Returns the sharding: which of the shards of all servers hold dense parts and rows. */
   Sharding sharding();
 
-  /** Shards of all servers together. */
+  /** Returns the number of shards of all servers. */
   default int shards() {
     return sharding().shards();
   }
 
   /**
-   * Opens a link to every shard and registers this rank there. The first call connects; later ones (the other
-   * replicas) get the same client, or {@code Conflict} if their strategy or model differs.
+   * Opens a link to every shard and registers this rank there. The first call connects; later ones (the other replicas)
+   * get the same client, or {@code Conflict} if their strategy or model differs.
    */
   CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model);
 
   /**
-   * Gives every rank its parcels; completes with those that came for this one, when each rank has given and got all. All
-   * ranks must call it with the same key, which is used once. Fails with {@code PeerLost} if one is lost on the way.
+   * Sends every rank its batches of examples; completes with those received, when each rank has sent and received all.
+   * All ranks must call it with the same key, which is used once. Fails with {@code PeerLost} if a rank is lost
+   * meanwhile.
    *
    * @param layout of all examples
-   * @param outgoing parcels by rank, this one's own too
-   * @return parcels by the rank that they came from
+   * @param outgoing batches by receiving rank, this one included
+   * @return batches by sending rank
    */
   default CompletableFuture<List<List<Parcel>>> exchange(String key, Layout layout, List<List<Parcel>> outgoing) {
     return worldSize() == 1 ? CompletableFuture.completedFuture(outgoing) : CompletableFuture.failedFuture(
-        new InvalidInput("trainer " + trainer().rank() + " has no way to the others to exchange examples"));
+        new InvalidInput("trainer " + trainer().rank() + " has no connection to the others to exchange examples"));
   }
 
   /**
-   * Blocks the calling model thread until the stage completes. While it waits it is listed under {@code /why}; it is
+   * Blocks the calling model thread until the stage completes. Meanwhile it is listed under {@code /why}; it is
    * released with {@code Cancelled} when the session closes.
    *
-   * @param operation what is waited for, e.g. {@code pull of step 418}
+   * @param operation that is awaited, e.g. {@code pull of step 418}
    */
   <T> T await(String operation, CompletionStage<T> stage);
 
-  /** The client that {@link #connect} made, once it has. */
+  /** Returns the client of {@link #connect}, once it exists. */
   Optional<ParameterClient> client();
 
-  /** In collective mode, where this rank's copy of the parameters is; for elastic jobs. */
+  /** Returns this rank's copy of the parameters in collective mode; for elastic jobs. */
   default OwnShards ownShards() {
     throw new UnsupportedOperationException("this session has no copy of its own to show");
   }
 
-  /** Where this rank's threads tell what they do, for a timeline; keeps nothing unless the job wants one. */
+  /** Returns the timeline to which this rank's threads report; it keeps nothing unless the job requests one. */
   default StepTrace trace() {
     return StepTrace.off();
   }
@@ -128,23 +128,25 @@ public interface TrainerSession {
     return trace().clock();
   }
 
-  /** Tells how far this rank is, for heartbeats and {@code status}. */
+  /** Notes the steps of this rank, for heartbeats and {@code status}. */
   void stepped(long step);
 
-  /** Adds to the examples that this rank has trained, for heartbeats: what a lost trainer has done is known by its last one. */
+  /**
+   * Adds to the examples that this rank has trained, for heartbeats: a lost trainer's work is known by its last one.
+   */
   default void trained(long examples) {}
 
   /**
-   * Completes when no other trainer trains on the job's servers any more: all have left, or none has made a step for a while. For a
-   * trainer that cannot meet the others because the rendezvous is gone.
+   * Completes when no other trainer trains on the job's servers any more: all have left, or none has made a step for a
+   * while. For a trainer that cannot meet the others because the rendezvous is lost.
    */
   default CompletableFuture<Void> othersAtRest() {
     return CompletableFuture.completedFuture(null);
   }
 
   /**
-   * Asks which of these shards, to which this trainer has lost its links, still serve others. Completes within a few
-   * seconds: a shard that does not answer does not serve.
+   * Returns those of these shards, to which this trainer has lost its links, that still serve others. Completes within
+   * a few seconds: a shard that does not answer does not serve.
    */
   default CompletableFuture<Set<Integer>> serving(Set<Integer> shards) {
     return CompletableFuture.completedFuture(Set.of());
@@ -155,70 +157,77 @@ public interface TrainerSession {
     return "";
   }
 
-  /** Returns true if the trainers push through aggregators on several hosts: the loss of one concerns its host only. */
+  /** Returns true if the trainers push through aggregators on several hosts: the loss of one affects its host only. */
   default boolean isOneOfSeveralHosts() {
     return false;
   }
 
   /**
-   * Takes this rank out of all shards, behind everything it has pushed: nobody waits for it, its state is freed.
+   * Leaves all shards, after everything that this rank has pushed: the others no longer wait for it, and its state is
+   * freed.
    *
-   * @param succeeded the run has ended with success
+   * @param succeeded true if the run has ended with success
    */
   CompletableFuture<Void> leave(boolean succeeded);
 
   /**
-   * What the shards are to save.
+   * A request to the shards to take a snapshot.
    *
-   * @param dir that has been made, and that servers see under the same path
-   * @param round sync: before which the moment is, and to which this rank has not pushed
+   * @param dir existing directory that servers see under the same path
+   * @param round sync: the round before which the state is captured, to which this rank has not pushed
    */
   record SaveOrder(Path dir, long round, SnapshotKind kind) {}
 
-  /** A snapshot whose moment has been taken; {@code written} completes with the shards' files, in their order. */
+  /** A snapshot whose state has been captured; {@code written} completes with the shards' files, in their order. */
   record Saving(CompletableFuture<List<FileEntry>> written) {}
 
   /**
-   * What the shards are to begin with.
+   * A request to the shards to read a snapshot.
    *
-   * @param resume whether the run goes on where the snapshot was taken
-   * @param at place of the run; {@link ResumePoint#NONE} if another one begins
+   * @param resume true if the run resumes where the snapshot was taken
+   * @param at position of the run; {@link ResumePoint#NONE} if another one begins
    */
   record RestoreOrder(Path dir, boolean resume, ResumePoint at) {}
 
-  /** Completes if the shards write snapshots in a directory; else it fails, with what to do. */
+  /** Completes if the shards may write snapshots in a directory; otherwise it fails with what to do. */
   default CompletableFuture<Void> admitSnapshots(Path directory) {
     return CompletableFuture.completedFuture(null);
   }
 
-  /** Has all shards begin a snapshot; completes when all have taken their moment. */
+  /** Begins a snapshot on all shards; completes when all have captured their state. */
   default CompletableFuture<Saving> save(SaveOrder order) {
     return CompletableFuture.failedFuture(new UnsupportedOperationException("this session has no snapshots"));
   }
 
   /**
-   * Has all shards read a snapshot; before anything is initialized.
+   * Reads a snapshot on all shards, before anything is initialized.
    *
-   * @return whether the dense vector was in it; else it is still to be initialized
+   * @return true if the dense vector was in it; otherwise it must be initialized
    */
   default CompletableFuture<Boolean> restore(RestoreOrder order) {
     return CompletableFuture.failedFuture(new UnsupportedOperationException("this session has no snapshots"));
   }
 
-  /** In collective mode: sets the dense values of this rank's own shards; their optimizer's state stays. Model thread. */
+  /**
+   * Sets the dense values of this rank's own shards in collective mode; their optimizer's state stays. Called on the
+   * model thread.
+   */
   default void assign(DenseMemory flat) {
-    throw new UnsupportedOperationException("the parameters lie on servers");
+    throw new UnsupportedOperationException("the parameters are on servers");
   }
 
-  /** Process ids of the services that this session knows of, by name, e.g. {@code parameter-server-0}. */
+  /** Returns the process ids of the services that this session knows, by name, e.g. {@code parameter-server-0}. */
   Map<String, Long> serviceProcessIds();
 
-  /** The job as this rank's own shards are told in collective mode, to which it is the only one. */
+  /** Returns the job as it is declared to this rank's own shards in collective mode, for which it is the only rank. */
   default JobSpec ownSpec(ModelSpec model) {
     return new JobSpec(job().job(), Mode.withRounds(), 1, 0, job().nanPolicy(), 1, job().minBlock(), model);
   }
 
-  /** The job as the shards are told. They count pushes, of which each replica of a rank makes one per step in ssp. */
+  /**
+   * Returns the job as it is declared to the shards. They count pushes, of which each replica of a rank makes one per
+   * step in ssp.
+   */
   default JobSpec spec(Strategy strategy, ModelSpec model) {
     JobConfig job = job();
     int bound = strategy.mode().hasStalenessBound() ? Math.multiplyExact(strategy.stalenessBound(), job.threads())

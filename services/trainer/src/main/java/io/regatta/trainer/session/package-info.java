@@ -1,5 +1,6 @@
 /**
- * One rank's membership in a job as its model threads see it, {@link io.regatta.trainer.session.TrainerSession}, and the
- * one that needs no service, {@link io.regatta.trainer.session.LocalSession}.
+ * One rank's session of a job from the point of view of its model threads,
+ * {@link io.regatta.trainer.session.TrainerSession}, and the one without services,
+ * {@link io.regatta.trainer.session.LocalSession}. The training loop calls it; the trainer's service implements it.
  */
 package io.regatta.trainer.session;

@@ -19,12 +19,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Tensors of which each rank has its own (what deep gradient compression has not sent yet): how they come to the one rank that takes
- * a snapshot, and back. Ranks give them one after the other, so that nobody holds all of them. Stateless; on a model thread.
+ * The tensors that differ between ranks (gradients that deep gradient compression has not sent yet), and their transfer
+ * to the rank that takes a snapshot, and back. Ranks send them one after the other, so that no rank holds all of them.
+ * Stateless; used on a model thread.
  *
- * <p>In a run that goes on with as many ranks each gets its own. With another number each gets an equal share of the sum of all:
- * what is accumulated is linear in the gradients, so that nothing of them is lost or counted twice, as it would be if ranks that
- * are no more took theirs with them.
+ * <p>In a run resumed with as many ranks each rank gets its own. With another number each gets an equal share of the
+ * sum of all. The accumulated values are linear in the gradients, so that none of them are lost or counted twice, as
+ * they would be if removed ranks took theirs with them.
  */
 public final class RankTensors {
 
@@ -38,11 +39,12 @@ public final class RankTensors {
   }
 
   /**
-   * All ranks call it at the same step. Where it cannot be written, the others are still heard to their end.
+   * Sends this rank's tensors to the rank that takes the snapshot. All ranks call it at the same step. If the file
+   * cannot be written, the others' tensors are still received to the end.
    *
-   * @param own the same names and lengths at all ranks
-   * @param to the file in which one rank writes them; null at the others
-   * @throws IOException at that one
+   * @param own the same names and lengths on all ranks
+   * @param to the file in which one rank writes them; null on the others
+   * @throws IOException on that one
    */
   static void handOver(TrainerSession session, Map<String, float[]> own, Path to) throws IOException {
     List<String> names = new ArrayList<>();
@@ -85,7 +87,7 @@ public final class RankTensors {
     }
   }
 
-  /** What a rank gives of this tensor, of which this one has its own. */
+  /** Returns a rank's tensor, broadcast by that rank; {@code own} is this rank's. */
   private static float[] given(TrainerSession session, int rank, float[] own) {
     PeerRanks peers = session.ranks().orElseThrow().peers();
     boolean gives = session.trainer().rank() == rank;
@@ -93,7 +95,7 @@ public final class RankTensors {
     if (gives) {
       memory.asFloatBuffer().put(own);
     }
-    session.await("what rank " + rank + " keeps itself, for a snapshot", peers.broadcast(memory, rank));
+    session.await("state of rank " + rank + ", for a snapshot", peers.broadcast(memory, rank));
     if (gives) {
       return own;
     }
@@ -102,7 +104,7 @@ public final class RankTensors {
     return its;
   }
 
-  /** Whether there are any in the snapshot that a run goes on from. */
+  /** Returns true if the snapshot from which a run resumes has any. */
   public static boolean areIn(StartingPoint start) {
     return entry(start).isPresent();
   }
@@ -113,18 +115,18 @@ public final class RankTensors {
   }
 
   /**
-   * Gives a rank of a run that goes on what the snapshot has for it, if it has anything. Blocks on files.
+   * Restores the tensors of a rank of a resumed run, if the snapshot has any for it. Blocks on files.
    *
    * @param own of that rank, by name
-   * @throws InvalidInput if the file is damaged, or has something that the rank has no place for
+   * @throws InvalidInput if the file is damaged, or has a tensor that the rank does not have
    */
   public static void restore(StartingPoint start, int rank, int ranks, Map<String, float[]> own) {
     of(start, rank, ranks).forEach((name, values) -> {
       float[] to = own.get(name);
       if (to == null || to.length != values.length) {
         throw new InvalidInput(start.dir() + " has for each rank " + values.length + " elements of " + name + ", of which this run "
-            + (to == null ? "keeps none" : "keeps " + to.length) + "; go on with the model, optimizer and strategy that it was taken "
-            + "with, or begin anew from it with init_from");
+            + (to == null ? "keeps none" : "keeps " + to.length) + "; resume with the model, optimizer and strategy that it was taken "
+            + "with, or start a new run from it with init_from");
       }
       System.arraycopy(values, 0, to, 0, values.length);
     });
@@ -143,7 +145,7 @@ public final class RankTensors {
       throws IOException {
     String damage = entry.damage(dir);
     if (damage != null) {
-      throw new InvalidInput(damage + "; go on from another snapshot");
+      throw new InvalidInput(damage + "; resume from another snapshot");
     }
     Map<String, float[]> tensors = new LinkedHashMap<>();
     try (SafetensorsFile file = entry.tensors(dir)) {

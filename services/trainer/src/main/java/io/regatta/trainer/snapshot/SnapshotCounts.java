@@ -2,7 +2,10 @@ package io.regatta.trainer.snapshot;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What has become of the snapshots that a rank has taken, for its metrics. Written by the threads that take them; read by any. */
+/**
+ * The counts of the snapshots that a rank has taken, for its metrics. Written by the threads that take them; read by
+ * any.
+ */
 public final class SnapshotCounts {
 
   private final AtomicLong taken = new AtomicLong();
@@ -11,7 +14,7 @@ public final class SnapshotCounts {
   private final AtomicLong nanos = new AtomicLong();
   private volatile long step = -1;
 
-  /** One is there, under its name. */
+  /** Counts a snapshot that is complete, under its name. */
   void taken(long ofStep, long ofBytes, long inNanos) {
     taken.incrementAndGet();
     bytes.addAndGet(ofBytes);
@@ -23,27 +26,27 @@ public final class SnapshotCounts {
     failed.incrementAndGet();
   }
 
-  /** Snapshots that are there, or were. */
+  /** Returns the snapshots that exist, or existed. */
   public long taken() {
     return taken.get();
   }
 
-  /** Snapshots that failed. */
+  /** Returns the snapshots that failed. */
   public long failures() {
     return failed.get();
   }
 
-  /** Of all that were taken. */
+  /** Returns the bytes of all snapshots taken. */
   public long bytes() {
     return bytes.get();
   }
 
-  /** From the asking for the moment to the name, of all that were taken, s. */
+  /** Returns the seconds from the request to the final name, over all snapshots taken. */
   public double seconds() {
     return nanos.get() * 1e-9;
   }
 
-  /** The step of the last one that was taken, -1 before. */
+  /** Returns the step of the last snapshot taken, -1 before. */
   public long step() {
     return step;
   }

@@ -33,9 +33,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes a job's snapshots: has the shards fix the moment, which the model thread waits for, and, while they write and training goes
- * on, finishes the directory on a thread of its own when all have written. One at a time: the next waits for the one before. A
- * snapshot that fails is told of and leaves nothing; the job goes on. Belongs to one model thread of the rank that takes them.
+ * The taker of a job's snapshots. It has the shards capture their state, for which the model thread waits. While they
+ * write and training continues, it finishes the directory on a thread of its own when all have written. One snapshot is
+ * taken at a time: the next waits for the one before. A snapshot that fails is logged and leaves no files; the job
+ * continues. Belongs to one model thread of the rank that takes them.
  */
 public final class SnapshotRun implements AutoCloseable {
 
@@ -52,22 +53,22 @@ public final class SnapshotRun implements AutoCloseable {
   private final SnapshotCounts counts;
   private final TrainersFiles trainersFiles;
   private final Supplier<ExampleCounts> examples;
-  /** Of the one that is being written; completes normally with whether it is there. */
+  /** The snapshot that is being written; completes normally, with true if it exists. */
   private CompletableFuture<Boolean> underWay = CompletableFuture.completedFuture(true);
-  /** Whether that is a base or a delta. */
+  /** True if that is a base or a delta. */
   private boolean noted;
-  /** The last base or delta, which the next delta is relative to; empty: the next one must be a base. */
+  /** The last base or delta, to which the next delta is relative; empty: the next one must be a base. */
   private String last = "";
-  /** Since the last base. */
+  /** Deltas since the last base. */
   private int deltas;
 
   /**
-   * For a job's first replica.
+   * Creates the taker of a job's first replica.
    *
-   * @param run what its snapshots are told from another run's by
-   * @param counts hears of each snapshot
-   * @param kept what this trainer keeps itself at the moment of one; asked on the model thread
-   * @param examples of the run as this rank knows them at that moment; asked on the model thread
+   * @param run id that distinguishes its snapshots from another run's
+   * @param counts of the snapshots
+   * @param kept returns this trainer's own state at a snapshot; called on the model thread
+   * @param examples returns the examples of the run as this rank knows them then; called on the model thread
    */
   public SnapshotRun(TrainerSession session, JobSpec spec, String run, SnapshotCounts counts, Supplier<SnapshotState> kept,
       Supplier<ExampleCounts> examples) {
@@ -89,7 +90,7 @@ public final class SnapshotRun implements AutoCloseable {
   }
 
   /**
-   * All ranks hand over what they keep themselves, for the snapshot that is taken next at this step, by this one's rank.
+   * Receives the own state of all ranks for the next snapshot, at this step, on the rank that takes it.
    *
    * @param own of this rank
    */
@@ -97,7 +98,7 @@ public final class SnapshotRun implements AutoCloseable {
     trainersFiles.handedOver(own);
   }
 
-  /** The same of a rank that takes none. */
+  /** Sends the own state of a rank that takes no snapshot. */
   public static void handOver(TrainerSession session, Map<String, float[]> own) {
     try {
       RankTensors.handOver(session, own, null);
@@ -107,11 +108,11 @@ public final class SnapshotRun implements AutoCloseable {
   }
 
   /**
-   * A step has been made after which a snapshot is to be taken.
+   * Takes a snapshot after a step.
    *
    * @param steps local steps of this rank
-   * @param round sync: that comes next
-   * @param after where reading goes on, if that is the same for all ranks; else null
+   * @param round sync: the next round
+   * @param after cursor from which reading resumes, if it is the same for all ranks; else null
    */
   public void stepped(long steps, long round, DataCursor after) {
     waitForTheLast();
@@ -121,9 +122,9 @@ public final class SnapshotRun implements AutoCloseable {
   }
 
   /**
-   * A pass is over, and everybody's pushes have been applied.
+   * Takes a snapshot after a pass; all ranks' pushes have been applied.
    *
-   * @param after where reading goes on behind it, the same for all ranks; null if that is not known
+   * @param after cursor after it, the same for all ranks; null if that is not known
    */
   public void passed(int pass, long steps, long round, DataCursor after) {
     waitForTheLast();
@@ -131,35 +132,34 @@ public final class SnapshotRun implements AutoCloseable {
   }
 
   /**
-   * The program asks for one of this kind, and everybody's pushes have been applied. A delta that there is nothing for to be
-   * relative to becomes a base.
+   * Takes a snapshot that the program requests; all ranks' pushes have been applied. A delta without an earlier base
+   * becomes a base.
    *
-   * @param after where reading goes on, if that is the same for all ranks; else null
-   * @throws InvalidInput if others than this run's own, or later ones, are where it is to be, or a server does not
-   *     write there
+   * @param after cursor from which reading resumes, if it is the same for all ranks; else null
+   * @throws InvalidInput if the directory has snapshots of another run, or later ones, or a server may not write there
    */
   public void asked(SnapshotKind wanted, long steps, long round, DataCursor after) {
     waitForTheLast();
     SnapshotKind kind = wanted == SnapshotKind.DELTA && last.isEmpty() ? SnapshotKind.BASE : wanted;
     String name = name(kind.label(), steps);
-    if (!config.isOn()) { // else the start has seen to it
+    if (!config.isOn()) { // otherwise the start has checked it
       place.requireNoOther(steps);
       session.await("consent of the servers to snapshots in " + root, session.admitSnapshots(root));
     }
     if (isNoted(kind) && Snapshots.find(root.resolve(name)).isPresent()) {
-      LOG.info("{} of job {} is there, and no step has been made since", root.resolve(name), spec.job());
+      LOG.info("{} of job {} exists, and no step has been made since", root.resolve(name), spec.job());
       trainersFiles.drop();
       return; // in its own place it would be a delta of itself
     }
     take(name, kind, steps, round, -1, inSync(after));
   }
 
-  /** Within a pass, one rank's place is everybody's only where all make the same steps. */
+  /** Returns a cursor within a pass, which is that of all ranks only if all make the same steps. */
   private DataCursor inSync(DataCursor place) {
     return spec.mode().hasRounds() ? place : null;
   }
 
-  /** Told from other runs, and from lives of this rank, by. */
+  /** Returns the name of the writer, which distinguishes runs and incarnations of this rank. */
   private String writer() {
     return run + "-rank" + session.trainer().rank() + "-" + session.trainer().incarnation();
   }
@@ -168,7 +168,7 @@ public final class SnapshotRun implements AutoCloseable {
     return String.format(Locale.ROOT, "%s-%09d", prefix, steps);
   }
 
-  /** What is taken next where the job says how many deltas follow a base. */
+  /** Returns the kind of the next snapshot, by the job's number of deltas after a base. */
   private SnapshotKind next() {
     return config.deltas() == 0 ? SnapshotKind.FULL : last.isEmpty() || deltas >= config.deltas() ? SnapshotKind.BASE
         : SnapshotKind.DELTA;
@@ -178,7 +178,10 @@ public final class SnapshotRun implements AutoCloseable {
     return kind == SnapshotKind.BASE || kind == SnapshotKind.DELTA;
   }
 
-  /** Returns when the moment has been taken; nobody whose pushes are to be inside has made a later one, nor this rank. */
+  /**
+   * Takes a snapshot; returns when the state has been captured. Neither this rank nor another whose pushes it contains
+   * has made a later push.
+   */
   private void take(String name, SnapshotKind kind, long steps, long round, int pass, DataCursor after) {
     boolean delta = kind == SnapshotKind.DELTA;
     String what = "snapshot " + root.resolve(name) + " of job " + spec.job();
@@ -223,7 +226,7 @@ public final class SnapshotRun implements AutoCloseable {
         place.removeOlder();
         LOG.info("{}: {}, {} bytes", what, kind.label(), bytes);
         return true;
-      } catch (Throwable failure) { // whatever it is, the job goes on without this one
+      } catch (Throwable failure) { // the job continues without this snapshot
         failed(what, failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure);
         discard(dir);
         return false;
@@ -238,7 +241,7 @@ public final class SnapshotRun implements AutoCloseable {
   private void failed(String what, Throwable e) {
     counts.failed();
     String why = e instanceof IOException io ? WritablePlace.reason(io) : e.getMessage();
-    LOG.warn("{} has failed, the job goes on: {}", what, why);
+    LOG.warn("{} has failed, the job continues: {}", what, why);
   }
 
   private static void discard(SnapshotDirectory dir) {
@@ -251,17 +254,17 @@ public final class SnapshotRun implements AutoCloseable {
 
   private void waitForTheLast() {
     if (!session.await("the snapshot before this one", underWay) && noted) {
-      last = ""; // of a delta that failed some shards may have forgotten what it was to hold
+      last = ""; // after a failed delta some shards may have lost the list of changed rows
     }
     underWay = CompletableFuture.completedFuture(true);
   }
 
-  /** Returns when what is being written is there, or has failed. */
+  /** Waits until the snapshot that is being written is complete, or has failed. */
   public void finish() {
     waitForTheLast();
   }
 
-  /** Takes no more; what is being written goes on to its end, and is finished, or removed, on the thread for that. */
+  /** Stops taking snapshots; one that is being written continues, and is finished, or removed, on its thread. */
   @Override
   public void close() {
     underWay.whenComplete((there, e) -> finisher.shutdown());

@@ -14,16 +14,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a trainer keeps itself, beside the shards, and a run that goes on from a snapshot needs: a file of the snapshot, written by
- * the rank that takes it and read by all. Immutable; the arrays are nobody's to change.
+ * The state that a trainer holds outside of the shards and that a resumed run needs. It is a file of the snapshot,
+ * written by the rank that takes it and read by all. Immutable; the arrays must not be changed.
  *
- * @param frozen values of parameters that are not trained (running means), by name: those of the rank that takes the snapshot
- * @param pass that is under way in an elastic job, from 0; -1: none, or the job is not elastic
- * @param ledger of that pass, as {@link io.regatta.core.data.Ledger#state} tells it; else empty
+ * @param frozen values of parameters that are not trained (running means), by name: those of the rank that takes the
+ *     snapshot
+ * @param pass present pass of an elastic job, from 0; -1: none, or the job is not elastic
+ * @param ledger of that pass, see {@link io.regatta.core.data.Ledger#state}; else empty
  */
 public record SnapshotState(Map<String, float[]> frozen, int pass, long[] ledger) {
 
-  /** Of a snapshot without such a file. */
+  /** State of a snapshot without such a file. */
   public static final SnapshotState NOTHING = new SnapshotState(Map.of(), -1, new long[0]);
 
   static final String FILE = "trainers" + SafetensorsFile.SUFFIX;
@@ -31,7 +32,7 @@ public record SnapshotState(Map<String, float[]> frozen, int pass, long[] ledger
   private static final String LEDGER = "ledger";
   private static final String PASS = "pass";
 
-  /** Writes the file, if there is anything for it, into a snapshot that is being made. */
+  /** Writes the file into a snapshot that is being written, if there is any state. */
   List<FileEntry> write(Path dir) throws IOException {
     if (frozen.isEmpty() && ledger.length == 0) {
       return List.of();
@@ -54,7 +55,7 @@ public record SnapshotState(Map<String, float[]> frozen, int pass, long[] ledger
   }
 
   /**
-   * What is in the snapshot that a run goes on from, or begins with. Blocks on files.
+   * Returns the state in the snapshot from which a run resumes, or starts. Blocks on files.
    *
    * @throws InvalidInput if it is damaged
    */
@@ -77,7 +78,7 @@ public record SnapshotState(Map<String, float[]> frozen, int pass, long[] ledger
   private static SnapshotState read(ConfinedDirectory dir, FileEntry entry) throws IOException {
     String damage = entry.damage(dir);
     if (damage != null) {
-      throw new InvalidInput(damage + "; go on from another snapshot");
+      throw new InvalidInput(damage + "; resume from another snapshot");
     }
     Map<String, float[]> frozen = new LinkedHashMap<>();
     try (SafetensorsFile file = entry.tensors(dir)) {

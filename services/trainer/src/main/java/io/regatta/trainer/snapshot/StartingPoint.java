@@ -30,27 +30,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where a run begins: with values of its own, with those of another run ({@code init_from}), or where it stopped ({@code
- * resume}). A function of the job and of what is on disk, so that all ranks find the same. Immutable.
+ * The starting point of a run: its own initial values, those of another run ({@code init_from}), or the point where it
+ * stopped ({@code resume}). It is a function of the job and of what is on disk, so that all ranks find the same.
+ * Immutable.
  *
- * @param dir of the snapshot, or of Paddle's tables; null: none, the run begins with values of its own
+ * @param dir of the snapshot, or of Paddle's tables; null: none, the run begins with its own initial values
  * @param manifest of the snapshot; null if there is none
- * @param resume whether steps go on from there
+ * @param resume true if steps continue from there
  */
 public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
 
   private static final Logger LOG = LoggerFactory.getLogger(StartingPoint.class);
   private static final String AUTO = "auto";
 
-  /** A run of its own. */
+  /** Returns the starting point of a run with its own initial values. */
   public static StartingPoint none() {
     return new StartingPoint(null, null, false);
   }
 
   /**
-   * What the job says. Blocks on files.
+   * Returns the job's starting point. Blocks on files.
    *
-   * @throws InvalidInput if what it names is not there, or is no snapshot, or it is not known which one is the last
+   * @throws InvalidInput if the named snapshot does not exist, or is not a snapshot, or the last one cannot be
+   *     determined
    */
   public static StartingPoint of(JobConfig job) {
     try {
@@ -71,11 +73,11 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
       }
       return at(Snapshots.named("init_from", from), false);
     } catch (IOException e) {
-      throw new InvalidInput("job " + job.job() + ": what it is to begin with cannot be read: " + e, e);
+      throw new InvalidInput("job " + job.job() + ": the snapshot to start from cannot be read: " + e, e);
     }
   }
 
-  /** A snapshot with all that it is relative to. */
+  /** Returns a snapshot, after checking that all snapshots to which it is relative exist. */
   private static StartingPoint at(Snapshots.Found found, boolean resume) {
     if (resume && !found.resumable()) {
       throw new InvalidInput(found.dir() + " cannot be resumed: an earlier release wrote it in geo mode, and it does not say how many steps "
@@ -91,18 +93,18 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
     }
   }
 
-  /** Where the job's snapshots are. */
+  /** Returns the directory of the job's snapshots. */
   public static Path root(JobConfig job) {
     return plain(job.snapshots().dir().isBlank() ? job.output() : job.snapshots().dir());
   }
 
-  /** Servers compare the names that they are given with those of their roots, part by part. */
+  /** Returns an absolute normalized path: servers compare names with those of their roots, part by part. */
   private static Path plain(String name) {
     return Path.of(name).toAbsolutePath().normalize();
   }
 
   /**
-   * Returns the directories in which the job's snapshots are written, and from which it begins: those below which its
+   * Returns the directories in which the job's snapshots are written, and from which it starts: those below which its
    * servers need to write and read. Empty if it names none. Blocks on files.
    */
   public static List<String> directories(JobConfig job) {
@@ -114,29 +116,34 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
     return all.stream().map(Path::toString).distinct().toList();
   }
 
-  /** Returns the directory that holds a delta and what it is relative to; another snapshot itself. Blocks on files. */
+  /**
+   * Returns the directory that holds a delta and its base; for other snapshots the snapshot itself. Blocks on files.
+   */
   private static Path withParents(Path snapshot) {
     return Snapshots.find(snapshot).filter(found -> found.manifest().kind() == SnapshotKind.DELTA)
         .map(delta -> snapshot.getParent()).orElse(snapshot);
   }
 
-  /** Returns the directory in which the job's servers write from its beginning, or none: a program may still ask. */
+  /**
+   * Returns the directory in which the job's servers write from its beginning, or none: a program may still request
+   * snapshots.
+   */
   public static List<Path> written(JobConfig job) {
     boolean wanted = job.snapshots().isOn() || !job.snapshots().dir().isBlank();
     return job.hasPlace() && wanted ? List.of(root(job)) : List.of();
   }
 
-  /** Returns the directories that the job names as those from which its servers read; {@code auto} names none. */
+  /** Returns the directories that the job names for its servers to read from; {@code auto} names none. */
   public static List<Path> read(JobConfig job) {
     return Stream.of(job.resume(), job.initFrom()).filter(name -> !name.isBlank() && !name.equals(AUTO))
         .map(StartingPoint::plain).toList();
   }
 
   /**
-   * What has kept the run from going on from its snapshot, with the way on if that is damaged: which one before it is
-   * whole, and how to use it. Then reads all of these; blocks on files.
+   * Returns the error that prevents a resume; if the snapshot is damaged, with the last whole one before it and how to
+   * use that. It then reads all of these; blocks on files.
    *
-   * @param e what the servers said
+   * @param e the servers' error
    */
   public InvalidInput explain(InvalidInput e) {
     if (!resume || isWhole(dir)) {
@@ -162,8 +169,8 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
     }
     String later = behind.stream().map(Path::toString).collect(Collectors.joining(", "));
     return new InvalidInput(e.getMessage() + ". " + before.map(found -> "The last whole one before it is " + found.dir()
-        + " (step " + found.manifest().step() + "): to go on from there set resume: " + found.dir() + ", and remove, or "
-        + "move away, " + later).orElse("No whole one is before it in " + dir.getParent() + ": begin anew, without resume, "
+        + " (step " + found.manifest().step() + "): to resume from there set resume: " + found.dir() + ", and remove, or "
+        + "move away, " + later).orElse("No whole one is before it in " + dir.getParent() + ": start a new run, without resume, "
             + "with another snapshots.dir (or output)"), e);
   }
 
@@ -179,50 +186,53 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
   }
 
   /**
-   * Sees that the place of the job's snapshots has none that would be mixed with this run's: of another run, or of steps that
-   * it has not made yet. Blocks on files.
+   * Checks that the directory of the job's snapshots has none that would mix with this run's: of another run, or of
+   * later steps. Blocks on files.
    *
-   * @throws InvalidInput naming the one and what to do
+   * @throws InvalidInput naming the snapshot and what to do
    */
   public void refuseOthersIn(Path root) throws IOException {
     for (Snapshots.Found there : Snapshots.list(root)) {
       if (!resume || !there.manifest().run().equals(manifest.run()) || manifest.isBefore(there.manifest())) {
         throw new InvalidInput(root + " holds snapshot " + there.dir().getFileName() + " of job " + there.manifest().job()
-            + (resume ? ", which is not one that the run has made before " + dir : ", and this run begins anew")
-            + "; go on from the last one with resume: auto, or name another snapshots.dir (or output), or remove those in there");
+            + (resume ? ", which the run did not take before " + dir : ", but this is a new run")
+            + "; resume from the last one with resume: auto, or name another snapshots.dir (or output), or remove its snapshots");
       }
     }
   }
 
   /**
-   * Removes what killed runs, and lives of this one before this, have begun to write where the job's snapshots are. For one rank,
-   * before any of them makes a step. Blocks on files.
+   * Removes unfinished snapshots of killed runs, and of earlier incarnations of this run, from the job's directory.
+   * Called on one rank, before any rank makes a step. Blocks on files.
    */
   public void removeLeft(JobConfig job) {
     try {
       SnapshotRemoval.left(root(job), resume ? manifest.run() : "");
     } catch (IOException e) {
-      LOG.warn("what killed runs have left in {} could not be removed: {}", root(job), e.toString());
+      LOG.warn("unfinished snapshots of killed runs in {} could not be removed: {}", root(job), e.toString());
     }
   }
 
-  /** Whether there is something to be read. */
+  /** Returns true if there is something to read. */
   public boolean isGiven() {
     return dir != null;
   }
 
-  /** Returns the local steps of the rank that took the snapshot: by which ranks see that they have the same one; 0 without one. */
+  /**
+   * Returns the local steps of the rank that took the snapshot, by which ranks check that they have the same one; 0
+   * without one.
+   */
   public long steps() {
     return resume ? manifest.step() : 0;
   }
 
-  /** Returns the examples that the run has trained in its lives before this one. */
+  /** Returns the examples that earlier incarnations of the run have trained. */
   public ExampleCounts examples() {
     return resume ? manifest.examples() : ExampleCounts.NONE;
   }
 
   /**
-   * Returns the place of the run as the shards are to keep it.
+   * Returns the position of the run for the shards.
    *
    * @param ranks that resume it
    * @param replicas of each
@@ -240,12 +250,14 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
     return new ResumePoint(round(), starts);
   }
 
-  /** Steps that all have made, in modes with rounds; in the others the furthest schedule. */
+  /** Returns the steps that all have made, in modes with rounds; in the others those of the furthest schedule. */
   private long round() {
     return manifest.trainers().stream().mapToLong(t -> t.progress().learningRateStep()).max().orElse(manifest.step());
   }
 
-  /** A trainer resumes from its own progress; where their number is another one, each from the mean of all. */
+  /**
+   * Returns the start of a trainer, from its own progress; if the number of trainers has changed, from the mean of all.
+   */
   private TrainerStart start(int rank, int ranks, int replicas, int pushesPerStep, Optional<UnfinishedPasses> left) {
     List<Manifest.Trainer> before = manifest.trainers();
     Optional<Manifest.Trainer> own = before.size() != ranks ? Optional.empty()
@@ -276,13 +288,13 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
     return before.isEmpty() ? manifest.step() : before.stream().map(Manifest.Trainer::progress).mapToLong(count).sum() / before.size();
   }
 
-  /** Version 1 counts steps where the shards count pushes. */
+  /** Returns true for version 1, which counts steps where the shards count pushes. */
   private boolean isVersion1() {
     return manifest.trainers().stream().allMatch(t -> t.progress().replicas().isEmpty());
   }
 
   /**
-   * Returns what is left of the passes that were under way, divided among so many replicas of all ranks; empty if it is not known, as in
+   * Returns the rest of the unfinished passes, divided among the replicas of all ranks; empty if it is not known, as in
    * snapshots of version 1.
    */
   public Optional<UnfinishedPasses> unfinished(int workers) {
@@ -314,8 +326,8 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
   }
 
   /**
-   * Returns batches of its training data that a trainer has behind it, where places in the data are not known. With another number of
-   * trainers each has its share of all that has been trained.
+   * Returns the batches of its training data that a trainer had trained, if positions in the data are not known. With
+   * another number of trainers each has its share of all that was trained.
    */
   public long batches(int rank, int trainers) {
     if (!resume) {
@@ -328,7 +340,10 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
         .orElse(manifest.step());
   }
 
-  /** Where reading of training data goes on, the same for all ranks; null if the snapshot does not say. */
+  /**
+   * Returns the cursor from which reading of training data resumes, the same for all ranks; null if the snapshot has
+   * none.
+   */
   public DataCursor cursor() {
     if (!resume || manifest.trainers().isEmpty() || manifest.trainers().get(0).cursor().isEmpty()) {
       return null;
@@ -336,14 +351,14 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
     return manifest.trainers().get(0).cursor().mapTo(DataCursor.class);
   }
 
-  /** Batches behind that place which each of so many trainers has to pass over; with another number, its share. */
+  /** Returns the batches after that cursor which each trainer must skip; with another number of trainers, its share. */
   public long batchesBehindCursor(int trainers) {
     DataCursor cursor = cursor();
     return cursor == null ? 0 : cursor.batches() * manifest.trainers().size() / trainers;
   }
 
-  /** For the log. */
+  /** Returns a description for the log. */
   public String describe() {
-    return resume ? "goes on at step " + steps() + " from " + dir : "begins with the parameters in " + dir;
+    return resume ? "resumes at step " + steps() + " from " + dir : "starts with the parameters in " + dir;
   }
 }

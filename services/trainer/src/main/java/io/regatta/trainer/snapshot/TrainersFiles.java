@@ -13,8 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files of a snapshot that hold what trainers keep themselves: this one's own ({@link SnapshotState}), and what all ranks have handed over
- * ({@link RankTensors}) before it was begun, which lies beside it until then. Belongs to the model thread of the rank that takes it.
+ * The files of a snapshot with the trainers' own state: this one's ({@link SnapshotState}), and that of all ranks
+ * ({@link RankTensors}). The ranks send theirs before the snapshot is begun; until then it is kept beside the
+ * snapshots. Belongs to the model thread of the rank that takes it.
  */
 final class TrainersFiles {
 
@@ -22,9 +23,9 @@ final class TrainersFiles {
 
   private final TrainerSession session;
   private final Supplier<SnapshotState> kept;
-  /** Called as what a killed writer leaves, which is removed at the next start. */
+  /** Temporary file, named like those of a killed writer, which are removed at the next start. */
   private final Path part;
-  /** Something has been handed over; and why it could not be written, or null. */
+  /** True if tensors have been received; and the error that prevented writing them, or null. */
   private boolean handedOver;
   private IOException failure;
 
@@ -35,7 +36,10 @@ final class TrainersFiles {
     part = root.resolve(RankTensors.FILE + "." + writer + ".part");
   }
 
-  /** See {@link SnapshotRun#handedOver}. A failure is that of the snapshot: the others must not be left waiting here. */
+  /**
+   * Receives the ranks' tensors; see {@link SnapshotRun#handedOver}. A failure is kept for the snapshot: the others
+   * must not be left waiting here.
+   */
   void handedOver(Map<String, float[]> own) {
     handedOver = true;
     failure = null;
@@ -51,7 +55,7 @@ final class TrainersFiles {
     }
   }
 
-  /** Into a snapshot that is being made. */
+  /** Writes the files into a snapshot that is being written. */
   List<FileEntry> write(Path dir) throws IOException {
     if (handedOver && failure != null) {
       throw failure;
@@ -64,7 +68,7 @@ final class TrainersFiles {
     return files;
   }
 
-  /** What was handed over is in a snapshot, or is not wanted. */
+  /** Drops received tensors that are in a snapshot, or not needed. */
   void drop() {
     try {
       if (handedOver) {

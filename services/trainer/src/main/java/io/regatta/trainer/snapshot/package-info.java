@@ -1,2 +1,5 @@
-/** Snapshots as a job's trainers see them: when one is taken, what it is called, and where a run goes on. */
+/**
+ * Snapshots from the trainers' side: when one is taken, its name, and where a run resumes. The training loop takes
+ * them, and a run starts from them.
+ */
 package io.regatta.trainer.snapshot;

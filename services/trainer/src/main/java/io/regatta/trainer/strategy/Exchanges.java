@@ -28,7 +28,10 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Which {@link Exchange} a job's strategy asks for, and what it leaves of the program's optimizer to the shards. Model thread. */
+/**
+ * The registry of exchanges: the {@link Exchange} of a job's strategy, and the part of the program's optimizer that is
+ * left to the shards. Stateless; used on the model thread.
+ */
 public final class Exchanges {
 
   private static final Logger LOG = LoggerFactory.getLogger(Exchanges.class);
@@ -36,7 +39,7 @@ public final class Exchanges {
   private Exchanges() {}
 
   /**
-   * The exchange of the client's mode.
+   * Returns the exchange of the client's mode.
    *
    * @param optimizer the program's
    */
@@ -68,7 +71,7 @@ public final class Exchanges {
     return exchange;
   }
 
-  /** Null if the ranks exchange gradients in each step. */
+  /** Returns the rule for local steps; null if the ranks exchange gradients in each step. */
   private static LocalSteps localSteps(Communication communication) {
     return communication instanceof LocalsgdConfigs fixed ? LocalSteps.fixed(fixed.kSteps(), fixed.beginStep())
         : communication instanceof AdaptiveLocalsgdConfigs adaptive
@@ -76,9 +79,9 @@ public final class Exchanges {
   }
 
   /**
-   * Returns what the ranks send each other; one rank alone, to which none can come, has nobody to save bytes for.
+   * Returns what the ranks exchange; a single rank that no other can join has no bytes to save.
    *
-   * @throws InvalidInput if ranks keep something of gradients from step to step, or train apart, and a newcomer would lack it
+   * @throws InvalidInput if the job is elastic and its strategy keeps per-rank state, which a newcomer would lack
    */
   private static Communication communication(TrainerSession session, Strategy strategy) {
     Communication communication = strategy.communication();
@@ -87,25 +90,25 @@ public final class Exchanges {
     }
     JobConfig job = session.job();
     if (!(communication instanceof Communication.AllReduce)) {
-      throw new InvalidInput("job " + job.job() + " is elastic (" + job.elasticBy() + "), whose trainers exchange "
-          + "whole gradients, and keep nothing of them that a newcomer would lack; take dgc, localsgd and adaptive_localsgd out");
+      throw new InvalidInput("job " + job.job() + " is elastic (" + job.elasticBy() + "), so that its trainers must exchange "
+          + "whole gradients, without state that a newcomer would lack; remove dgc, localsgd and adaptive_localsgd");
     }
     return communication;
   }
 
-  /** Whether the ranks send each other the largest gradients only, and keep the others. */
+  /** Returns true if the ranks send each other only the largest gradients, and keep the others. */
   public static boolean compresses(TrainerSession session, Strategy strategy) {
     return communication(session, strategy) instanceof DgcConfigs;
   }
 
-  /** The update rule of the shards: what the exchange leaves of the program's. */
+  /** Returns the update rule of the shards: the part of the program's that the exchange leaves to them. */
   public static OptimizerSpec update(TrainerSession session, Strategy strategy, OptimizerSpec optimizer) {
     Communication communication = communication(session, strategy);
     if (communication instanceof DgcConfigs) {
       requireMomentum(optimizer, "dgc");
       if (optimizer.clipValue() > 0) {
-        throw new InvalidInput("dgc sends what has been accumulated over many steps, to which clip_value does not apply; take it "
-            + "out, or use clip_norm");
+        throw new InvalidInput("dgc sends values accumulated over many steps, to which clip_value does not apply; remove it, "
+            + "or use clip_norm");
       }
       return LargestSum.update(optimizer);
     }
@@ -115,7 +118,10 @@ public final class Exchanges {
     return optimizer;
   }
 
-  /** As PaddlePaddle: what is accumulated, or averaged, is linear in the gradients with these only. */
+  /**
+   * Checks the optimizer, as PaddlePaddle does: accumulated, or averaged, values are linear in the gradients only with
+   * these.
+   */
   private static void requireMomentum(OptimizerSpec optimizer, String what) {
     if (!(optimizer.optimizer() instanceof Sgd || optimizer.optimizer() instanceof Momentum)) {
       throw new InvalidInput(what + " trains with sgd and momentum only, but the optimizer is "
@@ -123,10 +129,10 @@ public final class Exchanges {
     }
   }
 
-  /** Rows of tables lie on servers, which collective mode has none of. */
+  /** Refuses tables in collective mode: their rows are on servers, of which it has none. */
   public static void refuseTables(Strategy strategy, List<SparseTableSpec> tables) {
     if (!strategy.mode().needsServers() && !tables.isEmpty()) {
-      throw new InvalidInput("the model has a DistributedEmbedding (" + tables.get(0).name() + "), whose rows lie on servers, but "
+      throw new InvalidInput("the model has a DistributedEmbedding (" + tables.get(0).name() + "), whose rows are on servers, but "
           + "mode collective has none; choose another mode, or an embedding of DJL's whose rows are dense parameters");
     }
   }

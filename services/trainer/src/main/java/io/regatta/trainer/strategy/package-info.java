@@ -1,5 +1,5 @@
 /**
- * The registry of the trainer's strategies: which exchange a job's mode asks for. {@code FleetTrainer} calls it; each
- * strategy lies in a folder of its own below.
+ * The registry of the trainer's strategies, by a job's mode. {@code FleetTrainer} calls it; each strategy has a package
+ * of its own below.
  */
 package io.regatta.trainer.strategy;

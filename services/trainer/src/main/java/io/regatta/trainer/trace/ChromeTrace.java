@@ -13,10 +13,10 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Spans in Chrome's trace format, JSON: complete events ({@code ph: X}) with {@code ts} and {@code dur} in µs, {@code ts}
- * since 1970 so that the files of several ranks fit each other; {@code pid} is the rank, {@code tid} a track, and metadata
- * events ({@code ph: M}) give their names. Spans of a track that overlap without one holding the other, as requests to a
- * shard do, are dealt to lanes of their own: viewers expect that of a track. Stateless.
+ * The writer of spans in Chrome's trace format, JSON. Complete events ({@code ph: X}) have {@code ts} and {@code dur}
+ * in µs, {@code ts} since 1970 so that the files of several ranks can be combined. {@code pid} is the rank, {@code tid}
+ * a track, and metadata events ({@code ph: M}) hold their names. Viewers expect nested spans in a track, so spans that
+ * overlap otherwise, such as requests to a shard, are assigned to lanes of their own. Stateless.
  */
 final class ChromeTrace {
 
@@ -46,7 +46,7 @@ final class ChromeTrace {
         .put("args", new JsonObject().put("name", name));
   }
 
-  /** By name of the track its lanes, in each of which spans follow or hold one another. */
+  /** Returns the lanes of each track, by its name; in a lane, spans follow or contain one another. */
   private static Map<String, List<List<Span>>> tracks(List<Span> spans) {
     List<Span> inOrder = new ArrayList<>(spans);
     inOrder.sort(Comparator.comparingLong(Span::beginNanos).thenComparing(Span::endNanos, Comparator.reverseOrder()));

@@ -15,27 +15,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The timeline of some steps of one rank, owned by its session: collects what its threads say that they did, and writes it to
- * a file once replica 0 has made the last of those steps, or at the end of the run. Any thread; a lock is held to add a span
- * and to take all of them out, and the file is written without it, by the model thread that comes to the end. That it cannot be
- * written is a warning: no run fails for it. A rank that keeps none costs its threads one volatile read a span.
+ * The timeline of some steps of one rank, owned by its session. It collects the spans of the rank's threads. It writes
+ * them to a file once replica 0 has made the last of those steps, or at the end of the run. Any thread may use it; a
+ * lock is held to add a span and to take all of them out. The file is written without the lock, by the model thread
+ * that reaches the end. If it cannot be written, a warning is logged, and the run does not fail. A rank without a
+ * timeline costs its threads one volatile read per span.
  */
 public final class StepTrace {
 
   /**
-   * Something that took time.
+   * An activity that took time.
    *
-   * @param track who did it: {@code replica 0}, a reader thread, {@code shard 1: pull}
-   * @param name what, e.g. {@code forward}
+   * @param track of the activity: {@code replica 0}, a reader thread, {@code shard 1: pull}
+   * @param name of the activity, e.g. {@code forward}
    * @param beginNanos by the clock's {@link Clock#nanos}
    * @param endNanos the same
-   * @param details what else is known, by name, e.g. {@code step}, {@code rows}, {@code bytes}
+   * @param details further values, by name, e.g. {@code step}, {@code rows}, {@code bytes}
    */
   record Span(String track, String name, long beginNanos, long endNanos, Map<String, Object> details) {}
 
   private static final Logger LOG = LoggerFactory.getLogger(StepTrace.class);
   private static final StepTrace OFF = new StepTrace(SystemClock.get(), null, 0, 0, 0, 0);
-  /** Some hundred bytes each; a step of one replica on two shards makes about fifteen. */
+  /** Most spans, of a few hundred bytes each; a step of one replica on two shards makes about fifteen. */
   private static final int SPANS_MAX = 200_000;
 
   private final Clock clock;
@@ -60,12 +61,12 @@ public final class StepTrace {
     this.spansMax = spansMax;
   }
 
-  /** One that keeps nothing. */
+  /** Returns the timeline that keeps nothing. */
   public static StepTrace off() {
     return OFF;
   }
 
-  /** Returns the trace that a rank of a job of so many trainers is configured to keep. */
+  /** Returns the timeline that a rank of a job is configured to keep. */
   public static StepTrace of(Clock clock, TraceConfig config, int rank, int trainers) {
     if (config.file().isBlank()) {
       return OFF;
@@ -75,7 +76,7 @@ public final class StepTrace {
         config.fromStep() + config.steps(), SPANS_MAX);
   }
 
-  /** {@code trace.json} of rank 1: {@code trace-1.json}. */
+  /** Returns a rank's file: for {@code trace.json} and rank 1 {@code trace-1.json}. */
   private static Path of(Path file, int rank) {
     String name = file.getFileName().toString();
     int dot = name.lastIndexOf('.');
@@ -88,12 +89,12 @@ public final class StepTrace {
     return clock;
   }
 
-  /** Whether spans are kept now. */
+  /** Returns true if spans are recorded now. */
   public boolean on() {
     return on;
   }
 
-  /** Replica 0 begins a step: from the first one of the timeline on spans are kept, until the one behind its last. */
+  /** Notes that replica 0 begins a step: spans are recorded from the first step of the timeline to its last. */
   public void begins(long step) {
     if (file == null || on == (step >= fromStep && step < toStep)) {
       return;
@@ -108,7 +109,7 @@ public final class StepTrace {
     }
   }
 
-  /** Keeps a span that ends now, if spans are kept now. */
+  /** Records a span that ends now, if spans are recorded now. */
   public void span(String track, String name, long beginNanos, Map<String, Object> details) {
     if (!on) {
       return;
@@ -123,7 +124,7 @@ public final class StepTrace {
     }
   }
 
-  /** Links that tell of their pushes and pulls; the links themselves if no timeline is wanted. In shard order. */
+  /** Returns links that record their pushes and pulls, in shard order; the links themselves without a timeline. */
   public List<? extends ShardLink> of(List<? extends ShardLink> links) {
     if (file == null) {
       return links;
@@ -135,7 +136,7 @@ public final class StepTrace {
     return traced;
   }
 
-  /** Writes what there is, or says why there is nothing; once, and at the latest when the run is over. May block. */
+  /** Writes the timeline, or logs why there is none; once, and at the latest when the run is over. May block. */
   public void end() {
     List<Span> taken;
     long lost;
@@ -157,14 +158,14 @@ public final class StepTrace {
       write(ChromeTrace.of(clock, rank, taken));
       LOG.info("trainer {} has written the timeline of steps {} to {}, as far as it came, to {}{}", rank, fromStep,
           toStep - 1, file, lost == 0 ? "" : "; the last " + lost + " spans beyond the limit of " + spansMax
-              + " are left out, lower trace.steps");
-    } catch (IOException | RuntimeException e) { // called where a run ends, whose own failure must be heard
+              + " are omitted, lower trace.steps");
+    } catch (IOException | RuntimeException e) { // at the end of a run, whose own failure must not be hidden
       LOG.warn("trainer {} could not write its timeline to {}: {}; choose another place with --trace", rank, file,
           e.toString());
     }
   }
 
-  /** By a stream that does not mind if the thread is interrupted, as it is in a run that is stopped. */
+  /** Writes by a stream that ignores an interrupt of the thread, which happens in a run that is stopped. */
   private void write(String json) throws IOException {
     if (file.getParent() != null) {
       Files.createDirectories(file.getParent());

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A link that tells a timeline of its pushes and pulls: from the call to the answer, with the shard's work inside. Everything
- * else is the link's own. Used as the link is.
+ * A shard link that records its pushes and pulls in a timeline: from the call to the answer, with the shard's work
+ * inside. All other calls are passed on. Used as the link is.
  */
 final class TracedShardLink implements ShardLink {
 

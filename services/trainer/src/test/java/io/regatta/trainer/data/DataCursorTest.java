@@ -25,13 +25,16 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 
-/** Reading that goes on at a cursor has the batches of an unbroken run, on plain and packed files, CSV, and in memory. */
+/**
+ * Reading that resumes at a cursor has the batches of an unbroken run, on plain and compressed files, CSV, and in
+ * memory.
+ */
 class DataCursorTest {
 
   private static final int LINES = 120;
   /**
-   * What is behind a row's id: notes of one line and of several, rows that end in different ways, and empty lines
-   * behind them.
+   * Texts that follow a row's id: notes of one line and of several, row ends of different kinds, and empty lines after
+   * them.
    */
   private static final String[] NOTES = {",,1\n", ",\"two\nlines\",1\r\n", ",\"\"\"a\r\nb\"\" ä\",1\n\n", ",c,1\r", ",\"d\re\",1\n"};
   private static Path dir;
@@ -115,7 +118,7 @@ class DataCursorTest {
     return batches;
   }
 
-  /** What is before the place could not even be read. */
+  /** The text before the cursor could not even be read. */
   @Property(tries = 1)
   void ofPlainCsvWhatIsBeforeThePlaceIsNotReadAgain() throws IOException {
     Path file = dir.resolve("long.csv");

@@ -65,7 +65,7 @@ class PipeCommandTest {
     Path file = Files.writeString(dir.resolve("a.txt"), "1 7 1 1\n1 x 1 1\n");
     assertThatThrownBy(() -> ids("cat -", file)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining(file + " (through 'cat -'), line 2, character 3 (slot id): expected an id")
-        .hasMessageContaining("Mend the line").hasMessageNotContaining("data.format");
+        .hasMessageContaining("Fix the line").hasMessageNotContaining("data.format");
   }
 
   @Test
@@ -73,8 +73,8 @@ class PipeCommandTest {
     Path file = Files.writeString(dir.resolve("a.txt"), "id:7 label:1\nid:8 label:0\n");
     assertThatThrownBy(() -> ids("cat -", file)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("line 1").hasMessageContaining("No line so far is in the format multislot, and this one looks like slots: "
-            + "see that data.format (behind a pipe_command multislot, where it is not set) says how they are written; else "
-            + "mend the line, or leave such lines out");
+            + "check that data.format (multislot by default after a pipe_command) names their format; else "
+            + "fix the line, or skip such lines");
   }
 
   @Test
@@ -107,7 +107,9 @@ class PipeCommandTest {
     assertThat(waiting).failsWithin(Duration.ofSeconds(20)).withThrowableThat().havingRootCause().isInstanceOf(Cancelled.class);
   }
 
-  /** Of a zip file that is closed the JDK throws an unchecked exception, as libraries for other file systems do. */
+  /**
+   * The JDK throws an unchecked exception for a zip file that is closed, as libraries for other file systems do.
+   */
   @Test
   void aFileThatFailsEndsTheLoadingOfAll() throws Exception {
     Path bad = Files.writeString(dir.resolve("a.txt"), "bad\n");

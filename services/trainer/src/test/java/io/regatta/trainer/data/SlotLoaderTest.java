@@ -56,8 +56,8 @@ class SlotLoaderTest {
       log.detachAppender(logged);
     }
     assertThat(logged.list).extracting(ILoggingEvent::getFormattedMessage).containsExactly(
-        "odd, pass 0: left out 10 lines that could not be read (data.on_bad_line is skip)",
-        "odd, pass 1: left out 10 lines that could not be read (data.on_bad_line is skip)");
+        "odd, pass 0: skipped 10 lines that could not be parsed (data.on_bad_line is skip)",
+        "odd, pass 1: skipped 10 lines that could not be parsed (data.on_bad_line is skip)");
   }
 
   @Test

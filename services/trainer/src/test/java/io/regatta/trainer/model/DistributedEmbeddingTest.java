@@ -108,7 +108,10 @@ public class DistributedEmbeddingTest {
     return y;
   }
 
-  /** Mean over the batch of (y - ŷ)² has the gradient 2(ŷ - y)/batch per example; SGD on a table by hand. */
+  /**
+   * Returns the table after SGD, computed directly: the mean over the batch of (y - ŷ)² has the gradient 2(ŷ - y)/batch
+   * per example.
+   */
   private static Map<Long, double[]> byHand(int batches, long[] ids, float[] labels, int dim, int blocks) {
     Map<Long, double[]> table = new HashMap<>();
     float[] row = new float[dim];
@@ -243,7 +246,7 @@ public class DistributedEmbeddingTest {
         .hasMessageContaining("disagree about table t");
   }
 
-  /** A linear function of two slots with values: the gradients are known by hand, padding has none. */
+  /** A linear function of two slots with values: the gradients are known exactly, and padding has none. */
   @Test
   void slotsOfSeveralIdsAreSumsAndPaddingIsNothing() {
     DistributedEmbedding block = DistributedEmbedding.builder().setTable("t").setDim(1).optSlots(List.of(2, 1)).build();

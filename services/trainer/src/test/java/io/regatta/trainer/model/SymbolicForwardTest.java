@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SymbolicForwardTest {
 
   private static final int BATCH = 16;
-  /** Of which the last batch is a short one. */
+  /** The last batch of these rows is a short one. */
   private static final int ROWS = 3 * BATCH + 5;
 
   private record Trained(List<float[]> steps, List<float[]> outputs, Map<String, float[]> frozen) {}
@@ -106,7 +106,7 @@ class SymbolicForwardTest {
     assertThat(symbolic.frozen).hasSize(name.equals("net") ? 4 : 0);
   }
 
-  /** Where gradients that are not fresh count as unused. */
+  /** In this case gradients that are not fresh count as unused. */
   @Test
   void ranksThatSumTheirGradientsToo() {
     List<String> hashes = new ArrayList<>();

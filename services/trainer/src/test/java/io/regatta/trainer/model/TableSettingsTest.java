@@ -35,7 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What a job file and a program say of single tables, and the counts that go with the gradients. */
+/** Settings of single tables in a job file and in a program, and the counts that go with the gradients. */
 class TableSettingsTest {
 
   private static final int BATCH = 4;
@@ -124,7 +124,7 @@ class TableSettingsTest {
     }
   }
 
-  /** Shows and clicks by hand, seen in which rows a shrink by score leaves. */
+  /** Shows and clicks, computed directly, decide which rows a shrink by score leaves. */
   @Test
   void showsAndClicksGoWithTheGradients() throws Exception {
     int batches = 3;

@@ -120,7 +120,7 @@ class PreparationTest {
     Path foreign = Files.createDirectory(dir.resolve("foreign"));
     Files.writeString(foreign.resolve("t-00000"), "somebody's");
     assertThatThrownBy(() -> split(List.of(text), foreign, 2, 1)).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("t-00000 is there already");
+        .hasMessageContaining("t-00000 exists already");
     assertThat(Files.readString(foreign.resolve("t-00000"))).isEqualTo("somebody's");
   }
 
@@ -157,7 +157,7 @@ class PreparationTest {
 
     Path cut = Files.write(dir.resolve("cut.gz"), Arrays.copyOf(Files.readAllBytes(packed), 500));
     assertThatThrownBy(() -> split(List.of(cut), dir.resolve("none"), 2, 1)).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("cut.gz cannot be unpacked");
+        .hasMessageContaining("cut.gz cannot be decompressed");
     Path bad = dir.resolve("bad.gz");
     try (OutputStream to = new GZIPOutputStream(Files.newOutputStream(bad))) {
       to.write("no line of Criteo's\n".getBytes(StandardCharsets.US_ASCII));
@@ -258,7 +258,7 @@ class PreparationTest {
     }
   }
 
-  /** Of lines of many lengths, empty ones too, in packed and in plain files, cut into many parts. */
+  /** Lines have many lengths, also 0, in compressed and in plain files, which are split into many parts. */
   @Property(tries = 30)
   void aBadLineHasItsNumberInTheFileWhicheverPartItIsIn(@ForAll @IntRange(min = 1, max = 9) int parts,
       @ForAll @IntRange(min = 1, max = 60) int bad, @ForAll boolean packed, @ForAll Random random) throws IOException {

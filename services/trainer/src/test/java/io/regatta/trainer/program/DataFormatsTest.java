@@ -88,7 +88,7 @@ class DataFormatsTest {
     Files.writeString(data.resolve("empty"), "# nothing but a comment\n\n");
     Files.writeString(data.resolve("test"), "1 1:1\n-1 2:1\n");
     assertThatThrownBy(() -> run("logistic-regression", "data.files=empty", "data.test_files=test", "output=" + dir.resolve("none")))
-        .isInstanceOf(InvalidInput.class).hasMessageContaining("hold no example (data.files: [empty])");
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("contain no examples (data.files: [empty])");
     assertThat(dir.resolve("none")).doesNotExist();
   }
 
@@ -112,7 +112,7 @@ class DataFormatsTest {
     }
   }
 
-  /** Of files in the data directory that the job does not name. */
+  /** Files in the data directory that the job does not name. */
   @Test
   void packedFilesAreFoundUnderTheProgramsOwnNamesAndMissingOnesNamed() throws Exception {
     Path data = dir.resolve("data");
@@ -131,7 +131,7 @@ class DataFormatsTest {
     Files.move(data.resolve("test.tsv.gz"), data.resolve("held-out.gz"));
     assertThat(ctrDnn("named", "seed=3", "data.test_files=held-out").auc()).as("training files need not be named").isEqualTo(original.auc());
     assertThatThrownBy(() -> ctrDnn("none")).isInstanceOf(InvalidInput.class).hasMessageContainingAll(
-        data.resolve("test.tsv") + " does not exist", "packed (.gz) or not", "data.test_files");
+        data.resolve("test.tsv") + " does not exist", "compressed (.gz) or not", "data.test_files");
     Files.move(data.resolve("held-out.gz"), data.resolve("test.tsv.gz"));
     Files.move(data.resolve(train.getFileName() + ".gz"), data.resolve("day-0.gz"));
     assertThatThrownBy(() -> ctrDnn("none")).isInstanceOf(InvalidInput.class).hasMessageContainingAll("no file train* in " + data,
@@ -172,14 +172,14 @@ class DataFormatsTest {
     assertThatThrownBy(() -> scoresOf(data.resolve("test.tsv"), "csv", Format.LIBSVM)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("reads criteo, multislot, slots, csv, parquet");
     assertThatThrownBy(() -> scoresOf(data.resolve("test.tsv"), "csv", Format.SLOTS)).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("see that --format says how they are written");
+        .hasMessageContaining("check that --format names their format");
     assertThatThrownBy(() -> ctrDnn("short", "data.files=" + train.getFileName() + ".short", "data.test_files=test.tsv.csv",
         "data.format=csv")).isInstanceOf(InvalidInput.class).hasMessageContaining(".short, line 1: expected a column named C7");
     assertThatThrownBy(() -> ctrDnn("piped", "data.format=csv", "data.pipe_command=sort"))
         .hasStackTraceContaining("pipe_command writes lines, but format: csv names columns in the file itself");
   }
 
-  /** Of Criteo text and of CSV: an empty value is hashed, and yet no value. */
+  /** In Criteo text and in CSV an empty value is hashed, but does not count as a value. */
   @Test
   void coverageIsTheShareOfExamplesWithAValueInTheSlot() throws Exception {
     Path data = dir.resolve("data");
@@ -272,12 +272,12 @@ class DataFormatsTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', textBlock = """
-      logistic-regression | data.pipe_command=sort | data.format is multislot (as what a data.pipe_command writes is taken to be), but logistic-regression reads libsvm
+      logistic-regression | data.pipe_command=sort | data.format is multislot (the default for the output of a data.pipe_command), but logistic-regression reads libsvm
       wide-and-deep | data.format=libsvm | data.format is libsvm, but wide-and-deep reads criteo, multislot, slots, csv, parquet; set data.format: criteo
       ctr-dnn | data.format=slots | name the files in data.files and data.test_files
-      word2vec | data.pipe_command=sort | data.pipe_command is set, but word2vec reads its files as they are; take it out
+      word2vec | data.pipe_command=sort | data.pipe_command is set, but word2vec reads its files without a format or command; remove it
       fit-a-line | data.format=slots | data.format is set, but fit-a-line
-      census | data.shard_by=file | data.shard_by is set, but census has one file, of which every worker reads all; take it out
+      census | data.shard_by=file | data.shard_by is set, but census has one file, which every worker reads completely; remove it
       fit-a-line | data.shard_by=file data.reading=in_memory data.global_shuffle=true | data.shard_by, with data.reading and data.global_shuffle is set, but fit-a-line
       """)
   void keysThatWouldDoNothingStopTheStart(String config, String keys, String told) {

@@ -227,12 +227,12 @@ class ProgramsTest {
     return norm(difference);
   }
 
-  /** Of the 13 weights, without the bias. */
+  /** Returns the norm of the 13 weights, without the bias. */
   private static double norm(double[] weights) {
     return Math.sqrt(Arrays.stream(weights, 0, 13).map(w -> w * w).sum());
   }
 
-  /** Of ten passes of ten steps two are trained, the second in part. */
+  /** Two of ten passes of ten steps are trained, the second in part. */
   @ParameterizedTest
   @ValueSource(ints = {12, 10})
   void doesNotShowPassesOrTestsAfterMaxSteps(int steps) throws Exception {

@@ -48,12 +48,12 @@ final class S3Bucket implements AutoCloseable {
     return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
   }
 
-  /** Where {@code file} of the files is. */
+  /** Returns the URI of one of the files. */
   String uri(String file) {
     return "s3x://127.0.0.1:" + server.actualPort() + "/" + name + "/data/" + file;
   }
 
-  /** Requests for a part of an object. */
+  /** Returns the number of requests for a part of an object. */
   int ranges() {
     return ranges.get();
   }

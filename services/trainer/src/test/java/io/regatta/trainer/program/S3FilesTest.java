@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Files of S3, through the library that docs/data.md names, from a server of the test's own: they train what files of a disk train. */
 class S3FilesTest {
 
-  /** What the library and the client below it are to know; a server on this machine looks at no key. */
+  /** Settings of the library and of the client below it; a server on this machine checks no key. */
   private static final Map<String, String> ACCESS = Map.of("s3.spi.endpoint-protocol", "http", "s3.spi.force-path-style", "true",
       "aws.region", "us-east-1", "aws.accessKeyId", "test", "aws.secretAccessKey", "test");
 

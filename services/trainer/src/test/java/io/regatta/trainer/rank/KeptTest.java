@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What trainers keep themselves goes on from a snapshot, too. */
+/** The trainers' own state is restored from a snapshot, too. */
 class KeptTest {
 
   /** The running means of each rank at the end, before anything averages them; the net's own initial ones are zeros and ones. */

@@ -28,7 +28,7 @@ class RankSumsTest {
 
   /** Sums that are under way. */
   private final BlockingQueue<CompletableFuture<Void>> calls = new LinkedBlockingQueue<>();
-  /** What comes first in each of them. */
+  /** Runs first in each of these calls. */
   private Runnable beginning = () -> {};
   private final PeerRanks peers = new PeerRanks() {
     @Override
@@ -58,7 +58,7 @@ class RankSumsTest {
         default -> throw new AssertionError(method);
       });
 
-  /** Behind a forward pass of two layers. */
+  /** Returns sums after a forward pass of two layers. */
   private RankSums sums(Duration turn) throws Exception {
     RankSums sums = new RankSums(session, peers, turn);
     sums.begins();

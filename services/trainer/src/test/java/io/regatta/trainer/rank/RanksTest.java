@@ -152,7 +152,7 @@ class RanksTest {
     }
   }
 
-  /** What schedules, bounds and status count: one batch of every replica, whether they are merged or not. */
+  /** Schedules, bounds and status count a step as one batch of every replica, whether they are merged or not. */
   @ParameterizedTest
   @ValueSource(strings = {"sync", "half_async", "async", "ssp"})
   void aStepIsOneBatchOfEachReplica(String mode) {

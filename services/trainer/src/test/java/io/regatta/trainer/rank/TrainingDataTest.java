@@ -22,7 +22,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What a run that goes on behind a pass reads, of data of which each worker has its own and reads them in no order. */
+/**
+ * The data that a run resumed after a pass reads, if each worker has data of its own and reads them in no fixed order.
+ */
 class TrainingDataTest {
 
   /** Ids from 0 on; counts what is read. */
@@ -73,7 +75,7 @@ class TrainingDataTest {
     List<Long> ids = new ArrayList<>();
     if (!data.isBehind(dataset)) {
       var batches = dataset.getData(manager).iterator();
-      data.passOver(dataset, batches);
+      data.skipTrained(dataset, batches);
       while (batches.hasNext()) {
         try (Batch batch = batches.next()) {
           for (long id : batch.getData().get(0).toLongArray()) {
@@ -102,7 +104,7 @@ class TrainingDataTest {
       AtomicInteger read = new AtomicInteger();
       try (SlotDataset again = dataset(read)) {
         TrainingData resumed = new TrainingData(0, 2);
-        resumed.goOn(behindPass(behind.get(1)), 0, 1);
+        resumed.resume(behindPass(behind.get(1)), 0, 1);
         assertThat(pass(resumed, again, manager)).isEmpty();
         assertThat(pass(resumed, again, manager)).isEmpty();
         assertThat(read).as("of the passes behind it").hasValue(0);

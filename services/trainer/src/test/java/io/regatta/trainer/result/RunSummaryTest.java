@@ -8,7 +8,7 @@ import io.regatta.trainer.run.LocalRun;
 import io.vertx.core.json.JsonObject;
 import org.junit.jupiter.api.Test;
 
-/** What a result says of the examples of a run that was resumed. */
+/** The examples of a resumed run in its result. */
 class RunSummaryTest {
 
   /** A run whose last life took ten seconds. */

@@ -66,7 +66,7 @@ class ConsoleProgressTest {
     assertThat(text()).contains(terminal ? "100/s 2 s left" : "job train: 800/1000 examples, 100/s, 2 s left");
   }
 
-  /** A run that went on with a quarter of its data behind it. */
+  /** A run that was resumed after a quarter of its data. */
   @Test
   void timeLeftIsThatOfTheShareWhereTheTotalIsNotKnown() {
     double[] share = {0.25};

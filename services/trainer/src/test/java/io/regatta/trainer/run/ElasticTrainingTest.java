@@ -199,7 +199,7 @@ class ElasticTrainingTest {
     assertThat(first.accuracy()).isGreaterThan(0.95);
   }
 
-  /** What a program does with the batches of a pass. */
+  /** The work of a program on the batches of a pass. */
   private interface Loop {
     void run(Worker worker, FleetTrainer trainer, Iterator<Batch> batches) throws Exception;
   }
@@ -238,7 +238,10 @@ class ElasticTrainingTest {
     }
   }
 
-  /** Of the last window of a pass, which has one example, one of two ranks has nothing: it joins that step, and counts for nothing in it. */
+  /**
+   * The last window of a pass has one example, so one of two ranks has none. That rank joins the step, and has no weight
+   * in it.
+   */
   @Test
   void aRankWithoutExamplesJoinsAStepWithNoWeight() throws Exception {
     Queue<float[]> ends = new ConcurrentLinkedQueue<>();
@@ -354,7 +357,7 @@ class ElasticTrainingTest {
 
   @Test
   void whatCannotBeElasticIsRefusedInOneLine() throws Exception {
-    refused("cannot be dealt anew", new JsonObject(), worker -> {
+    refused("cannot be assigned anew", new JsonObject(), worker -> {
       try (Model model = Model.newInstance("small", worker.device())) {
         model.setBlock(Linear.builder().setUnits(1).build());
         try (FleetTrainer trainer = worker.distributedTrainer(model,
@@ -369,17 +372,17 @@ class ElasticTrainingTest {
       step(trainer, batches.next());
       worker.barrier();
     }));
-    refused("asks for a batch before it has made a step with the one before", new JsonObject(), looping((worker, trainer, batches) -> {
+    refused("requests a batch before it has made a step with the last one", new JsonObject(), looping((worker, trainer, batches) -> {
       Batch first = batches.next();
       Batch ahead = batches.next();
       step(trainer, first);
       step(trainer, ahead);
     }));
     TrainingProgram shuffling = worker -> worker.exampleExchange().exchange(new Layout(1, 0), List.of(List.of(), List.of()));
-    refused("take data.global_shuffle out, or collective.min_trainers", new JsonObject(), shuffling);
-    refused("take data.global_shuffle out, or collective.store",
+    refused("remove data.global_shuffle, or collective.min_trainers", new JsonObject(), shuffling);
+    refused("remove data.global_shuffle, or collective.store",
         new JsonObject().put("collective", new JsonObject().put("store", "file:meeting")), shuffling);
-    refused("take dgc, localsgd", new JsonObject().put("collective", new JsonObject().put("dgc", true)), program());
+    refused("remove dgc, localsgd", new JsonObject().put("collective", new JsonObject().put("dgc", true)), program());
     assertThatThrownBy(() -> job(1, 2, 3)).isInstanceOf(InvalidInput.class).hasMessageContaining("min_trainers is 3");
   }
 }

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A rank of two replicas, of which the second one loses a peer. */
 class RankRunTest {
 
-  /** For what hangs; it measures nothing. */
+  /** Limit for tests that hang; it measures nothing. */
   private static final int SECONDS = 60;
 
   @TempDir
@@ -65,7 +65,7 @@ class RankRunTest {
     });
   }
 
-  /** The failure of replica 0 is told by its own words. */
+  /** The run fails with the message of replica 0 itself. */
   @Test
   void when_both_replicas_lose_a_peer_then_the_run_fails_of_it() throws Exception {
     run(worker -> {

@@ -82,9 +82,9 @@ public final class SharedShards implements AutoCloseable {
   }
 
   /**
-   * Breaks the links of all ranks to the last shard at the push after so many.
+   * Breaks the links of all ranks to the last shard at the push that follows this number of pushes.
    *
-   * @param serves whether it serves all the same, for others
+   * @param serves true if it still serves others
    */
   public void cutLast(long afterPushes, boolean serves) {
     serving = serves;
@@ -123,7 +123,7 @@ public final class SharedShards implements AutoCloseable {
     }
   }
 
-  /** Of several ranks that failed, not one that was only told of another's failure. */
+  /** Returns the cause: the failure of a rank that did not merely hear of another's failure. */
   private CompletionException cause(CompletionException first) {
     for (CompletableFuture<RunResult> result : results) {
       try {

@@ -71,7 +71,7 @@ class PredictionEndpointTest {
     return endpoint;
   }
 
-  /** Announces a body of the largest size, of which so many bytes come. */
+  /** Announces a body of the largest size, and sends this number of its bytes. */
   private Socket upload(int bytes) throws IOException {
     Socket socket = new Socket("127.0.0.1", port);
     socket.getOutputStream().write(("POST /predict HTTP/1.1\r\nhost: x\r\ncontent-length: " + MAX_BYTES + "\r\n\r\n"
@@ -203,7 +203,7 @@ class PredictionEndpointTest {
 
   private final List<String> statuses = Collections.synchronizedList(new ArrayList<>());
 
-  /** Begins a gRPC call on a connection of its own, of whose body so many bytes come. */
+  /** Begins a gRPC call on a connection of its own, and sends this number of bytes of its body. */
   private HttpClientRequest call(int bytes) {
     io.vertx.core.http.HttpClient client = vertx.createHttpClient(new HttpClientOptions()
         .setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));

@@ -51,7 +51,7 @@ class PredictorTest {
   static Path dir;
 
   private static Path data;
-  /** What the trainer itself said of the test examples. */
+  /** The trainer's own scores of the test examples. */
   private static final List<float[]> TRAINERS = new ArrayList<>();
 
   /** A few steps of CTR-DNN, then its scores of the test data, then the model. */

@@ -42,7 +42,7 @@ class PredictorVerticleTest {
     assertThatThrownBy(() -> Predictor.check(dir.resolve("none"))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining(dir.resolve("none") + " does not exist");
     assertThatThrownBy(() -> Predictor.check(dir.resolve("snapshots/step-000000004"))).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("is a snapshot, which has no word of the program");
+        .hasMessageContaining("is a snapshot, which does not name its program");
   }
 
   @Test

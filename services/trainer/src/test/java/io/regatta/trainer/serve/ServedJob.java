@@ -31,7 +31,7 @@ final class ServedJob {
     return Files.readAllLines(dir.resolve("data/test.tsv"));
   }
 
-  /** As it comes to a directory that is followed: whole, by its name. */
+  /** Publishes a snapshot as writers do into a directory that is followed: whole, by its name. */
   static Path publish(Path snapshot, Path follow) throws IOException {
     Path part = Files.createDirectories(follow.resolve(snapshot.getFileName() + ".part"));
     try (Stream<Path> files = Files.list(snapshot)) {

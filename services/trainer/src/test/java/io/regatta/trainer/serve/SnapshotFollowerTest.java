@@ -153,7 +153,7 @@ class SnapshotFollowerTest {
       ServedJob.publish(snapshot("step-000000004"), Files.createDirectory(later));
       follower.look();
       assertThat(predictor.source().step()).isEqualTo(4);
-      assertThat(log.list.get(1).getFormattedMessage()).contains(later + " is there now");
+      assertThat(log.list.get(1).getFormattedMessage()).contains(later + " exists now");
     } finally {
       logger.detachAppender(log);
     }

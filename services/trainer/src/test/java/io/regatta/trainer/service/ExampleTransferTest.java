@@ -43,7 +43,7 @@ class ExampleTransferTest {
     vertx.close().toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
   }
 
-  /** What the rendezvous does: completes for all when all have come. */
+  /** Gathers as the rendezvous does: completes for all ranks when all have called. */
   private Future<List<ExampleEndpoint>> gather(ExampleEndpoint mine, int ranks) {
     Promise<List<ExampleEndpoint>> promise = Promise.promise();
     List<Promise<List<ExampleEndpoint>>> all;

@@ -114,7 +114,7 @@ class OtherTrainersTest {
     others.ending();
     others.atTheEnd(Set.of(0));
     assertThat(lines()).containsExactly("trainer 1 of job pair is lost at step 4 (no heartbeat for 10.0 s); "
-        + "trainer 0 at step 7 goes on with 1 of 2 trainers");
+        + "trainer 0 at step 7 continues with 1 of 2 trainers");
   }
 
   @Test
@@ -123,7 +123,7 @@ class OtherTrainersTest {
     others.seen(rank1("active"), 10_000);
     others.seen(rank1("lost"), 10_000);
     assertThat(lines()).hasSize(3);
-    assertThat(lines().get(1)).contains("is back, as another process");
+    assertThat(lines().get(1)).contains("is back as another process");
   }
 
   @Test

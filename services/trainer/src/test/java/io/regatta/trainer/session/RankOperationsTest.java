@@ -49,7 +49,7 @@ class RankOperationsTest {
     threads.shutdownNow();
   }
 
-  /** What a rank has come to. */
+  /** The state of a rank at its end. */
   private record End(double parameter, long steps, List<Double> sums, boolean killed) {}
 
   /** A model of one parameter, the sum of the numbers of the examples that it was trained on, and a count of its steps. */
@@ -337,10 +337,13 @@ class RankOperationsTest {
     rank.enter();
     rank.calls().ofTheFirst("values", new float[1000]);
     rank.calls().gather("another", "another", Empty.getDefaultInstance());
-    assertThat(rank.passes().told(false)).hasSizeLessThan(50);
+    assertThat(rank.passes().packedState(false)).hasSizeLessThan(50);
   }
 
-  /** The parameter is the closed form whoever dies when: no example is lost, none is trained twice, no step either. */
+  /**
+   * The parameter equals the closed form for any deaths at any times: no example or step is lost, and none is trained
+   * twice.
+   */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
   void whoeverDiesAndComesEachExampleIsTrainedOnce(long seed) throws Exception {

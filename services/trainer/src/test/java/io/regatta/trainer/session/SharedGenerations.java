@@ -18,14 +18,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.LongConsumer;
 
 /**
- * The ranks of elastic jobs in one process, without a network: generations, and a death at any call, which some of the others may
- * have got the result of already. Who broadcasts goes on at once, as where sends are handed over. Any thread.
+ * The ranks of elastic jobs in one process, without a network: generations, and a death at any call, whose result some
+ * of the others may already have. The root of a broadcast continues at once, as if its sends had been handed over. Any
+ * thread.
  */
 public final class SharedGenerations {
 
-  /** What one rank has given to a call. */
+  /** One rank's input to a call. */
   private record Given(FloatBuffer floats, long[] longs, int root, CompletableFuture<Void> done) {
-    /** A copy, which the giver does not wait for. */
+    /** Returns a copy, for which the rank does not wait. */
     Given handedOver() {
       FloatBuffer copy = floats == null ? null : FloatBuffer.allocate(floats.remaining()).put(0, floats, 0, floats.remaining());
       return new Given(copy, longs == null ? null : longs.clone(), root, new CompletableFuture<>());
@@ -53,25 +54,29 @@ public final class SharedGenerations {
     random = new Random(seed);
   }
 
-  /** Told the number of calls that have completed so far, on any rank's thread. */
+  /** Sets the receiver of the number of completed calls; it is called on any rank's thread. */
   public synchronized void onCompleted(LongConsumer told) {
     onCompleted = told;
   }
 
-  /** Kills this one when so many calls have been completed: in the next one, which a part of the others completes. */
+  /** Kills a member in the call after this number of completed calls; some of the others complete that call. */
   public synchronized void killAt(Member member, long calls) {
     victim = member;
     killAt = calls;
   }
 
-  /** Kills this one in the call after so many more; told when it is dead, on any thread. */
+  /**
+   * Kills a member in the call after this number of further calls.
+   *
+   * @param told called when the member is dead, on any thread
+   */
   public synchronized void killIn(Member member, long calls, Runnable told) {
     victim = member;
     killAt = completed + calls;
     onKilled = told;
   }
 
-  /** Completes when so many more calls have been completed. */
+  /** Returns a future that completes after this number of further calls. */
   public synchronized CompletableFuture<Void> after(long calls) {
     CompletableFuture<Void> reached = new CompletableFuture<>();
     long at = completed + calls;

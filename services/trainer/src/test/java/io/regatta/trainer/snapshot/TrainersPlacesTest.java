@@ -37,7 +37,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two trainers whose pushes, of eight examples each, have come to one of two shards, to both, or in part. */
+/** Two trainers whose pushes, of eight examples each, have reached one of two shards, both, or one in part. */
 class TrainersPlacesTest {
 
   private static final JobSpec JOB = new JobSpec("job", Mode.ASYNC, 2, 0, NanPolicy.FAIL, 2, 1,

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** What a timeline says when it cannot be all that was asked for. */
+/** Warnings of a timeline that cannot contain everything that was requested. */
 class StepTraceTest {
   private final ListAppender<ILoggingEvent> log = new ListAppender<>();
 

@@ -4,9 +4,7 @@ import io.regatta.node.settings.Settings;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/**
- * The options that tell a command where the services of a cluster are: found through Hazelcast, or at fixed endpoints.
- */
+/** The options for finding the services of a cluster: through Hazelcast, or at fixed endpoints. */
 public final class ClusterOptions {
 
   @Option(names = "--seeds", paramLabel = "HOST:PORT,...", description = "Hazelcast members to join through")
@@ -19,12 +17,12 @@ public final class ClusterOptions {
   @Option(names = "--rendezvous-endpoint", paramLabel = "HOST:PORT", description = "fixed rendezvous")
   private String rendezvousEndpoint;
 
-  /** Null: not given. */
+  /** Returns the servers' endpoints; null: not given. */
   public String serverEndpoints() {
     return serverEndpoints;
   }
 
-  /** Null: not given. */
+  /** Returns the rendezvous' endpoint; null: not given. */
   public String rendezvousEndpoint() {
     return rendezvousEndpoint;
   }

@@ -39,7 +39,7 @@ public final class InitOptions {
   @Option(names = "--use_gpu", paramLabel = "True|False", description = "whether the model is on a GPU")
   private String useGpu;
 
-  /** Values by the names of their variables, of the options that were given. */
+  /** Returns the values of the options that were given, by the names of their variables. */
   public Map<String, String> given() {
     Map<String, String> given = elsewhere();
     put(given, "TRAINER_COUNT", trainerCount);
@@ -47,7 +47,7 @@ public final class InitOptions {
     return given;
   }
 
-  /** Names of the given options that mean nothing to a trainer that trains alone. */
+  /** Returns the names of the given options that have no effect on a trainer that trains alone. */
   public List<String> ofOthers() {
     return elsewhere().keySet().stream().map(name -> "--" + name.substring(PREFIX.length()).toLowerCase(Locale.ROOT)).toList();
   }

@@ -48,7 +48,7 @@ public final class JobOptions {
   @Option(names = "--ready-timeout", paramLabel = "SECONDS", description = "how long to wait for services and peers")
   private Integer readyTimeout;
 
-  /** The file to take if the command line names none. */
+  /** Sets the file to take if the command line names none. */
   public void file(Path otherwise) {
     if (file == null) {
       file = otherwise;
@@ -65,17 +65,17 @@ public final class JobOptions {
     return file != null;
   }
 
-  /** {@code --ready-timeout} in seconds, or null. */
+  /** Returns {@code --ready-timeout} in seconds, or null. */
   public Integer readyTimeout() {
     return readyTimeout;
   }
 
-  /** The effective job; with a program given in code, the job file needs to name none. */
+  /** Returns the effective job; with a program given in code, the job file needs to name none. */
   public JobConfig load(SettingsOptions settings, TrainingProgram program) {
     return load(settings, program, new JsonObject());
   }
 
-  /** The effective job with values that the program gives; they come last. */
+  /** Returns the effective job with values that the program gives; they take precedence. */
   public JobConfig load(SettingsOptions settings, TrainingProgram program, JsonObject code) {
     if (file == null && code.isEmpty()) {
       throw new InvalidInput("a job file is missing: give its path, for example configs/wide-and-deep.yaml");

@@ -36,7 +36,7 @@ public final class RemoteLaunchOptions {
     return hosts != null;
   }
 
-  /** Directory of this machine in which the program is, as far as that is known; null: it is not. */
+  /** Returns the directory of this machine that holds the program, as far as that is known; null: it does not. */
   public Path directory() {
     return dispatchPackage;
   }

@@ -26,7 +26,7 @@ public final class CheckpointPage {
 
   private CheckpointPage() {}
 
-  /** A line for each snapshot. */
+  /** Prints a line for each snapshot. */
   public static void list(List<Snapshots.Found> snapshots, PrintWriter out) {
     out.printf("%-24s %-6s %10s %6s %7s %14s  %s%n", "snapshot", "kind", "step", "pass", "shards", "bytes", "relative to");
     for (Snapshots.Found f : snapshots) {
@@ -40,7 +40,7 @@ public final class CheckpointPage {
     return files.stream().mapToLong(FileEntry::bytes).sum();
   }
 
-  /** A snapshot or a model. */
+  /** Prints a snapshot or a model. */
   public static void of(Path dir, PrintWriter out) throws IOException {
     JsonObject json = ManifestFile.read(dir);
     if (json.containsKey("format")) {

@@ -9,16 +9,18 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Parsed examples in memory, in an order that can be changed; the record is the place in that order. Owned by the thread
- * of its dataset; while a pass reads it, it is not changed, and reader threads see what was there when the pass began.
+ * Parsed examples in memory, in an order that can be changed; a record is the index in that order. Owned by its
+ * dataset's thread. It is not changed while a pass reads it; reader threads see the content from when the pass began.
  */
 final class Examples implements SlotSource<Integer> {
 
   /**
+   * The examples and their order.
+   *
    * @param parts examples, each of {@code starts[i + 1] - starts[i]} rows
    * @param starts number of each part's first row; one more than parts
-   * @param order row number by place
-   * @param slots whose ids are those of another row
+   * @param order row number by index
+   * @param slots whose ids are taken from another row
    * @param others number of that row by row number; null: each has its own
    */
   private record Content(List<SlotBatch> parts, int[] starts, int[] order, int[] slots, int[] others) {
@@ -41,7 +43,7 @@ final class Examples implements SlotSource<Integer> {
     set(List.of());
   }
 
-  /** Takes these examples instead of those before, in their order. */
+  /** Replaces the examples by these, in their order. */
   void set(List<SlotBatch> parts) {
     int[] starts = new int[parts.size() + 1];
     for (int i = 0; i < parts.size(); i++) {
@@ -58,7 +60,7 @@ final class Examples implements SlotSource<Integer> {
     return order;
   }
 
-  /** Puts the examples into an order that is a function of their number, their order before, and the seed. */
+  /** Shuffles the examples: their order becomes a function of their number, their order before, and the seed. */
   void shuffle(long seed) {
     Content now = content;
     content = new Content(now.parts(), now.starts(), shuffled(now.order().clone(), seed), now.slots(), now.others());
@@ -75,7 +77,10 @@ final class Examples implements SlotSource<Integer> {
     return order;
   }
 
-  /** Has each example show another one's ids in these slots, all of the same one; none: its own in all. */
+  /**
+   * Gives each example the ids of another one in these slots, all of the same one; without slots, each has its own
+   * again.
+   */
   void shuffleSlots(int[] slots, long seed) {
     Content now = content;
     content = new Content(now.parts(), now.starts(), now.order(), slots.clone(),
@@ -83,11 +88,11 @@ final class Examples implements SlotSource<Integer> {
   }
 
   /**
-   * Deals the examples out, each to a worker drawn by a generator of this seed, in their order.
+   * Assigns each example to a worker drawn by a generator of this seed, in their order.
    *
-   * @return copies by worker, in parts of about a megabyte
+   * @return copies by worker, in batches of about a megabyte
    */
-  List<List<SlotBatch>> deal(int workers, long seed) {
+  List<List<SlotBatch>> assign(int workers, long seed) {
     int partRows = Math.max(1, PART_BYTES / ExampleBytes.perRow(layout));
     int rows = content.order().length;
     int[] to = new int[rows];
@@ -97,23 +102,23 @@ final class Examples implements SlotSource<Integer> {
       to[place] = random.nextInt(workers);
       counts[to[place]]++;
     }
-    List<List<SlotBatch>> dealt = new ArrayList<>();
+    List<List<SlotBatch>> assigned = new ArrayList<>();
     SlotBatch[] open = new SlotBatch[workers];
     int[] filled = new int[workers];
     for (int worker = 0; worker < workers; worker++) {
-      dealt.add(new ArrayList<>());
+      assigned.add(new ArrayList<>());
     }
     for (int place = 0; place < rows; place++) {
       int worker = to[place];
       if (open[worker] == null || filled[worker] == open[worker].rows()) {
         open[worker] = SlotBatch.allocate(layout, Math.min(partRows, counts[worker]));
         filled[worker] = 0;
-        dealt.get(worker).add(open[worker]);
+        assigned.get(worker).add(open[worker]);
       }
       copy(place, open[worker], filled[worker]++);
       counts[worker]--;
     }
-    return dealt;
+    return assigned;
   }
 
   @Override
@@ -153,7 +158,7 @@ final class Examples implements SlotSource<Integer> {
     return true;
   }
 
-  /** Copies the example at a place of the order. */
+  /** Copies the example at an index of the order. */
   void copy(int place, SlotBatch into, int row) {
     Content now = content;
     int number = now.order()[place];

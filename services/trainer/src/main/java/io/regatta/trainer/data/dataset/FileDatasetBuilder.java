@@ -15,7 +15,8 @@ import java.util.List;
 import java.util.function.BiFunction;
 
 /**
- * What {@link QueueDataset} and {@link InMemoryDataset} are told alike, in PaddlePaddle's words. Used by one thread.
+ * The common builder of {@link QueueDataset} and {@link InMemoryDataset}, with PaddlePaddle's method names. Used by one
+ * thread.
  *
  * @param <B> the builder itself
  */
@@ -36,54 +37,56 @@ public abstract class FileDatasetBuilder<B extends FileDatasetBuilder<B>> {
 
   abstract B self();
 
-  /** This trainer's files, in order; see {@link DataFiles#shard} and {@link DataFiles#modulo}. */
+  /** Sets this trainer's files, in order; see {@link DataFiles#shard} and {@link DataFiles#modulo}. */
   public B setFilelist(List<Path> paths) {
     files = List.copyOf(paths);
     return self();
   }
 
-  /** Examples per batch; default 1. */
+  /** Sets the examples per batch; default 1. */
   public B setBatchSize(int examples) {
     batchSize = examples;
     return self();
   }
 
-  /** Threads that read, each its own file; default 1. */
+  /** Sets the number of threads that read, each its own file; default 1. */
   public B setThread(int number) {
     threads = number;
     return self();
   }
 
-  /** Batches read ahead; default 8. */
+  /** Sets the number of batches read ahead; default 8. */
   public B setQueueNum(int batches) {
     ahead = batches;
     return self();
   }
 
-  /** Command of the shell that turns a file into lines of the format; default {@code cat}: the file as it is. */
+  /** Sets the shell command that turns a file into lines of the format; default {@code cat}: the file unchanged. */
   public B setPipeCommand(String line) {
     command = PipeCommand.of(line);
     return self();
   }
 
-  /** The slots of MultiSlot lines. This, {@link #setFormat} or {@link #setSource} must be called. */
+  /** Sets the slots of MultiSlot lines. This, {@link #setFormat} or {@link #setSource} must be called. */
   public B setUseVar(Slots slots) {
     return setFormat(new MultiSlotFormat(slots));
   }
 
-  /** Lines of another format. */
+  /** Sets another format of the lines. */
   public B setFormat(LineFormat lines) {
     format = lines;
     return self();
   }
 
-  /** Files that are not lines, for example {@code (files, bad) -> new CsvSource(slots, files, bad)}. */
+  /**
+   * Sets a source for files that are not lines, for example {@code (files, bad) -> new CsvSource(slots, files, bad)}.
+   */
   public B setSource(BiFunction<List<Path>, BadLines, FileSource<?>> reader) {
     custom = reader;
     return self();
   }
 
-  /** What to do with bad lines, and who counts them; default: the first one fails. */
+  /** Sets the policy for bad lines, which also counts them; default: the first one fails. */
   public B setBadLines(BadLines policy) {
     badLines = policy;
     return self();
@@ -94,7 +97,7 @@ public abstract class FileDatasetBuilder<B extends FileDatasetBuilder<B>> {
       return custom.apply(paths, badLines);
     }
     if (format == null) {
-      throw new InvalidInput("the data set does not know what its lines hold: call setUseVar, setFormat or setSource");
+      throw new InvalidInput("the data set has no format for its lines: call setUseVar, setFormat or setSource");
     }
     return new TextSource(format, paths, command, badLines);
   }

@@ -21,9 +21,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Reads all examples of a source's files into memory, once. Started and waited for by one thread; {@code threads} daemon
- * threads named {@code regatta-load-NAME-I} each take the next file. The examples come out in the order of files and
- * lines, however many threads there are. What fails in one file ends the reading of all.
+ * A load of all examples of a source's files into memory. One thread starts it and waits for it. Up to {@code threads}
+ * daemon threads named {@code regatta-load-NAME-I} each take the next file. The examples are in the order of files and
+ * lines with any number of threads. A failure in one file ends the load of all.
  */
 final class FileLoad<R> {
 
@@ -67,14 +67,14 @@ final class FileLoad<R> {
     try {
       load.threads.forEach(Thread::start);
       return load;
-    } catch (Throwable e) { // no more threads are to be had
+    } catch (Throwable e) { // no more threads can be started
       load.cancelled = true;
       load.cancelCursors();
       throw e;
     }
   }
 
-  /** Whole life of a reading thread. */
+  /** Runs a reading thread. */
   private void read(AtomicReference<SlotSource.Cursor<R>> mine) {
     try {
       for (int file = queue.take(); file >= 0 && !isEnding(); file = queue.take()) {
@@ -82,7 +82,7 @@ final class FileLoad<R> {
       }
     } catch (Throwable e) {
       failure.compareAndSet(null, e);
-      cancelCursors(); // another one may wait for a command that is silent
+      cancelCursors(); // another thread may wait for a command that writes nothing
     } finally {
       ended.countDown();
     }
@@ -94,11 +94,11 @@ final class FileLoad<R> {
 
   private void read(int file, AtomicReference<SlotSource.Cursor<R>> mine) {
     List<SlotBatch> into = parts.get(file);
-    long told = 0;
+    long counted = 0;
     try (SlotSource.Cursor<R> cursor = source.open(new FileQueue(source.files().subList(file, file + 1), 0),
         DataCursor.startOf(0))) {
       mine.set(cursor);
-      if (isEnding()) { // whoever said so may have come before the line above
+      if (isEnding()) { // it may have been set before the line above
         cursor.cancel();
       }
       SlotBatch part = SlotBatch.allocate(source.layout(), PART_ROWS);
@@ -110,18 +110,18 @@ final class FileLoad<R> {
           into.add(part);
           part = SlotBatch.allocate(source.layout(), PART_ROWS);
           rows = 0;
-          told = tell(told, cursor.bytesBehind(), file);
+          counted = countTo(counted, cursor.bytesBehind(), file);
         }
       }
       into.add(cut(part, rows));
     }
-    tell(told, Long.MAX_VALUE, file);
+    countTo(counted, Long.MAX_VALUE, file);
   }
 
-  /** Counts the file's bytes up to an offset, which may lie behind its end. */
-  private long tell(long told, long offset, int file) {
-    long now = Math.max(told, Math.min(offset, sizes.get(file)));
-    bytesRead.addAndGet(now - told);
+  /** Counts the file's bytes up to an offset, which may be beyond its end. */
+  private long countTo(long counted, long offset, int file) {
+    long now = Math.max(counted, Math.min(offset, sizes.get(file)));
+    bytesRead.addAndGet(now - counted);
     return now;
   }
 
@@ -134,10 +134,10 @@ final class FileLoad<R> {
   }
 
   /**
-   * Waits for the end.
+   * Waits for the end of the load.
    *
-   * @param listener called on this thread; what it throws ends the load
-   * @return the examples, in parts
+   * @param listener called on this thread; an exception of it ends the load
+   * @return the examples, in batches
    */
   List<SlotBatch> await(LoadListener listener) {
     try {
@@ -149,7 +149,7 @@ final class FileLoad<R> {
       cancel();
       Thread.currentThread().interrupt();
       throw new Cancelled("interrupted while loading " + source.name() + " data into memory");
-    } catch (RuntimeException | Error e) { // the listener's
+    } catch (RuntimeException | Error e) { // thrown by the listener
       cancel();
       throw e;
     }

@@ -17,10 +17,10 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Examples that are read into memory once, shuffled there, and trained on as often as wanted: PaddlePaddle's
- * {@code InMemoryDataset}. Every pass goes through them in the order of the last shuffle (at first, of files and lines), so
- * a pass can be repeated and resumed exactly. An example takes 4 bytes for each dense feature and for the label, 8 for each
- * id, and 4 for its value and for its place in the order. Owned by one model thread, as every {@link SlotDataset}.
+ * A data set that is read into memory once, shuffled there, and trained on any number of times: PaddlePaddle's
+ * {@code InMemoryDataset}. Every pass has the order of the last shuffle (at first, of files and lines), so that a pass
+ * can be repeated and resumed exactly. An example takes 4 bytes for each dense feature and for the label, 8 for each
+ * id, and 4 for its value and for its index in the order. Owned by one model thread, as every {@link SlotDataset}.
  */
 public final class InMemoryDataset extends SlotDataset {
 
@@ -33,7 +33,7 @@ public final class InMemoryDataset extends SlotDataset {
   private long shuffled;
 
   /**
-   * As the builder makes it, from its parts.
+   * Creates a data set without the builder.
    *
    * @param files read when it is loaded
    * @param options how the examples in memory become batches; a shuffle buffer shuffles every pass anew
@@ -54,18 +54,18 @@ public final class InMemoryDataset extends SlotDataset {
     return new Builder();
   }
 
-  /** Reads all files, instead of what is in memory; logs its rate and the time left every few seconds. */
+  /** Reads all files in place of what is in memory; logs its rate and the time left every few seconds. */
   public void loadIntoMemory() {
     loadIntoMemory(new LoadLog(SystemClock.get(), files.name()));
   }
 
-  /** Reads all files, instead of what is in memory. */
+  /** Reads all files in place of what is in memory. */
   public void loadIntoMemory(LoadListener listener) {
     preloadIntoMemory();
     waitPreloadDone(listener);
   }
 
-  /** Starts reading all files while the caller does something else. */
+  /** Starts reading all files in the background. */
   public void preloadIntoMemory() {
     if (loading != null) {
       throw new InvalidInput("the data set is being loaded already; call waitPreloadDone first");
@@ -74,12 +74,12 @@ public final class InMemoryDataset extends SlotDataset {
     loading = FileLoad.start(files, threads);
   }
 
-  /** Waits until what {@link #preloadIntoMemory} has begun is done. */
+  /** Waits until the load of {@link #preloadIntoMemory} is done. */
   public void waitPreloadDone() {
     waitPreloadDone(new LoadLog(SystemClock.get(), files.name()));
   }
 
-  /** As {@link #waitPreloadDone()}, telling how far it is. */
+  /** Waits as {@link #waitPreloadDone()}, and reports the progress. */
   public void waitPreloadDone(LoadListener listener) {
     if (loading == null) {
       throw new InvalidInput("nothing is being loaded; call preloadIntoMemory first");
@@ -92,8 +92,8 @@ public final class InMemoryDataset extends SlotDataset {
   }
 
   /**
-   * Shuffles the examples in memory; the order is a function of the seed and of the order before. Ends an unfinished pass,
-   * as the next one does.
+   * Shuffles the examples in memory; the order is a function of the seed and of the order before. It ends an unfinished
+   * pass, as the next pass would.
    */
   public void localShuffle(long seed) {
     loaded();
@@ -102,9 +102,9 @@ public final class InMemoryDataset extends SlotDataset {
   }
 
   /**
-   * Gives each example the ids that another one has in some slots, drawn by this seed, and leaves all else as it is: what a metric
-   * loses by it says what these slots are worth (PaddlePaddle's {@code slots_shuffle}). Each call begins with the ids as they were
-   * read. Ends an unfinished pass.
+   * Gives each example the ids that another one, drawn by this seed, has in some slots; all else stays. The loss of a
+   * metric caused by it measures what these slots contribute (PaddlePaddle's {@code slots_shuffle}). Each call begins
+   * with the ids as they were read. Ends an unfinished pass.
    *
    * @param slots their numbers, see {@link Slots#number}; empty: all ids are as they were read
    */
@@ -120,10 +120,11 @@ public final class InMemoryDataset extends SlotDataset {
   }
 
   /**
-   * Shuffles the examples of all workers: each goes to a worker drawn at random, and there into a random order. Afterwards
-   * every example is in memory once over all workers with the ids that were read, whatever {@link #slotsShuffle} has done, and who has which in what order is a function of the seed and of what
-   * they had before. All workers must call it, with the same seed; a worker may have none. Meanwhile a worker holds its
-   * examples twice at most. If a worker is lost, the examples are gone everywhere: load them again.
+   * Shuffles the examples of all workers: each goes to a worker drawn at random, and there into a random order.
+   * Afterwards every example is in memory once over all workers, with the ids that were read, even after
+   * {@link #slotsShuffle}. The assignment and the order are a function of the seed and of what the workers had before.
+   * All workers must call it, with the same seed; a worker may have no examples. Meanwhile a worker holds its examples
+   * at most twice. If a worker is lost, the examples are lost on all workers: load them again.
    *
    * @param workers {@code worker.exampleExchange()} of a program's {@code Worker}
    */
@@ -133,8 +134,8 @@ public final class InMemoryDataset extends SlotDataset {
     }
     super.close();
     long own = Mix64.mix(seed) + workers.worker();
-    examples.shuffleSlots(new int[0], seed); // another's ids may go to another worker
-    List<List<SlotBatch>> outgoing = examples.deal(workers.workers(), Mix64.mix(own));
+    examples.shuffleSlots(new int[0], seed); // the ids of another example may go to another worker
+    List<List<SlotBatch>> outgoing = examples.assign(workers.workers(), Mix64.mix(own));
     examples.set(List.of());
     shuffled = 0;
     examples.set(workers.exchange(layout(), outgoing).stream().flatMap(List::stream).toList());
@@ -146,31 +147,34 @@ public final class InMemoryDataset extends SlotDataset {
     shuffled = examples.size();
   }
 
-  /** Refused: a part by position of what is in memory would leave out most of what each worker has loaded for itself. */
+  /**
+   * Always throws: a share by position of what is in memory would leave out most of what each worker has loaded for
+   * itself.
+   */
   @Override
   public InMemoryDataset shard(int index, int count) {
-    throw new InvalidInput("the files of an InMemoryDataset are a worker's own already, and no part of them can be taken; "
-        + "give setFilelist what worker.shard(files) gives, and call globalShuffle to mix the examples of all");
+      throw new InvalidInput("an InMemoryDataset holds only this worker's own files, so no shard of it can be taken; "
+          + "pass worker.shard(files) to setFilelist, and call globalShuffle to mix the examples of all workers");
   }
 
-  /** Examples in memory. */
+  /** Returns the number of examples in memory. */
   public long getMemoryDataSize() {
     return examples.size();
   }
 
-  /** Examples that the last shuffle has put into order. */
+  /** Returns the number of examples that the last shuffle has put into order. */
   public long getShuffleDataSize() {
     return shuffled;
   }
 
-  /** Forgets the examples. */
+  /** Releases the examples. */
   public void releaseMemory() {
     super.close();
     examples.set(List.of());
     shuffled = 0;
   }
 
-  /** Ends what reads: an unfinished pass, and an unfinished load. The examples stay. */
+  /** Ends an unfinished pass and an unfinished load. The examples stay. */
   @Override
   public void close() {
     super.close();
@@ -196,7 +200,7 @@ public final class InMemoryDataset extends SlotDataset {
     }
   }
 
-  /** See {@link FileDatasetBuilder} for what it is told. */
+  /** Builder; see {@link FileDatasetBuilder} for its properties. */
   public static final class Builder extends FileDatasetBuilder<Builder> {
 
     private Builder() {}
@@ -206,7 +210,7 @@ public final class InMemoryDataset extends SlotDataset {
       return this;
     }
 
-    /** Sees that the files can be read; nothing is read before it is loaded. */
+    /** Checks that the files can be read and creates the data set; nothing is read before it is loaded. */
     public InMemoryDataset build() {
       return new InMemoryDataset(source(files), options(true), threads);
     }

@@ -13,9 +13,10 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Streams files from disk, PaddlePaddle's {@code QueueDataset}: each of several threads reads, unpacks and parses files of
- * its own, and batches come in the order in which they are ready. Nothing is shuffled, and at the end of a pass each thread
- * may give one short batch. Owned by one model thread, as every {@link SlotDataset}.
+ * A data set that streams files from disk: PaddlePaddle's {@code QueueDataset}. Each of several threads reads,
+ * decompresses and parses files of its own, and batches are delivered in the order in which they are ready. Nothing is
+ * shuffled, and at the end of a pass each thread may deliver one short batch. Owned by one model thread, as every
+ * {@link SlotDataset}.
  */
 public final class QueueDataset extends SlotDataset {
 
@@ -24,7 +25,7 @@ public final class QueueDataset extends SlotDataset {
   private final FileSource<?> source;
 
   /**
-   * As the builder makes it, from its parts.
+   * Creates a data set without the builder.
    *
    * @param reader from files to examples
    * @param options not ordered, not shuffled, of one worker
@@ -46,7 +47,8 @@ public final class QueueDataset extends SlotDataset {
   }
 
   /**
-   * A new dataset of this one's files that are worker {@code index}'s of {@code count} ({@link DataFiles#shard}).
+   * Returns a new dataset of those files that belong to worker {@code index} of {@code count}
+   * ({@link DataFiles#shard}).
    *
    * @throws InvalidInput if there are fewer files than workers
    */
@@ -59,11 +61,11 @@ public final class QueueDataset extends SlotDataset {
     return new QueueDataset(DataFiles.shard(files, index, count), reader, options());
   }
 
-  /** From the beginning of a pass only: within one, the order of batches is nobody's to repeat. */
+  /** Resumes at the beginning of a pass only: within a pass the order of batches cannot be repeated. */
   @Override
   public void resume(DataCursor place) {
     if (!place.beginsPass()) {
-      throw new InvalidInput("a QueueDataset cannot go on within a pass (" + place + "), for its threads read side by side;"
+      throw new InvalidInput("a QueueDataset cannot resume within a pass (" + place + "), because its threads read in parallel;"
           + " give it the beginning of a pass, or read in order (SlotDataset, InMemoryDataset)");
     }
     super.resume(place);
@@ -74,7 +76,7 @@ public final class QueueDataset extends SlotDataset {
     return false;
   }
 
-  /** Unknown: each thread's last batch may be short. */
+  /** Returns -1, for unknown: each thread's last batch may be short. */
   @Override
   public long batches() {
     return -1;
@@ -85,7 +87,7 @@ public final class QueueDataset extends SlotDataset {
     return SlotLoader.openFiles(source, options(), from.pass(), timeline);
   }
 
-  /** See {@link FileDatasetBuilder} for what it is told. */
+  /** Builder; see {@link FileDatasetBuilder} for its properties. */
   public static final class Builder extends FileDatasetBuilder<Builder> {
 
     private Builder() {}
@@ -95,7 +97,7 @@ public final class QueueDataset extends SlotDataset {
       return this;
     }
 
-    /** Sees that the files can be read; nothing is read before the first pass. */
+    /** Checks that the files can be read and creates the data set; nothing is read before the first pass. */
     public QueueDataset build() {
       return new QueueDataset(files, this::source, options(false));
     }

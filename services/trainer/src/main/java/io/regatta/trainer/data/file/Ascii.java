@@ -5,7 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/** Numbers and separators in bytes of text, without making strings of them. Stateless, any thread. */
+/** A parser of numbers and separators in bytes of text, without creating strings. Stateless; any thread may use it. */
 public final class Ascii {
 
   private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -15,7 +15,7 @@ public final class Ascii {
   private static final int MANTISSA_DIGITS_MAX = 18;
   private static final float[] FLOAT_POWERS = new float[11];
   private static final double[] DOUBLE_POWERS = new double[23];
-  /** Bits of a double that a float has no room for; this pattern of them is half way between two floats. */
+  /** Bits of a double that do not fit into a float; the second pattern of them is half way between two floats. */
   private static final long HALF_BITS = 0x1FFFFFFFL;
   private static final long HALF_WAY = 0x10000000L;
   private static final double SMALL = 1e-37;
@@ -31,12 +31,12 @@ public final class Ascii {
 
   private Ascii() {}
 
-  /** The highest bit of each byte of {@code word} that is zero, and no others. */
+  /** Returns the highest bit of each byte of {@code word} that is zero, and no others. */
   static long zeroBytes(long word) {
     return ~(((word & LOW_BITS) + LOW_BITS) | word | LOW_BITS);
   }
 
-  /** Place of the first {@code separator} of {@code bytes[from..to)}, or {@code to}. */
+  /** Returns the index of the first {@code separator} in {@code bytes[from..to)}, or {@code to}. */
   public static int find(byte separator, byte[] bytes, int from, int to) {
     long pattern = (separator & 0xFFL) * 0x0101010101010101L;
     int i = from;
@@ -52,7 +52,7 @@ public final class Ascii {
     return i;
   }
 
-  /** Place of the first byte from {@code from} on that is no space or tab, or {@code to}. */
+  /** Returns the index of the first byte from {@code from} on that is neither space nor tab, or {@code to}. */
   public static int skipBlanks(byte[] bytes, int from, int to) {
     int i = from;
     while (i < to && (bytes[i] == ' ' || bytes[i] == '\t')) {
@@ -61,7 +61,7 @@ public final class Ascii {
     return i;
   }
 
-  /** Place of the first space or tab from {@code from} on, or {@code to}. */
+  /** Returns the index of the first space or tab from {@code from} on, or {@code to}. */
   public static int endOfToken(byte[] bytes, int from, int to) {
     int i = from;
     while (i < to && bytes[i] != ' ' && bytes[i] != '\t') {
@@ -71,9 +71,9 @@ public final class Ascii {
   }
 
   /**
-   * Decimal number with or without sign, fraction and exponent, the same float as {@link Float#parseFloat}; NaN if it is
-   * none, or not finite. Numbers of few digits are exact in one division or multiplication (Clinger, "How to Read Floating
-   * Point Numbers Accurately", 1990); the others go the long way.
+   * Parses a decimal number with or without sign, fraction and exponent. Returns the same float as
+   * {@link Float#parseFloat}; NaN if it is no number or not finite. Numbers of few digits are exact after one division
+   * (Clinger, "How to Read Floating Point Numbers Accurately", 1990); for the others it calls {@code parseFloat}.
    */
   public static float number(byte[] bytes, int from, int to) {
     int i = from;
@@ -98,7 +98,7 @@ public final class Ascii {
       }
     }
     if (i < to || digits == 0 || digits > MANTISSA_DIGITS_MAX) {
-      return theLongWay(bytes, from, to);
+      return parseSlowly(bytes, from, to);
     }
     if (mantissa <= FLOAT_MANTISSA_MAX && fraction < FLOAT_POWERS.length) {
       float value = mantissa / FLOAT_POWERS[fraction];
@@ -110,15 +110,15 @@ public final class Ascii {
         return (float) (negative ? -value : value);
       }
     }
-    return theLongWay(bytes, from, to);
+    return parseSlowly(bytes, from, to);
   }
 
-  /** With exponent, of many digits, or no number at all. */
-  private static float theLongWay(byte[] bytes, int from, int to) {
+  /** Parses a number with an exponent or many digits; NaN if it is no number. */
+  private static float parseSlowly(byte[] bytes, int from, int to) {
     for (int i = from; i < to; i++) {
       byte b = bytes[i];
       if (!(b >= '0' && b <= '9') && b != '.' && b != '-' && b != '+' && b != 'e' && b != 'E') {
-        return Float.NaN; // parseFloat takes white space around a number, NaN, hexadecimal and a final d or f
+        return Float.NaN; // parseFloat also accepts white space around a number, NaN, hexadecimal and a final d or f
       }
     }
     try {
@@ -129,7 +129,7 @@ public final class Ascii {
     }
   }
 
-  /** Whether {@code bytes[from..to)} is a whole number from 0 to 2⁶⁴ − 1 in decimal digits. */
+  /** Returns true if {@code bytes[from..to)} is a whole number from 0 to 2⁶⁴ − 1 in decimal digits. */
   public static boolean isId(byte[] bytes, int from, int to) {
     int length = to - from;
     if (length < 1 || length > 20) {
@@ -143,7 +143,7 @@ public final class Ascii {
     return length < 20 || new String(bytes, from, length, StandardCharsets.US_ASCII).compareTo("18446744073709551615") <= 0;
   }
 
-  /** The number that {@link #isId} has seen, as 64 bits without a sign. */
+  /** Returns the number that {@link #isId} has accepted, as 64 bits without a sign. */
   public static long id(byte[] bytes, int from, int to) {
     long id = 0;
     for (int i = from; i < to; i++) {

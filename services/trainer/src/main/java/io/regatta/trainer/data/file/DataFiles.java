@@ -15,32 +15,32 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Finds data files, and turns failures to read them into one clear line. Stateless, any thread. */
+/** Finds data files, and turns failures to read them into one clear line. Stateless; any thread may use it. */
 public final class DataFiles {
 
-  /** Of a URI; one letter would be a drive. */
+  /** Scheme of a URI; a single letter would be a drive. */
   private static final Pattern SCHEME = Pattern.compile("[a-z][a-z0-9+.-]+:");
 
-  /** What is behind the name in that of a part. */
+  /** Suffix of a part's name after the file's name and a hyphen. */
   private static final Pattern PART = Pattern.compile("[0-9]+(\\.gz)?");
-  /** Of what {@code regatta prepare} notes of the parts that it has made. */
+  /** Suffix of the file in which {@code regatta prepare} lists the parts that it has made. */
   private static final String PARTS = ".parts.json";
 
   private static final String PARQUET = ".parquet";
-  /** A directory or file that Spark and Hive do not count among the data. */
+  /** A directory or file that Spark and Hive do not count as data. */
   private static final Pattern HIDDEN = Pattern.compile("(^|/)[._]");
 
   private DataFiles() {}
 
   /**
-   * A file as a configuration names it: a path of this machine, or a URI ({@code file:}, {@code s3:}) of any file system for
-   * which a {@link java.nio.file.spi.FileSystemProvider} is on the class path.
+   * Returns a file as a configuration names it: a path of this machine, or a URI ({@code file:}, {@code s3:}). For a
+   * URI, a {@link java.nio.file.spi.FileSystemProvider} must be on the class path.
    */
   public static Path path(String name) {
     return isUri(name) ? ofUri(name) : Path.of(name);
   }
 
-  /** The same, where a path that is not absolute is relative to {@code directory}. */
+  /** Returns the same; a path that is not absolute is relative to {@code directory}. */
   public static Path path(Path directory, String name) {
     return isUri(name) ? ofUri(name) : directory.resolve(name);
   }
@@ -53,25 +53,28 @@ public final class DataFiles {
     try {
       return Path.of(URI.create(uri));
     } catch (FileSystemNotFoundException e) {
-      throw new InvalidInput("data file " + uri + ": nothing on the class path reads "
+      throw new InvalidInput("data file " + uri + ": no file system provider on the class path reads "
           + uri.substring(0, uri.indexOf(':')) + ": files; add a library that does, for s3: "
           + "software.amazon.nio.s3:aws-java-nio-spi-for-s3", e);
     } catch (IllegalArgumentException e) {
-      throw new InvalidInput("data file " + uri + " is no name of a file: " + e.getMessage(), e);
+      throw new InvalidInput("data file " + uri + " is not a valid file name: " + e.getMessage(), e);
     }
   }
 
-  /** What messages and cursors call a file: its path, or its URI if it is on another file system than this machine's. */
+  /**
+   * Returns a file's name in messages and cursors: its path, or its URI if it is on another file system than this
+   * machine's.
+   */
   public static String name(Path file) {
     return file.getFileSystem() == FileSystems.getDefault() ? file.toString() : file.toUri().toString();
   }
 
-  /** The same, so that it can be found from anywhere. */
+  /** Returns the absolute form of {@link #name}. */
   public static String fullName(Path file) {
     return name(file.toAbsolutePath());
   }
 
-  /** Bytes of a file, on whichever file system. */
+  /** Returns the bytes of a file, on any file system. */
   public static long size(Path file) {
     try {
       return Files.size(file);
@@ -80,17 +83,21 @@ public final class DataFiles {
     }
   }
 
-  /** The file itself, or {@link InvalidInput} naming it if it is missing, a directory or unreadable. */
+  /**
+   * Returns the file itself.
+   *
+   * @throws InvalidInput naming the file if it is missing, a directory or unreadable
+   */
   public static Path readable(Path file) {
     Path parent = file.toAbsolutePath().getParent();
     if (parent != null && Files.isRegularFile(parent)) {
-      throw new InvalidInput(parent + " is a file, and not the directory of " + file.getFileName());
+      throw new InvalidInput(parent + " is a file, not the directory of " + file.getFileName());
     }
     if (Files.isDirectory(file)) {
       throw new InvalidInput("data file " + fullName(file) + " is a directory; give the name of a file");
     }
     if (!Files.exists(file)) {
-      throw new InvalidInput("data file " + fullName(file) + " does not exist; see that its name and directory are right");
+      throw new InvalidInput("data file " + fullName(file) + " does not exist; check its name and directory");
     }
     if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
       throw new InvalidInput("data file " + fullName(file) + " is not a readable file; check its permissions");
@@ -99,8 +106,9 @@ public final class DataFiles {
   }
 
   /**
-   * Regular files of a directory whose names start with {@code prefix}, in name order; at least one. A packed one
-   * beside the same unpacked is left out, and so is what {@code regatta prepare} notes of parts.
+   * Returns the regular files of a directory whose names start with {@code prefix}, in name order; at least one. A
+   * compressed file beside its decompressed copy is left out, and so are the lists of parts that
+   * {@code regatta prepare} writes.
    */
   public static List<Path> withPrefix(Path directory, String prefix) {
     try (Stream<Path> entries = Files.list(directory)) {
@@ -120,9 +128,11 @@ public final class DataFiles {
     }
   }
 
-  /** File systems of object stores have no other words for a prefix that no object has. */
+  /**
+   * Returns the error for a directory whose file system cannot list it: object stores report a missing prefix this way.
+   */
   private static InvalidInput unlisted(Path directory, UnsupportedOperationException e) {
-    return new InvalidInput("directory " + fullName(directory) + " does not exist, or cannot be listed; see that its name is right", e);
+    return new InvalidInput("directory " + fullName(directory) + " does not exist, or cannot be listed; check its name", e);
   }
 
   private static Path unpackedName(Path packed) {
@@ -130,7 +140,7 @@ public final class DataFiles {
     return packed.resolveSibling(name.substring(0, name.length() - FileBytes.PACKED.length()));
   }
 
-  /** Whether a directory is not there, or holds nothing but hidden files. */
+  /** Returns true if a directory does not exist, or holds only hidden files. */
   public static boolean isEmpty(Path directory) {
     try (Stream<Path> entries = Files.list(directory)) {
       return entries.allMatch(file -> file.getFileName().toString().startsWith("."));
@@ -144,10 +154,10 @@ public final class DataFiles {
   }
 
   /**
-   * The parts {@code name-00000}, {@code name-00001} … of a file, or the file itself if there are none, or, if that
-   * is not there, the same packed, {@code name.gz}. A directory stands for the Parquet files in it and in its directories.
+   * Returns the parts {@code name-00000}, {@code name-00001} … of a file; if there are none, the file itself, or
+   * {@code name.gz} if only that exists. A directory stands for the Parquet files in it and in its subdirectories.
    *
-   * @param name as of {@link #path(Path, String)}
+   * @param name as in {@link #path(Path, String)}
    */
   public static List<Path> parts(Path directory, String name) {
     Path file = path(directory, name);
@@ -165,7 +175,10 @@ public final class DataFiles {
     return List.of(!Files.exists(file) && Files.exists(packed) ? packed : file);
   }
 
-  /** Returns the Parquet files of a data set that is a directory, in name order, but those that its writers hide; empty: none. */
+  /**
+   * Returns the Parquet files of a data set that is a directory, in name order, without hidden ones; empty if there are
+   * none.
+   */
   private static List<Path> parquetWithin(Path directory) {
     if (!Files.isDirectory(directory)) {
       return List.of();
@@ -183,7 +196,7 @@ public final class DataFiles {
   }
 
   /**
-   * The files of one of {@code count} workers when whole files are dealt out: contiguous runs in the given order, the
+   * Returns the files of one of {@code count} workers that read whole files: contiguous runs in the given order. The
    * first {@code files % count} workers get one more (the rule of Paddle's {@code get_file_shard}).
    *
    * @param files names or paths
@@ -197,8 +210,8 @@ public final class DataFiles {
   }
 
   /**
-   * The files of one of {@code count} workers when they are dealt out one by one: those whose number in the given order is
-   * {@code index} modulo {@code count} (the rule of PaddlePaddle's v2 cluster guide).
+   * Returns the files of one of {@code count} workers when files are assigned one by one. These are the files whose
+   * number in the given order is {@code index} modulo {@code count} (the rule of PaddlePaddle's v2 cluster guide).
    *
    * @param files names or paths
    */

@@ -4,19 +4,19 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;
 
 /**
- * Cuts bytes into lines, which end in {@code \n} or {@code \r\n}; a last one without an end counts. A line is a part of the
- * block that was read: nothing is copied but the beginning of one that a block ends in, and blocks are not written to again.
- * Used by one thread at a time.
+ * A splitter of bytes into lines, which end in {@code \n} or {@code \r\n}; a last one without an end counts. A line is
+ * a range of the block that was read. Only the beginning of a line that crosses the end of a block is copied, and
+ * blocks are never written to again. Used by one thread at a time.
  */
 public final class LineBlocks {
 
-  /** A longer line is taken for a file that is not text. */
+  /** Longest line; a longer one means that the file is not text. */
   private static final int LINE_BYTES_MAX = 1 << 20;
   private static final int BLOCK_BYTES = 1 << 18;
 
-  /** Where the bytes come from. */
+  /** The source of the bytes. */
   public interface Bytes {
-    /** As {@link java.io.InputStream#read(byte[], int, int)}. */
+    /** Reads as {@link java.io.InputStream#read(byte[], int, int)}. */
     int read(byte[] into, int offset, int length) throws IOException;
   }
 
@@ -27,11 +27,13 @@ public final class LineBlocks {
   private int end;
   private int next;
   private int limit;
-  /** Bytes before the block. */
+  /** Offset of the block in the file. */
   private long blockOffset;
   private boolean atEnd;
 
   /**
+   * Creates a splitter.
+   *
    * @param name of the file, for messages
    * @param offset where in the file the bytes begin
    */
@@ -42,7 +44,7 @@ public final class LineBlocks {
   }
 
   /**
-   * Goes to the next line, which may be empty; false at the end.
+   * Moves to the next line, which may be empty; returns false at the end.
    *
    * @throws InvalidInput if it is longer than a mebibyte
    */
@@ -67,12 +69,12 @@ public final class LineBlocks {
     return true;
   }
 
-  /** Begins a new block with what is left of the one before, for lines that were taken keep theirs; reads behind it. */
+  /** Begins a new block with the rest of the last one, and reads more after it. Lines that were taken keep their block. */
   private void fill() throws IOException {
     int left = limit - next;
     if (left >= LINE_BYTES_MAX) {
       throw new InvalidInput(name + " has a line of more than " + LINE_BYTES_MAX + " bytes from byte " + offset()
-          + " on: name a file of text lines");
+          + " on; give a file of text lines");
     }
     byte[] more = new byte[Math.max(BLOCK_BYTES, 2 * left)];
     System.arraycopy(block, next, more, 0, left);
@@ -80,14 +82,14 @@ public final class LineBlocks {
     block = more;
     next = 0;
     limit = left;
-    while (limit < block.length && !atEnd) { // a command's output comes in small pieces
+    while (limit < block.length && !atEnd) { // a command writes its output in small amounts
       int read = in.read(block, limit, block.length - limit);
       atEnd = read < 0;
       limit += Math.max(0, read);
     }
   }
 
-  /** Goes to a byte, also of what can only be read from its beginning; to the end if there are fewer. */
+  /** Moves to a byte offset, reading up to it if the input cannot seek; to the end if there are fewer bytes. */
   public void skipTo(long offset) throws IOException {
     while (blockOffset + limit < offset && !atEnd) {
       next = limit;
@@ -96,22 +98,22 @@ public final class LineBlocks {
     next = (int) Math.min(limit, offset - blockOffset);
   }
 
-  /** What holds the line. */
+  /** Returns the block that holds the line. */
   public byte[] block() {
     return block;
   }
 
-  /** Where in the block the line begins. */
+  /** Returns the index in the block at which the line begins. */
   public int from() {
     return from;
   }
 
-  /** Where in the block the line ends, before its line end. */
+  /** Returns the index in the block after the line, without its line end. */
   public int to() {
     return end > from && block[end - 1] == '\r' ? end - 1 : end;
   }
 
-  /** Where in the file what follows the line begins. */
+  /** Returns the offset in the file after the line. */
   public long offset() {
     return blockOffset + next;
   }

@@ -16,17 +16,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 
 /**
- * A process that a file goes through. Owned by the thread that reads its output. The operating system's pipes bound what is
- * under way. Two daemon threads serve it: {@code regatta-pipe-stderr} keeps the end of what it complains of, and, for a
- * packed file or one of another file system, {@code regatta-pipe-stdin} gives it the content (else the file itself is its input). The process and what it has
- * started are killed by {@link #cancel} and by {@link #close}, which waits for both threads.
+ * A process through which a file is piped. Owned by the thread that reads its output. The operating system's pipes
+ * bound the data in transit. Two daemon threads serve it. Thread {@code regatta-pipe-stderr} keeps the end of its error
+ * output. Thread {@code regatta-pipe-stdin} writes the content of a compressed file, or of one on another file system,
+ * to its input; otherwise the file itself is its input. Both {@link #cancel} and {@link #close} kill the process and
+ * its descendants; {@code close} also waits for both threads.
  */
 final class PipedFile extends FileBytes {
 
   private static final int STDERR_BYTES_MAX = 4096;
   private static final long JOIN_MILLIS_MAX = 2_000;
   private static final int SIGNAL_STATUS = 128;
-  /** In the environment of all that a command starts: which command's it is. */
+  /** Environment variable of all processes that a command starts: its value identifies the command. */
   private static final String MARK = "REGATTA_PIPE";
   /**
    * Variables of the configuration, any of which may hold a token: {@code REGATTA_NODE_TOKEN}, {@code REGATTA_NODE}.
@@ -41,12 +42,12 @@ final class PipedFile extends FileBytes {
   private final InputStream out;
   private final Thread stderrReader;
   private final Thread feeder;
-  private final StringBuilder stderr = new StringBuilder(); // of stderrReader until it has ended
+  private final StringBuilder stderr = new StringBuilder(); // owned by stderrReader until it has ended
   private long lines;
-  /** What has ended the feeder before the file's end. */
-  private volatile Throwable unfed;
+  /** The error that ended the feeder before the file's end. */
+  private volatile Throwable feedFailure;
   private volatile boolean cancelled;
-  /** 0 before its end: nobody sees how far the command has read. */
+  /** 0 until the end: the command's own read position cannot be seen. */
   private volatile long bytesBehind;
 
   PipedFile(Path file, PipeCommand command) throws IOException {
@@ -66,8 +67,8 @@ final class PipedFile extends FileBytes {
   }
 
   /**
-   * Removes what configures this process, tokens included: a command that prints its environment, or passes it on, must
-   * not reveal them. Variables that are the user's own ({@code REGATTA_APP_*}) stay.
+   * Removes the variables that configure this process, tokens included: a command that prints its environment, or
+   * passes it on, must not reveal them. The user's own variables ({@code REGATTA_APP_*}) stay.
    */
   static void removeSettings(Map<String, String> environment) {
     environment.keySet().removeIf(name -> SETTING.matcher(name).matches());
@@ -88,7 +89,7 @@ final class PipedFile extends FileBytes {
         stderr.delete(0, Math.max(0, stderr.length() - STDERR_BYTES_MAX));
       }
     } catch (IOException killed) {
-      // The process was killed while it complained.
+      // The process was killed while it wrote.
     }
   }
 
@@ -100,11 +101,11 @@ final class PipedFile extends FileBytes {
           try {
             in.write(block, 0, read);
           } catch (IOException noReader) {
-            return; // it reads no further, which is its right: its status tells whether it failed
+            return; // the command need not read all its input: its status tells whether it failed
           }
         }
-      } catch (Throwable damaged) { // other file systems throw unchecked ones as well
-        unfed = damaged;
+      } catch (Throwable damaged) { // other file systems also throw unchecked ones
+        feedFailure = damaged;
         kill(); // before its input is closed, which it would take for the file's end
       }
     } catch (IOException closing) {
@@ -121,7 +122,7 @@ final class PipedFile extends FileBytes {
       if (cancelled) {
         throw new Cancelled("reading of " + file + " through '" + command.line() + "' was cancelled");
       }
-      throw unfed == null ? e : unfed(); // the feeder has killed the command, which closes its output
+      throw feedFailure == null ? e : feedFailure(); // the feeder has killed the command, which closes its output
     }
     for (int i = offset; i < offset + read; i++) {
       lines += into[i] == '\n' ? 1 : 0;
@@ -138,7 +139,7 @@ final class PipedFile extends FileBytes {
     return bytesBehind;
   }
 
-  /** At the end of the output: an output cut short must not look like a short file. */
+  /** Checks the exit status at the end of the output, so that truncated output cannot pass for a short file. */
   private void checkStatus() throws IOException {
     int status;
     try {
@@ -152,8 +153,8 @@ final class PipedFile extends FileBytes {
     if (cancelled) {
       throw new Cancelled("reading of " + file + " through '" + command.line() + "' was cancelled");
     }
-    if (unfed != null) {
-      throw unfed();
+    if (feedFailure != null) {
+      throw feedFailure();
     }
     if (status != 0) {
       String how = status > SIGNAL_STATUS ? "was killed by signal " + (status - SIGNAL_STATUS) : "ended with status " + status;
@@ -161,12 +162,12 @@ final class PipedFile extends FileBytes {
       throw new InvalidInput("data file " + file.toAbsolutePath() + ": pipe_command '" + command.line() + "' " + how
           + " after " + lines + " lines; "
           + (said.isEmpty() ? "it wrote nothing to stderr" : "its stderr ends with: " + said)
-          + ". Try it by hand: " + command.line() + " < " + file.toAbsolutePath());
+          + ". Try it: " + command.line() + " < " + file.toAbsolutePath());
     }
   }
 
-  private IOException unfed() {
-    return unfed instanceof IOException known ? known : new IOException(unfed.toString(), unfed);
+  private IOException feedFailure() {
+    return feedFailure instanceof IOException known ? known : new IOException(feedFailure.toString(), feedFailure);
   }
 
   @Override
@@ -178,7 +179,7 @@ final class PipedFile extends FileBytes {
   private void kill() {
     boolean running = process.isAlive();
     List<ProcessHandle> started = process.descendants().toList();
-    process.destroyForcibly(); // first, or the shell would go on to the command behind the one that is killed
+    process.destroyForcibly(); // first, or the shell would continue with the command after the killed one
     started.forEach(ProcessHandle::destroyForcibly);
     if (running) {
       boolean interrupted = Thread.interrupted();
@@ -194,12 +195,15 @@ final class PipedFile extends FileBytes {
     }
   }
 
-  /** Also one that the shell started after its descendants were listed: nobody's child any more, it holds the output open. Linux. */
+  /**
+   * Returns true for any process with this command's mark, on Linux. It may have started after the descendants were
+   * listed, be an orphan by now, and still hold the output open.
+   */
   private boolean isOurs(ProcessHandle any) {
     try {
       String environment = Files.readString(Path.of("/proc", Long.toString(any.pid()), "environ"), StandardCharsets.ISO_8859_1);
       return ("\0" + environment).contains("\0" + MARK + "=" + mark + "\0");
-    } catch (IOException notOurs) { // it has gone, or is another user's, or there is no /proc
+    } catch (IOException notOurs) { // the process has ended, belongs to another user, or there is no /proc
       return false;
     }
   }
@@ -210,7 +214,10 @@ final class PipedFile extends FileBytes {
     }
   }
 
-  /** Leaves nothing behind, also on a reader thread that is interrupted because its loader closes: what it waits for is short. */
+  /**
+   * Kills the process and waits for it and its threads, also on a reader thread that is interrupted because its loader
+   * closes; these waits are short.
+   */
   @Override
   public void close() throws IOException {
     boolean interrupted = Thread.interrupted();

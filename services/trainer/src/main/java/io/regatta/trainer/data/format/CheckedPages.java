@@ -18,12 +18,12 @@ import org.apache.parquet.io.ParquetDecodingException;
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName;
 
 /**
- * Pages of a row group, each of which is looked at before it is decoded: Parquet's decoders allocate arrays for as many
- * values as a run or the head of a delta encoding declares. One thread.
+ * A page store of a row group that checks each page before it is decoded: Parquet's decoders allocate arrays for as
+ * many values as a run or the head of a delta encoding declares. Used by one thread.
  */
 final class CheckedPages implements PageReadStore {
 
-  /** Values of a run that is longer than its page: writers fill runs up. */
+  /** Values by which a run may be longer than its page: writers pad runs. */
   private static final int PADDING_VALUES = 512;
   private static final int GROUP = 8;
   private static final int MAX_BLOCK_VALUES = 1 << 16;
@@ -106,20 +106,23 @@ final class CheckedPages implements PageReadStore {
     return BytesUtils.getWidthFromMaxInt(largest);
   }
 
-  /** Levels have their length in front; columns that have none, nothing. */
+  /**
+   * Checks the levels in front of the values. Run-length encoded levels begin with their length; a column without
+   * levels has none.
+   */
   private static void checkLevels(ByteBuffer in, Encoding encoding, int largest, int values) {
     if (largest == 0) {
       return;
     }
-    if (encoding != Encoding.RLE) { // packed without runs: the decoder takes as many bytes as there are
+    if (encoding != Encoding.RLE) { // bit-packed without runs: the decoder takes as many bytes as there are
       long bytes = ((long) values * width(largest) + GROUP - 1) / GROUP;
       in.position(in.position() + (int) Math.min(bytes, in.remaining()));
       return;
     }
-    checkRuns(counted(in), width(largest), values);
+    checkRuns(lengthPrefixed(in), width(largest), values);
   }
 
-  private static ByteBuffer counted(ByteBuffer in) {
+  private static ByteBuffer lengthPrefixed(ByteBuffer in) {
     int length = in.getInt();
     if (length < 0 || length > in.remaining()) {
       throw new BufferUnderflowException();
@@ -136,7 +139,7 @@ final class CheckedPages implements PageReadStore {
           checkRuns(in, in.get() & 0xff, values);
         }
       }
-      case RLE -> checkRuns(counted(in), 1, values); // of booleans
+      case RLE -> checkRuns(lengthPrefixed(in), 1, values); // of booleans
       case DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY -> checkDelta(in, values);
       case DELTA_BYTE_ARRAY -> { // lengths of prefixes, then of suffixes
         checkDelta(in, values);
@@ -145,15 +148,15 @@ final class CheckedPages implements PageReadStore {
       case PLAIN -> {
         if (column.getPrimitiveType().getPrimitiveTypeName() == PrimitiveTypeName.BINARY) {
           for (int i = 0; i < values && in.hasRemaining(); i++) { // nulls have no length
-            counted(in);
+            lengthPrefixed(in);
           }
         }
       }
-      default -> { } // takes what there is
+      default -> { } // the decoder takes as many bytes as there are
     }
   }
 
-  /** Runs of equal or packed values, up to those of the page. */
+  /** Checks runs of equal or packed values, up to the values of the page. */
   private static void checkRuns(ByteBuffer in, int width, int values) {
     if (width > MAX_BIT_WIDTH) {
       throw new IllegalArgumentException("its values have " + width + " bits");
@@ -175,7 +178,7 @@ final class CheckedPages implements PageReadStore {
     }
   }
 
-  /** Passes over a delta encoding: values of a block, parts of a block, values in all, then the blocks. */
+  /** Checks a delta encoding: values of a block, miniblocks of a block, values in all, then the blocks. */
   private static void checkDelta(ByteBuffer in, int values) {
     long block = unsigned(in);
     long parts = unsigned(in);
@@ -193,15 +196,15 @@ final class CheckedPages implements PageReadStore {
     while (read < total) {
       unsigned(in); // the least difference
       int widths = in.position();
-      pass(in, parts);
+      skip(in, parts);
       for (int i = 0; i < parts && read < total; i++) {
-        pass(in, (in.get(widths + i) & 0xff) * part / GROUP);
+        skip(in, (in.get(widths + i) & 0xff) * part / GROUP);
         read += part;
       }
     }
   }
 
-  private static void pass(ByteBuffer in, long bytes) {
+  private static void skip(ByteBuffer in, long bytes) {
     if (bytes > in.remaining()) {
       throw new BufferUnderflowException();
     }

@@ -4,12 +4,12 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 
 /**
- * Reader of Thrift's compact protocol, in which Parquet writes its footer and the headers of its pages. It allocates
- * nothing, whatever sizes the bytes declare: a container or text that is longer than the bytes that follow, and a
- * struct in more than {@value #MAX_DEPTH} others, is refused. One thread.
+ * A reader of Thrift's compact protocol, in which Parquet writes its footer and the headers of its pages. It allocates
+ * nothing, whatever sizes the bytes declare. It refuses a container or text that is longer than the bytes that follow,
+ * and a struct nested in more than {@value #MAX_DEPTH} others. Used by one thread.
  *
- * <p>Methods throw {@link BufferUnderflowException} where the bytes end too early, and {@link IllegalArgumentException}
- * where they are no Thrift.
+ * <p>Methods throw {@link BufferUnderflowException} if the bytes end too early, and {@link IllegalArgumentException} if
+ * they are not Thrift.
  */
 final class CompactThrift {
 
@@ -36,7 +36,7 @@ final class CompactThrift {
   private int id;
   private int type;
 
-  /** @param in from its position to its limit; the position moves with what is read */
+  /** @param in from its position to its limit; reading moves the position */
   CompactThrift(ByteBuffer in) {
     this.in = in;
   }
@@ -46,7 +46,7 @@ final class CompactThrift {
     id = 0;
   }
 
-  /** Returns to the struct around the one whose end was reached, in which the current field has this number. */
+  /** Returns to the outer struct after the end of an inner one; the outer struct's current field has this number. */
   void resume(int field) {
     id = field;
   }
@@ -63,12 +63,12 @@ final class CompactThrift {
     return true;
   }
 
-  /** Number of the current field. */
+  /** Returns the number of the current field. */
   int id() {
     return id;
   }
 
-  /** Type of the current field. */
+  /** Returns the type of the current field. */
   int type() {
     return type;
   }
@@ -79,13 +79,13 @@ final class CompactThrift {
     return zigzag >>> 1 ^ -(zigzag & 1);
   }
 
-  /** Reads the current field as an integer; another type is refused. */
+  /** Reads the current field as an integer; refuses another type. */
   long integerField() {
     if (type == BYTE) {
       return in.get();
     }
     if (type != I16 && type != I32 && type != I64) {
-      throw new IllegalArgumentException("field " + id + " is no number");
+      throw new IllegalArgumentException("field " + id + " is not a number");
     }
     return integer();
   }
@@ -95,7 +95,7 @@ final class CompactThrift {
     return sized(unsigned());
   }
 
-  /** Reads the head of a list; returns its size, and sets {@link #type} to that of its elements. */
+  /** Reads the head of a list; returns its size, and sets {@link #type} to the type of its elements. */
   int list() {
     int head = in.get() & 0xff;
     type = head & NIBBLE;
@@ -103,7 +103,7 @@ final class CompactThrift {
     return sized(size == NIBBLE ? unsigned() : size);
   }
 
-  /** Passes over the value of the current field. */
+  /** Skips the value of the current field. */
   void skip() {
     skip(type, 0);
   }
@@ -111,10 +111,10 @@ final class CompactThrift {
   private void skip(int of, int depth) {
     switch (of) {
       case TRUE, FALSE -> { }
-      case BYTE -> pass(1);
+      case BYTE -> skipBytes(1);
       case I16, I32, I64 -> unsigned();
-      case DOUBLE -> pass(Long.BYTES);
-      case BINARY -> pass(length());
+      case DOUBLE -> skipBytes(Long.BYTES);
+      case BINARY -> skipBytes(length());
       case LIST, SET -> {
         int size = list();
         int element = type;
@@ -135,10 +135,10 @@ final class CompactThrift {
     }
   }
 
-  /** Booleans of containers take a byte each; those of structs are in the field's head. */
+  /** Skips an element. A boolean takes a byte in a container; in a struct it is part of the field's head. */
   private void skipElement(int of, int depth) {
     if (of == TRUE || of == FALSE) {
-      pass(1);
+      skipBytes(1);
     } else {
       skip(of, depth);
     }
@@ -156,14 +156,14 @@ final class CompactThrift {
     id = outer;
   }
 
-  private void pass(int bytes) {
+  private void skipBytes(int bytes) {
     if (bytes > in.remaining()) {
       throw new BufferUnderflowException();
     }
     in.position(in.position() + bytes);
   }
 
-  /** Each element takes one byte at least. */
+  /** Checks a size: each element takes at least one byte. */
   private int sized(long size) {
     if (size < 0 || size > in.remaining()) {
       throw new BufferUnderflowException();

@@ -11,10 +11,11 @@ import io.regatta.trainer.data.file.Ascii;
 import java.util.stream.IntStream;
 
 /**
- * Lines in the Criteo format: tab-separated label, 13 integer features I1–I13, 26 categorical features C1–C26, any
- * feature empty. Dense feature i is {@code (value − min[i]) / difference[i]}, 0 if empty, not limited to 1; the id of
- * categorical feature c is {@code xxh32(decimal column number + value, seed 0) % dimension}, column numbers 14 to 39,
- * empty values hashed too. Constants and hash are those of PaddlePaddle's CTR examples. Immutable, any thread.
+ * The Criteo line format: tab-separated label, 13 integer features I1–I13 and 26 categorical features C1–C26; any
+ * feature may be empty. Dense feature i is {@code (value − min[i]) / difference[i]}, 0 if empty, not limited to 1. The
+ * id of categorical feature c is {@code xxh32(decimal column number + value, seed 0) % dimension}, with column numbers
+ * 14 to 39; empty values are hashed too. Constants and hash are those of PaddlePaddle's CTR examples. Immutable; any
+ * thread may use it.
  */
 public final class CriteoFormat implements LineFormat {
 
@@ -38,7 +39,10 @@ public final class CriteoFormat implements LineFormat {
     layout = LAYOUT.withEmptyIds(IntStream.range(0, LAYOUT.slots()).mapToObj(slot -> id(slot, new byte[0])).toList());
   }
 
-  /** The same columns in files that name them: {@code label}, {@code I1} to {@code I13}, {@code C1} to {@code C26}. */
+  /**
+   * Returns the columns by name, for files that name them: {@code label}, {@code I1} to {@code I13}, {@code C1} to
+   * {@code C26}.
+   */
   public static Slots columns() {
     Slots.Builder slots = Slots.builder().binaryLabel("label");
     for (int i = 1; i <= LAYOUT.dense(); i++) {
@@ -50,7 +54,10 @@ public final class CriteoFormat implements LineFormat {
     return slots.build();
   }
 
-  /** Makes of them what {@link #parse} makes of a line; whole numbers in a Parquet file are ids as they are. */
+  /**
+   * Returns a coding of named columns that gives the same features and ids as {@link #parse}; whole numbers in a
+   * Parquet file are ids unchanged.
+   */
   public ColumnCoding coding() {
     return new ColumnCoding() {
       @Override
@@ -105,7 +112,7 @@ public final class CriteoFormat implements LineFormat {
       if (last != (column == COLUMNS - 1)) {
         return badLines.report(line, columnName(column),
             last ? "the line ends here, expected " + COLUMNS + " tab-separated columns"
-                : "the line goes on, expected only " + COLUMNS + " tab-separated columns");
+                : "expected the line to end after " + COLUMNS + " tab-separated columns");
       }
       if (column >= FIRST_SPARSE) {
         ids[firstId + column] = remainder.of(XxHash32.ofNumbered(column, bytes, from, to - from));

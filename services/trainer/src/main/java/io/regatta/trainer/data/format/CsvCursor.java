@@ -24,9 +24,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The rows of CSV files, one file after another. One row is read ahead, for only then is it known where it begins:
- * plain files are read from there on when reading goes on, packed ones again up to it. One thread at a time, but for
- * {@link #bytesBehind}.
+ * A cursor over the rows of CSV files, one file after another. It reads one row ahead, because only then it is known
+ * where that row begins. When reading resumes, uncompressed files are read from there on, compressed ones again from
+ * the start. One thread at a time uses it, except for {@link #bytesBehind}.
  */
 final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
 
@@ -41,15 +41,15 @@ final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
   private int[] columns;
   private CloseableIterator<CsvRecord> rows;
   private LineStarts lines;
-  /** Of the file, before those that are read. */
+  /** Lines of the file before the position where reading began. */
   private long linesBefore;
-  /** Null: the file has no more. */
+  /** The row read ahead; null at the end of the file. */
   private CsvRecord next;
   private volatile CountedInput raw;
-  /** Of files before the one that is open. */
+  /** Bytes of the files before the open one. */
   private volatile long bytesBefore;
 
-  /** @param start where to begin, in the queue's first file; of no file: at its beginning */
+  /** @param start where to begin, in the queue's first file; without a file: at its beginning */
   CsvCursor(FileQueue queue, Slots slots, DataCursor start) {
     this.queue = queue;
     this.slots = slots;
@@ -70,7 +70,7 @@ final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
     return row;
   }
 
-  /** Of the row that is next. */
+  /** Returns the line of the next row. */
   private long line() {
     return linesBefore + next.getStartingLineNumber();
   }
@@ -79,19 +79,19 @@ final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
     try {
       next = rows.hasNext() ? rows.next() : null;
       if (next != null) {
-        lines.startOf(next.getStartingLineNumber()); // those before it are not asked for any more
+        lines.startOf(next.getStartingLineNumber()); // drops the starts of the lines before it
       }
-    } catch (CsvParseException e) { // whatever the policy: where the next row begins is not known
+    } catch (CsvParseException e) { // whatever the policy: the start of the next row is not known
       throw new InvalidInput(name + ": " + e.getMessage() + (e.getCause() == null ? "" : ": " + e.getCause().getMessage())
-          + (linesBefore == 0 ? "" : " (behind line " + linesBefore + ", where reading went on)")
-          + "; mend the file there (is a quote not closed?)", e);
+          + (linesBefore == 0 ? "" : " (counted after line " + linesBefore + ", where reading resumed)")
+          + "; correct the file there (is a quote not closed?)", e);
     } catch (UncheckedIOException e) {
       throw DataFiles.unreadable(file, e.getCause());
     }
   }
 
   private void seek(DataCursor start) {
-    boolean known = start.offset() > 0; // else of a snapshot by a release that counted rows
+    boolean known = start.offset() > 0; // else from a snapshot of a release that counted rows
     if (!openNext(start.offset(), start.records())) {
       return;
     }
@@ -101,10 +101,10 @@ final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
   }
 
   /**
-   * Opens the next file, of which a row is next then if it has one.
+   * Opens the next file and reads its first row ahead.
    *
-   * @param offset where to begin, if that is possible; 0: with the first row behind the header
-   * @param linesThere before that place
+   * @param offset where to begin, if possible; 0: with the first row after the header
+   * @param linesThere lines before that offset
    */
   private boolean openNext(long offset, long linesThere) {
     close();
@@ -140,7 +140,7 @@ final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
     try {
       Reader text = new BufferedReader(new InputStreamReader(lines, StandardCharsets.UTF_8));
       if (offset == 0) {
-        passByteOrderMark(text);
+        skipByteOrderMark(text);
       }
       rows = CsvReader.builder().ofCsvRecord(text).iterator();
     } catch (IOException | RuntimeException | Error e) {
@@ -149,8 +149,8 @@ final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
     }
   }
 
-  /** Which some programs begin UTF-8 with. */
-  private static void passByteOrderMark(Reader text) throws IOException {
+  /** Skips the byte order mark with which some programs begin UTF-8. */
+  private static void skipByteOrderMark(Reader text) throws IOException {
     text.mark(1);
     if (text.read() != BYTE_ORDER_MARK) {
       text.reset();
@@ -171,13 +171,13 @@ final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
         String likely = LikelyFormat.of(String.join(",", next.getFields()));
         throw new InvalidInput(file.toAbsolutePath() + ", line 1: expected a column named " + slots.get(i).name() + ", found "
             + (found.length() > SHOWN_MAX ? found.substring(0, SHOWN_MAX) + "..." : found)
-            + (likely.isEmpty() || likely.equals("csv") ? "" : ", which looks like " + likely) + ": see that data.format (csv) says how "
-            + "the file is written, and that its first row names the columns");
+            + (likely.isEmpty() || likely.equals("csv") ? "" : ", which looks like " + likely) + ": check that data.format "
+            + "(csv) names the file's format, and that its first row names the columns");
       }
     }
   }
 
-  /** The records are lines: those before the next row. */
+  /** Returns the position of the next row; its records are the lines before that row. */
   @Override
   public DataCursor place() {
     if (number < 0) {

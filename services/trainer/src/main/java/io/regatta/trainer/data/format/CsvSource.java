@@ -15,9 +15,9 @@ import java.util.List;
 
 /**
  * A source of CSV files (RFC 4180) whose first row names the columns. Each slot is the column of its name, one value
- * wide: a dense one is a number, 0 if empty; an id is text, also if empty; the label is a number; see
- * {@link ColumnCoding}. Other columns are ignored; the order of columns may differ between files. Files whose names end
- * in {@code .gz} are decompressed. Immutable; any thread may use it.
+ * wide. A dense one is a number, 0 if empty; an id is text, also if empty; the label is a number. See {@link
+ * ColumnCoding}. Other columns are ignored; the order of columns may differ between files. Files whose names end in
+ * {@code .gz} are decompressed. Immutable; any thread may use it.
  */
 public final class CsvSource extends ColumnSource<CsvSource.Row> {
 

@@ -6,18 +6,18 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /**
- * Bytes that pass on to whoever cuts them into lines, by which the number of a line leads back to the place where it
- * begins. Lines end in {@code \n}, {@code \r\n} or {@code \r}, and have numbers from 1. Used by one thread.
+ * A stream that records where lines begin, so that the number of a line leads to its offset. Lines end in {@code \n},
+ * {@code \r\n} or {@code \r}, and have numbers from 1. Used by one thread.
  */
 final class LineStarts extends FilterInputStream {
 
-  /** Of the lines from {@link #first} on whose first byte has passed. */
+  /** Offsets of the lines from {@link #first} on whose first byte has been read. */
   private final LongArrayFIFOQueue starts = new LongArrayFIFOQueue();
   private long first = 1;
   private long offset;
-  /** The last byte was a return, and it is not known yet whether a newline belongs to it. */
-  private boolean returned;
-  /** The next byte begins a line. */
+  /** True if the last byte was a return; it is not known yet whether a newline belongs to it. */
+  private boolean afterReturn;
+  /** True if the next byte begins a line. */
   private boolean begins = true;
 
   /** @param offset of the first byte */
@@ -26,17 +26,17 @@ final class LineStarts extends FilterInputStream {
     this.offset = offset;
   }
 
-  /** Where what has passed ends. */
+  /** Returns the offset after the bytes read so far. */
   long offset() {
     return offset;
   }
 
-  /** Lines that have begun. */
+  /** Returns the number of lines that have begun. */
   long lines() {
     return first - 1 + starts.size();
   }
 
-  /** Where this line begins, whose first byte has passed. Those before it are forgotten. */
+  /** Returns the offset of a line whose first byte has been read. Drops the offsets of the lines before it. */
   long startOf(long line) {
     for (; first < line; first++) {
       starts.dequeueLong();
@@ -44,11 +44,11 @@ final class LineStarts extends FilterInputStream {
     return starts.firstLong();
   }
 
-  private void passed(byte b) {
-    if (returned && b != '\n') {
+  private void record(byte b) {
+    if (afterReturn && b != '\n') {
       begins = true;
     }
-    returned = b == '\r';
+    afterReturn = b == '\r';
     if (begins) {
       starts.enqueue(offset);
     }
@@ -60,9 +60,9 @@ final class LineStarts extends FilterInputStream {
   public int read(byte[] into, int from, int length) throws IOException {
     int read = super.read(into, from, length);
     for (int i = from; i < from + read; i++) {
-      if (begins || returned || into[i] == '\n' || into[i] == '\r') {
-        passed(into[i]);
-      } else { // nearly all
+      if (begins || afterReturn || into[i] == '\n' || into[i] == '\r') {
+        record(into[i]);
+      } else { // nearly all bytes
         offset++;
       }
     }
@@ -73,7 +73,7 @@ final class LineStarts extends FilterInputStream {
   public int read() throws IOException {
     int read = super.read();
     if (read >= 0) {
-      passed((byte) read);
+      record((byte) read);
     }
     return read;
   }
@@ -89,6 +89,6 @@ final class LineStarts extends FilterInputStream {
 
   @Override
   public boolean markSupported() {
-    return false; // what is read again would be counted again
+    return false; // bytes read again would be counted twice
   }
 }

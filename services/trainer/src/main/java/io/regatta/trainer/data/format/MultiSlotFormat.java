@@ -9,10 +9,10 @@ import io.regatta.trainer.data.Slots.Slot;
 import io.regatta.trainer.data.file.Ascii;
 
 /**
- * PaddlePaddle's MultiSlot text: for every slot, in order, the number of its values and the values, all separated by blanks
- * ({@code 2 1001 1002 1 0.5 1 0}). Ids are whole numbers of 64 bits without sign; id 0 means that there is none, as in
- * PaddlePaddle's InMemory feed. A slot without values is an error there and here: the data's generator pads it. Immutable,
- * any thread.
+ * PaddlePaddle's MultiSlot text: for every slot, in order, the number of its values and the values, all separated by
+ * blanks ({@code 2 1001 1002 1 0.5 1 0}). Ids are unsigned 64-bit numbers; id 0 means no id, as in PaddlePaddle's
+ * InMemory feed. A slot without values is an error, as in PaddlePaddle: the data's generator must pad it. Immutable;
+ * any thread may use it.
  */
 public final class MultiSlotFormat extends SlotLineFormat {
 
@@ -54,13 +54,13 @@ public final class MultiSlotFormat extends SlotLineFormat {
       at = Ascii.skipBlanks(bytes, end, line.to());
     }
     if (at < line.to()) {
-      return badLines.report(line, "character " + (at - line.from() + 1), BadLines.expected("the end of the line behind its "
+      return badLines.report(line, "character " + (at - line.from() + 1), BadLines.expected("the end of the line after its "
           + slots.size() + " slots", line.text(at, line.to())));
     }
     return true;
   }
 
-  /** What is wrong with the number of values that a slot begins with; null: nothing. */
+  /** Returns the error in the number of values with which a slot begins; null if it is right. */
   private static String wrongNumber(Slot slot, int values, Line line, int at, int end) {
     if (at == end) {
       return "the line ends here, expected the number of its values";

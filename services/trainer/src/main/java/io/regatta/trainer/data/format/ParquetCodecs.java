@@ -17,20 +17,21 @@ import org.brotli.dec.BrotliInputStream;
 import org.xerial.snappy.Snappy;
 
 /**
- * Codecs of Parquet pages for reading without Hadoop. Parquet's own factory asks Hadoop for gzip, lz4 and brotli, which
- * parquet-floor does not bring; these are read here, the others by that factory. One thread at a time.
+ * The codecs of Parquet pages for reading without Hadoop. Parquet's own factory gets gzip, lz4 and brotli from Hadoop,
+ * which parquet-floor does not include. This one decodes these itself, and snappy with a check; the others are left to
+ * that factory. Used by one thread at a time.
  */
 final class ParquetCodecs implements CompressionCodecFactory {
 
   private static final String BROTLI = "org.brotli:dec";
-  /** Sizes before and after compression, in front of each block of what Hadoop calls LZ4. */
+  /** Bytes of the two sizes, before and after compression, in front of each block of Hadoop's LZ4. */
   private static final int LZ4_PREFIX = 2 * Integer.BYTES;
 
   private static final LZ4SafeDecompressor LZ4 = LZ4Factory.fastestInstance().safeDecompressor();
 
   private final CompressionCodecFactory others;
 
-  /** @param others reads what this one does not */
+  /** @param others factory for the other codecs */
   ParquetCodecs(CompressionCodecFactory others) {
     this.others = others;
   }
@@ -59,10 +60,12 @@ final class ParquetCodecs implements CompressionCodecFactory {
     others.release();
   }
 
-  /** The library reserves direct memory for what the page itself says of its size. */
+  /**
+   * Decodes a snappy page. The size in the page is checked first, because the library reserves direct memory for it.
+   */
   private static byte[] snappy(byte[] page, int size) throws IOException {
     if (Snappy.uncompressedLength(page) != size) {
-      throw new ParquetDecodingException("a page of " + size + " bytes says that it has " + Snappy.uncompressedLength(page));
+      throw new ParquetDecodingException("a page of " + size + " bytes declares " + Snappy.uncompressedLength(page));
     }
     return Snappy.uncompress(page);
   }
@@ -94,7 +97,7 @@ final class ParquetCodecs implements CompressionCodecFactory {
     return out;
   }
 
-  /** Blocks with two sizes in front of each; some writers have put one bare block into such pages. */
+  /** Decodes blocks with two sizes in front of each; some writers have put one bare block into such pages. */
   private static byte[] hadoopLz4(byte[] page, int size) {
     ByteBuffer in = ByteBuffer.wrap(page);
     if (page.length < LZ4_PREFIX || in.getInt(0) < 0 || in.getInt(0) > size || in.getInt(Integer.BYTES) < 0
@@ -115,12 +118,12 @@ final class ParquetCodecs implements CompressionCodecFactory {
   }
 
   @FunctionalInterface
-  private interface Unpack {
+  private interface Decoder {
     byte[] unpack(byte[] page, int size) throws IOException;
   }
 
-  /** Pages of one codec. */
-  private record Pages(Unpack codec) implements BytesInputDecompressor {
+  /** The decoder of one codec's pages. */
+  private record Pages(Decoder codec) implements BytesInputDecompressor {
 
     @Override
     public BytesInput decompress(BytesInput page, int size) throws IOException {

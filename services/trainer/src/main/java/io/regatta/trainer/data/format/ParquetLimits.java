@@ -14,24 +14,30 @@ import java.util.List;
 import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData;
 
 /**
- * Limits of what a Parquet file may ask of the JVM that reads it. Parquet's library allocates what a footer and page
- * headers declare before it looks whether the file holds it; so these are read here first, without an allocation that
- * they determine. Limits are parts of the largest heap ({@code -Xmx}). One thread.
+ * The limits on the memory that a Parquet file may make this JVM allocate. Parquet's library allocates what a footer
+ * and page headers declare before it checks that the file holds it. So they are read here first, without an allocation
+ * of a declared size. Limits are fractions of the largest heap ({@code -Xmx}). Used by one thread.
  */
 final class ParquetLimits implements Closeable {
 
-  /** Schema elements, row groups and statistics become objects of many times their size. */
+  /**
+   * Share of the heap for a footer, as a divisor: schema elements, row groups and statistics become objects of many
+   * times their size.
+   */
   private static final int FOOTERS_OF_A_HEAP = 64;
-  /** Pages of all columns that are decoded at one time, and the row group that holds them. */
+  /** Share of the heap, as a divisor, for a row group and the pages of all its columns that are decoded at a time. */
   private static final int ROW_GROUPS_OF_A_HEAP = 2;
   private static final long MAX_ROWS = 1L << 28;
   private static final int MAX_SCHEMA_DEPTH = 64;
-  /** The library matches it with regular expressions whose time grows with the square of its length. */
+  /**
+   * Longest name of a writer: the library matches it with regular expressions whose time grows with the square of its
+   * length.
+   */
   private static final int MAX_WRITER_CHARS = 1000;
   private static final int TAIL_BYTES = 2 * Integer.BYTES;
   private static final int MAGIC = 0x31524150; // PAR1, little-endian
   private static final int FIRST_WINDOW = 1 << 10;
-  /** An object for each value, and an array that refers to it. */
+  /** Bytes of a dictionary value: an object, and its reference in an array. */
   private static final int DICTIONARY_VALUE_BYTES = 48;
 
   private final FileChannel file;
@@ -39,7 +45,7 @@ final class ParquetLimits implements Closeable {
   private final long size;
   private final long heap = Runtime.getRuntime().maxMemory();
 
-  /** @param name of the file as messages have it */
+  /** @param name of the file in messages */
   ParquetLimits(Path path, String name) throws IOException {
     this.file = FileChannel.open(path, StandardOpenOption.READ);
     this.name = name;
@@ -53,7 +59,7 @@ final class ParquetLimits implements Closeable {
    */
   void checkFooter() throws IOException {
     if (size < Integer.BYTES + TAIL_BYTES) {
-      throw refused("it has " + size + " bytes, and no Parquet file is so short");
+      throw refused("it has " + size + " bytes, too few for a Parquet file");
     }
     ByteBuffer tail = read(size - TAIL_BYTES, TAIL_BYTES);
     int length = tail.getInt();
@@ -61,8 +67,7 @@ final class ParquetLimits implements Closeable {
       throw refused("it does not end with PAR1, as Parquet files do");
     }
     if (length < 0 || length > size - TAIL_BYTES - Integer.BYTES) {
-      throw refused("its footer is said to have " + Integer.toUnsignedString(length) + " bytes, and the file has "
-          + size);
+      throw refused("its footer declares " + Integer.toUnsignedString(length) + " bytes, but the file has " + size);
     }
     long most = heap / FOOTERS_OF_A_HEAP;
     if (length > most) {
@@ -94,12 +99,12 @@ final class ParquetLimits implements Closeable {
     }
   }
 
-  /** Elements stand in the order of a walk that visits each group before its children. */
+  /** Checks the schema, whose elements are in the order of a walk that visits each group before its children. */
   private void checkSchema(CompactThrift thrift) {
     int field = thrift.id();
     int elements = thrift.list();
     if (elements > 0 && thrift.type() != CompactThrift.STRUCT) {
-      throw refused("its schema is none");
+      throw refused("its schema is not a list of elements");
     }
     int[] missing = new int[MAX_SCHEMA_DEPTH + 1];
     int depth = 0;
@@ -110,7 +115,7 @@ final class ParquetLimits implements Closeable {
         if (thrift.id() == 5) {
           long declared = thrift.integerField();
           if (declared < 0 || declared > elements - i - 1) {
-            throw refused("a group of its schema is said to have " + declared + " columns");
+            throw refused("a group of its schema declares " + declared + " columns");
           }
           children = (int) declared;
         } else {
@@ -133,30 +138,29 @@ final class ParquetLimits implements Closeable {
   }
 
   /**
-   * Checks the row group that is read next: that its columns are within the file, and how much memory they and the
-   * pages that are decoded at a time need.
+   * Checks the next row group: that its columns are within the file, and how much memory they and the pages decoded at
+   * a time need.
    *
    * @param chunks its columns that are read
    * @throws InvalidInput one line that says what is wrong with it
    */
   void checkRowGroup(long rows, List<ColumnChunkMetaData> chunks) throws IOException {
     if (rows < 0 || rows > MAX_ROWS) {
-      throw refused("a row group is said to have " + rows + " rows; at most " + MAX_ROWS + " are read");
+      throw refused("a row group declares " + rows + " rows; at most " + MAX_ROWS + " are read");
     }
     long needed = 0;
     for (ColumnChunkMetaData chunk : chunks) {
       long from = chunk.getStartingPos();
       long bytes = chunk.getTotalSize();
       if (from < Integer.BYTES || bytes < 0 || bytes > size - from) {
-        throw refused("column " + chunk.getPath().toDotString() + " is said to have " + bytes + " bytes from byte "
-            + from + " on, and the file has " + size);
+        throw refused("column " + chunk.getPath().toDotString() + " declares " + bytes + " bytes from byte "
+            + from + " on, but the file has " + size);
       }
       needed += bytes + largestPages(chunk, from, from + bytes);
       long most = heap / ROW_GROUPS_OF_A_HEAP;
       if (needed > most) {
-        throw refused("a row group needs " + needed + " bytes for its columns and the pages that are decoded at one "
-            + "time, and half of the heap has " + most + "; give more heap (-Xmx), or write smaller row groups "
-            + "and pages");
+        throw refused("a row group needs " + needed + " bytes for its columns and the pages decoded at a time, but half of "
+            + "the heap is " + most + " bytes; give more heap (-Xmx), or write smaller row groups and pages");
       }
     }
   }
@@ -165,7 +169,7 @@ final class ParquetLimits implements Closeable {
   private long largestPages(ColumnChunkMetaData chunk, long from, long end) throws IOException {
     String column = chunk.getPath().toDotString();
     if (chunk.getValueCount() < 0 || chunk.getValueCount() > MAX_ROWS * MAX_SCHEMA_DEPTH) {
-      throw refused("column " + column + " is said to have " + chunk.getValueCount() + " values");
+      throw refused("column " + column + " declares " + chunk.getValueCount() + " values");
     }
     long values = 0;
     long largest = 0;
@@ -176,12 +180,12 @@ final class ParquetLimits implements Closeable {
       if (page.packed() < 0 || page.packed() > end - page.body() || page.unpacked() < 0 || page.levels() < 0
           || page.levels() > page.packed() || page.values() < 0 || page.values() > chunk.getValueCount() - values
           && !page.isDictionary()) {
-        throw refused("a page of column " + column + " is said to have " + page.values() + " values in "
-            + page.packed() + " bytes, " + page.unpacked() + " when unpacked");
+        throw refused("a page of column " + column + " declares " + page.values() + " values in "
+            + page.packed() + " bytes, " + page.unpacked() + " decompressed");
       }
       if (page.isDictionary()) {
         if (page.values() > page.unpacked()) {
-          throw refused("the dictionary of column " + column + " is said to have " + page.values() + " values in "
+          throw refused("the dictionary of column " + column + " declares " + page.values() + " values in "
               + page.unpacked() + " bytes");
         }
         dictionary = page.unpacked() + (long) DICTIONARY_VALUE_BYTES * page.values();
@@ -192,13 +196,13 @@ final class ParquetLimits implements Closeable {
       at = page.body() + page.packed();
     }
     if (values != chunk.getValueCount()) {
-      throw refused("column " + column + " is said to have " + chunk.getValueCount() + " values, and its pages have "
+      throw refused("column " + column + " declares " + chunk.getValueCount() + " values, but its pages have "
           + values);
     }
     return largest + dictionary;
   }
 
-  /** The header of a page, and where its body begins. */
+  /** The header of a page, and the offset of its body. */
   private record Page(boolean isDictionary, long unpacked, long packed, long values, long levels, long body) {}
 
   private Page page(String column, long at, long end) throws IOException {

@@ -26,11 +26,14 @@ import java.util.Map;
 import org.apache.parquet.io.ParquetDecodingException;
 
 /**
- * Parquet files with flat columns; one of another file system (S3) is copied to this machine while it is read, for columns
- * are read side by side. Each slot is the column of its name, one value wide: a dense one any
- * number ({@link ParquetValue} tells what types mean), 0 if null; an id a whole number as it is, or text; the label any number or boolean; see {@link ColumnCoding}. A column that
- * the file does not have may be a directory's, as in {@code day=22/} ({@link Partitions}). Other columns are not read. Needs {@code blue.strategic.parquet:parquet-floor} (Apache Parquet without
- * Hadoop) on the class path. Immutable, any thread.
+ * A source of Parquet files with flat columns. Each slot is the column of its name, one value wide. A dense one is any
+ * number ({@link ParquetValue} converts types), 0 if null. An id is a whole number, unchanged, or text. The label is
+ * any number or boolean. See {@link ColumnCoding}. A column that the file does not have may come from a directory's
+ * name, as in {@code day=22/} ({@link Partitions}). Other columns are not read.
+ *
+ * <p>A file on another file system (S3) is copied to this machine while it is read, because columns are read in
+ * parallel. Needs {@code blue.strategic.parquet:parquet-floor} (Apache Parquet without Hadoop) on the class path.
+ * Immutable; any thread may use it.
  */
 public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
 
@@ -41,14 +44,16 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
 
   private final Map<String, Integer> slotOfColumn = new HashMap<>();
 
-  /** With {@link ColumnCoding#PLAIN}. */
+  /** Creates a source with {@link ColumnCoding#PLAIN}. */
   public ParquetSource(Slots slots, List<Path> files, BadLines badLines) {
     this(slots, ColumnCoding.PLAIN, files, badLines);
   }
 
   /**
+   * Creates a source.
+   *
    * @param slots by column name, each of width 1
-   * @param coding what becomes of the values
+   * @param coding of the values
    * @param files read in this order; must exist
    */
   public ParquetSource(Slots slots, ColumnCoding coding, List<Path> files, BadLines badLines) {
@@ -60,7 +65,7 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
   }
 
   /**
-   * Sees, before anything starts, that Parquet files can be read.
+   * Checks, before anything starts, that Parquet files can be read.
    *
    * @throws InvalidInput naming the library that is not on the class path
    */
@@ -78,7 +83,7 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
   }
 
   /**
-   * Rows have no place of their own in a file: where reading is to go on in its middle, those before are read again.
+   * Opens a cursor. A row has no offset in its file, so to resume in the middle of one, the rows before are read again.
    */
   @Override
   public Cursor<Row> open(FileQueue queue, DataCursor place) {
@@ -96,7 +101,7 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
         }
         long id = id(slot, value);
         if (id == DistinctIds.PADDING && value instanceof Number) {
-          return bad(row, slot, "a whole number but -1, which stands for no id", value);
+          return bad(row, slot, "a whole number other than -1, which means no id", value);
         }
         into.ids()[at * slots.layout().columns() + slot.offset()] = id;
         continue;
@@ -139,17 +144,17 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
         BadLines.expected(expected, String.valueOf(found)));
   }
 
-  /** Rows of one file after another; one thread at a time. */
+  /** A cursor over the rows of one file after another. Used by one thread at a time. */
   private final class Rows implements Cursor<Row> {
 
     private final FileQueue queue;
     private int number = -1;
     private Path file;
-    /** What is read: the file, or a copy of it, which is deleted behind it. */
-    private Path here;
+    /** The local file that is read: the file itself, or a copy of it, which is deleted afterwards. */
+    private Path localFile;
     private ParquetRows reader;
     private long read;
-    /** Of files before the one that is open, and of that one up to the row that is read. */
+    /** Bytes of the files before the open one, and of that one up to the row that is read. */
     private volatile long bytesBefore;
     private volatile long bytesHere;
     private long size;
@@ -177,13 +182,16 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
         throw DataFiles.unreadable(file, e);
       } catch (ParquetDecodingException e) {
         throw new InvalidInput(DataFiles.fullName(file) + ", row " + (read + 1) + ": " + reason(e), e);
-      } catch (RuntimeException e) { // how the library says that this is no Parquet file
+      } catch (RuntimeException e) { // thrown by the library if this is not a Parquet file
         throw e instanceof InvalidInput known ? known : new InvalidInput(DataFiles.fullName(file) + " cannot be read: "
             + reason(e), e);
       }
     }
 
-    /** The library's messages: some are a number alone, or none, and some have a schema of many lines. */
+    /**
+     * Returns the reason in a message of the library. Some messages are only a number, or missing, and some hold a
+     * schema of many lines.
+     */
     private static String reason(RuntimeException e) {
       String said = e.getMessage();
       return (said == null || said.matches("-?\\d*") ? e.toString() : said).strip().replaceAll("\\s+", " ");
@@ -198,9 +206,9 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
       number = taken;
       file = queue.file(taken);
       read = 0;
-      here = onThisMachine(file);
-      reader = new ParquetRows(here, DataFiles.fullName(file), slotOfColumn, Partitions.of(file)::get);
-      size = Files.size(here);
+      localFile = onThisMachine(file);
+      reader = new ParquetRows(localFile, DataFiles.fullName(file), slotOfColumn, Partitions.of(file)::get);
+      size = Files.size(localFile);
       rowsHere = reader.size();
       return true;
     }
@@ -233,7 +241,7 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
     public void close() {
       bytesBefore += bytesHere;
       bytesHere = 0;
-      try (Closeable copy = this::deleteCopy) { // whatever becomes of the reader
+      try (Closeable copy = this::deleteCopy) { // deleted even if closing the reader fails
         if (reader != null) {
           reader.close();
         }
@@ -241,13 +249,13 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
         throw DataFiles.unreadable(file, e);
       } finally {
         reader = null;
-        here = null;
+        localFile = null;
       }
     }
 
     private void deleteCopy() throws IOException {
-      if (here != null && here != file) {
-        Files.deleteIfExists(here);
+      if (localFile != null && localFile != file) {
+        Files.deleteIfExists(localFile);
       }
     }
   }

@@ -1,8 +1,8 @@
 package io.regatta.trainer.data.format;
 
 /**
- * A remainder of 32-bit numbers by a fixed divisor, computed by multiplication in a fraction of the time of a division
- * (Lemire, Kaser and Kurz, "Faster remainder by direct computation", 2019). Exact. Immutable; any thread may use it.
+ * A remainder of 32-bit numbers by a fixed divisor, computed by multiplication in a fraction of the time of a division.
+ * See Lemire, Kaser and Kurz, "Faster remainder by direct computation", 2019. Exact. Immutable; any thread may use it.
  */
 final class Remainder32 {
 

@@ -26,8 +26,8 @@ import java.util.function.LongConsumer;
 import java.util.regex.Pattern;
 
 /**
- * The files of one generated data set while they are written, see {@link CriteoGenerator}: blocks of rows are made,
- * and files written, side by side, on threads that live as long as {@link #make}. Used by one thread, once.
+ * The writer of the files of one generated data set, see {@link CriteoGenerator}. Its threads generate blocks of rows
+ * and write files in parallel, and end with {@link #make}. Used by one thread, once.
  */
 final class CriteoFiles {
 
@@ -41,7 +41,7 @@ final class CriteoFiles {
   /** A block of rows as text, with the true probabilities and labels. */
   private record Block(byte[] text, double[] probabilities, boolean[] labels) {}
 
-  /** What is known of the rows of the test file beside their text. */
+  /** The true probabilities and labels of the rows of the test file. */
   private record Truth(double[] probabilities, boolean[] labels) {
 
     void put(int row, Block block) {
@@ -81,12 +81,12 @@ final class CriteoFiles {
     return String.format(Locale.ROOT, "train-%03d.tsv", file);
   }
 
-  /** Whether a file of some generated data set has this name. */
+  /** Returns true if a file of some generated data set has this name. */
   static boolean isName(String name) {
     return name.equals(TEST) || TRAIN.matcher(name).matches();
   }
 
-  /** The probabilities with which the labels of the test file were drawn, row by row. */
+  /** Returns the probabilities with which the labels of the test file were drawn, row by row. */
   static double[] testProbabilities(CriteoGenerator.Size size) {
     CriteoTeacher teacher = new CriteoTeacher(size.seed());
     double[] all = new double[size.testRows()];
@@ -97,7 +97,7 @@ final class CriteoFiles {
     return all;
   }
 
-  /** Makes the files that are not there yet, and last their description; see {@link CriteoGenerator#ensure}. */
+  /** Writes the missing files, and then their description; see {@link CriteoGenerator#ensure}. */
   GeneratedCriteo make(UnfinishedCriteo known, LongConsumer made) throws IOException {
     try {
       Truth truth = new Truth(new double[size.testRows()], new boolean[size.testRows()]);
@@ -123,7 +123,7 @@ final class CriteoFiles {
     }
   }
 
-  /** What was being written is removed by whoever wrote it. */
+  /** Ends the threads. Each writer removes its unfinished file. */
   private void end() {
     writers.shutdownNow();
     makers.shutdownNow();
@@ -140,7 +140,7 @@ final class CriteoFiles {
 
   private GeneratedCriteo.File await(Future<GeneratedCriteo.File> file, LongConsumer made) throws IOException {
     while (true) {
-      if (Thread.currentThread().isInterrupted()) { // to ask for a file that is written already does not tell
+      if (Thread.currentThread().isInterrupted()) { // get() on a finished file does not throw
         throw interrupted();
       }
       try {
@@ -162,16 +162,16 @@ final class CriteoFiles {
   }
 
   private Cancelled interrupted() {
-    return new Cancelled("interrupted while generating data in " + directory.toAbsolutePath() + "; start it again and it goes "
-        + "on with the files that are missing");
+    return new Cancelled("interrupted while generating data in " + directory.toAbsolutePath() + "; start it again to "
+        + "generate the missing files");
   }
 
   /**
-   * Writes a file, block by block, while later blocks are being made.
+   * Writes a file, block by block, while later blocks are generated.
    *
-   * @param there the file, if it is whole already; else null
-   * @param truth takes what is known of the rows; null: nobody asks. A file that is there is made again for it, and
-   *     not written
+   * @param there the file, if it is already whole; else null
+   * @param truth receives the true probabilities and labels; null if they are not needed. Rows of a whole file are then
+   *     generated for it, but not written
    */
   private GeneratedCriteo.File write(String name, GeneratedCriteo.File there, int stream, int all, Truth truth)
       throws IOException, InterruptedException, ExecutionException {
@@ -234,7 +234,9 @@ final class CriteoFiles {
     return new Block(text.toString().getBytes(StandardCharsets.US_ASCII), probabilities, labels);
   }
 
-  /** Eight hexadecimal digits as in Criteo's data; in every fourth slot the third most frequent value is empty. */
+  /**
+   * Appends eight hexadecimal digits as in Criteo's data; in every fourth slot the third most frequent value is empty.
+   */
   private static void appendValue(StringBuilder text, int slot, int rank) {
     if (slot % 4 == 3 && rank == 2) {
       return;

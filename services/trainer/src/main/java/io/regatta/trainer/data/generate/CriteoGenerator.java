@@ -11,21 +11,25 @@ import java.util.function.LongConsumer;
 import java.util.stream.Stream;
 
 /**
- * Writes a Criteo-shaped data set whose labels come from {@link CriteoTeacher}: {@code train-000.tsv} and so on,
- * {@code test.tsv}, and at last {@code criteo.json}, which says what was made, the best possible AUC on the test file,
- * and the files' checksums. Files depend on the seed and the numbers of rows alone: rows are made in blocks of 10 000,
- * side by side, each block from a random stream of its own, and so are files written. Everything is written under another name
- * first, so that a description exists only of complete files; until then a file {@code criteo.unfinished} tells that the directory
- * is the generator's, and which files are whole. What has been generated before is replaced only where that is asked
- * for. Used by one thread; several processes may make the same data at once.
+ * The generator of a Criteo-shaped data set whose labels come from {@link CriteoTeacher}. It writes
+ * {@code train-000.tsv} and so on, {@code test.tsv}, and last {@code criteo.json}, which describes the data, the best
+ * possible AUC on the test file, and the files' checksums. Used by one thread; several processes may generate the same
+ * data at once.
+ *
+ * <p>Files depend on the seed and the numbers of rows alone: rows are generated in blocks of 10 000, each block from a
+ * random stream of its own. Blocks are generated and files written in parallel.
+ *
+ * <p>Each file is first written under another name, so that a description exists only of complete files. Until then a
+ * file {@code criteo.unfinished} marks the directory as the generator's, and lists the files that are whole. Earlier
+ * generated data are replaced only on request.
  */
 public final class CriteoGenerator {
 
-  /** Of teacher and format. */
+  /** Version of teacher and format. */
   static final int VERSION = 1;
 
   /**
-   * What to make.
+   * The size and seed of a data set.
    *
    * @param seed of teacher and examples
    * @param trainRows rows of all training files
@@ -41,31 +45,32 @@ public final class CriteoGenerator {
       }
     }
 
-    /** For messages. */
+    /** Returns the size in words, for messages. */
     String words() {
       return trainRows + " training rows in " + trainFiles + (trainFiles == 1 ? " file" : " files") + " and " + testRows
           + " test rows, seed " + seed;
     }
 
-    /** 200 000 rows in four files for training and 40 000 for testing. */
+    /** Returns the standard size: 200 000 rows in four files for training and 40 000 for testing. */
     public static Size standard(long seed) {
       return new Size(seed, 200_000, 40_000, 4);
     }
   }
 
-  /** As {@link #ensure(Path, Size, LongConsumer)}, without a word. */
+  /** Calls {@link #ensure(Path, Size, LongConsumer)} without a listener. */
   public static GeneratedCriteo ensure(Path directory, Size size) {
     return ensure(directory, size, rows -> {});
   }
 
   /**
-   * Makes the data in {@code directory}, unless exactly these are there already, complete and unchanged. Files that an earlier
-   * attempt has finished are kept, and missing ones made; nothing that is there is replaced. Blocks; interrupted, it
-   * stops and leaves them.
+   * Generates the data in {@code directory}, unless exactly these are there already, complete and unchanged. Files that
+   * an earlier attempt has finished are kept, and missing ones are generated; no existing file is replaced. Blocks; if
+   * interrupted, it stops and leaves the finished files.
    *
-   * @param made hears a few times a second, on the calling thread, how many rows are there, of the training and the test rows
-   * @throws InvalidInput if the directory holds files of somebody else, or other generated data, see {@link #others},
-   *     or one of its files has been changed: all are left as they are
+   * @param made gets the number of rows that exist, training and test rows together, a few times a second on the
+   *     calling thread
+   * @throws InvalidInput if the directory holds files that were not generated, or other generated data, see
+   *     {@link #others}, or one of its files has been changed: all files are left unchanged
    */
   public static GeneratedCriteo ensure(Path directory, Size size, LongConsumer made) {
     String others = others(directory, size);
@@ -91,10 +96,10 @@ public final class CriteoGenerator {
   }
 
   /**
-   * Makes the data in {@code directory} in the place of those that have been generated there, whatever they are.
-   * Blocks as {@link #ensure(Path, Size, LongConsumer)} does.
+   * Generates the data in {@code directory} in place of those that have been generated there, whatever they are. Blocks
+   * as {@link #ensure(Path, Size, LongConsumer)} does.
    *
-   * @throws InvalidInput if the directory holds files of somebody else, which are left as they are
+   * @throws InvalidInput if the directory holds files that were not generated, which are left unchanged
    */
   public static GeneratedCriteo replace(Path directory, Size size, LongConsumer made) {
     try {
@@ -110,7 +115,7 @@ public final class CriteoGenerator {
     }
   }
 
-  /** Removes what those have begun to write who were killed. */
+  /** Removes the unfinished files of processes that were killed. */
   private static void removeLeft(Path directory) throws IOException {
     if (owns(directory)) {
       UnfinishedFile.removeLeft(directory, CriteoFiles::isName);
@@ -118,15 +123,15 @@ public final class CriteoGenerator {
   }
 
   /**
-   * Removes generated files by their names: descriptions list only some of those that were begun. Until all are gone the mark tells
-   * of the data that they are of, so that whoever is killed in between leaves no file of theirs among others.
+   * Removes generated files by their names, because descriptions list only some of those that were begun. Until all are
+   * removed, the mark describes their data, so that a process killed in between leaves none of them unmarked.
    */
   private static void removeFiles(Path directory) throws IOException {
     Path description = directory.resolve(GeneratedCriteo.NAME);
     GeneratedCriteo there = GeneratedCriteo.in(directory);
     if (there != null) {
       new UnfinishedCriteo(there.version(), there.size(), there.files()).write(directory);
-    } else if (Files.exists(description)) { // and cannot be read; the directory stays the generator's
+    } else if (Files.exists(description)) { // unreadable: the directory stays marked as the generator's
       Files.move(description, directory.resolve(UnfinishedCriteo.NAME), StandardCopyOption.REPLACE_EXISTING);
     }
     Files.deleteIfExists(description); // before its files
@@ -140,14 +145,14 @@ public final class CriteoGenerator {
   }
 
   /**
-   * What other generated data than these are in {@code directory}, complete or begun, and what is asked for, in
-   * words; null if there are none. Reads descriptions only.
+   * Returns in words which other generated data are in {@code directory}, complete or begun, and which are requested;
+   * null if there are none. Reads descriptions only.
    */
   public static String others(Path directory, Size size) {
     if (!owns(directory)) {
       return null;
     }
-    UnfinishedCriteo begun = UnfinishedCriteo.in(directory); // first: somebody may just be writing the description
+    UnfinishedCriteo begun = UnfinishedCriteo.in(directory); // first: another process may be writing the description
     GeneratedCriteo there = GeneratedCriteo.in(directory);
     if (there == null && begun == null) {
       return directory.toAbsolutePath() + " holds generated data whose description (" + GeneratedCriteo.NAME + " or "
@@ -160,7 +165,7 @@ public final class CriteoGenerator {
     }
     return directory.toAbsolutePath() + " holds " + (there != null ? "" : "the beginning of ") + "generated data of "
         + its.words() + (version == VERSION ? "" : ", of version " + version + " instead of " + VERSION)
-        + "; asked for are " + size.words();
+        + "; requested are " + size.words();
   }
 
   private static GeneratedCriteo make(Path directory, UnfinishedCriteo known, LongConsumer made) throws IOException {
@@ -185,23 +190,23 @@ public final class CriteoGenerator {
       names = files.map(file -> file.getFileName().toString()).filter(name -> !name.startsWith(".")).sorted().toList();
     }
     if (!names.isEmpty() && !owns(directory)) { // in this order: another process may have begun to generate here
-      throw new InvalidInput("no data are generated in " + directory.toAbsolutePath() + ", which holds "
+      throw new InvalidInput("data cannot be generated in " + directory.toAbsolutePath() + ", which holds "
           + names.get(0) + (names.size() > 1 ? " and " + (names.size() - 1) + " more" : "") + ": give the directory of a "
           + "complete data set, or an empty one, with --data (data.dir)");
     }
   }
 
-  /** Whether the files in {@code directory} are the generator's, complete or not. */
+  /** Returns true if the files in {@code directory} were generated, complete or not. */
   public static boolean owns(Path directory) {
     return Files.exists(directory.resolve(GeneratedCriteo.NAME)) || Files.exists(directory.resolve(UnfinishedCriteo.NAME));
   }
 
-  /** Whether data in {@code directory} are generated, and not known to be complete. */
+  /** Returns true if data in {@code directory} were generated, and are not known to be complete. */
   public static boolean isBegun(Path directory) {
     return owns(directory) && GeneratedCriteo.in(directory) == null;
   }
 
-  /** The probabilities with which the labels of the test file were drawn, row by row. */
+  /** Returns the probabilities with which the labels of the test file were drawn, row by row. */
   public static double[] testProbabilities(Size size) {
     return CriteoFiles.testProbabilities(size);
   }

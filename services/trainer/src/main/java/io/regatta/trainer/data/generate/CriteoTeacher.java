@@ -10,8 +10,8 @@ import java.util.function.DoubleUnaryOperator;
  * <ul>
  * <li>D, dense part: 13 integer features, {@code floor(exp(m + 0.6 n))} with normal n, one in ten empty; each adds its
  *     coefficient times its standardized logarithm.
- * <li>S, slot weights: 26 categorical features with 3 to 300 000 values of Zipf frequencies (exponent 1.1); every value,
- *     rare ones too, has a normal weight, standardized per slot under the frequencies.
+ * <li>S, slot weights: 26 categorical features with 3 to 300 000 values of Zipf frequencies (exponent 1.1). Every
+ *     value, rare ones too, has a normal weight, standardized per slot under the frequencies.
  * <li>P, pairwise interactions: in six pairs of slots, a product of one sign per value. Signs are standardized per slot,
  *     so that a product is uncorrelated with each of its factors: no linear model can express it.
  * </ul>

@@ -11,27 +11,27 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * A data set of the shape of a public one, made from a seed where the public one is absent: the same files, columns and
- * numbers of rows. The model that draws the labels is known, and with it the best possible result. Described in
- * {@link #NAME}, which is written last. Immutable, any thread.
+ * A data set of the shape of a public one, generated from a seed: the same files, columns and numbers of rows. The
+ * model that draws the labels is known, and with it the best possible result. It is described in {@link #NAME}, which
+ * is written last. Immutable; any thread may use it.
  *
- * @param version of the generator; another one means other data
+ * @param version of the generator; another version means other data
  * @param kind of data set
  * @param seed from which it was drawn
  * @param metric name of {@code best}
- * @param best result of the model that drew the labels: no training reaches a better one but by chance
+ * @param best result of the model that drew the labels: training exceeds it only by chance
  */
 public record GeneratedTable(int version, Kind kind, long seed, String metric, double best) {
 
   /** Name of the description. */
   public static final String NAME = "generated.json";
 
-  /** Marks a directory as the generator's until the description is there. */
+  /** Name of the file that marks a directory as the generator's until the description is there. */
   private static final String MARK = "generated.unfinished";
   private static final int VERSION = 1;
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** The public data set that is imitated. */
+  /** The public data set whose shape it has. */
   public enum Kind {
     /** {@code housing.data}: 13 features and a value, in columns. */
     HOUSING("housing.data", "housing.data", 506, 0),
@@ -60,17 +60,18 @@ public record GeneratedTable(int version, Kind kind, long seed, String metric, d
       };
     }
 
-    /** The files, for messages. */
+    /** Returns the names of the files, for messages. */
     public String files() {
       return train.equals(test) ? train : train + " and " + test;
     }
   }
 
   /**
-   * Makes the data in {@code directory}, unless they are there already. Nothing that is there is replaced, but for a
-   * beginning of the same data.
+   * Generates the data in {@code directory}, unless they are there already. No existing file is replaced, except those
+   * of an unfinished attempt at the same data.
    *
-   * @throws InvalidInput if the directory holds files of somebody else, or other generated data: they are left as they are
+   * @throws InvalidInput if the directory holds files that were not generated, or other generated data: they are left
+   *     unchanged
    */
   public static GeneratedTable ensure(Path directory, Kind kind, long seed) {
     String others = others(directory, kind, seed);
@@ -82,8 +83,8 @@ public record GeneratedTable(int version, Kind kind, long seed, String metric, d
       return there;
     }
     if (!owns(directory) && !DataFiles.isEmpty(directory)) {
-      throw new InvalidInput("no data are generated in " + directory.toAbsolutePath() + ", which holds other files: give "
-          + "the directory of " + kind.files() + ", or of nothing, with --data (data.dir)");
+      throw new InvalidInput("data cannot be generated in " + directory.toAbsolutePath() + ", which holds other files: give "
+          + "the directory of " + kind.files() + ", or an empty one, with --data (data.dir)");
     }
     try {
       Files.createDirectories(directory);
@@ -111,18 +112,18 @@ public record GeneratedTable(int version, Kind kind, long seed, String metric, d
     WholeFile.writeAmongOthers(file, part -> Files.write(part, rows.lines(), StandardCharsets.US_ASCII));
   }
 
-  /** One line about the data, for the user. */
+  /** Returns one line about the data, for the user. */
   public String line(Path directory) {
     return String.format(Locale.ROOT, "data in %s, generated: %s with the shape of the public ones, seed %d; best possible "
         + "%s %.4f", directory, kind.files(), seed, metric, best);
   }
 
   /**
-   * Returns what other generated data are in {@code directory}, complete or begun, and what is asked for, in words; null
-   * if there are none.
+   * Returns in words which other generated data are in {@code directory}, complete or begun, and which are requested;
+   * null if there are none.
    */
   public static String others(Path directory, Kind kind, long seed) {
-    GeneratedTable begun = read(directory.resolve(MARK)); // first: somebody may just be writing the description
+    GeneratedTable begun = read(directory.resolve(MARK)); // first: another process may be writing the description
     GeneratedTable there = in(directory);
     if (there == null && Files.exists(directory.resolve(NAME))) {
       return directory.toAbsolutePath() + " holds generated data whose description (" + NAME + ") cannot be read";
@@ -130,20 +131,20 @@ public record GeneratedTable(int version, Kind kind, long seed, String metric, d
     GeneratedTable its = there != null ? there : begun;
     return its == null || its.version == VERSION && its.kind == kind && its.seed == seed ? null
         : directory.toAbsolutePath() + " holds generated data (" + its.kind.files() + ", seed " + its.seed + ", version "
-            + its.version + "); asked for are " + kind.files() + ", seed " + seed + ", version " + VERSION;
+            + its.version + "); requested are " + kind.files() + ", seed " + seed + ", version " + VERSION;
   }
 
-  /** Returns true if the files in {@code directory} are generated, complete or not. */
+  /** Returns true if the files in {@code directory} were generated, complete or not. */
   public static boolean owns(Path directory) {
     return Files.exists(directory.resolve(NAME)) || Files.exists(directory.resolve(MARK));
   }
 
-  /** Returns true if data in {@code directory} are generated, and not known to be complete. */
+  /** Returns true if data in {@code directory} were generated, and are not known to be complete. */
   public static boolean isBegun(Path directory) {
     return owns(directory) && in(directory) == null;
   }
 
-  /** Returns the description in {@code directory}, or null if there is none that can be read. */
+  /** Returns the description in {@code directory}, or null if there is no readable one. */
   public static GeneratedTable in(Path directory) {
     return read(directory.resolve(NAME));
   }

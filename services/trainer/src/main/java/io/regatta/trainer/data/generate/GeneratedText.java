@@ -15,12 +15,12 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
 /**
- * Text of a Markov chain, made where there is none, so that the best possible perplexity is known: every word has eight that
- * may follow it, the k-th with probability ∝ 1 / k, or ends the line with probability 0.05. Described in {@link #NAME}, which
- * is written last. Immutable, any thread.
+ * Text of a generated Markov chain, whose best possible perplexity is known. Each word has eight successors, the k-th
+ * with probability ∝ 1 / k, or ends the line with probability 0.05. The text is described in {@link #NAME}, which is
+ * written last. Immutable; any thread may use it.
  *
- * @param version of the chain; another one means other text
- * @param size what was asked for
+ * @param version of the chain; another version means other text
+ * @param size the requested size
  * @param bestPerplexity of the chain itself on the test file, over windows of {@link #WINDOW} words
  */
 public record GeneratedText(int version, Size size, double bestPerplexity) {
@@ -30,7 +30,7 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
   /** Words of the windows over which {@link #bestPerplexity} is taken. */
   public static final int WINDOW = 5;
 
-  /** Tells, until the description is there, that the directory is the generator's. */
+  /** Name of the file that marks the directory as the generator's until the description is there. */
   private static final String MARK = "text.unfinished";
   private static final int VERSION = 1;
   private static final int WORDS = 500;
@@ -38,7 +38,7 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
   private static final double END = 0.05;
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** How much to make, from which seed. */
+  /** The amount of text and its seed. */
   public record Size(long seed, int trainLines, int testLines, int trainFiles) {
 
     public Size {
@@ -48,7 +48,7 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
       }
     }
 
-    /** For messages. */
+    /** Returns the size in words, for messages. */
     String words() {
       return trainLines + " training lines in " + trainFiles + (trainFiles == 1 ? " file" : " files") + " and " + testLines
           + " test lines, seed " + seed;
@@ -56,11 +56,11 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
   }
 
   /**
-   * Makes the text in {@code directory}, unless it is there already: {@code train.txt-00000} and so on, {@code
-   * test.txt}. Nothing that is there is replaced, but for a beginning of the same text.
+   * Generates the text in {@code directory}, unless it is there already: {@code train.txt-00000} and so on,
+   * {@code test.txt}. No existing file is replaced, except those of an unfinished attempt at the same text.
    *
-   * @throws InvalidInput if the directory holds files of somebody else, or other generated text, see {@link #others}:
-   *     they are left as they are
+   * @throws InvalidInput if the directory holds files that were not generated, or other generated text, see
+   *     {@link #others}: they are left unchanged
    */
   public static GeneratedText ensure(Path directory, Size size) {
     String others = others(directory, size);
@@ -95,14 +95,14 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
   }
 
   /**
-   * What other generated text than this is in {@code directory}, complete or begun, and what is asked for, in words;
+   * Returns in words which other generated text is in {@code directory}, complete or begun, and which is requested;
    * null if there is none. Reads descriptions only.
    */
   public static String others(Path directory, Size size) {
     if (!owns(directory)) {
       return null;
     }
-    Size begun = read(directory.resolve(MARK), Size.class); // first: somebody may just be writing the description
+    Size begun = read(directory.resolve(MARK), Size.class); // first: another process may be writing the description
     GeneratedText there = in(directory);
     if (there == null && Files.exists(directory.resolve(NAME))) {
       return directory.toAbsolutePath() + " holds generated text whose description (" + NAME + ") cannot be read";
@@ -113,20 +113,20 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
     }
     return directory.toAbsolutePath() + " holds " + (there != null ? "" : "the beginning of ") + "generated text of "
         + its.words() + (there == null || there.version == VERSION ? "" : ", of version " + there.version + " instead of " + VERSION)
-        + "; asked for is one of " + size.words();
+        + "; requested is one of " + size.words();
   }
 
-  /** Whether the files in {@code directory} are generated, complete or not. */
+  /** Returns true if the files in {@code directory} were generated, complete or not. */
   public static boolean owns(Path directory) {
     return Files.exists(directory.resolve(NAME)) || Files.exists(directory.resolve(MARK));
   }
 
-  /** Whether text in {@code directory} is generated, and not known to be complete. */
+  /** Returns true if text in {@code directory} was generated, and is not known to be complete. */
   public static boolean isBegun(Path directory) {
     return owns(directory) && in(directory) == null;
   }
 
-  /** The description in {@code directory}, or null if there is none that can be read. */
+  /** Returns the description in {@code directory}, or null if there is no readable one. */
   public static GeneratedText in(Path directory) {
     return read(directory.resolve(NAME), GeneratedText.class);
   }
@@ -146,14 +146,14 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
     try (Stream<Path> files = Files.list(directory)) {
       List<Path> others = files.filter(file -> !file.getFileName().toString().startsWith(".")).toList();
       if (!others.isEmpty()) {
-        throw new InvalidInput("no text is generated in " + directory.toAbsolutePath() + ", which holds "
-            + others.get(0).getFileName() + ": give the directory of train.txt* and test.txt*, or of nothing, with --data "
+        throw new InvalidInput("text cannot be generated in " + directory.toAbsolutePath() + ", which holds "
+            + others.get(0).getFileName() + ": give the directory of train.txt* and test.txt*, or an empty one, with --data "
             + "(data.dir), or name the files in data.files and data.test_files");
       }
     }
   }
 
-  /** The chain of one seed. */
+  /** The Markov chain of one seed. */
   private static final class Chain {
     private final long seed;
     private final int[][] followers = new int[WORDS][FOLLOWERS];
@@ -184,7 +184,10 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
       }
     }
 
-    /** Writes so many lines from a random stream of their own; returns the chain's perplexity on their windows. */
+    /**
+     * Writes the given number of lines from a random stream of their own; returns the chain's perplexity on their
+     * windows.
+     */
     double write(Path file, int lines, int stream) throws IOException {
       SplittableRandom random = new SplittableRandom(seed * 31 + stream + 1);
       double loss = 0;

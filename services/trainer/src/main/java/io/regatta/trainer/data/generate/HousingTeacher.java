@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 
 /**
- * A teacher of rows of the housing data's shape: 13 features with a common factor, as those of neighbourhoods have, and
- * a value that is linear in them with normal noise. Used by one thread.
+ * A teacher of rows of the housing data's shape: 13 features with a common factor, as those of neighbourhoods have. The
+ * value is linear in them with normal noise. Used by one thread.
  */
 final class HousingTeacher implements TableTeacher {
 

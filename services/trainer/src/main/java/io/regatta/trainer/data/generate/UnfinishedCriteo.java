@@ -8,17 +8,18 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What has been made so far of a generated data set, as the mark in its directory tells. Immutable, any thread.
+ * The state of an unfinished generated data set, as the mark in its directory lists it. Immutable; any thread may use
+ * it.
  *
- * @param version as of {@link GeneratedCriteo}
- * @param size what was asked for
+ * @param version of {@link GeneratedCriteo}
+ * @param size the requested size
  * @param files that are whole
  */
 record UnfinishedCriteo(int version, CriteoGenerator.Size size, List<GeneratedCriteo.File> files) {
 
   static final String NAME = "criteo.unfinished";
 
-  /** Null if there is none that can be read. */
+  /** Returns the mark in a directory, or null if there is no readable one. */
   static UnfinishedCriteo in(Path directory) {
     try {
       Path mark = directory.resolve(NAME);
@@ -32,17 +33,17 @@ record UnfinishedCriteo(int version, CriteoGenerator.Size size, List<GeneratedCr
     WholeFile.writeAmongOthers(directory.resolve(NAME), part -> GeneratedCriteo.JSON.writeValue(part.toFile(), this));
   }
 
-  /** Somebody may have put something of their own in a file's place. */
+  /** Checks that no listed file has been changed or replaced by the user. */
   void refuseChanged(Path directory) throws IOException {
     for (GeneratedCriteo.File file : files) {
       if (Files.exists(directory.resolve(file.name())) && !file.intact(directory)) {
-        throw new InvalidInput(directory.resolve(file.name()).toAbsolutePath() + " is not as it was generated any more, "
+        throw new InvalidInput(directory.resolve(file.name()).toAbsolutePath() + " has been changed since it was generated, "
             + "and is not replaced: give the directory of a complete data set, or delete the file, which is then made again");
       }
     }
   }
 
-  /** The file of this name if it is there as it was made, else null. */
+  /** Returns the file of this name if it exists unchanged, else null. */
   GeneratedCriteo.File intact(Path directory, String name) throws IOException {
     for (GeneratedCriteo.File file : files) {
       if (file.name().equals(name) && file.intact(directory)) {

@@ -12,14 +12,15 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * Grey images and their labels in the idx files of MNIST, packed ({@code .gz}) or not, held in memory as bytes. An example is
- * its pixels row by row, each {@code value / 127.5 - 1} as in PaddlePaddle's reader, and its class. Immutable, any thread.
+ * Grey images and their labels in the idx files of MNIST, compressed ({@code .gz}) or not, held in memory as bytes. The
+ * features of an example are its pixels row by row, each {@code value / 127.5 - 1} as in PaddlePaddle's reader; the
+ * label is its class. Immutable; any thread may use it.
  */
 public final class IdxImages extends IndexedSource {
 
   private static final int IMAGES_MAGIC = 0x0803;
   private static final int LABELS_MAGIC = 0x0801;
-  /** An image file claims at most this many bytes of pixels, so that a damaged one cannot claim all memory. */
+  /** Most bytes of pixels in a file, so that a damaged one cannot claim all memory. */
   private static final long PIXELS_MAX = 1L << 30;
 
   private final String name;
@@ -37,9 +38,9 @@ public final class IdxImages extends IndexedSource {
   }
 
   /**
-   * Reads a file of images and the one of their labels.
+   * Reads a file of images and the file of their labels.
    *
-   * @param classes labels are below
+   * @param classes number of classes; labels are smaller
    * @throws InvalidInput naming the file and what is wrong with it
    */
   public static IdxImages read(Path images, Path labels, int classes) {
@@ -55,13 +56,13 @@ public final class IdxImages extends IndexedSource {
       }
       if (count != its.length) {
         throw new InvalidInput(images + " has " + count + " images, but " + labels + " has " + its.length
-            + " labels; give two files that belong together");
+            + " labels; give two files of the same data set");
       }
       byte[] pixels = new byte[(int) bytes];
       in.readFully(pixels);
       return new IdxImages(images.getFileName().toString(), rows, columns, pixels, its);
     } catch (EOFException e) {
-      throw new InvalidInput(images + " ends before its last image; fetch it again", e);
+      throw new InvalidInput(images + " ends before its last image; download it again", e);
     } catch (IOException e) {
       throw DataFiles.unreadable(images, e);
     }
@@ -84,7 +85,7 @@ public final class IdxImages extends IndexedSource {
       }
       return labels;
     } catch (EOFException e) {
-      throw new InvalidInput(file + " ends before its last label; fetch it again", e);
+      throw new InvalidInput(file + " ends before its last label; download it again", e);
     } catch (IOException e) {
       throw DataFiles.unreadable(file, e);
     }
@@ -102,7 +103,7 @@ public final class IdxImages extends IndexedSource {
     }
   }
 
-  /** Pixels of an image, row by row. */
+  /** Returns the height of an image in pixels. */
   public int rows() {
     return rows;
   }

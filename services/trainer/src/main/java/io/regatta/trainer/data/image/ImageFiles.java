@@ -16,8 +16,8 @@ import javax.imageio.ImageIO;
 import javax.imageio.stream.MemoryCacheImageInputStream;
 
 /**
- * Image files as examples of {@code 3 × side × side} floats; decoded and transformed by the reader threads, anew in every
- * pass. What is drawn for an image is a function of (seed, pass, number). Any thread.
+ * A source of image files as examples of {@code 3 × side × side} floats. The reader threads decode and transform them
+ * anew in every pass. Random choices for an image are a function of (seed, pass, number). Any thread may use it.
  */
 public final class ImageFiles extends IndexedSource {
 
@@ -28,9 +28,11 @@ public final class ImageFiles extends IndexedSource {
   private final BadLines bad;
 
   /**
+   * Creates a source.
+   *
    * @param name for threads and messages
-   * @param augment for training: parts are drawn, mirrored every other time; else the middle of each image
-   * @param bad what becomes of files that are no images
+   * @param augment true for training: random crops, mirrored half of the time; else the center crop of each image
+   * @param bad policy for files that are no images
    */
   public ImageFiles(String name, List<ImageFolders.Image> images, int side, boolean augment, long seed, BadLines bad) {
     this.name = name;
@@ -62,11 +64,11 @@ public final class ImageFiles extends IndexedSource {
     try {
       byte[] bytes = Files.readAllBytes(image.file());
       decoded = ImageIO.read(new MemoryCacheImageInputStream(new ByteArrayInputStream(bytes)));
-    } catch (IOException | RuntimeException e) { // ImageIO's readers throw both at damaged files
+    } catch (IOException | RuntimeException e) { // ImageIO's readers throw both for damaged files
       return bad.reportFile(DataFiles.name(image.file()), "cannot be read as an image: " + e);
     }
     if (decoded == null) {
-      return bad.reportFile(DataFiles.name(image.file()), "is no image of a known kind (JPEG, PNG, GIF, BMP)");
+      return bad.reportFile(DataFiles.name(image.file()), "is not an image of a known format (JPEG, PNG, GIF, BMP)");
     }
     SplittableRandom random = new SplittableRandom(
         Mix64.mix(seed + Mix64.GOLDEN * ((long) example.pass() << 32 | example.index())));

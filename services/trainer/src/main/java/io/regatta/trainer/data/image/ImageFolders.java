@@ -12,9 +12,10 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Images in a directory for each class, which is named after it: {@code DIR/train/CLASS/*.jpg} and {@code DIR/test} (or
- * {@code val}, {@code valid}) alike; or {@code DIR/CLASS/*.jpg}, of which every tenth image of a class, in the order of names,
- * is for testing. Classes are numbered in the order of their names. Only names are read here. Immutable, any thread.
+ * The images of a directory with one folder per class, named after the class: {@code DIR/train/CLASS/*.jpg} and
+ * likewise {@code DIR/test} (or {@code val}, {@code valid}). In a directory {@code DIR/CLASS/*.jpg}, every tenth image
+ * of a class, in name order, is for testing. Classes are numbered in name order. Only names are read here. Immutable;
+ * any thread may use it.
  *
  * @param classes names by number
  */
@@ -34,27 +35,27 @@ public record ImageFolders(List<String> classes, List<Image> train, List<Image> 
   }
 
   /**
-   * Looks through a directory.
+   * Lists the images of a directory.
    *
-   * @throws InvalidInput if it has not at least two classes with images to train on, and images to test with
+   * @throws InvalidInput if it has fewer than two classes with images to train on, or no images to test with
    */
   public static ImageFolders of(Path dir) {
     Path training = dir.resolve("train");
-    boolean parted = Files.isDirectory(training);
-    List<Path> folders = directories(parted ? training : dir);
+    boolean hasTrainFolder = Files.isDirectory(training);
+    List<Path> folders = directories(hasTrainFolder ? training : dir);
     List<String> classes = folders.stream().map(folder -> folder.getFileName().toString()).toList();
     List<Image> train = new ArrayList<>();
     List<Image> test = new ArrayList<>();
     for (int label = 0; label < folders.size(); label++) {
       List<Path> files = images(folders.get(label));
       for (int i = 0; i < files.size(); i++) {
-        boolean tests = !parted && i % TEST_EVERY == TEST_EVERY - 1;
+        boolean tests = !hasTrainFolder && i % TEST_EVERY == TEST_EVERY - 1;
         (tests ? test : train).add(new Image(files.get(i), label));
       }
     }
-    if (parted) {
+    if (hasTrainFolder) {
       TEST_NAMES.stream().map(dir::resolve).filter(Files::isDirectory).findFirst()
-          .ifPresent(tests -> test.addAll(ofKnown(tests, classes)));
+          .ifPresent(tests -> test.addAll(imagesOfKnownClasses(tests, classes)));
     }
     if (train.stream().map(Image::label).distinct().count() < 2 || test.isEmpty()) {
       throw new InvalidInput(dir.toAbsolutePath() + " has " + train.size() + " images in " + folders.size()
@@ -65,7 +66,7 @@ public record ImageFolders(List<String> classes, List<Image> train, List<Image> 
     return new ImageFolders(classes, train, test);
   }
 
-  private static List<Image> ofKnown(Path dir, List<String> classes) {
+  private static List<Image> imagesOfKnownClasses(Path dir, List<String> classes) {
     List<Image> images = new ArrayList<>();
     for (Path folder : directories(dir)) {
       int label = classes.indexOf(folder.getFileName().toString());
@@ -91,7 +92,7 @@ public record ImageFolders(List<String> classes, List<Image> train, List<Image> 
     return name.substring(name.lastIndexOf('.') + 1);
   }
 
-  /** In the order of names, without hidden ones. */
+  /** Lists a directory in name order, without hidden entries. */
   private static List<Path> list(Path dir) {
     try (Stream<Path> entries = Files.list(dir)) {
       return entries.filter(entry -> !entry.getFileName().toString().startsWith(".")).sorted().toList();

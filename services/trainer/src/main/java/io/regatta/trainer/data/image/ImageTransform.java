@@ -6,11 +6,13 @@ import java.awt.image.BufferedImage;
 import java.util.SplittableRandom;
 
 /**
- * The transformation of a decoded image of any size to the pixels of a square network input: a crop, scaled (bilinear);
- * from each channel the mean over ImageNet is subtracted, and it is divided by the deviation; first all red, then
- * green, then blue. For training the crop is random as in Szegedy et al., "Going deeper with convolutions" (2015),
- * section 6: 8 to 100 % of the area at a ratio of 3/4 to 4/3, mirrored half of the time. For tests it is the center
- * square of 7/8 of the shorter side (224 of 256). Immutable; any thread may use it.
+ * The transformation of a decoded image of any size to the pixels of a square network input. The image is cropped and
+ * scaled (bilinear). ImageNet's mean is subtracted from each channel, which is then divided by the deviation. All red
+ * values come first, then green, then blue.
+ *
+ * <p>For training the crop is random as in Szegedy et al., "Going deeper with convolutions" (2015), section 6. It has 8
+ * to 100 % of the area at a ratio of 3/4 to 4/3, and is mirrored half of the time. For tests it is the center square of
+ * 7/8 of the shorter side (224 of 256). Immutable; any thread may use it.
  *
  * @param side pixels of the input's sides
  * @param augment true for random crops

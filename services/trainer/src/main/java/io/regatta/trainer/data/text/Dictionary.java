@@ -20,17 +20,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The words of a text and their numbers, from 0, as PaddlePaddle's {@code imikolov} counts them: words that come at least
- * so often, most frequent first, ties in the order of their characters; {@code <s>} and {@code <e>} stand once in every
- * line, and {@code <unk>}, the last, for all others. Words are what white space parts. Immutable, any thread.
+ * The words of a text and their numbers, from 0, as PaddlePaddle's {@code imikolov} counts them. It holds the words
+ * with at least a minimum count, most frequent first, ties in the order of their characters. The words {@code <s>} and
+ * {@code <e>} count once for every line, and {@code <unk>}, the last, stands for all others. White space separates
+ * words. Immutable; any thread may use it.
  */
 public final class Dictionary {
 
-  /** Begins every line. */
+  /** The word before every line. */
   public static final String BEGIN = "<s>";
-  /** Ends every line. */
+  /** The word after every line. */
   public static final String END = "<e>";
-  /** Any word that is not in the dictionary. */
+  /** The word for all words that are not in the dictionary. */
   public static final String UNKNOWN = "<unk>";
 
   private static final long MEGABYTE = 1_000_000;
@@ -50,19 +51,19 @@ public final class Dictionary {
   }
 
   /**
-   * That of these files, which are read once.
+   * Builds the dictionary of these files, which are read once.
    *
-   * @param minCount words that come less often are {@value #UNKNOWN}
+   * @param minCount words with fewer occurrences are {@value #UNKNOWN}
    */
   public static Dictionary of(List<Path> files, int minCount) {
     return of(files, minCount, 1, new LoadLog(SystemClock.get(), "text for the dictionary"));
   }
 
   /**
-   * As above.
+   * Builds the dictionary of these files, which are read once.
    *
    * @param threads that count; the dictionary does not depend on their number
-   * @param listener hears every megabyte how far it is, by what the files unpacked come to
+   * @param listener called every megabyte of decompressed text
    */
   public static Dictionary of(List<Path> files, int minCount, int threads, LoadListener listener) {
     Object2LongOpenHashMap<String> counted;
@@ -109,7 +110,7 @@ public final class Dictionary {
     return new Dictionary(words, counts);
   }
 
-  /** Reads what {@link #write} has written. */
+  /** Reads a file of {@link #write}. */
   public static Dictionary read(Path file) {
     List<String> words = new ArrayList<>();
     List<Long> counts = new ArrayList<>();
@@ -121,7 +122,7 @@ public final class Dictionary {
           words.add(line.substring(0, tab));
         } catch (RuntimeException e) {
           throw new InvalidInput(file + ", line " + (words.size() + 1) + ": "
-              + BadLines.expected("a word, a tab and how often it comes", line)
+              + BadLines.expected("a word, a tab and its count", line)
               + "; make the dictionary with regatta prepare dictionary", e);
         }
       }
@@ -129,13 +130,13 @@ public final class Dictionary {
       throw DataFiles.unreadable(file, e);
     }
     if (!words.containsAll(List.of(BEGIN, END, UNKNOWN)) || words.stream().distinct().count() < words.size()) {
-      throw new InvalidInput(file + " is no dictionary: it must hold " + BEGIN + ", " + END + ", " + UNKNOWN
+      throw new InvalidInput(file + " is not a dictionary: it must hold " + BEGIN + ", " + END + ", " + UNKNOWN
           + " and every word once; make it with regatta prepare dictionary");
     }
     return new Dictionary(words, counts.stream().mapToLong(Long::longValue).toArray());
   }
 
-  /** Writes a line for each word, in the order of their numbers: the word, a tab, how often it comes. */
+  /** Writes a line for each word, in the order of their numbers: the word, a tab, its count. */
   public void write(Path file) throws IOException {
     List<String> lines = new ArrayList<>(size());
     for (int i = 0; i < size(); i++) {
@@ -144,27 +145,27 @@ public final class Dictionary {
     Files.write(file, lines, StandardCharsets.UTF_8);
   }
 
-  /** Number of words, {@link #BEGIN}, {@link #END} and {@link #UNKNOWN} included. */
+  /** Returns the number of words, {@link #BEGIN}, {@link #END} and {@link #UNKNOWN} included. */
   public int size() {
     return words.size();
   }
 
-  /** The word of a number. */
+  /** Returns the word of a number. */
   public String word(int number) {
     return words.get(number);
   }
 
-  /** The number of a word, that of {@link #UNKNOWN} if it has none. */
+  /** Returns the number of a word, that of {@link #UNKNOWN} if it has none. */
   public int number(String word) {
     return numbers.getInt(word);
   }
 
-  /** How often the word of a number came. */
+  /** Returns the count of the word of a number. */
   public long count(int number) {
     return counts[number];
   }
 
-  /** The numbers of a line's words, between those of {@link #BEGIN} and {@link #END}. */
+  /** Returns the numbers of a line's words, between those of {@link #BEGIN} and {@link #END}. */
   int[] numbers(Line line) {
     String[] words = words(line);
     int[] numbers = new int[words.length + 2];

@@ -9,29 +9,32 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Text as the windows of {@code n} words that a language model learns from: the ids of an example are the numbers of the
- * first n − 1, its label is the number of the last, as in PaddlePaddle's word2vec. Lines stand between {@code <s>} and
- * {@code <e>}; a line with fewer than n words, these two included, has no window. Immutable, any thread.
+ * A source of the windows of {@code n} words from which a language model learns. The ids of an example are the numbers
+ * of the first n − 1 words, its label is the number of the last, as in PaddlePaddle's word2vec. Lines stand between
+ * {@code <s>} and {@code <e>}; a line with fewer than n words, these two included, has no window. Immutable; any thread
+ * may use it.
  */
 public final class NgramSource extends WordSource<NgramSource.Gram> {
 
-  /** Files up to this many bytes in total are counted beforehand, so that progress can be shown. */
+  /** Files up to this many bytes in total are counted first, so that progress can be shown. */
   private static final long COUNTED_BYTES_MAX = 1L << 26;
 
   private final int n;
   private final long size;
 
-  /** {@code n} numbers up to and including that at {@code end}. */
+  /** The {@code n} word numbers up to and including the one at {@code end}. */
   record Gram(int[] line, int end) {}
 
   /**
+   * Creates a source.
+   *
    * @param files read in this order; must exist
    * @param n words of a window, at least 2
    */
   public NgramSource(List<Path> files, Dictionary dictionary, int n) {
     super(files, dictionary);
     if (n < 2) {
-      throw new InvalidInput("a window of " + n + " words: it must have at least 2, one to tell from the other");
+      throw new InvalidInput("a window of " + n + " words: it needs at least 2, one to predict from the other");
     }
     this.n = n;
     long bytes = files.stream().mapToLong(DataFiles::size).sum();

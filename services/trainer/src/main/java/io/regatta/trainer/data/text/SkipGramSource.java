@@ -12,11 +12,11 @@ import java.util.SplittableRandom;
 
 /**
  * A source of the pairs of near words from which skip-gram with negative sampling learns (Mikolov et al., "Distributed
- * Representations of Words and Phrases and their Compositionality", 2013). The ids of an example are the number of a
- * word; that of a word at most {@code window} away, plus the size of the dictionary; and {@code negatives} more of this
- * second kind, drawn with probability ∝ count^0.75. Its label is 1. Words more frequent than {@code subsample} are
- * skipped at random, and windows are shortened at random. The random choices are a function of seed, pass and the
- * records before in the pass. Immutable; any thread may use it.
+ * Representations of Words and Phrases and their Compositionality", 2013). The first id of an example is the number of
+ * a word. The second is that of a word at most {@code window} away, plus the size of the dictionary. Then {@code
+ * negatives} more of the second kind follow, drawn with probability ∝ count^0.75. The label is 1. Words more frequent
+ * than {@code subsample} are skipped at random, and windows are shortened at random. The random choices are a function
+ * of seed, pass and the records before in the pass. Immutable; any thread may use it.
  */
 public final class SkipGramSource extends WordSource<SkipGramSource.Pair> {
 

@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /**
- * Counts the words of lines on threads of its own, which get the lines by the block; few blocks wait for them at a time. The
- * sums do not depend on the threads. Owned by the thread that adds lines.
+ * A counter of the words of lines, on threads of its own, which get the lines in blocks; only a few blocks wait at a
+ * time. The sums do not depend on the threads. Owned by the thread that adds lines.
  */
 final class WordCounts implements AutoCloseable {
 
@@ -28,7 +28,7 @@ final class WordCounts implements AutoCloseable {
   private final int blocks;
   private final Semaphore room;
   private final ExecutorService threads;
-  /** Counts that no thread is adding to. */
+  /** Counts to which no thread is adding at the moment. */
   private final Queue<Object2LongOpenHashMap<String>> counts = new ConcurrentLinkedQueue<>();
   private final CompletableFuture<Void> failed = new CompletableFuture<>();
   private List<Line> block = new ArrayList<>();
@@ -51,11 +51,11 @@ final class WordCounts implements AutoCloseable {
     block.add(line);
     bytes += line.to() - line.from();
     if (bytes >= BLOCK_BYTES) {
-      handOver();
+      submitBlock();
     }
   }
 
-  private void handOver() {
+  private void submitBlock() {
     List<Line> lines = block;
     block = new ArrayList<>();
     bytes = 0;
@@ -63,7 +63,7 @@ final class WordCounts implements AutoCloseable {
     threads.execute(() -> {
       try {
         count(lines);
-      } catch (RuntimeException | Error e) { // no memory for the words
+      } catch (RuntimeException | Error e) { // e.g. no memory for the words
         failed.completeExceptionally(e);
       } finally {
         room.release();
@@ -82,10 +82,10 @@ final class WordCounts implements AutoCloseable {
     counts.add(into);
   }
 
-  /** How often each word has come; ends the counting. */
+  /** Returns the count of each word; ends the counting. */
   Object2LongOpenHashMap<String> total() {
-    handOver();
-    acquire(blocks); // all have been counted
+    submitBlock();
+    acquire(blocks); // all blocks have been counted
     Object2LongOpenHashMap<String> total = counts.remove();
     for (Object2LongOpenHashMap<String> more = counts.poll(); more != null; more = counts.poll()) {
       more.object2LongEntrySet().fastForEach(e -> total.addTo(e.getKey(), e.getLongValue()));

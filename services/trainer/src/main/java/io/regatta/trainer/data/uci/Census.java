@@ -19,9 +19,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The Census Income (Adult) data, {@code adult.data} and {@code adult.test}: six numeric columns as dense features, the
- * eight categorical columns and eight crosses ({@link CensusFeatures}) as sparse ids; the label is 1 for an income
- * above 50K. {@code ?} is a value like any other. Both files are held in memory. Immutable, any thread.
+ * The Census Income (Adult) data, {@code adult.data} and {@code adult.test}: six numeric columns as dense features; the
+ * eight categorical columns and eight crosses ({@link CensusFeatures}) as sparse ids. The label is 1 for an income
+ * above 50K. {@code ?} is a value like any other. Both files are held in memory. Immutable; any thread may use it.
  *
  * @param train rows of {@code adult.data}
  * @param test rows of {@code adult.test}, scaled like the training rows
@@ -54,12 +54,12 @@ public record Census(TableSource train, TableSource test) {
     table.labels()[at] = income(row).startsWith(">") ? 1f : 0f;
   }
 
-  /** How both files are read; {@code |} begins a comment line. */
+  /** Returns the reader of both files; {@code |} begins a comment line. */
   static CsvReader.CsvReaderBuilder csv() {
     return CsvReader.builder().commentStrategy(CommentStrategy.SKIP).commentCharacter('|');
   }
 
-  /** All good rows of a file. */
+  /** Returns all good rows of a file. */
   static List<CsvRecord> rows(Path file, BadLines badLines) {
     List<CsvRecord> rows = new ArrayList<>();
     long before = badLines.skipped();
@@ -79,7 +79,7 @@ public record Census(TableSource train, TableSource test) {
     }
     badLines.logRead(file, before);
     if (rows.isEmpty()) {
-      throw new InvalidInput(file + " has no rows of data; take another copy of the file");
+      throw new InvalidInput(file + " has no rows of data; download the file again");
     }
     return rows;
   }
@@ -102,7 +102,7 @@ public record Census(TableSource train, TableSource test) {
     return true;
   }
 
-  /** The label's text, without the test file's trailing dot. */
+  /** Returns the label's text, without the test file's trailing dot. */
   private static String income(CsvRecord row) {
     String text = row.getField(INCOME).strip();
     return text.endsWith(".") ? text.substring(0, text.length() - 1) : text;

@@ -18,8 +18,9 @@ import io.regatta.trainer.model.DistributedEmbedding;
 
 /**
  * The neural language model of Bengio et al. ("A Neural Probabilistic Language Model", 2003) as in PaddlePaddle's
- * word2vec: one table of embeddings for all preceding words, concatenated, through a sigmoid layer to a score for every
- * word. Input: int64 ids {@code [batch, before]}; output: {@code [batch, words]}. Used on its trainer's model thread.
+ * word2vec. The embeddings of all preceding words are from one table; they are concatenated, and pass through a sigmoid
+ * layer to a score for every word. Input: int64 ids {@code [batch, before]}; output: {@code [batch, words]}. Used on
+ * its trainer's model thread.
  */
 public final class NgramBlock extends AbstractBlock {
 

@@ -11,38 +11,38 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The exchanges of one step's buckets under way, in the order in which they were sent, each by a {@link GradientSum},
- * and how much of their time the model thread has spent otherwise (in backward) than waiting for them. Belongs to a
- * model thread.
+ * The running exchanges of one step's buckets, in the order in which they were sent, each by a {@link GradientSum}. It
+ * measures how much of their time the model thread has not waited for them but computed backward. Belongs to a model
+ * thread.
  */
 final class BucketSums {
 
-  /** A bucket of at most so many bytes takes the header along: one call less. */
+  /** Largest bucket, in bytes, that carries the header: one call less. */
   private static final int CARRYING_BYTES = 1 << 20;
 
-  /** {@code done}: when it was completed, on the thread that completed it. */
+  /** A running exchange; {@code done} holds the time when it completed, on the completing thread. */
   private record UnderWay(String what, int from, int to, long began, CompletableFuture<Done> done) {}
 
-  /** When, and whether the sum is known to be finite. */
+  /** The time of completion, and true if the sum is known to be finite. */
   private record Done(long at, boolean finite) {}
 
   private final TrainerSession session;
   private final CountedRanks peers;
   private final GradientSum sum;
-  /** Of the gradients; what lies behind them is the header. */
+  /** Number of the gradients' floats; the header follows them. */
   private final int numel;
   private final StepTimes times;
   private final ArrayDeque<UnderWay> underWay = new ArrayDeque<>();
   private TensorMemory memory;
   private FloatBuffer floats;
   private int inStep;
-  /** All sums of the step so far are known to be. */
+  /** True if all sums of the step so far are known to be finite. */
   private boolean finite;
   private long exchanges;
   private double bytes;
   private double bytesBefore;
   private long steps;
-  /** Since the step's first bucket was sent; and of all steps, with somebody's bucket under way. */
+  /** Time since the step's first bucket was sent; and total time of all steps with a running exchange. */
   private long stepBegan;
   private long stepEnded;
   private long busyNanos;
@@ -57,7 +57,7 @@ final class BucketSums {
   }
 
   /**
-   * A step's gradients come to lie in this memory.
+   * Begins a step with the memory of its gradients.
    *
    * @param weight of this rank in the step
    */
@@ -71,12 +71,12 @@ final class BucketSums {
     bytesBefore = peers.bytes();
   }
 
-  /** Memory for a step's gradients and the header, zeros. Blocks. */
+  /** Returns memory for a step's gradients and the header, zeroed. Blocks. */
   TensorMemory allocate(int bytes) {
     return sum.memory(bytes);
   }
 
-  /** Of the last step; null before the first. Nothing of it is under way when a step is over. */
+  /** Returns the memory of the last step; null before the first. No exchange uses it after a step. */
   TensorMemory memory() {
     return memory;
   }
@@ -85,9 +85,7 @@ final class BucketSums {
     return floats;
   }
 
-  /**
-   * Begins to sum the floats {@code [from .. to)} over the ranks; those behind the gradients as they are, in float32.
-   */
+  /** Begins to sum the floats {@code [from .. to)} over the ranks; those after the gradients unchanged, in float32. */
   void send(String what, int from, int to) {
     long now = now();
     CompletableFuture<Boolean> header = CompletableFuture.completedFuture(true);
@@ -104,14 +102,18 @@ final class BucketSums {
   }
 
   /**
-   * Whether the header goes before the bucket that begins here and ends with the gradients, in a call of its own: who takes part with
-   * nothing learns by it whether there is anything to take part in, before the bucket travels.
+   * Returns true if the header is sent before the bucket that begins here and ends with the gradients, in a call of its
+   * own. A rank that takes part without gradients then learns from it whether the others make a step, before the bucket
+   * is sent.
    */
   boolean sendsHeaderApart(int from) {
     return !sum.carriesHeader() || (long) (numel - from) * Float.BYTES > CARRYING_BYTES;
   }
 
-  /** Sends the header alone, up to {@code to}; where that is done, see {@link #sendsHeaderApart}, the bucket follows without it. */
+  /**
+   * Sends the header alone, up to {@code to}. If headers are sent alone, see {@link #sendsHeaderApart}, the bucket
+   * follows without it.
+   */
   void sendHeader(String what, int to) {
     long now = now();
     inStep++;
@@ -125,7 +127,7 @@ final class BucketSums {
     return now;
   }
 
-  /** Waits for the one that was sent first; then its floats are the sum. */
+  /** Waits for the exchange that was sent first; then its floats are the sum. */
   void awaitNext() {
     UnderWay next = underWay.remove();
     long begin = session.clock().nanos();
@@ -141,7 +143,10 @@ final class BucketSums {
     sum.receive(next.from(), next.to());
   }
 
-  /** The step's sum divided by the ranks' weights: as it is read, if there is no doubt that it holds what the sum holds. */
+  /**
+   * Returns the step's sum divided by the ranks' weights. The division is deferred to reading if the sum is certain to
+   * stay unchanged.
+   */
   DenseMemory mean(DenseMemory sum, double weight) {
     if (weight >= 1) {
       return (finite ? sum.knownFinite() : sum).times((float) (1 / weight));
@@ -150,7 +155,7 @@ final class BucketSums {
     return sum;
   }
 
-  /** Waits until nothing uses the memory any more; for a step that has failed. */
+  /** Waits until no exchange uses the memory any more; for a step that has failed. */
   void drain() {
     while (!underWay.isEmpty()) {
       UnderWay next = underWay.remove();
@@ -158,7 +163,7 @@ final class BucketSums {
     }
   }
 
-  /** All buckets of a step of this rank are there. */
+  /** Notes that all buckets of a step of this rank are complete. */
   void stepped() {
     sum.stepped();
     steps++;
@@ -168,9 +173,9 @@ final class BucketSums {
   }
 
   /**
-   * {@code exchanges_per_step}; {@code exchange_bytes_per_step} that this rank sends ({@link CountedRanks}); {@code
-   * exchange_ms}, from a step's first bucket being sent to its last being there; and {@code exchange_hidden}, the share
-   * of that in which the model thread did not wait for it.
+   * Returns {@code exchanges_per_step}; {@code exchange_bytes_per_step} that this rank sends ({@link CountedRanks});
+   * {@code exchange_ms}, from sending a step's first bucket to completing its last; and {@code exchange_hidden}, the
+   * share of that time in which the model thread did not wait.
    */
   Map<String, Double> figures() {
     return steps == 0 ? Map.of() : Map.of("exchanges_per_step", (double) exchanges / steps,

@@ -29,18 +29,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Collective mode: the ranks sum their gradients, weighted by examples, bucket by bucket ({@link BucketPlan}), each as
- * soon as backward has yielded it; then every rank makes the same update of its own copy, which {@code OwnShards} hold,
- * so all have the same bits.
+ * The exchange of collective mode: the ranks sum their gradients, weighted by examples, bucket by bucket
+ * ({@link BucketPlan}), each as soon as backward has computed it. Then every rank makes the same update of its own
+ * copy, in {@code OwnShards}, so that all have the same bits. Belongs to a rank's only model thread.
  *
- * <p>Behind the gradients, and so with the first bucket (or on its own, see {@link GradientSum}), travels the step's
- * {@link StepHeader}. A variable that a rank has no gradient of counts with zeros, as it would in one process; who has
- * none at all is named in the log. A rank that is outside of steps (it has run out of data, and waits for the others in
- * a barrier or at its end) takes part with nothing ({@link #join}) until nobody steps.
+ * <p>The step's {@link StepHeader} follows the gradients, and is sent with the first bucket (or alone, see
+ * {@link GradientSum}). A variable without a gradient on a rank counts with zeros, as it would in one process;
+ * variables without any gradient are named in the log. A rank that is outside of steps (out of data, waiting in a
+ * barrier or at its end) takes part without gradients ({@link #join}) until no rank makes a step.
  *
- * <p>Each step is an {@link RankOperation} of the ranks. In an elastic job it outlives the loss of some: if nobody has
- * completed it, those who are left make it again with the gradients that they have computed. These are kept, weighted,
- * beside the memory in which buckets are summed. Belongs to a rank's only model thread.
+ * <p>Each step is an {@link RankOperation} of the ranks. In an elastic job it survives the loss of some: if no rank has
+ * completed it, the remaining ones make it again with the gradients that they have computed. These are kept, weighted,
+ * beside the memory in which buckets are summed.
  */
 public final class CollectiveExchange implements Exchange, OthersSteps {
 
@@ -52,21 +52,21 @@ public final class CollectiveExchange implements Exchange, OthersSteps {
   private final int numel;
   private final StepHeader header;
   private final UnusedVariables unused;
-  /** A full batch weighs 1, so that it need not be scaled before the sum. */
+  /** Examples of a full batch, whose weight is 1, so that it need not be scaled before the sum. */
   private final double fullBatch;
   private final GradientSum sum;
   private final BucketSums sums;
-  /** Whether a step may have to be made again. */
+  /** True if a step may have to be made again. */
   private final boolean repeats;
   /** This rank's gradients of the step, times their weight; empty if no step is made again. */
   private final FloatBuffer kept;
   private BitSet fresh = new BitSet();
   private double weight;
-  /** The buckets of a step have been sent as backward yielded them. */
+  /** True if the buckets of a step have been sent as backward computed them. */
   private boolean sent;
   private Runnable joined = () -> { };
 
-  /** @param optimizer the job's, of which what {@code communication} leaves to it is the client's */
+  /** @param optimizer the job's; the client has the part that {@code communication} leaves to it */
   public CollectiveExchange(ReplicaContext replica, ParameterClient client, Communication communication, OptimizerSpec optimizer,
       StepTimes times) {
     session = replica.session();
@@ -148,10 +148,10 @@ public final class CollectiveExchange implements Exchange, OthersSteps {
   }
 
   /**
-   * Begins an attempt of a step in this memory, and writes what this rank says of it.
+   * Begins an attempt of a step in this memory, and writes this rank's header.
    *
-   * @param stepping whether it has gradients
-   * @param trains whether it trains the batch that it was assigned
+   * @param stepping true if it has gradients
+   * @param trains true if it trains the batch that it was assigned
    * @param gone see {@link StepLedger#write}
    */
   private FloatBuffer begin(TensorMemory memory, boolean stepping, boolean trains, boolean gone) {
@@ -162,7 +162,7 @@ public final class CollectiveExchange implements Exchange, OthersSteps {
     return floats;
   }
 
-  /** The first bucket reaches to the end of the vector, behind which the header lies. */
+  /** Sends a bucket. The first bucket extends to the end of the vector, and includes the header after it. */
   private void send(Bucket bucket) {
     send(bucket, bucket == plan.buckets().get(0) ? numel + header.size() : bucket.to());
   }
@@ -175,7 +175,7 @@ public final class CollectiveExchange implements Exchange, OthersSteps {
     sums.send("step " + steps.made() + ", bucket " + plan.buckets().indexOf(bucket), bucket.from(), to);
   }
 
-  /** The values of the next step; the same bits on all ranks. */
+  /** Returns the values of the next step; the same bits on all ranks. */
   @Override
   public DenseMemory step(Gradients mine, List<SparseIds> next) {
     own.stepBegins();
@@ -184,7 +184,7 @@ public final class CollectiveExchange implements Exchange, OthersSteps {
     return step.values;
   }
 
-  /** Takes part in the steps of the others without examples, and makes their updates, as long as they make any. */
+  /** Takes part in the steps of the others without examples, and makes their updates, until they make none. */
   @Override
   public void join() {
     header.ledger().join(() -> joinOne(false, true));
@@ -195,7 +195,7 @@ public final class CollectiveExchange implements Exchange, OthersSteps {
     joinOne(emptyBatch, false);
   }
 
-  /** Returns whether any of the others has stepped. */
+  /** Takes part in one step; returns true if any of the others has stepped. */
   private boolean joinOne(boolean trains, boolean gone) {
     OthersStep step = new OthersStep(trains, gone);
     perform(step);
@@ -207,7 +207,7 @@ public final class CollectiveExchange implements Exchange, OthersSteps {
     return true;
   }
 
-  /** Newcomers are let in between this step and the next. Who was behind in this one has been through it already. */
+  /** Performs a step, and then lets newcomers join. A rank that was behind in this step has let them join already. */
   private void perform(Step step) {
     ranks.perform(step);
     if (step.newcomers) {
@@ -219,7 +219,7 @@ public final class CollectiveExchange implements Exchange, OthersSteps {
   private abstract class Step implements RankOperation {
     private final boolean trains;
     boolean newcomers;
-    /** Null if nobody has stepped. */
+    /** Null if no rank has stepped. */
     DenseMemory values;
 
     Step(boolean trains) {
@@ -242,7 +242,7 @@ public final class CollectiveExchange implements Exchange, OthersSteps {
         exchange();
       } catch (PeerLost e) {
         if (repeats) {
-          sums.drain(); // what is under way still uses the memory
+          sums.drain(); // running exchanges still use the memory
         }
         throw e;
       }
@@ -250,10 +250,10 @@ public final class CollectiveExchange implements Exchange, OthersSteps {
       return Result.NONE;
     }
 
-    /** Sends what this rank gives, waits for all of it, and makes the update. */
+    /** Sends this rank's gradients, waits for all, and makes the update. */
     abstract void exchange();
 
-    /** The first of the step is there, and the header with it; returns the weight of all ranks. */
+    /** Waits for the step's first bucket, and the header with it; returns the weight of all ranks. */
     final double awaitFirst() {
       sums.awaitNext();
       double stepping = header.stepping(sums.floats());
@@ -274,7 +274,7 @@ public final class CollectiveExchange implements Exchange, OthersSteps {
     }
   }
 
-  /** A step in which this rank has gradients, whose buckets were sent as backward yielded them. */
+  /** A step in which this rank has gradients, whose buckets were sent as backward computed them. */
   private final class OwnStep extends Step {
     private final DenseMemory gradients;
 
@@ -298,9 +298,7 @@ public final class CollectiveExchange implements Exchange, OthersSteps {
     }
   }
 
-  /**
-   * A step of the others, if they make one: the header says so, and where it is cheap no more than that is sent before.
-   */
+  /** A step of the others, if they make one: the header says so, and if that is cheap it is sent alone first. */
   private final class OthersStep extends Step {
     private final boolean emptyBatch;
     private final boolean gone;

@@ -7,15 +7,15 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The other ranks, with a count of what a rank sends them of tensors: by each algorithm that is best in bytes
- * (docs/algorithms.md#collectives), of p ranks, a sum sends 2 (p - 1) / p of a tensor (to aggregators: all of it, once), gathering
- * p - 1 of a rank's parts. Belongs to a model thread.
+ * The other ranks, with a count of the tensor bytes that a rank sends to them. The count is that of the algorithms that
+ * send least (docs/algorithms.md#collectives). Of p ranks, a sum sends 2 (p - 1) / p of a tensor (to aggregators: the
+ * whole tensor, once), a gather p - 1 of a rank's parts. Belongs to a model thread.
  */
 public final class CountedRanks implements PeerRanks {
 
   private final PeerRanks ranks;
   private final int worldSize;
-  /** Of a tensor that is summed: how much of it is sent. */
+  /** Share of a summed tensor that is sent. */
   private final double share;
   private double bytes;
 
@@ -23,14 +23,14 @@ public final class CountedRanks implements PeerRanks {
     this(ranks, worldSize, false);
   }
 
-  /** @param aggregated whether sums are made by aggregators */
+  /** @param aggregated true if aggregators make the sums */
   public CountedRanks(PeerRanks ranks, int worldSize, boolean aggregated) {
     this.ranks = ranks;
     this.worldSize = worldSize;
     share = aggregated && worldSize > 1 ? 1 : 2.0 * (worldSize - 1) / worldSize;
   }
 
-  /** Sent by this rank so far. */
+  /** Returns the bytes sent by this rank so far. */
   public double bytes() {
     return bytes;
   }
@@ -63,7 +63,7 @@ public final class CountedRanks implements PeerRanks {
     throw new UnsupportedOperationException("no step broadcasts");
   }
 
-  /** What is summed apart is not counted here. */
+  /** Returns separate streams, whose sums are not counted here. */
   @Override
   public CompletableFuture<PeerRanks> apart(String name) {
     return ranks.apart(name);

@@ -6,44 +6,50 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * How a bucket of gradients becomes, at every rank, the sum of the ranks' gradients, each times its rank's weight, or
- * what stands for it: at all the same bits. Belongs to a model thread; one step at a time.
+ * A method to sum a bucket of gradients over the ranks, each times its rank's weight, or an approximation of the sum;
+ * all ranks get the same bits. Belongs to a model thread; one step at a time.
  */
 interface GradientSum {
 
-  /** The parameters' memory: in each step it holds those that the gradients are of. */
+  /** Sets the parameters' memory, which in each step holds the parameters to which the gradients belong. */
   default void starts(DenseMemory parameters) {}
 
-  /** Memory for the gradients of a step, such as goes fastest; zeros. Blocks. */
+  /** Returns memory for the gradients of a step, of the fastest kind, zeroed. Blocks. */
   default TensorMemory memory(int bytes) {
     return TensorMemory.direct(bytes);
   }
 
   /**
-   * Whether floats behind the gradients can be summed with a bucket, as they are; otherwise they need a call of their
-   * own.
+   * Returns true if floats after the gradients can be summed with a bucket, unchanged; otherwise they need a call of
+   * their own.
    */
   boolean carriesHeader();
 
   /**
-   * A step begins.
+   * Begins a step.
    *
    * @param gradients memory of the flat vector
-   * @param weight of this rank, 0 if it takes part with nothing
+   * @param weight of this rank, 0 if it takes part without gradients
    */
   void begins(TensorMemory gradients, long step, double weight);
 
-  /** The elements {@code [from .. to)} are there, times the weight; lent until the future completes, with whether the sum is known to be finite. */
+  /**
+   * Sends the elements {@code [from .. to)}, already times the weight. They are borrowed until the future completes,
+   * with true if the sum is known to be finite.
+   */
   CompletableFuture<Boolean> send(int from, int to);
 
-  /** Behind that future: the elements are the sum when this returns. */
+  /** Finishes a bucket after that future has completed: the elements are the sum when this returns. */
   void receive(int from, int to);
 
-  /** What this rank keeps of gradients from step to step, by name, alike at all ranks. Live, between two steps. */
+  /**
+   * Returns the gradient state that this rank keeps from step to step, by name, with the same names on all ranks. Live,
+   * between two steps.
+   */
   default Map<String, float[]> kept() {
     return Map.of();
   }
 
-  /** All of a step has been received. */
+  /** Notes that all of a step has been received. */
   default void stepped() {}
 }

@@ -25,18 +25,18 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Deep gradient compression: of each variable the elements of which most has been accumulated ({@link
- * GradientCompressor}), gathered as pairs of index and value, and added in rank order. Clipping by norm (to N^-1/2 of
- * the limit) and L2 decay come before a gradient is accumulated, as in the paper; momentum is in what is sent, so the
- * update behind it is {@link #update} of the job's optimizer. A rank that takes part with nothing keeps what it has not
- * sent for its next step.
+ * Deep gradient compression: the elements of each variable with the largest accumulated values
+ * ({@link GradientCompressor}), gathered as pairs of index and value, and added in rank order. Clipping by norm (to
+ * N^-1/2 of the limit) and L2 decay are applied before a gradient is accumulated, as in the paper. The sent values
+ * include momentum, so the update after it is {@link #update} of the job's optimizer. A rank that takes part without
+ * gradients keeps its unsent values for its next step.
  *
  * <p>A gradient that is not finite is not accumulated; its rank sends NaN for it, so that the NaN policy ends or drops
- * the step on all ranks. What was sent in a step that is dropped is sent later. Belongs to a model thread.
+ * the step on all ranks. Values sent in a dropped step are sent again later. Belongs to a model thread.
  */
 public final class LargestSum implements GradientSum {
 
-  /** Pairs of a bucket under way, by rank. */
+  /** Pairs of a running bucket, by rank. */
   private record UnderWay(int from, long[] pairs) {}
 
   private final PeerRanks peers;
@@ -112,20 +112,20 @@ public final class LargestSum implements GradientSum {
   @Override
   public CompletableFuture<Boolean> send(int from, int to) {
     int first = variable(from);
-    int behind = variable(to);
+    int end = variable(to);
     if (sparsity.isWhole(step)) {
-      for (int v = first; v < behind; v++) {
+      for (int v = first; v < end; v++) {
         takeWhole(starts[v], starts[v + 1] - starts[v]);
       }
       return peers.sum(memory, from, to, WireType.FLOAT32);
     }
     int kept = 0;
-    for (int v = first; v < behind; v++) {
+    for (int v = first; v < end; v++) {
       kept += sparsity.kept(step, starts[v + 1] - starts[v]);
     }
     long[] pairs = new long[kept * worldSize];
     int at = kept * rank;
-    for (int v = first; v < behind; v++) {
+    for (int v = first; v < end; v++) {
       int k = sparsity.kept(step, starts[v + 1] - starts[v]);
       takeLargest(starts[v], starts[v + 1] - starts[v], k, pairs, at);
       at += k;
@@ -134,7 +134,7 @@ public final class LargestSum implements GradientSum {
     return peers.gather(pairs).thenApply(gathered -> false);
   }
 
-  /** The first variable that does not begin before this element. */
+  /** Returns the first variable that does not begin before this element. */
   private int variable(int start) {
     int v = 0;
     while (starts[v] < start) {
@@ -165,7 +165,8 @@ public final class LargestSum implements GradientSum {
   }
 
   /**
-   * Reads the gradient of these elements, clipped and with decay; returns the index of one that is not finite, or -1.
+   * Reads the gradient of these elements, clipped and with decay; returns the index of an element that is not finite,
+   * or -1.
    */
   private int take(int at, int n) {
     floats.get(at, gradient, 0, n);
@@ -207,7 +208,7 @@ public final class LargestSum implements GradientSum {
     }
   }
 
-  /** What is left to the optimizer behind the sum. */
+  /** Returns the optimizer that is left after the sum. */
   public static OptimizerSpec update(OptimizerSpec optimizer) {
     return OptimizerSpec.of(new Sgd(), optimizer.learningRate());
   }

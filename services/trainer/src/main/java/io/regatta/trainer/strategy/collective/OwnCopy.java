@@ -10,14 +10,14 @@ import io.regatta.trainer.strategy.push.PushPullExchange;
 import java.util.List;
 
 /**
- * A rank's own copy of the parameters in collective mode, on which it makes every update, also those of steps of the
- * others that it only takes part in. Belongs to a rank's only model thread.
+ * A rank's own copy of the parameters in collective mode, on which it makes every update, including those of others'
+ * steps in which it only takes part. Belongs to a rank's only model thread.
  */
 final class OwnCopy {
 
   private final PushPullExchange own;
   private final RankSteps steps;
-  /** What others' steps have made of the values since the last step of this rank; null if nothing. */
+  /** Values after others' steps since the last step of this rank; null if there were none. */
   private DenseMemory newer;
 
   OwnCopy(ReplicaContext replica, ParameterClient client, StepTimes times) {
@@ -30,7 +30,7 @@ final class OwnCopy {
     return own.start();
   }
 
-  /** A step of this rank begins. */
+  /** Begins a step of this rank. */
   void stepBegins() {
     newer = null;
   }
@@ -48,24 +48,24 @@ final class OwnCopy {
     return values;
   }
 
-  /** This rank has taken part in a step of the others. */
+  /** Notes the values after a step of the others in which this rank has taken part. */
   void othersStepped(DenseMemory values) {
     newer = values;
   }
 
-  /** Returns the copy as it is. */
+  /** Returns the present copy. */
   DenseMemory values() {
     return own.newest();
   }
 
-  /** Returns what others' steps have made of it since this rank's last one; null if nothing. */
+  /** Returns the values after others' steps since this rank's last one; null if there were none. */
   DenseMemory resumed() {
     DenseMemory values = newer;
     newer = null;
     return values != null ? values : own.resumed();
   }
 
-  /** Returns the copy as it is, which is what {@link #resumed} would have told. */
+  /** Returns the present copy, including what {@link #resumed} would have returned. */
   DenseMemory newest() {
     newer = null;
     return values();

@@ -3,7 +3,7 @@ package io.regatta.trainer.strategy.collective;
 import io.regatta.trainer.replica.Gradients;
 import java.nio.FloatBuffer;
 
-/** Gradients times a factor, where they lie. Stateless. */
+/** The scaling of gradients by a factor, in place. Stateless. */
 final class Scaling {
 
   private static final int CHUNK = 4096;

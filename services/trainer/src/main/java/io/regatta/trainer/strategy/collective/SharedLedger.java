@@ -16,10 +16,13 @@ final class SharedLedger implements StepLedger {
 
   private static final Logger LOG = LoggerFactory.getLogger(SharedLedger.class);
 
-  /** How many know of somebody who waits for the next generation, and how many have no batch left. */
+  /**
+   * Indices of the number of ranks that know of a trainer waiting for the next generation, and of those without a batch
+   * left.
+   */
   private static final int NEWCOMERS = 0;
   private static final int FINISHED = 1;
-  /** For each rank whether it has trained its next batch. */
+  /** First index of the ranks' floats: 1 if the rank has trained its next batch. */
   private static final int TRAINED = 2;
 
   private final String job;
@@ -27,7 +30,7 @@ final class SharedLedger implements StepLedger {
   private final RankGroup peers;
   private final int maxRanks;
 
-  /** @param maxRanks that there may be */
+  /** @param maxRanks largest number of ranks */
   SharedLedger(String job, RankOperations rank, int maxRanks) {
     this.job = job;
     this.rank = rank;
@@ -77,7 +80,7 @@ final class SharedLedger implements StepLedger {
   @Override
   public void join(BooleanSupplier step) {
     if (!rank.passes().next().isEmpty()) {
-      LOG.info("trainer {} of job {} trains no more of a pass of which {} examples are left, by max_steps or its "
+      LOG.info("trainer {} of job {} ends a pass of which {} examples are left, because of max_steps or its "
           + "program", peers.rank(), job, rank.passes().left());
     }
     while (rank.passes().isUnderWay()) {

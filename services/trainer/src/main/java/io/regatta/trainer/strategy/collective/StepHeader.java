@@ -4,11 +4,11 @@ import java.nio.FloatBuffer;
 import java.util.BitSet;
 
 /**
- * The header of a step of a collective job: floats behind the gradients, each of which is summed over the ranks. How
- * many ranks step, their weights in full batches, what the ledger says, and for each variable how many ranks have a
- * gradient of it. Places only; a model thread's.
+ * The header of a step of a collective job: floats after the gradients, each of which is summed over the ranks. It
+ * holds the number of ranks that step, their weights in full batches, the ledger's floats, and for each variable the
+ * number of ranks with a gradient. It only knows the indices; used on a model thread.
  *
- * @param at of its first float
+ * @param at index of its first float
  * @param variables of the model
  */
 record StepHeader(int at, StepLedger ledger, int variables) {
@@ -22,10 +22,10 @@ record StepHeader(int at, StepLedger ledger, int variables) {
   }
 
   /**
-   * Writes what this rank says.
+   * Writes this rank's header.
    *
-   * @param stepping whether it has gradients in this step, of this weight
-   * @param fresh the variables that it has a gradient of
+   * @param stepping true if it has gradients in this step, of this weight
+   * @param fresh the variables of which it has a gradient
    */
   void write(FloatBuffer floats, boolean stepping, double weight, BitSet fresh) {
     floats.put(at + STEPPING, stepping ? 1 : 0);
@@ -35,7 +35,7 @@ record StepHeader(int at, StepLedger ledger, int variables) {
     }
   }
 
-  /** Writes what it says to the ledger: {@link StepLedger#write}. */
+  /** Writes the ledger's floats; see {@link StepLedger#write}. */
   void writeLedger(FloatBuffer floats, boolean trains, boolean gone) {
     ledger.write(floats, at + LEDGER, trains, gone);
   }
@@ -55,7 +55,7 @@ record StepHeader(int at, StepLedger ledger, int variables) {
     return ledger.completed(floats, at + LEDGER);
   }
 
-  /** Where the counts of variables begin. */
+  /** Returns the index of the first count of a variable. */
   int counts() {
     return at + LEDGER + ledger.floats();
   }

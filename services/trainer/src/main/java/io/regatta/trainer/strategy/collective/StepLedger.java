@@ -5,9 +5,8 @@ import java.nio.FloatBuffer;
 import java.util.function.BooleanSupplier;
 
 /**
- * The part of a step's header by which the ranks of an elastic job keep one ledger of who trains what: {@link
- * SharedLedger}. The ranks of a job that is not elastic read parts of their own, and keep {@link #NONE}. Belongs to a
- * model thread.
+ * The floats of a step's header by which the ranks of an elastic job keep one common ledger: {@link SharedLedger}. The
+ * ranks of a job that is not elastic read partitions of their own, and use {@link #NONE}. Belongs to a model thread.
  */
 interface StepLedger {
 
@@ -16,7 +15,7 @@ interface StepLedger {
     return ranks.peers().isElastic() ? new SharedLedger(job, ranks, most) : NONE;
   }
 
-  /** No ledger: others' steps are joined until there is one in which nobody trains. */
+  /** No ledger: others' steps are joined until there is one in which no rank trains. */
   StepLedger NONE = new StepLedger() {
 
     @Override
@@ -49,28 +48,25 @@ interface StepLedger {
   /** Returns true if a step may have to be made again, by those who are left. */
   boolean repeatsSteps();
 
-  /** Number of floats of the header that it takes. */
+  /** Returns the number of its floats in the header. */
   int floats();
 
   /**
-   * Writes what this rank says in a step.
+   * Writes this rank's floats for a step.
    *
-   * @param at place in the header where its floats begin
-   * @param trains whether this rank trains the batch that it was assigned
-   * @param gone whether it trains no more of the pass, whatever it is assigned
+   * @param at index in the header at which its floats begin
+   * @param trains true if this rank trains the batch that it was assigned
+   * @param gone true if it trains no more of the pass, whatever it is assigned
    */
   void write(FloatBuffer header, int at, boolean trains, boolean gone);
 
-  /**
-   * Takes over what all ranks have said, in a step that is completed. Returns whether newcomers wait to be let in after
-   * it.
-   */
+  /** Takes over the floats of all ranks in a completed step. Returns true if newcomers wait to join after it. */
   boolean completed(FloatBuffer header, int at);
 
   /**
    * Joins the others' steps as long as they make any, or may have a batch for this rank.
    *
-   * @param step joins one; returns whether anybody has trained in it
+   * @param step joins one; returns true if any rank has trained in it
    */
   void join(BooleanSupplier step);
 }

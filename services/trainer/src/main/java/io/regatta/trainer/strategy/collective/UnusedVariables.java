@@ -9,13 +9,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Names the variables that have no gradient in a step, on one rank or on all, once for every change of that set: a branch of
- * the network that a batch does not take is ordinary, a layer that was forgotten is not. Belongs to a model thread.
+ * A log of the variables that have no gradient in a step, on one rank or on all, once for every change of that set. A
+ * branch of the network that a batch does not take is ordinary; a forgotten layer is not. Belongs to a model thread.
  */
 final class UnusedVariables {
 
   private static final Logger LOG = LoggerFactory.getLogger(UnusedVariables.class);
-  /** A set that changes in every step must not fill the log. */
+  /** Most logged changes: a set that changes in every step must not fill the log. */
   private static final int CHANGES_LOGGED = 10;
   private static final int NAMES_LOGGED = 10;
 
@@ -25,18 +25,18 @@ final class UnusedVariables {
   private BitSet all = new BitSet();
   private int changes;
 
-  /** @param who this trainer, for messages */
+  /** @param who returns the name of this trainer, for messages */
   UnusedVariables(Supplier<String> who, List<DenseVariable> variables) {
     this.who = who;
     this.variables = variables;
   }
 
-  /** Number of all variables. */
+  /** Returns the number of all variables. */
   int variables() {
     return variables.size();
   }
 
-  /** What this rank has a gradient of in this step; nothing if it does not step. */
+  /** Notes the variables of which this rank has a gradient in this step; none if it does not step. */
   void own(BitSet fresh, long step) {
     BitSet without = (BitSet) fresh.clone();
     without.flip(0, variables.size());
@@ -47,10 +47,10 @@ final class UnusedVariables {
   }
 
   /**
-   * What all ranks together have.
+   * Notes the variables of which any rank has a gradient.
    *
-   * @param counts of ranks that have a gradient, by variable, from this place on
-   * @param stepping ranks that step
+   * @param counts of ranks that have a gradient, by variable, from index {@code from} on
+   * @param stepping number of ranks that step
    */
   void all(FloatBuffer counts, int from, double stepping, long step) {
     BitSet without = new BitSet();
@@ -63,13 +63,13 @@ final class UnusedVariables {
     }
   }
 
-  private void log(BitSet without, long step, String whom) {
+  private void log(BitSet without, long step, String source) {
     if (++changes > CHANGES_LOGGED) {
       return;
     }
     List<String> names = names(without);
-    LOG.warn("{}, step {}: {}{}", who.get(), step, names.isEmpty() ? "all variables have a gradient again from " + whom
-        : names.size() + " of " + variables.size() + " variables have no gradient from " + whom + ", which counts as zero: "
+    LOG.warn("{}, step {}: {}{}", who.get(), step, names.isEmpty() ? "all variables have a gradient again from " + source
+        : names.size() + " of " + variables.size() + " variables have no gradient from " + source + ", which counts as zero: "
             + names.subList(0, Math.min(NAMES_LOGGED, names.size())) + (names.size() > NAMES_LOGGED ? " ..." : ""),
         changes == CHANGES_LOGGED ? " (further changes are not logged)" : "");
   }

@@ -7,9 +7,9 @@ import java.nio.FloatBuffer;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * All elements, by all-reduce. On a narrow wire each rank sends its share of the mean, so that no sum on the way is
- * larger than the largest gradient; one that float16 cannot hold (65504) becomes infinite, and is for the NaN policy.
- * Belongs to a model thread.
+ * The sum of all elements, by all-reduce. On a narrow wire type each rank sends its share of the mean, so that no
+ * partial sum is larger than the largest gradient. One that float16 cannot hold (65504) becomes infinite, and is left
+ * to the NaN policy. Belongs to a model thread.
  */
 final class WholeSum implements GradientSum {
 
@@ -25,7 +25,7 @@ final class WholeSum implements GradientSum {
     this.wire = wire;
   }
 
-  /** Elements that are narrowed do not go as they lie. */
+  /** Returns memory; elements that are narrowed are not sent in place. */
   @Override
   public TensorMemory memory(int bytes) {
     return wire.narrows() ? TensorMemory.direct(bytes) : peers.memory(bytes);

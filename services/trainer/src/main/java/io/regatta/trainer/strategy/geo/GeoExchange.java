@@ -8,10 +8,13 @@ import io.regatta.trainer.replica.ReplicaContext;
 import io.regatta.trainer.replica.StepTimes;
 import java.util.List;
 
-/** One replica's side of geo mode: meets the rank's other replicas, then reads the shared {@link GeoRank}. */
+/**
+ * One replica's side of geo mode: it meets the rank's other replicas, and then reads the shared {@link GeoRank}.
+ * Belongs to the replica's model thread.
+ */
 public final class GeoExchange implements Exchange {
 
-  /** What a replica brings to a step. */
+  /** The contribution of a replica to a step. */
   private record Given(int replica, Gradients gradients) {}
 
   private final ReplicaContext replica;
@@ -51,7 +54,7 @@ public final class GeoExchange implements Exchange {
             Gradients.merge(all.stream().map(Given::gradients).toList()))));
   }
 
-  /** Local values are as new as they get without an exchange. */
+  /** Returns null: local values are as new as possible without an exchange. */
   @Override
   public DenseMemory resumed() {
     return null;

@@ -13,8 +13,8 @@ import io.regatta.trainer.strategy.push.Rows;
 import java.util.List;
 
 /**
- * One rank's side of geo mode, shared by its replicas: does the pushes and pulls of its {@link GeoState}. A step runs on
- * the leader's thread while the other training replicas wait; the lock is for replicas that evaluate meanwhile.
+ * One rank's side of geo mode, shared by its replicas: it pushes and pulls for its {@link GeoState}. A step runs on the
+ * leader's thread while the other training replicas wait; the lock is for replicas that evaluate meanwhile.
  */
 public final class GeoRank {
 
@@ -30,7 +30,7 @@ public final class GeoRank {
     state = new GeoState(client.job(), session.trainer().rank(), kSteps, steps.steps());
   }
 
-  /** The dense values to start from. */
+  /** Returns the initial dense values. */
   synchronized float[] start() {
     if (!state.started()) {
       state.renew(session.await("pull of initial values", client.pull(0, true, List.of(), false)));
@@ -38,7 +38,7 @@ public final class GeoRank {
     return state.dense();
   }
 
-  /** Rows for a training step, which are local from then on, or (not {@code training}) to evaluate with. */
+  /** Returns rows: for a training step, after which they are local, or (not {@code training}) for evaluation. */
   synchronized float[] rows(String table, int dim, long[] ids, boolean training) {
     float[] out = new float[ids.length * dim];
     long[] missing = state.copy(table, ids, out);
@@ -71,7 +71,10 @@ public final class GeoRank {
     return state.dense();
   }
 
-  /** Returns a copy of the local dense values, in which this rank's training is and what it has got of the others'. */
+  /**
+   * Returns a copy of the local dense values, which contain this rank's training and the others' deltas received so
+   * far.
+   */
   synchronized float[] dense() {
     return state.dense().clone();
   }
@@ -83,7 +86,7 @@ public final class GeoRank {
     }
   }
 
-  /** The servers' values alone; see {@link GeoState#renew}. */
+  /** Returns the servers' values alone; see {@link GeoState#renew}. */
   synchronized float[] newest() {
     state.renew(session.await("pull of the newest values", client.pull(steps.made(), true, List.of(), false)));
     return state.dense();

@@ -1,5 +1,5 @@
 /**
- * The strategy of geo mode: local steps, whose differences go to the servers every k steps. The registry makes it,
+ * The strategy of geo mode: local steps, whose deltas are sent to the servers every k steps. The registry creates it,
  * and each replica's step calls it.
  */
 package io.regatta.trainer.strategy.geo;

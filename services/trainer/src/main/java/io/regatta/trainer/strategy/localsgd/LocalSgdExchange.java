@@ -24,20 +24,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.DoubleConsumer;
 
 /**
- * Collective mode with LocalSGD: a rank makes its steps alone, on its own copy of the parameters, and every so many
- * steps ({@link LocalSteps}) the ranks set the parameters of all to their mean, weighted by the examples trained since
- * the last time. What travels is the difference from the last mean; all ranks add the same sum to the same values, so
- * they have the same bits. The optimizer's state (its velocity) stays each rank's own, as PaddlePaddle's does.
+ * The exchange of LocalSGD in collective mode. A rank makes its steps alone, on its own copy of the parameters. At
+ * intervals ({@link LocalSteps}) the ranks set the parameters of all to their mean, weighted by the examples trained
+ * since the last time. The ranks send the difference from the last mean; all add the same sum to the same values, so
+ * they have the same bits. The optimizer's state (its velocity) stays each rank's own, as PaddlePaddle's does. Belongs
+ * to a rank's only model thread.
  *
- * <p>An averaging is two calls: a header that says who still trains and what the weights are, and the differences, if
- * anybody has trained. A rank outside of steps (out of data, in a barrier or at its end) takes part with what it has
- * trained since, then with nothing, until nobody trains ({@link #join}): from there on all have the same parameters. It
- * counts the steps of the others as its own, with nothing in them, so that all have the same learning rate. Belongs to
- * a rank's only model thread.
+ * <p>An averaging is two calls: a header with the ranks that still train and the weights, and the differences, if any
+ * rank has trained. A rank outside of steps (out of data, in a barrier or at its end) takes part with its last
+ * differences, then with zeros, until no rank trains ({@link #join}). Then all have the same parameters. It counts the
+ * steps of the others as its own, without gradients, so that all have the same learning rate.
  */
 public final class LocalSgdExchange implements Exchange {
 
-  /** Places in what a rank says of itself. */
+  /** Indices in a rank's row of the header. */
   private static final int TRAINING = 0;
   private static final int WEIGHT = 1;
   private static final int STEPS = 2;
@@ -60,15 +60,15 @@ public final class LocalSgdExchange implements Exchange {
   /** The last mean. */
   private final float[] mean;
   private final float[] scratch;
-  /** Since then. */
+  /** Steps since the last mean, and their weight. */
   private long local;
   private double weight;
-  /** Of the last batch, if it is asked for. */
+  /** Loss of the last batch, if the rule needs it. */
   private double loss;
   private DenseMemory values;
-  /** What {@link #join} has made of the values since the last step of this rank; null if nothing. */
+  /** Values after {@link #join} since the last step of this rank; null if there were none. */
   private DenseMemory newer;
-  /** For the figures: steps of this rank, averagings, and their time. */
+  /** Steps of this rank, averagings, and their time, for the metrics. */
   private long made;
   private long averagings;
   private long nanos;
@@ -107,7 +107,7 @@ public final class LocalSgdExchange implements Exchange {
     return localSteps.isAdaptive() ? of -> loss = of : null;
   }
 
-  /** The values of the next step: this rank's own, or the ranks' mean. */
+  /** Returns the values of the next step: this rank's own, or the ranks' mean. */
   @Override
   public DenseMemory step(Gradients mine, List<SparseIds> next) {
     newer = null;
@@ -116,37 +116,37 @@ public final class LocalSgdExchange implements Exchange {
     local++;
     weight += mine.examples() / fullBatch;
     if (localSteps.isDue(steps.made(), local) || session.job().snapshots().isDue(steps.made())) {
-      meet(true);
+      averageParameters(true);
     }
     return values;
   }
 
-  /** Takes part in the averagings of the others until nobody trains. */
+  /** Takes part in the averagings of the others until no rank trains. */
   public void join() {
-    while (meet(false)) {
+    while (averageParameters(false)) {
       newer = values;
     }
     newer = values;
   }
 
   /**
-   * The ranks' mean, here and at the others.
+   * Averages the parameters of all ranks.
    *
-   * @param training whether this rank goes on with steps of its own
-   * @return whether any rank does
+   * @param training true if this rank continues with steps of its own
+   * @return true if any rank does
    */
-  private boolean meet(boolean training) {
-    long[] told = tell(training ? 1 : 0, weight, steps.made(), training ? loss : 0, localSteps.kSteps());
+  private boolean averageParameters(boolean training) {
+    long[] rows = exchangeRows(training ? 1 : 0, weight, steps.made(), training ? loss : 0, localSteps.kSteps());
     double trainers = 0;
     double weights = 0;
     double losses = 0;
     long furthest = 0;
     for (int r = 0; r < worldSize; r++) { // in rank order, so that all ranks have the same bits
-      trainers += value(told, r, TRAINING);
-      weights += value(told, r, WEIGHT);
-      losses += value(told, r, LOSS);
-      furthest = Math.max(furthest, (long) value(told, r, STEPS));
-      refuseOther(r, (int) value(told, r, K_STEPS));
+      trainers += value(rows, r, TRAINING);
+      weights += value(rows, r, WEIGHT);
+      losses += value(rows, r, LOSS);
+      furthest = Math.max(furthest, (long) value(rows, r, STEPS));
+      refuseOther(r, (int) value(rows, r, K_STEPS));
     }
     steps.trainedByAll(Math.round(weights * fullBatch));
     if (weights > 0) {
@@ -163,8 +163,8 @@ public final class LocalSgdExchange implements Exchange {
     return trainers > 0;
   }
 
-  /** What each rank says of itself. */
-  private long[] tell(double... mine) {
+  /** Exchanges the ranks' rows. */
+  private long[] exchangeRows(double... mine) {
     long[] all = new long[HEADER * worldSize];
     for (int place = 0; place < HEADER; place++) {
       all[HEADER * rank + place] = Double.doubleToRawLongBits(mine[place]);
@@ -173,8 +173,8 @@ public final class LocalSgdExchange implements Exchange {
     return all;
   }
 
-  private static double value(long[] told, int ofRank, int place) {
-    return Double.longBitsToDouble(told[HEADER * ofRank + place]);
+  private static double value(long[] rows, int ofRank, int place) {
+    return Double.longBitsToDouble(rows[HEADER * ofRank + place]);
   }
 
   private void refuseOther(int other, int kSteps) {
@@ -237,9 +237,9 @@ public final class LocalSgdExchange implements Exchange {
   }
 
   /**
-   * {@code exchanges_per_step}, averagings per step of this rank; {@code exchange_bytes_per_step} that it sends ({@link
-   * CountedRanks}); {@code exchange_ms} per step, all of which it waits; {@code local_steps} between two averagings
-   * now.
+   * Returns {@code exchanges_per_step}, averagings per step of this rank; {@code exchange_bytes_per_step} that it sends
+   * ({@link CountedRanks}); {@code exchange_ms} per step, during all of which it waits; {@code local_steps} between two
+   * averagings now.
    */
   @Override
   public Map<String, Double> figures() {

@@ -23,19 +23,21 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Sync, half-async, async and ssp: a step pushes gradients and pulls values. In sync and half-async the replicas of a
- * rank are merged first ({@code RoundReducer}'s rule) and push once; in async and ssp each pushes on its own. In sync
- * the next batch's rows are pulled together with the dense vector, after the push; in the other modes they are asked
- * for while backward still runs, so they may lack this step's own update. In async with {@code overlap} so is the dense
- * vector, and nobody waits for the push: it is under way while the next step computes. Belongs to a replica's model
- * thread.
+ * The exchange of sync, half-async, async and ssp: a step pushes gradients and pulls values. Belongs to a replica's
+ * model thread.
+ *
+ * <p>In sync and half-async the replicas of a rank are merged first ({@code RoundReducer}'s rule) and push once; in
+ * async and ssp each pushes on its own. In sync the next batch's rows are pulled together with the dense vector, after
+ * the push. In the other modes they are requested while backward still runs, so they may lack this step's own update.
+ * In async with {@code overlap} the dense vector is requested then too, and the push is not awaited: it is in progress
+ * while the next step computes.
  */
 public final class PushPullExchange implements Exchange {
 
-  /** What a replica brings to a merged step. */
+  /** The contribution of a replica to a merged step. */
   private record Contribution(int replica, Gradients gradients, List<SparseIds> next, long[] versions) {}
 
-  /** What a step gives to every replica that took part. */
+  /** The result of a step for every replica that took part. */
   private record Outcome(long step, DenseMemory dense, Map<String, Rows> rows, long[] versions) {}
 
   private final ReplicaContext replica;
@@ -44,15 +46,15 @@ public final class PushPullExchange implements Exchange {
   private final RankSteps steps;
   private final StepTimes times;
   private final Mode mode;
-  /** The values of a step are pulled before the push of the step before it. */
+  /** True if the values of a step are pulled before the push of the step before it. */
   private final boolean overlap;
-  /** Where each replica pushes for itself, a step of the rank is one batch of each of them. */
+  /** Pushes per step: if each replica pushes for itself, a step of the rank is one batch of each of them. */
   private final int pushesPerStep;
   private final List<Integer> itself;
   private final Map<String, Integer> dims;
   /**
-   * Where pulled dense values come to lie, to be read by all who took part in the step. The next pull into it is asked
-   * for in a later step, which a replica begins when it has read them.
+   * Memory of pulled dense values, read by all replicas that took part in the step. The next pull into it is requested
+   * in a later step, which a replica begins when it has read them.
    */
   private final DenseMemory values;
 
@@ -93,7 +95,7 @@ public final class PushPullExchange implements Exchange {
   private DenseMemory pullDense(String operation) {
     long made = steps.made();
     Values v = await(operation, client.pull(made, values, List.of(), false));
-    lead(v);
+    noteLead(v);
     versions = v.versions();
     valuesOf = made;
     return values;
@@ -141,8 +143,8 @@ public final class PushPullExchange implements Exchange {
   }
 
   private void keep(Values v, List<SparseIds> asked) {
-    lead(v);
-    older(v.versions());
+    noteLead(v);
+    keepOldest(v.versions());
     for (int i = 0; i < asked.size(); i++) {
       String table = asked.get(i).table();
       Rows fresh = new Rows(asked.get(i).ids(), v.sparse().get(i).values(), dims.get(table));
@@ -150,8 +152,8 @@ public final class PushPullExchange implements Exchange {
     }
   }
 
-  /** Staleness is measured against the oldest values that a gradient was computed on. */
-  private void older(long[] other) {
+  /** Keeps the oldest versions: staleness is measured against the oldest values on which a gradient was computed. */
+  private void keepOldest(long[] other) {
     if (versions == null) {
       versions = other;
       return;
@@ -180,7 +182,7 @@ public final class PushPullExchange implements Exchange {
   @Override
   public DenseMemory step(Gradients gradients, List<SparseIds> next) {
     if (overlap) {
-      return pushAndGoOn(gradients);
+      return pushWithOverlap(gradients);
     }
     Contribution mine = new Contribution(replica.replica(), gradients, mode.hasRounds() ? next : List.of(), versions);
     String operation = "step " + steps.steps();
@@ -194,11 +196,11 @@ public final class PushPullExchange implements Exchange {
   }
 
   /**
-   * Hands the push over and takes the values that have been asked for while backward ran. They hold all
-   * earlier ones of this replica, for a link's requests are taken in order, and lack this one; but of rows that a shard
-   * copies over several turns, those of the later turns may hold it.
+   * Sends the push and takes the values that were requested while backward ran. They contain all earlier pushes of this
+   * replica, because a link's requests are taken in order, and lack this one. But of rows that a shard copies in
+   * several time slices, those of later slices may contain it.
    */
-  private DenseMemory pushAndGoOn(Gradients g) {
+  private DenseMemory pushWithOverlap(Gradients g) {
     awaitPush();
     long[] computedOn = versions;
     long begin = session.clock().nanos();
@@ -206,7 +208,7 @@ public final class PushPullExchange implements Exchange {
         (step, after) -> client.push(step, g.examples(), computedOn, g.dense(), g.sparse(), after));
     times.span("hand the push over", begin);
     if (underWay.isDone()) {
-      awaitPush(); // refused before it was sent, or applied by now
+      awaitPush(); // refused before it was sent, or already applied
     }
     CompletableFuture<Values> pulled = ahead;
     ahead = null;
@@ -218,7 +220,7 @@ public final class PushPullExchange implements Exchange {
     return values;
   }
 
-  /** At most one push is under way; whoever goes on behind it waits here. */
+  /** Waits for the last push: at most one is in progress. */
   private void awaitPush() {
     if (underWay != null) {
       CompletableFuture<ParameterClient.Pushed> pushed = underWay;
@@ -232,12 +234,12 @@ public final class PushPullExchange implements Exchange {
     return mode.mergesReplicas();
   }
 
-  /** Shards count pushes; what is told of it is in steps, begun ones included. */
-  private void lead(Values v) {
+  /** Notes the lead. Shards count pushes; the lead is reported in steps, including begun ones. */
+  private void noteLead(Values v) {
     steps.pulled((v.clockLead() + pushesPerStep - 1) / pushesPerStep);
   }
 
-  /** Runs on the leader's thread for all who came. */
+  /** Pushes and pulls, on the leader's thread for all replicas that arrived. */
   private Outcome pushAndPull(List<Contribution> all) {
     Gradients g = Gradients.merge(all.stream().map(Contribution::gradients).toList());
     List<SparseIds> wish = union(all);
@@ -254,7 +256,7 @@ public final class PushPullExchange implements Exchange {
     ParameterClient.Pushed ack = await("push and pull of step " + (made - 1), Stages.both(pushed, pulled));
     steps.acknowledged(ack.staleness(), ack.skippedPush());
     Values v = pulled.join();
-    lead(v);
+    noteLead(v);
     Map<String, Rows> fresh = new LinkedHashMap<>();
     for (int i = 0; i < wish.size(); i++) {
       String table = wish.get(i).table();
@@ -263,7 +265,7 @@ public final class PushPullExchange implements Exchange {
     return new Outcome(made, values, fresh, v.versions());
   }
 
-  /** The rows that any replica needs next, each table once. */
+  /** Returns the rows that any replica needs next, each table once. */
   private static List<SparseIds> union(List<Contribution> all) {
     if (all.size() == 1) {
       return all.get(0).next();
@@ -290,7 +292,7 @@ public final class PushPullExchange implements Exchange {
     return newest();
   }
 
-  /** Every step has pushed what it had; the last push may still be under way. */
+  /** Waits for the last push: every step has pushed its gradients, and the last push may still be in progress. */
   @Override
   public void handIn() {
     awaitPush();

@@ -3,8 +3,8 @@ package io.regatta.trainer.strategy.push;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 
 /**
- * Values of some rows of one table as they were pulled. Does not change once it is made, so that replicas can share it:
- * where each id is comes to be known when it is first asked, by whichever thread.
+ * The pulled values of some rows of one table. Immutable, so that replicas can share it; the index of ids is built by
+ * the thread that first needs it.
  */
 public final class Rows {
 
@@ -23,12 +23,12 @@ public final class Rows {
     this.dim = dim;
   }
 
-  /** The values themselves, read only, if exactly these ids were pulled, as the same array; null otherwise. */
+  /** Returns the values themselves, read only, if exactly these ids were pulled, as the same array; null otherwise. */
   float[] of(long[] asked) {
     return asked == ids ? values : null;
   }
 
-  /** Copies the row of an id to {@code out[off ..)}; false if it is not here. */
+  /** Copies the row of an id to {@code out[off ..)}; returns false if it is not here. */
   boolean copy(long id, float[] out, int off) {
     Long2IntOpenHashMap known = index;
     if (known == null) {
@@ -47,7 +47,7 @@ public final class Rows {
     return true;
   }
 
-  /** These and others of the same table. */
+  /** Returns these rows and others of the same table. */
   Rows and(Rows more) {
     long[] allIds = new long[ids.length + more.ids.length];
     System.arraycopy(ids, 0, allIds, 0, ids.length);

@@ -149,7 +149,7 @@ class FileDatasetsTest {
       assertThatThrownBy(() -> queue.shard(0, FILES + 1)).isInstanceOf(InvalidInput.class)
           .hasMessageContaining("only 7 files for 8 workers");
       assertThatThrownBy(() -> loaded.shard(0, 2)).isInstanceOf(InvalidInput.class)
-          .hasMessageContaining("give setFilelist what worker.shard(files) gives");
+          .hasMessageContaining("pass worker.shard(files) to setFilelist");
     }
   }
 
@@ -350,7 +350,7 @@ class FileDatasetsTest {
     assertThat(DataFiles.path(files.get(0).toUri().toString())).isEqualTo(files.get(0));
     assertThat(DataFiles.path(dir, "part-00001")).isEqualTo(files.get(1));
     assertThatThrownBy(() -> DataFiles.path("hdfs://host/part-0")).isInstanceOf(InvalidInput.class)
-        .hasMessageContainingAll("hdfs://host/part-0", "nothing on the class path reads hdfs: files", "aws-java-nio-spi-for-s3");
+        .hasMessageContainingAll("hdfs://host/part-0", "no file system provider on the class path reads hdfs: files", "aws-java-nio-spi-for-s3");
   }
 
   @Test

@@ -45,7 +45,7 @@ class CriteoFormatTest {
     assertBad(line("0", "1", "x1", "1", "1"), "column 3 (I2): expected a number or nothing, found 'x1'");
     assertBad(line("0", "1", "NaN", "1", "1"), "column 3 (I2)");
     assertBad("0\t1\t2", "column 3 (I2): the line ends here, expected 40 tab-separated columns");
-    assertBad(line("0", "1", "1", "1", "1") + "\tmore", "column 40 (C26): the line goes on");
+    assertBad(line("0", "1", "1", "1", "1") + "\tmore", "column 40 (C26): expected the line to end after 40 tab-separated columns");
   }
 
   @Test

@@ -73,7 +73,7 @@ class FormatsTest {
     assertBad(format, "2 1 1 1 -5 1 6 1 1", "(slot 1): expected an id from 0 to 18446744073709551614, found '-5'");
     assertBad(format, "2 1 x 1 5 1 6 1 1", "character 5 (slot d): expected a number, found 'x'");
     assertBad(new MultiSlotFormat(BINARY), "1 5 1 2", "character 7 (slot click): expected label 0 or 1, found '2'");
-    assertBad(format, "2 1 1 1 5 1 6 1 1 9", "character 19: expected the end of the line behind its 4 slots, found '9'");
+    assertBad(format, "2 1 1 1 5 1 6 1 1 9", "character 19: expected the end of the line after its 4 slots, found '9'");
   }
 
   @Test

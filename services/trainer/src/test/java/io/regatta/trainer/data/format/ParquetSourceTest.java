@@ -128,7 +128,7 @@ class ParquetSourceTest {
         .isInstanceOf(InvalidInput.class).hasMessageContaining("expected a column named zip");
     Path kept = file("c.parquet", new Object[] {true, 2.5, "Ulm", -1L, 0L});
     assertThatThrownBy(() -> read(SLOTS, kept)).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("line 1, column user: expected a whole number but -1, which stands for no id, found '-1'");
+        .hasMessageContaining("line 1, column user: expected a whole number other than -1, which means no id, found '-1'");
     Path text = Files.writeString(dir.resolve("b.parquet"), "no Parquet file, but long enough to have a footer");
     assertThatThrownBy(() -> read(SLOTS, text)).isInstanceOf(InvalidInput.class).hasMessageContaining("b.parquet cannot be read");
   }

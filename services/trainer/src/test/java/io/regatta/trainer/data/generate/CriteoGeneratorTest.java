@@ -103,7 +103,7 @@ class CriteoGeneratorTest {
     text[0] ^= 1;
     Files.write(test, text);
     assertThatThrownBy(() -> CriteoGenerator.ensure(dir, size)).isInstanceOf(InvalidInput.class)
-        .hasMessageContainingAll(test.toString(), "not as it was generated", "delete the file");
+        .hasMessageContainingAll(test.toString(), "has been changed since it was generated", "delete the file");
     assertThat(Files.readAllBytes(test)).isEqualTo(text);
 
     assertThat(CriteoGenerator.replace(dir, size, rows -> {})).isEqualTo(made);
@@ -117,7 +117,7 @@ class CriteoGeneratorTest {
     GeneratedCriteo made = CriteoGenerator.ensure(dir, size);
     for (Size other : List.of(new Size(7, 4_000, 1_000, 3), new Size(8, 3_000, 1_000, 3))) {
       assertThatThrownBy(() -> CriteoGenerator.ensure(dir, other)).isInstanceOf(InvalidInput.class).hasMessageContainingAll(
-          dir.toString(), "3000 training rows in 3 files and 1000 test rows, seed 7", "asked for are " + other.words(), "not replaced");
+          dir.toString(), "3000 training rows in 3 files and 1000 test rows, seed 7", "requested are " + other.words(), "not replaced");
       assertThat(CriteoGenerator.ensure(dir, size)).isEqualTo(made);
     }
     stopInTheMiddle(made);

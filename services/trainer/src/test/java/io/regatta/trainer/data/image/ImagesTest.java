@@ -27,7 +27,7 @@ import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Idx files, folders of images, their transformation, and how they are dealt out. */
+/** Idx files, folders of images, their transformation, and their assignment to workers. */
 class ImagesTest {
 
   @TempDir
@@ -155,7 +155,7 @@ class ImagesTest {
     Path bad = Files.writeString(dir.resolve("bad.jpg"), "no image");
     List<ImageFolders.Image> images = List.of(new ImageFolders.Image(bad, 0));
     assertThatThrownBy(() -> whole(new ImageFiles("x", images, 8, true, 1, new BadLines(BadLines.Policy.FAIL)), 0))
-        .isInstanceOf(InvalidInput.class).hasMessageContaining("bad.jpg is no image").hasMessageContaining("on_bad_line=skip");
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("bad.jpg is not an image").hasMessageContaining("on_bad_line=skip");
     BadLines skipped = new BadLines(BadLines.Policy.SKIP);
     try (SlotLoader loader = SlotLoader.open(new ImageFiles("x", images, 8, true, 1, skipped), LoaderOptions.inOrder(1), 0)) {
       assertThat(loader.hasNext()).isFalse();

@@ -100,7 +100,7 @@ class TextSourcesTest {
   void aBrokenDictionaryIsNamedByLine() throws IOException {
     Path broken = file("broken", "a\t3\nb three\n");
     assertThatThrownBy(() -> Dictionary.read(broken)).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("broken, line 2: expected a word, a tab and how often it comes, found 'b three'");
+        .hasMessageContaining("broken, line 2: expected a word, a tab and its count, found 'b three'");
     Path foreign = file("foreign", "a\t3\n");
     assertThatThrownBy(() -> Dictionary.read(foreign)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("<unk>").hasMessageContaining("regatta prepare dictionary");
@@ -202,7 +202,7 @@ class TextSourcesTest {
 
     GeneratedText.Size larger = new GeneratedText.Size(3, 6000, 3000, 2);
     assertThatThrownBy(() -> GeneratedText.ensure(made, larger)).isInstanceOf(InvalidInput.class).hasMessageContainingAll(
-        "5000 training lines in 2 files and 3000 test lines, seed 1", "asked for is one of 6000 training lines", "not replaced");
+        "5000 training lines in 2 files and 3000 test lines, seed 1", "requested is one of 6000 training lines", "not replaced");
     assertThat(GeneratedText.ensure(made, size)).as("it is still there").isEqualTo(text);
 
     file("other", "x");

@@ -67,7 +67,7 @@ class CollectiveTest {
     }
   }
 
-  /** What the log says of variables without a gradient. */
+  /** Returns the log lines about variables without a gradient. */
   private static List<String> unused(JsonObject job, TrainingProgram program) {
     ListAppender<ILoggingEvent> log = new ListAppender<>();
     log.start();
@@ -213,7 +213,7 @@ class CollectiveTest {
         .put("keep", 20));
   }
 
-  /** Of unequal batches each example counts alike. */
+  /** Each example has the same weight, also in batches of unequal size. */
   @Test
   void unequalBatchesAreWeightedByTheirExamples() {
     Map<Integer, float[]> ends = new ConcurrentHashMap<>();

@@ -38,12 +38,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 class FewerBytesTest {
 
   private static final int ROWS = 160;
-  /** Of the toy net: 16 x 5, 16, 8 x 16, 8, 8, 1. */
+  /** Parameters of the toy net: 16 x 5, 16, 8 x 16, 8, 8, 1. */
   private static final int NUMEL = 241;
   private static final int VARIABLES = 6;
 
   /**
-   * What a run leaves: parameters by rank after each step, the loss over all rows at the end, and the first rank's
+   * The results of a run: parameters by rank after each step, the loss over all rows at the end, and the first rank's
    * result.
    */
   private record Run(Map<Integer, List<float[]>> steps, Map<Integer, float[]> ends, double loss, RunResult result) {}
@@ -322,7 +322,7 @@ class FewerBytesTest {
     assertThat(of(new JsonObject().put("bf16_allreduce", true))).isEqualTo(new AllReduce(WireType.BFLOAT16));
     assertThat(of(new JsonObject())).isEqualTo(Communication.PLAIN);
     assertThatThrownBy(() -> of(new JsonObject().put("dgc", true).put("localsgd", true)))
-        .isInstanceOf(InvalidInput.class).hasMessageContaining("dgc and localsgd do not go together");
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("not dgc and localsgd");
     assertThatThrownBy(() -> of(new JsonObject().put("localsgd_configs", new JsonObject().put("k_steps", 0))))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("k_steps must be at least 1");
     assertThatThrownBy(() -> of(new JsonObject().put("dgc_configs", new JsonObject().put("sparsity", List.of(1.0)))))

@@ -28,8 +28,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What async trains on with one trainer, whose requests the shard takes in order: the values of all pushes but the last
- * one with {@code overlap}, and without it all of them (dense) or all but the last (rows). Against that recursion by hand.
+ * The age of the values on which async mode trains with one trainer, whose requests the shard takes in order. With
+ * {@code overlap} they contain all pushes but the last one. Without it, dense values contain all pushes, and rows all
+ * but the last. The test compares with this recursion, computed directly.
  */
 class OverlapTest {
 
@@ -72,7 +73,10 @@ class OverlapTest {
     return 1 + step % 3;
   }
 
-  /** Row and bias after all steps of SGD on (row · x + bias - 1)², each on values so many of the own pushes old. */
+  /**
+   * Returns row and bias after all steps of SGD on (row · x + bias - 1)², each on values that lack this number of the
+   * trainer's own last pushes.
+   */
   private static double[] byHand(int rowLag, int biasLag) {
     double[] row = new double[STEPS + 1];
     double[] bias = new double[STEPS + 1];
