@@ -60,8 +60,8 @@ record JavaSource(Map<String, Type> types) {
 
     @Override
     public Void visitClass(ClassTree tree, Type around) {
-      if (tree.getSimpleName().isEmpty()) { // anonymous: its calls are those of the method around it
-        return super.visitClass(tree, around);
+      if (tree.getSimpleName().isEmpty()) { // anonymous: its calls are those of the method and the type around it
+        return super.visitClass(tree, new Type(Set.of(), new HashMap<>(), around.allCalls()));
       }
       Set<String> supertypes = new LinkedHashSet<>();
       if (tree.getExtendsClause() != null) {
