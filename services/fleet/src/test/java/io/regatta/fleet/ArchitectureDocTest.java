@@ -35,7 +35,7 @@ class ArchitectureDocTest {
   private static final Pattern NAME = Pattern.compile("`((?:[A-Z]\\w*\\.)*[A-Z]\\w*)(?:\\.([a-z]\\w*))?`");
   private static final Pattern HOP = Pattern.compile("\\d+\\. (?:\\*(.*?):\\* )?(\\[`.*)");
   private static final Pattern BACK = Pattern.compile("Back in (`[\\w.]+`)");
-  /** What no call crosses. */
+  /** Words for borders that no call crosses. */
   private static final Pattern CROSSING = Pattern.compile("\\b(threads?|loop|stream|file|DJL)\\b");
 
   /** Main sources by simple name of the type that they are named after. */
@@ -58,6 +58,10 @@ class ArchitectureDocTest {
     /** Names of the methods that it calls. */
     Set<String> calls() {
       return method == null ? parsed().allCalls() : parsed().calls().get(method);
+    }
+
+    boolean exists() {
+      return Files.exists(file) && parsed() != null && (method == null || parsed().calls().containsKey(method));
     }
   }
 
@@ -103,17 +107,7 @@ class ArchitectureDocTest {
       return "has a text that is no `Type` or `Type.method`";
     }
     Path file = page.resolveSibling(target).normalize();
-    if (!Files.exists(file)) {
-      return "leads to no file";
-    }
-    Named named = named(file, text);
-    if (named.parsed() == null) {
-      return "names a type that the file does not declare";
-    }
-    if (named.method() != null && !named.parsed().calls().containsKey(named.method())) {
-      return "names a method that the type does not declare";
-    }
-    return null;
+    return named(file, text).exists() ? null : "names no file that declares this; mend the link, or the text around it as well";
   }
 
   @Test
@@ -145,6 +139,9 @@ class ArchitectureDocTest {
       if (from == null) {
         return hop.marker() + ", which is no hop before it";
       }
+    }
+    if (!from.exists() || !hop.to().exists()) {
+      return "it, or the hop before it, is not there";
     }
     if (!from.calls().contains(hop.to().method())) {
       return from.text() + " calls no " + hop.to().method();
