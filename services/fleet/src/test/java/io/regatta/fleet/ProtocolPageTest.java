@@ -18,7 +18,7 @@ import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.testing.TestClock;
-import io.regatta.protocol.JobSpecs;
+import io.regatta.protocol.message.JobSpecs;
 import io.regatta.protocol.tensor.DenseVariable;
 import io.regatta.protocol.tensor.Optimizer;
 import io.regatta.protocol.tensor.RegisterTrainer;

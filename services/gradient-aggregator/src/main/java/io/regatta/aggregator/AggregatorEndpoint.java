@@ -17,7 +17,7 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.reduce.AggregationRounds;
-import io.regatta.protocol.ShardStreamHandler;
+import io.regatta.protocol.shard.ShardStreamHandler;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
