@@ -7,6 +7,7 @@ import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nam
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameStartingWith;
 import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
@@ -16,7 +17,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
 import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.JavaParameterizedType;
+import com.tngtech.archunit.core.domain.JavaType;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
@@ -40,6 +44,7 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -212,6 +217,25 @@ class DependencyRulesTest {
         .should().dependOnClassesThat()
         .resideInAnyPackage("io.vertx..", "io.netty..", "ai.djl..", "com.hazelcast..", "com.google.protobuf..");
     rule.check(regatta);
+  }
+
+  /** Core has one asynchronous result, the stage: docs/decisions/0045-a-result-that-comes-later-is-a-stage.md. */
+  @Test
+  void core_takes_no_callbacks_of_a_value_or_an_error() {
+    codeUnits().that().areDeclaredInClassesThat().resideInAPackage("io.regatta.core..")
+        .should(new ArchCondition<>("take no callback of a value or an error") {
+          @Override
+          public void check(JavaCodeUnit unit, ConditionEvents events) {
+            unit.getParameterTypes().stream().filter(DependencyRulesTest::isCallback).forEach(callback ->
+                events.add(SimpleConditionEvent.violated(unit, unit.getFullName() + " takes " + callback.getName()
+                    + "; return a CompletionStage")));
+          }
+        }).check(regatta);
+  }
+
+  private static boolean isCallback(JavaType type) {
+    return type instanceof JavaParameterizedType callback && callback.toErasure().isEquivalentTo(BiConsumer.class)
+        && callback.getActualTypeArguments().get(1).toErasure().isAssignableTo(Throwable.class);
   }
 
   @Test

@@ -15,8 +15,10 @@ import io.regatta.core.shard.RowCursor;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 
 /**
  * The adapter from one stream's session to core's shard: it passes the requests on and makes futures of the answers.
@@ -31,7 +33,7 @@ public final class CoreShardHandler implements ShardStreamHandler {
   private static final int EXPORT_SLICE_BYTES = 1 << 20;
 
   private final ParameterShard shard;
-  private final Set<BiConsumer<Pulled, Throwable>> waiting = new HashSet<>();
+  private final Set<CompletionStage<Pulled>> waiting = new HashSet<>();
 
   /** @param shard of this loop; other streams may have handlers of their own for it */
   public CoreShardHandler(ParameterShard shard) {
@@ -40,8 +42,7 @@ public final class CoreShardHandler implements ShardStreamHandler {
 
   @Override
   public Future<Long> register(Origin from, JobSpec job, long step) {
-    Promise<Long> partFrom = Promise.promise();
-    return asked(partFrom, () -> partFrom.complete(shard.register(job, from.trainer(), step)));
+    return asked(() -> Future.succeededFuture(shard.register(job, from.trainer(), step)));
   }
 
   @Override
@@ -56,8 +57,7 @@ public final class CoreShardHandler implements ShardStreamHandler {
 
   @Override
   public Future<PushAck> push(Origin from, Push push) {
-    Promise<PushAck> answer = Promise.promise();
-    return asked(answer, () -> shard.push(from.job(), push, (ack, error) -> complete(answer, ack, error)));
+    return asked(() -> Future.fromCompletionStage(shard.push(from.job(), push)));
   }
 
   @Override
@@ -72,20 +72,22 @@ public final class CoreShardHandler implements ShardStreamHandler {
 
   @Override
   public Future<Pulled> pull(Origin from, Pull pull) {
-    Promise<Pulled> answer = Promise.promise();
-    BiConsumer<Pulled, Throwable> waiter = new BiConsumer<>() {
-      @Override
-      public void accept(Pulled pulled, Throwable error) {
-        waiting.remove(this);
-        complete(answer, pulled, error);
-      }
-    };
-    return asked(answer, () -> {
+    return asked(() -> {
       if (pull.rank() != from.trainer().rank()) {
         throw new InvalidInput("a pull of trainer " + from.trainer().rank() + " names rank " + pull.rank());
       }
-      waiting.add(waiter);
-      shard.pull(from.job(), from.trainer(), pull, waiter);
+      CompletionStage<Pulled> asked = shard.pull(from.job(), from.trainer(), pull);
+      waiting.add(asked);
+      Promise<Pulled> answer = Promise.promise();
+      asked.whenComplete((pulled, error) -> {
+        waiting.remove(asked);
+        if (error != null) {
+          answer.fail(error);
+        } else {
+          answer.complete(pulled);
+        }
+      });
+      return answer.future();
     });
   }
 
@@ -96,9 +98,7 @@ public final class CoreShardHandler implements ShardStreamHandler {
 
   @Override
   public Future<Shrunk> shrink(Origin from, long number, boolean endOfDay) {
-    Promise<Shrunk> answer = Promise.promise();
-    return asked(answer, () -> shard.shrink(from.job(), from.trainer(), number, endOfDay,
-        (shrunk, error) -> complete(answer, shrunk, error)));
+    return asked(() -> Future.fromCompletionStage(shard.shrink(from.job(), from.trainer(), number, endOfDay)));
   }
 
   @Override
@@ -108,42 +108,32 @@ public final class CoreShardHandler implements ShardStreamHandler {
 
   @Override
   public Future<ExportCursor> export(Origin from, String table) {
-    Promise<ExportCursor> slices = Promise.promise();
-    return asked(slices, () -> {
+    return asked(() -> {
       RowCursor cursor = shard.rowCursor(from.job(), table);
       int rows = Math.max(1, EXPORT_SLICE_BYTES / (Long.BYTES + Float.BYTES * cursor.dim()));
-      slices.complete(() -> cursor.next(rows));
+      return Future.succeededFuture(() -> cursor.next(rows));
     });
   }
 
   @Override
   public void closed(Origin from) {
-    waiting.forEach(pull -> shard.withdraw(from.job(), pull));
+    List<CompletionStage<Pulled>> gone = List.copyOf(waiting); // the room of one may let the next be answered
     waiting.clear();
-  }
-
-  private static <T> void complete(Promise<T> answer, T value, Throwable error) {
-    if (error != null) {
-      answer.fail(error);
-    } else {
-      answer.complete(value);
-    }
+    gone.forEach(pull -> shard.withdraw(from.job(), pull));
   }
 
   private static Future<Void> done(Runnable request) {
-    Promise<Void> answer = Promise.promise();
-    return asked(answer, () -> {
+    return asked(() -> {
       request.run();
-      answer.complete();
+      return Future.succeededFuture();
     });
   }
 
-  private static <T> Future<T> asked(Promise<T> answer, Runnable request) {
+  private static <T> Future<T> asked(Supplier<Future<T>> request) {
     try {
-      request.run();
+      return request.get();
     } catch (RuntimeException | Error e) {
-      answer.tryFail(e);
+      return Future.failedFuture(e);
     }
-    return answer.future();
   }
 }
