@@ -95,7 +95,8 @@ class DependencyRulesTest {
 
   /** Packages that are made of the .proto files. */
   private static final String[] GENERATED =
-      Stream.of("aggregation", "collective", "gather", "parameterserver", "prediction", "rendezvous", "tensor", "trainer")
+      Stream.of("aggregation", "collective", "gather", "parameterserver", "prediction", "rendezvous", "tensor",
+          "trainer")
           .map(name -> "io.regatta.protocol." + name).toArray(String[]::new);
 
   private static final String[] SERVERS =

@@ -261,7 +261,8 @@ class ShardFilesTest {
 
   /** Pushes a gradient of 1 for the dense element and the row; returns both as they are then. */
   private static float[] pushed(ParameterShard shard, long sequence) {
-    assertThat(shard.push("job", new Push(List.of(new Contributor(0, 1, sequence, 1)), 0, 0, DenseMemory.of(new float[] {1}),
+    assertThat(shard.push("job",
+        new Push(List.of(new Contributor(0, 1, sequence, 1)), 0, 0, DenseMemory.of(new float[] {1}),
         List.of(new SparseRows("emb", new long[] {3}, new float[] {1}))))).isCompleted();
     Pull pull = new Pull(0, 0, true, List.of(new SparseIds("emb", new long[] {3})), false, true);
     Pulled pulled = answer(shard.pull("job", pull));

@@ -86,7 +86,8 @@ class LentMemoryTest {
       assertThat(handedOver).isTrue();
       float[] values = get(servers.on(() -> {
         Promise<float[]> pulled = Promise.promise();
-        shard.pull("lent", new Pull(0, 0, true, List.of(), false)).whenComplete((v, e) -> pulled.complete(v.dense().toArray()));
+        shard.pull("lent", new Pull(0, 0, true, List.of(), false))
+            .whenComplete((v, e) -> pulled.complete(v.dense().toArray()));
         return pulled.future();
       }));
       for (float value : values) {

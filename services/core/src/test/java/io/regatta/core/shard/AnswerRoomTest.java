@@ -67,7 +67,8 @@ class AnswerRoomTest {
   }
 
   private void push(ParameterShard shard, int rank, long sequence, int rows) {
-    Answer<PushAck> ack = Answer.to(shard.push("job", new Push(List.of(new Contributor(rank, 1, sequence, 1)), sequence - 1, 0, null,
+    Answer<PushAck> ack =
+        Answer.to(shard.push("job", new Push(List.of(new Contributor(rank, 1, sequence, 1)), sequence - 1, 0, null,
         List.of(new SparseRows("t", ids(rows), new float[rows])))));
     turns.runAll();
     assertThat(ack.value).isNotNull();

@@ -105,7 +105,8 @@ class ApplicationStreamsTest {
   }
 
   private static float row(ParameterShard shard, String table) {
-    Answer<Pulled> a = Answer.to(shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds(table, new long[] {Long.MIN_VALUE})), false)));
+    Answer<Pulled> a = Answer.to(shard.pull("job",
+        new Pull(0, 0, false, List.of(new SparseIds(table, new long[] {Long.MIN_VALUE})), false)));
     return a.value.sparse().get(0).values()[0];
   }
 

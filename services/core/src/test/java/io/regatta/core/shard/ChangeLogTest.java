@@ -186,7 +186,8 @@ class ChangeLogTest {
   }
 
   private static void push(ParameterShard shard, LaterTurns turns, long sequence, long[] ids) {
-    Answer<PushAck> answer = Answer.to(shard.push("job", new Push(List.of(new Contributor(0, 1, sequence, 1)), sequence - 1, 0, null,
+    Answer<PushAck> answer =
+        Answer.to(shard.push("job", new Push(List.of(new Contributor(0, 1, sequence, 1)), sequence - 1, 0, null,
         List.of(new SparseRows("a", ids, new float[ids.length])))));
     turns.runAll();
     assertThat(answer.error).isNull();

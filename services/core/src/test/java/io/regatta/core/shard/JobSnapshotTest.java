@@ -152,8 +152,10 @@ class JobSnapshotTest {
     assertThat(resumed.shard.digest("job")).isEqualTo(unbroken.shard.digest("job"));
     assertThat(resumed.shard.status("job").version()).isEqualTo(20);
     Pulled[] pulled = new Pulled[2];
-    unbroken.shard.pull("job", new Pull(0, 20, true, List.of(new SparseIds("emb", IDS)), false)).whenComplete((p, e) -> pulled[0] = p);
-    resumed.shard.pull("job", new Pull(0, 20, true, List.of(new SparseIds("emb", IDS)), false)).whenComplete((p, e) -> pulled[1] = p);
+    unbroken.shard.pull("job", new Pull(0, 20, true, List.of(new SparseIds("emb", IDS)), false))
+        .whenComplete((p, e) -> pulled[0] = p);
+    resumed.shard.pull("job", new Pull(0, 20, true, List.of(new SparseIds("emb", IDS)), false))
+        .whenComplete((p, e) -> pulled[1] = p);
     assertThat(pulled[1].dense().toArray()).isEqualTo(pulled[0].dense().toArray());
     assertThat(pulled[1].sparse().get(0).values()).isEqualTo(pulled[0].sparse().get(0).values());
   }
@@ -184,7 +186,8 @@ class JobSnapshotTest {
     Run run = new Run(Mode.SYNC, 1).initialized();
     for (int rank = 0; rank < 2; rank++) {
       TrainerProgress progress = new TrainerProgress(7 + rank, 1, 5, List.of());
-      run.shard.push("job", new Push(List.of(new Contributor(rank, 1, ++run.sequence[rank], 1, progress)), 0, 0, null, List.of()));
+      run.shard.push("job",
+          new Push(List.of(new Contributor(rank, 1, ++run.sequence[rank], 1, progress)), 0, 0, null, List.of()));
     }
     JobSnapshot snapshot = run.snapshot(1);
     assertThat(snapshot.trainers()).extracting(t -> t.progress().localSteps()).containsExactly(7L, 8L);

@@ -93,7 +93,8 @@ class JobStateTest {
   }
 
   private static Answer<Pulled> pull(ParameterShard shard, int rank, long minStep, String table, int rows) {
-    return Answer.to(shard.pull("job", new Pull(rank, minStep, false, List.of(new SparseIds(table, LongStream.range(0, rows).toArray())), false)));
+    return Answer.to(shard.pull("job",
+        new Pull(rank, minStep, false, List.of(new SparseIds(table, LongStream.range(0, rows).toArray())), false)));
   }
 
   /** Asks for {@link #LARGE} rows, which use up the time slice and leave work for later ones. */

@@ -126,7 +126,8 @@ class ManyTablesTest {
         new SparseRows("other", new long[] {1}, new float[1]))), refused);
     turns.runAll();
     job.context.completions.drain();
-    assertThatThrownBy(refused::join).cause().isInstanceOf(InvalidInput.class).hasMessageContaining("unknown sparse table 'other'");
+    assertThatThrownBy(refused::join).cause().isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("unknown sparse table 'other'");
     assertThat(created()).isZero();
   }
 }

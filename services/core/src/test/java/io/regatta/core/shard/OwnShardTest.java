@@ -90,7 +90,8 @@ class OwnShardTest {
   @Test
   void aBrokenJobTakesNoValues() {
     start(OptimizerSpec.sgd(1));
-    Answer<PushAck> answer = Answer.to(shard.push("job", new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, new DenseValues() {
+    Answer<PushAck> answer =
+        Answer.to(shard.push("job", new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, new DenseValues() {
       @Override
       public int size() {
         return N;
@@ -178,7 +179,8 @@ class OwnShardTest {
   }
 
   private float[] row() {
-    Answer<Pulled> answer = Answer.to(shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds("t", new long[] {9})), false, true)));
+    Answer<Pulled> answer =
+        Answer.to(shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds("t", new long[] {9})), false, true)));
     return answer.value.sparse().get(0).values();
   }
 

@@ -62,7 +62,8 @@ class PushHoldTest {
     for (int shard : to) {
       String name = rank + "/" + sequence + "@" + shard;
       shards.get(shard).push("job", new Push(List.of(new Contributor(rank, 10 + rank, sequence, 1, progress(sequence))), sequence - 1, 0,
-          DenseMemory.of(new float[] {1}), List.of())).whenComplete((ack, e) -> answered.add(e == null ? name : name + " " + e.getClass().getSimpleName()));
+          DenseMemory.of(new float[] {1}), List.of()))
+              .whenComplete((ack, e) -> answered.add(e == null ? name : name + " " + e.getClass().getSimpleName()));
     }
   }
 

@@ -309,7 +309,8 @@ class PushTurnsTest {
       Answer<PushAck> ack = send(shard, push(0, 1, rows(1, LongStream.range(0, rows).toArray())));
       assertThat(ack.value).isNull();
       long first = fits ? 0 : rows;
-      Answer<Pulled> others = Answer.to(shard.pull("job", new Pull(1, 0, false, List.of(new SparseIds(TABLES[0], LongStream.range(first, first + 500).toArray())),
+      Answer<Pulled> others = Answer.to(shard.pull("job",
+          new Pull(1, 0, false, List.of(new SparseIds(TABLES[0], LongStream.range(first, first + 500).toArray())),
           false)));
       assertThat(others.value).isNotNull();
       turns.runAll();

@@ -49,7 +49,8 @@ class RefusedRequestTest {
   void aRefusedPushSaysWhatAndWhereAndChangesNothing(String name, Push bad, Class<?> type, List<String> texts) {
     for (Mode mode : List.of(Mode.SYNC, Mode.ASYNC, Mode.GEO)) {
       ParameterShard shard = shard(mode, NanPolicy.FAIL);
-      Answer<PushAck> other = Answer.to(shard.push("job", push(new Contributor(0, 1, 1, 8), 0, 0, dense(shard), rows(LocalJob.WIDE, 1, MINE))));
+      Answer<PushAck> other = Answer.to(shard.push("job",
+          push(new Contributor(0, 1, 1, 8), 0, 0, dense(shard), rows(LocalJob.WIDE, 1, MINE))));
       long digest = shard.digest("job");
       ParameterShard.JobStatus status = shard.status("job");
 
@@ -159,14 +160,17 @@ class RefusedRequestTest {
     shard.register(spec, ids[1], 0);
     shard.initialize("job", ids[0], DenseMemory.of(LocalJob.initial()));
 
-    Answer<Pulled> tooManyRows = Answer.to(shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds(LocalJob.WIDE, new long[] {1, 2, 3}),
+    Answer<Pulled> tooManyRows =
+        Answer.to(shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds(LocalJob.WIDE, new long[] {1, 2, 3}),
         new SparseIds(LocalJob.DEEP, new long[] {1, 2, 3})), false)));
     assertThat(tooManyRows.error).isInstanceOf(Overloaded.class).hasMessageContaining("6 new sparse rows")
         .hasMessageContaining("limit of 5 rows");
     assertThat(shard.status("job").rows()).containsEntry(LocalJob.WIDE, 0L);
 
-    Answer<PushAck> fits = Answer.to(shard.push("job", push(new Contributor(0, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 1, 2, 3))));
-    Answer<PushAck> overTheRound = Answer.to(shard.push("job", push(new Contributor(1, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 4, 5, 6))));
+    Answer<PushAck> fits =
+        Answer.to(shard.push("job", push(new Contributor(0, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 1, 2, 3))));
+    Answer<PushAck> overTheRound =
+        Answer.to(shard.push("job", push(new Contributor(1, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 4, 5, 6))));
     assertThat(overTheRound.error).as("rows that the open round will bear count").isInstanceOf(Overloaded.class);
     shard.push("job", push(new Contributor(1, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 3)));
     assertThat(fits.value).isNotNull();
@@ -190,8 +194,10 @@ class RefusedRequestTest {
       Answer<Pulled> answer = Answer.to(shard.pull("job", five));
       assertThat(answer.error).isNull();
     }
-    Answer<PushAck> known = Answer.to(shard.push("job", push(new Contributor(0, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 5, 2, 1))));
-    Answer<PushAck> born = Answer.to(shard.push("job", push(new Contributor(0, 1, 2, 1), 1, 0, null, rows(LocalJob.WIDE, 1, 5, 6))));
+    Answer<PushAck> known =
+        Answer.to(shard.push("job", push(new Contributor(0, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 5, 2, 1))));
+    Answer<PushAck> born =
+        Answer.to(shard.push("job", push(new Contributor(0, 1, 2, 1), 1, 0, null, rows(LocalJob.WIDE, 1, 5, 6))));
     assertThat(known.error).isNull();
     assertThat(born.error).isInstanceOf(Overloaded.class).hasMessageContaining("1 new sparse rows on top of 5");
   }
@@ -276,7 +282,8 @@ class RefusedRequestTest {
     long before = bestNanos(shard, 1);
     long[] ids = LongStream.range(0, 4_000_000).map(i -> -i).toArray();
     ids[ids.length - 1] = ids[0];
-    Answer<PushAck> twice = Answer.to(shard.push("job", push(new Contributor(0, 1, 100, 1), 99, 0, null, rows(LocalJob.WIDE, 1, ids))));
+    Answer<PushAck> twice =
+        Answer.to(shard.push("job", push(new Contributor(0, 1, 100, 1), 99, 0, null, rows(LocalJob.WIDE, 1, ids))));
     assertThat(twice.error).isInstanceOf(InvalidInput.class).hasMessageContaining("twice");
     assertThat(bestNanos(shard, 100)).isLessThan(50 * before + 1_000_000);
   }

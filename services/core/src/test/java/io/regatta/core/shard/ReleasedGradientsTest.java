@@ -98,7 +98,8 @@ class ReleasedGradientsTest {
 
   private static Answer<PushAck> push(ParameterShard shard, int rank, long sequence, DenseValues gradient, long... ids) {
     List<SparseRows> rows = ids.length == 0 ? List.of() : List.of(new SparseRows("t", ids, new float[ids.length]));
-    Answer<PushAck> answer = Answer.to(shard.push("job", new Push(List.of(new Contributor(rank, 1, sequence, 1)), sequence - 1, 0, gradient, rows)));
+    Answer<PushAck> answer = Answer.to(shard.push("job",
+        new Push(List.of(new Contributor(rank, 1, sequence, 1)), sequence - 1, 0, gradient, rows)));
     return answer;
   }
 

@@ -45,7 +45,8 @@ class RowChecksTest {
   }
 
   private Answer<PushAck> push(SparseRows rows, Contributor... from) {
-    return Answer.to(shard.push("job", new Push(from.length == 0 ? List.of(new Contributor(0, 1, 1, 1)) : List.of(from), 0, 0, null,
+    return Answer.to(shard.push("job",
+        new Push(from.length == 0 ? List.of(new Contributor(0, 1, 1, 1)) : List.of(from), 0, 0, null,
         List.of(rows))));
   }
 

@@ -290,7 +290,8 @@ class TableLifeOnShardsTest {
   }
 
   private static Pulled pulled(ParameterShard shard, int rank, long step, long... ids) {
-    Answer<Pulled> answer = Answer.to(shard.pull("job", new Pull(rank, step, false, List.of(new SparseIds(T, ids)), false)));
+    Answer<Pulled> answer =
+        Answer.to(shard.pull("job", new Pull(rank, step, false, List.of(new SparseIds(T, ids)), false)));
     return answer.value;
   }
 
@@ -342,7 +343,8 @@ class TableLifeOnShardsTest {
   }
 
   private static Answer<Pulled> pull(ParameterShard shard, long from, long n) {
-    return Answer.to(shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds(T, LongStream.range(from, from + n).toArray())), false)));
+    return Answer.to(shard.pull("job",
+        new Pull(0, 0, false, List.of(new SparseIds(T, LongStream.range(from, from + n).toArray())), false)));
   }
 
   @Test

@@ -58,12 +58,14 @@ class WaitingPullsTest {
 
   private static Answer<PushAck> push(ParameterShard shard, int rank, long sequence, long... ids) {
     List<SparseRows> rows = ids.length == 0 ? List.of() : List.of(new SparseRows("t", ids, new float[ids.length]));
-    Answer<PushAck> answer = Answer.to(shard.push("job", new Push(List.of(new Contributor(rank, 1, sequence, 1)), sequence - 1, 0, null, rows)));
+    Answer<PushAck> answer = Answer.to(shard.push("job",
+        new Push(List.of(new Contributor(rank, 1, sequence, 1)), sequence - 1, 0, null, rows)));
     return answer;
   }
 
   private static Answer<Pulled> pull(ParameterShard shard, int rank, long step, long... ids) {
-    return Answer.to(shard.pull("job", new Pull(rank, step, true, ids.length == 0 ? List.of() : List.of(new SparseIds("t", ids)), false)));
+    return Answer.to(shard.pull("job",
+        new Pull(rank, step, true, ids.length == 0 ? List.of() : List.of(new SparseIds("t", ids)), false)));
   }
 
   private static List<String> waitsFor(ParameterShard shard, String who, String operation) {

@@ -58,8 +58,8 @@ public final class PushHold {
    * @param letIn takes in a push that need not wait any longer; throws if it is refused
    * @param limit how many pushes of one trainer may wait
    */
-  public PushHold(JobContext job, Trainers trainers, PushQueue queue, BiConsumer<Push, CompletableFuture<PushAck>> letIn,
-      int limit) {
+  public PushHold(JobContext job, Trainers trainers, PushQueue queue,
+      BiConsumer<Push, CompletableFuture<PushAck>> letIn, int limit) {
     this.job = job;
     this.trainers = trainers;
     this.queue = queue;
