@@ -132,7 +132,7 @@ class StockClientTest {
   void the_documentation_quotes_this() throws Exception {
     Path root = Path.of(System.getProperty("regatta.root", ".."));
     String docs = Files.readString(root.resolve("docs/protocol.md"));
-    Path here = root.resolve("shared-protocol/src/test/java/io/regatta/protocol");
+    Path here = root.resolve("shared-protocol/src/test/java/io/regatta/protocol/shard");
     for (String[] quote : List.of(new String[] {"StockClientExample.java", "// example begins\n", "// example ends"},
         new String[] {"StockClientTest.java", "    // usage begins\n", "// usage ends"})) {
       String source = Files.readString(here.resolve(quote[0]));
