@@ -24,7 +24,7 @@ import io.regatta.protocol.vertx.SystemClock;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletionStage;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -106,33 +106,19 @@ public class ShardBenchmark {
   public PushAck push() {
     Contributor contributor = new Contributor(0, 1, ++step, 100);
     SparseRows rowGradients = new SparseRows(TABLE, ids[next++ % REQUESTS], gradient);
-    Answer<PushAck> answer = new Answer<>();
-    shard.push(JOB, new Push(List.of(contributor), step - 1, 0, null, List.of(rowGradients)), answer);
-    return answer.value();
+    return answer(shard.push(JOB, new Push(List.of(contributor), step - 1, 0, null, List.of(rowGradients))));
   }
 
   private Pulled pull(long[] wanted) {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull(JOB, new Pull(0, 0, false, List.of(new SparseIds(TABLE, wanted)), false), answer);
-    return answer.value();
+    return answer(shard.pull(JOB, new Pull(0, 0, false, List.of(new SparseIds(TABLE, wanted)), false)));
   }
 
-  /** Receives the completion, which in async mode comes within the call. */
-  private static final class Answer<T> implements BiConsumer<T, Throwable> {
-    private T value;
-    private Throwable error;
-
-    @Override
-    public void accept(T v, Throwable e) {
-      value = v;
-      error = e;
+  /** Returns the answer, which in async mode comes within the call. */
+  private static <T> T answer(CompletionStage<T> request) {
+    T value = request.toCompletableFuture().getNow(null);
+    if (value == null) {
+      throw new IllegalStateException("the shard did not answer");
     }
-
-    T value() {
-      if (value == null) {
-        throw new IllegalStateException("the shard did not answer", error);
-      }
-      return value;
-    }
+    return value;
   }
 }

@@ -6,7 +6,7 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
-import io.regatta.protocol.ShardStreamHandler;
+import io.regatta.protocol.shard.ShardStreamHandler;
 import io.vertx.core.Future;
 
 /** A handler that acknowledges pushes at once and applies nothing. For one thread. */

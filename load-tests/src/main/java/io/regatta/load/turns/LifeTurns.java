@@ -81,15 +81,15 @@ final class LifeTurns {
 
   private TurnTimes shrink() {
     TurnTimes watch = new TurnTimes(rows / 256 + 1024);
-    time(watch, () -> shard.shrink(JOB, trainer, ++shrinks, true, TurnsBenchmark::answered));
+    time(watch, () -> shard.shrink(JOB, trainer, ++shrinks, true).whenComplete(TurnsBenchmark.refusalsIn(later)));
     return watch;
   }
 
   private void pull(TurnTimes watch, int from, int to) {
     for (int at = from; at < to; at += PULLED) {
       long[] ids = LongStream.range(at, Math.min(at + PULLED, to)).map(ZipfBatches::id).toArray();
-      time(watch, () -> shard.pull(JOB, new Pull(0, 0, false, List.of(new SparseIds(TABLE, ids)), false),
-          TurnsBenchmark::answered));
+      Pull pull = new Pull(0, 0, false, List.of(new SparseIds(TABLE, ids)), false);
+      time(watch, () -> shard.pull(JOB, pull).whenComplete(TurnsBenchmark.refusalsIn(later)));
     }
   }
 

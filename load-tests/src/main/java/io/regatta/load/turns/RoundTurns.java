@@ -78,11 +78,12 @@ final class RoundTurns {
   }
 
   private void pull(int rank, long step, long[] ids) {
-    shard.pull(JOB, new Pull(rank, step, false, List.of(new SparseIds(TABLE, ids)), false), TurnsBenchmark::answered);
+    shard.pull(JOB, new Pull(rank, step, false, List.of(new SparseIds(TABLE, ids)), false))
+        .whenComplete(TurnsBenchmark.refusalsIn(turns));
   }
 
   private void push(int rank, long step, long[] ids, float[] values) {
     shard.push(JOB, new Push(List.of(new Contributor(rank, 1, step + 1, 1)), step, 0, null,
-        List.of(new SparseRows(TABLE, ids, values))), TurnsBenchmark::answered);
+        List.of(new SparseRows(TABLE, ids, values)))).whenComplete(TurnsBenchmark.refusalsIn(turns));
   }
 }

@@ -136,7 +136,8 @@ public final class ScaleTurns {
     for (int i = 0; i < repetitions; i++) {
       TableSnapshot.Scope scope = i == 0 ? TableSnapshot.Scope.BASE : TableSnapshot.Scope.DELTA;
       AtomicReference<JobSnapshot> taken = new AtomicReference<>();
-      watchLater(begin, () -> shard.snapshot(JOB, 0, scope, 1 << 28, (snapshot, error) -> taken.set(snapshot)));
+      watchLater(begin, () -> shard.snapshot(JOB, 0, scope, 1 << 28)
+          .whenComplete((snapshot, error) -> taken.set(snapshot)));
       end.time(() -> taken.get().end(true));
     }
     report.add(begin, "beginning of a snapshot of " + tables + " tables", 0);
@@ -214,12 +215,13 @@ public final class ScaleTurns {
 
   private void push(TurnTimes watch, int rank, long step, List<SparseRows> rows) {
     Push push = new Push(List.of(new Contributor(rank, 1, ++sequence, 1)), step, 0, null, rows);
-    watchLater(watch, () -> shard.push(JOB, push, TurnsBenchmark::answered));
+    watchLater(watch, () -> shard.push(JOB, push).whenComplete(TurnsBenchmark.refusalsIn(later)));
   }
 
   private void pull(TurnTimes watch, int rank, long step, List<SparseIds> wish, boolean changed) {
     List<SparseIds> ids = new ArrayList<>(wish);
-    watchLater(watch, () -> shard.pull(JOB, new Pull(rank, step, false, ids, changed), TurnsBenchmark::answered));
+    watchLater(watch, () -> shard.pull(JOB, new Pull(rank, step, false, ids, changed))
+        .whenComplete(TurnsBenchmark.refusalsIn(later)));
   }
 
   /** Times the request, and all work that it leaves to later time slices. */

@@ -26,7 +26,9 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Queue;
 import java.util.SplittableRandom;
+import java.util.function.BiConsumer;
 import java.util.stream.LongStream;
 
 /**
@@ -169,14 +171,14 @@ public final class TurnsBenchmark {
   }
 
   private void pull(TurnTimes watch, long[] ids) {
-    time(watch, () -> shard.pull(JOB, new Pull(0, pushes, false, List.of(new SparseIds(TABLE, ids)), false),
-        TurnsBenchmark::answered));
+    Pull pull = new Pull(0, pushes, false, List.of(new SparseIds(TABLE, ids)), false);
+    time(watch, () -> shard.pull(JOB, pull).whenComplete(refusalsIn(later)));
   }
 
   private void push(TurnTimes watch, long[] ids, float[] values) {
     Push push = new Push(List.of(new Contributor(0, 1, ++pushes, 1)), pushes - 1, 0, null,
         List.of(new SparseRows(TABLE, ids, values)));
-    time(watch, () -> shard.push(JOB, push, TurnsBenchmark::answered));
+    time(watch, () -> shard.push(JOB, push).whenComplete(refusalsIn(later)));
   }
 
   /** Times the request, and all work that it leaves to later time slices. */
@@ -187,9 +189,14 @@ public final class TurnsBenchmark {
     }
   }
 
-  static void answered(Object value, Throwable error) {
-    if (error != null) {
-      throw new IllegalStateException("the shard refused a request of its benchmark", error);
-    }
+  /** Returns a receiver of answers that ends the benchmark in its next time slice if a request was refused. */
+  static BiConsumer<Object, Throwable> refusalsIn(Queue<Runnable> later) {
+    return (value, error) -> {
+      if (error != null) {
+        later.add(() -> {
+          throw new IllegalStateException("the shard refused a request of its benchmark", error);
+        });
+      }
+    };
   }
 }

@@ -7,7 +7,7 @@ import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
-import io.regatta.protocol.CollectiveReceiver;
+import io.regatta.protocol.rank.CollectiveReceiver;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.tensor.CollectiveElements;
 import io.regatta.protocol.tensor.CollectiveFailed;

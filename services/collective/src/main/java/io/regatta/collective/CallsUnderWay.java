@@ -12,7 +12,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.Wait;
-import io.regatta.protocol.CollectiveFrames;
+import io.regatta.protocol.rank.CollectiveFrames;
 import io.regatta.protocol.tensor.CollectiveCall;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;

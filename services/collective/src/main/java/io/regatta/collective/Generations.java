@@ -10,7 +10,7 @@ import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
 import io.regatta.node.admin.Waits;
-import io.regatta.protocol.CollectiveFrames;
+import io.regatta.protocol.rank.CollectiveFrames;
 import io.regatta.protocol.tensor.CollectiveOpen;
 import io.vertx.core.Future;
 import java.util.HashMap;

@@ -7,6 +7,7 @@ import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nam
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameStartingWith;
 import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
@@ -16,7 +17,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
 import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.JavaParameterizedType;
+import com.tngtech.archunit.core.domain.JavaType;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
@@ -28,7 +32,7 @@ import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.admin.AdminConfig;
 import io.regatta.node.cluster.ClusterConfig;
-import io.regatta.protocol.VertxNetwork;
+import io.regatta.protocol.network.VertxNetwork;
 import io.regatta.protocol.vertx.LimitedVertx;
 import io.regatta.trainer.TrainingProgram;
 import io.vertx.core.Vertx;
@@ -40,7 +44,9 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -86,6 +92,12 @@ class DependencyRulesTest {
         .whereLayer("fleet").mayNotBeAccessedByAnyLayer();
     rule.check(regatta);
   }
+
+  /** Packages that are made of the .proto files. */
+  private static final String[] GENERATED =
+      Stream.of("aggregation", "collective", "gather", "parameterserver", "prediction", "rendezvous", "tensor",
+          "trainer")
+          .map(name -> "io.regatta.protocol." + name).toArray(String[]::new);
 
   private static final String[] SERVERS =
       {"io.regatta.rendezvous..", "io.regatta.parameterserver..", "io.regatta.aggregator.."};
@@ -206,6 +218,25 @@ class DependencyRulesTest {
         .should().dependOnClassesThat()
         .resideInAnyPackage("io.vertx..", "io.netty..", "ai.djl..", "com.hazelcast..", "com.google.protobuf..");
     rule.check(regatta);
+  }
+
+  /** Core has one asynchronous result, the stage: docs/decisions/0045-a-result-that-comes-later-is-a-stage.md. */
+  @Test
+  void core_takes_no_callbacks_of_a_value_or_an_error() {
+    codeUnits().that().areDeclaredInClassesThat().resideInAPackage("io.regatta.core..")
+        .should(new ArchCondition<>("take no callback of a value or an error") {
+          @Override
+          public void check(JavaCodeUnit unit, ConditionEvents events) {
+            unit.getParameterTypes().stream().filter(DependencyRulesTest::isCallback).forEach(callback ->
+                events.add(SimpleConditionEvent.violated(unit, unit.getFullName() + " takes " + callback.getName()
+                    + "; return a CompletionStage")));
+          }
+        }).check(regatta);
+  }
+
+  private static boolean isCallback(JavaType type) {
+    return type instanceof JavaParameterizedType callback && callback.toErasure().isEquivalentTo(BiConsumer.class)
+        && callback.getActualTypeArguments().get(1).toErasure().isAssignableTo(Throwable.class);
   }
 
   @Test
@@ -329,8 +360,7 @@ class DependencyRulesTest {
 
   @Test
   void no_attics() {
-    ArchRule rule = classes().that().resideOutsideOfPackages("io.regatta.protocol.*..") // generated
-        .should()
+    ArchRule rule = classes().that().resideOutsideOfPackages(GENERATED).should()
         .haveNameNotMatching(".*(Utils?|Helper|Manager|Impl)$").because("a name says what a class does");
     rule.check(regatta);
   }

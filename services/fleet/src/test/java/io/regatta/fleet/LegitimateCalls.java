@@ -2,11 +2,11 @@ package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.node.process.Blocking;
-import io.regatta.protocol.Network;
-import io.regatta.protocol.NoResponseException;
-import io.regatta.protocol.ParameterServerControl;
-import io.regatta.protocol.RendezvousClient;
-import io.regatta.protocol.VertxNetwork;
+import io.regatta.protocol.client.ParameterServerControl;
+import io.regatta.protocol.client.RendezvousClient;
+import io.regatta.protocol.network.Network;
+import io.regatta.protocol.network.NoResponseException;
+import io.regatta.protocol.network.VertxNetwork;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;

@@ -20,7 +20,7 @@ import io.regatta.core.optim.OptimizerRegistry;
 import io.regatta.core.optim.OptimizerType;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.testing.TestClock;
-import io.regatta.protocol.JobSpecs;
+import io.regatta.protocol.message.JobSpecs;
 import io.regatta.protocol.tensor.DenseVariable;
 import io.regatta.protocol.tensor.Hyperparameter;
 import io.regatta.protocol.tensor.Optimizer;

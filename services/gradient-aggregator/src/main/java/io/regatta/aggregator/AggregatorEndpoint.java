@@ -17,7 +17,7 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.reduce.AggregationRounds;
-import io.regatta.protocol.ShardStreamHandler;
+import io.regatta.protocol.shard.ShardStreamHandler;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
@@ -142,7 +142,7 @@ final class AggregatorEndpoint implements ShardStreamHandler {
       job.seen(from.generation());
       pushes++;
       Promise<PushAck> answer = Promise.promise();
-      rounds.push(push, (ack, error) -> {
+      rounds.push(push).whenComplete((ack, error) -> {
         if (error != null) {
           answer.fail(error);
         } else {
@@ -167,9 +167,7 @@ final class AggregatorEndpoint implements ShardStreamHandler {
     if (rounds == null) {
       return Future.succeededFuture();
     }
-    Promise<Void> answered = Promise.promise();
-    rounds.leave(from.trainer(), answered::complete);
-    return answered.future().onSuccess(v -> prune(from.job()));
+    return Future.fromCompletionStage(rounds.leave(from.trainer())).onSuccess(v -> prune(from.job()));
   }
 
   @Override

@@ -1,13 +1,13 @@
 package io.regatta.aggregator;
 
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.error.RegattaException;
-import io.regatta.node.directory.Directory.Instance;
 import io.regatta.node.directory.Directory;
-import io.regatta.protocol.Network;
-import io.regatta.protocol.ParameterServerControl;
+import io.regatta.node.directory.Directory.Instance;
+import io.regatta.protocol.client.ParameterServerControl;
+import io.regatta.protocol.network.Network;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.vertx.core.Future;

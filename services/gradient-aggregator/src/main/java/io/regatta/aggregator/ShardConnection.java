@@ -1,6 +1,5 @@
 package io.regatta.aggregator;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
@@ -11,17 +10,18 @@ import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.reduce.AggregationRounds;
-import io.regatta.protocol.GrpcShardLink;
-import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.shard.GrpcShardLink;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.StreamPaths;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -70,12 +70,14 @@ final class ShardConnection implements AggregationRounds.Shard {
   }
 
   @Override
-  public void push(Push push, BiConsumer<PushAck, RegattaException> done) {
+  public CompletionStage<PushAck> push(Push push) {
+    CompletableFuture<PushAck> done = new CompletableFuture<>();
     push(push, 0, done);
+    return done;
   }
 
   /** @param next the contributor of this push that opens a link if there is none; those before it were refused */
-  private void push(Push push, int next, BiConsumer<PushAck, RegattaException> done) {
+  private void push(Push push, int next, CompletableFuture<PushAck> done) {
     boolean opensHere = link == null;
     if (opensHere) {
       link = open(push.contributors().get(next));
@@ -107,19 +109,21 @@ final class ShardConnection implements AggregationRounds.Shard {
    * way.
    */
   @Override
-  public void pushAlone(Push push, BiConsumer<PushAck, RegattaException> done) {
+  public CompletionStage<PushAck> pushAlone(Push push) {
+    CompletableFuture<PushAck> done = new CompletableFuture<>();
     Future<ShardLink> own = open(push.contributors().get(0));
     own.compose(opened -> Future.fromCompletionStage(opened.push(push), context)).onComplete(pushed -> {
       close(own);
       answer(pushed, done);
     });
+    return done;
   }
 
-  private static void answer(AsyncResult<?> result, BiConsumer<PushAck, RegattaException> done) {
+  private static void answer(AsyncResult<?> result, CompletableFuture<PushAck> done) {
     if (result.succeeded()) {
-      done.accept((PushAck) result.result(), null);
+      done.complete((PushAck) result.result());
     } else {
-      done.accept(null, ErrorMapping.regatta(result.cause()));
+      done.completeExceptionally(ErrorMapping.regatta(result.cause()));
     }
   }
 

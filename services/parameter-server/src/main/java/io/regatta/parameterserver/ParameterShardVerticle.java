@@ -2,11 +2,11 @@ package io.regatta.parameterserver;
 
 import io.regatta.node.Node;
 import io.regatta.node.address.ServicePort;
-import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardStatus;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.StreamPaths;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamServer;
 import io.vertx.core.Future;

@@ -8,7 +8,7 @@ import io.regatta.node.directory.Registration;
 import io.regatta.node.group.GroupMembership;
 import io.regatta.node.group.GroupNames;
 import io.regatta.node.group.MemberContext;
-import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.client.ParameterServerControl;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

@@ -15,8 +15,8 @@ import io.regatta.core.shard.JobRestore;
 import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.table.TableSnapshot;
-import io.regatta.protocol.ProgressMessages;
 import io.regatta.protocol.connection.PeerLog;
+import io.regatta.protocol.message.ProgressMessages;
 import io.regatta.protocol.parameterserver.HoldReply;
 import io.regatta.protocol.parameterserver.RestoreRequest;
 import io.regatta.protocol.parameterserver.SaveRequest;
@@ -114,18 +114,13 @@ final class SnapshotWriter {
   /** Completes when no push of the job is under way; new ones wait from now on, for a limited time. */
   Future<HoldReply> hold(String job, String directory) {
     Hold hold = new Hold(job, directory);
-    Promise<HoldReply> quiet = Promise.promise();
-    shard.hold(job, hold.directory, (marks, error) -> {
-      if (error != null) {
-        quiet.fail(error);
-        return;
-      }
+    Future<HoldReply> quiet = Future.fromCompletionStage(shard.hold(job, hold.directory)).map(marks -> {
       HoldReply.Builder reply = HoldReply.newBuilder();
       marks.forEach(m -> reply.addLastBuilder().setRank(m.rank()).setIncarnation(m.incarnation()).setSequence(m.sequence()));
-      quiet.complete(reply.build());
+      return reply.build();
     });
-    if (quiet.future().failed()) {
-      return quiet.future();
+    if (quiet.failed()) {
+      return quiet;
     }
     cancel(hold);
     holds.put(hold, loop.after(holdMillis, () -> {
@@ -137,7 +132,7 @@ final class SnapshotWriter {
             PeerText.of(hold.directory));
       }
     }));
-    return quiet.future();
+    return quiet;
   }
 
   private void cancel(Hold hold) {
@@ -170,18 +165,10 @@ final class SnapshotWriter {
    * before.
    */
   private Future<JobSnapshot> taken(Hold hold, SaveRequest request, TableSnapshot.Scope scope) {
-    Promise<JobSnapshot> taken = Promise.promise();
     List<PushMark> upTo = request.getUpToList().stream()
         .map(m -> new PushMark(m.getRank(), m.getIncarnation(), m.getSequence())).toList();
-    shard.snapshot(hold.job, hold.directory, request.getStep(), upTo, scope, keptMax, (snapshot, error) -> {
-      if (error != null) {
-        taken.fail(error);
-      } else {
-        cancel(hold);
-        taken.complete(snapshot);
-      }
-    });
-    return taken.future();
+    return Future.fromCompletionStage(shard.snapshot(hold.job, hold.directory, request.getStep(), upTo, scope, keptMax))
+        .onSuccess(snapshot -> cancel(hold));
   }
 
   private static TableSnapshot.Scope scope(String kind) {

@@ -11,7 +11,7 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.node.testing.BlockedLoopGuard;
-import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.client.ParameterServerControl;
 import io.regatta.protocol.parameterserver.RestoreRequest;
 import io.regatta.protocol.parameterserver.SaveRequest;
 import io.regatta.protocol.parameterserver.Shard;

@@ -67,10 +67,8 @@ class SnapshotWriterTest {
   }
 
   private static Future<PushAck> push(ParameterShard shard) {
-    Promise<PushAck> acknowledged = Promise.promise();
-    shard.push("job", new Push(List.of(new Contributor(0, 1, 1, 8)), 0, 0, Jobs.dense(0, 0), List.of()),
-        (ack, e) -> acknowledged.handle(e == null ? Future.succeededFuture(ack) : Future.failedFuture(e)));
-    return acknowledged.future();
+    Push push = new Push(List.of(new Contributor(0, 1, 1, 8)), 0, 0, Jobs.dense(0, 0), List.of());
+    return Future.fromCompletionStage(shard.push("job", push));
   }
 
   @Test

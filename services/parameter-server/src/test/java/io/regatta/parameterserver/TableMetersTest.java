@@ -81,8 +81,8 @@ class TableMetersTest {
     look(metrics, shard);
     long own = LongStream.range(0, 100).filter(id -> SparsePartition.shardOf(id,
         Sharding.common(2)) == 0).findFirst().orElseThrow();
-    shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds("t1", new long[] {own})), false), (pulled, error) ->
-        assertThat(error).isNull());
+    assertThat(shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds("t1", new long[] {own})), false)))
+        .isCompleted();
     look(metrics, shard);
     assertThat(shown("regatta_job_rows_born_total{")).containsExactly(
         "regatta_job_rows_born_total{job=\"job\",shard=\"0\",table=\"t0\"} 0.0",

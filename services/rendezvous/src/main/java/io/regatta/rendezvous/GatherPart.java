@@ -3,7 +3,7 @@ package io.regatta.rendezvous;
 import com.google.protobuf.ByteString;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.reduce.Elementwise;
-import io.regatta.protocol.Float64s;
+import io.regatta.protocol.message.Float64s;
 import io.regatta.protocol.rendezvous.GatherRequest;
 import java.util.List;
 

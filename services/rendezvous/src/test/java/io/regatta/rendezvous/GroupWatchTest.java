@@ -9,7 +9,7 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.node.group.GroupWatch;
 import io.regatta.node.testing.BlockedLoopGuard;
-import io.regatta.protocol.VertxNetwork;
+import io.regatta.protocol.network.VertxNetwork;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;

@@ -8,7 +8,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.metrics.BinaryMetrics;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.core.reduce.SlicedReduce;
-import io.regatta.protocol.Float64s;
+import io.regatta.protocol.message.Float64s;
 import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.GatherRequest;
 import io.regatta.rendezvous.VirtualGroups.Answer;

@@ -3,7 +3,7 @@ package io.regatta.rendezvous;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.error.RegattaException;
-import io.regatta.protocol.KnownGroup;
+import io.regatta.protocol.client.KnownGroup;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;

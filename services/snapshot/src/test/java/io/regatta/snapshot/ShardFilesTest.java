@@ -39,6 +39,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
@@ -72,15 +73,18 @@ class ShardFilesTest {
   }
 
   private static float[] row(ParameterShard shard, long id) {
-    Pulled[] pulled = new Pulled[1];
-    shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds("emb", new long[] {id})), false, true), (p, e) -> pulled[0] = p);
-    return pulled[0].sparse().get(0).values();
+    Pull pull = new Pull(0, 0, false, List.of(new SparseIds("emb", new long[] {id})), false, true);
+    return answer(shard.pull("job", pull)).sparse().get(0).values();
   }
 
   private static JobSnapshot snapshot(ParameterShard shard) {
-    JobSnapshot[] taken = new JobSnapshot[1];
-    shard.snapshot("job", 0, TableSnapshot.Scope.ALL, 1 << 20, (s, e) -> taken[0] = s);
-    return taken[0];
+    return answer(shard.snapshot("job", 0, TableSnapshot.Scope.ALL, 1 << 20));
+  }
+
+  /** Returns the answer, which this shard gives within the call. */
+  private static <T> T answer(CompletionStage<T> request) {
+    assertThat(request).isCompleted();
+    return request.toCompletableFuture().join();
   }
 
   @Test
@@ -164,7 +168,7 @@ class ShardFilesTest {
     TableLife life = TableLife.NONE.withShrinkUnseenDays(1);
     ParameterShard shard = shard(0, 1, life);
     shard.initialize("job", TRAINER, DenseMemory.of(new float[30]));
-    shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds("emb", new long[] {1, 2})), false), (p, e) -> { });
+    shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds("emb", new long[] {1, 2})), false));
     assertThat(shrink(shard, 1)).isEqualTo(new Shrunk(0, 0, 0, 2));
     SnapshotDirectory out = SnapshotDirectory.of(dir.resolve("s")).begin();
     JobSnapshot snapshot = snapshot(shard);
@@ -219,9 +223,7 @@ class ShardFilesTest {
   }
 
   private static Shrunk shrink(ParameterShard shard, long number) {
-    Shrunk[] done = new Shrunk[1];
-    shard.shrink("job", TRAINER, number, true, (s, e) -> done[0] = s);
-    return done[0];
+    return answer(shard.shrink("job", TRAINER, number, true));
   }
 
   @Test
@@ -259,12 +261,13 @@ class ShardFilesTest {
 
   /** Pushes a gradient of 1 for the dense element and the row; returns both as they are then. */
   private static float[] pushed(ParameterShard shard, long sequence) {
-    shard.push("job", new Push(List.of(new Contributor(0, 1, sequence, 1)), 0, 0, DenseMemory.of(new float[] {1}),
-        List.of(new SparseRows("emb", new long[] {3}, new float[] {1}))), (ack, e) -> assertThat(e).isNull());
-    Pulled[] pulled = new Pulled[1];
-    shard.pull("job", new Pull(0, 0, true, List.of(new SparseIds("emb", new long[] {3})), false, true), (p, e) -> pulled[0] = p);
-    float[] both = {pulled[0].dense().toArray()[0], pulled[0].sparse().get(0).values()[0]};
-    pulled[0].release();
+    assertThat(shard.push("job",
+        new Push(List.of(new Contributor(0, 1, sequence, 1)), 0, 0, DenseMemory.of(new float[] {1}),
+        List.of(new SparseRows("emb", new long[] {3}, new float[] {1}))))).isCompleted();
+    Pull pull = new Pull(0, 0, true, List.of(new SparseIds("emb", new long[] {3})), false, true);
+    Pulled pulled = answer(shard.pull("job", pull));
+    float[] both = {pulled.dense().toArray()[0], pulled.sparse().get(0).values()[0]};
+    pulled.release();
     return both;
   }
 

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.protocol.RendezvousClient;
-import io.regatta.protocol.VertxNetwork;
 import io.regatta.protocol.call.GrpcCalls;
+import io.regatta.protocol.client.RendezvousClient;
+import io.regatta.protocol.network.VertxNetwork;
 import io.regatta.protocol.security.ProofVerifier.Verdict;
 import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;

@@ -1,6 +1,6 @@
 package io.regatta.collective.store;
 
-import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.client.RendezvousClient;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.Collection;

@@ -5,8 +5,8 @@ import static io.regatta.node.testing.Nodes.get;
 import io.regatta.node.Node;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.HazelcastDirectory;
-import io.regatta.protocol.RendezvousClient;
-import io.regatta.protocol.VertxNetwork;
+import io.regatta.protocol.client.RendezvousClient;
+import io.regatta.protocol.network.VertxNetwork;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
 

@@ -18,8 +18,6 @@ import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.RowCursor;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BiConsumer;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -67,12 +65,12 @@ public final class LocalShardLink implements ShardLink {
 
   @Override
   public CompletionStage<PushAck> push(Push push) {
-    return answer(done -> shard.push(registered(), push, done));
+    return answer(() -> shard.push(registered(), push));
   }
 
   @Override
   public CompletionStage<Pulled> pull(Pull pull) {
-    return LocalShardLink.<Pulled>answer(done -> shard.pull(registered(), pull, done)).thenApply(p -> landed(pull, p));
+    return answer(() -> shard.pull(registered(), pull)).thenApply(p -> landed(pull, p));
   }
 
   /** Copies the dense values to where the trainer requires them, and releases the snapshot. */
@@ -93,7 +91,7 @@ public final class LocalShardLink implements ShardLink {
 
   @Override
   public CompletionStage<Shrunk> shrink(long number, boolean endOfDay) {
-    return answer(done -> shard.shrink(registered(), trainer, number, endOfDay, done));
+    return answer(() -> shard.shrink(registered(), trainer, number, endOfDay));
   }
 
   @Override
@@ -167,19 +165,11 @@ public final class LocalShardLink implements ShardLink {
     }
   }
 
-  private static <T> CompletionStage<T> answer(Consumer<BiConsumer<T, Throwable>> call) {
-    CompletableFuture<T> answer = new CompletableFuture<>();
+  private static <T> CompletionStage<T> answer(Supplier<CompletionStage<T>> call) {
     try {
-      call.accept((value, error) -> {
-        if (error != null) {
-          answer.completeExceptionally(error);
-        } else {
-          answer.complete(value);
-        }
-      });
+      return call.get();
     } catch (RuntimeException | Error e) {
-      answer.completeExceptionally(e);
+      return CompletableFuture.failedFuture(e);
     }
-    return answer;
   }
 }

@@ -19,7 +19,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /**
  * The open reduction rounds of one job towards one shard. Owned by one aggregator, on its thread; it changes its state
@@ -34,13 +35,13 @@ import java.util.function.BiConsumer;
  */
 public final class AggregationRounds {
 
-  /** The connection to the shard. Answers on the owner's thread, with exactly one of the two arguments. */
+  /** The connection to the shard. Answers on the owner's thread; fails with {@link RegattaException}s only. */
   public interface Shard {
     /** Sends one round's merged push. */
-    void push(Push push, BiConsumer<PushAck, RegattaException> done);
+    CompletionStage<PushAck> push(Push push);
 
     /** Sends a push so that its refusal affects no other push. */
-    void pushAlone(Push push, BiConsumer<PushAck, RegattaException> done);
+    CompletionStage<PushAck> pushAlone(Push push);
   }
 
   /**
@@ -60,7 +61,7 @@ public final class AggregationRounds {
   }
 
   private record Part(HostTrainer trainer, Push push, long bytes, long sinceMillis,
-      BiConsumer<PushAck, RegattaException> done) {}
+      CompletableFuture<PushAck> done) {}
 
   private final String where;
   private final Limits limits;
@@ -109,8 +110,22 @@ public final class AggregationRounds {
     }
   }
 
-  /** Adds a push of one trainer to the round of its step. */
-  public void push(Push push, BiConsumer<PushAck, RegattaException> done) {
+  /**
+   * Adds a push of one trainer to the round of its step.
+   *
+   * @return completes on the owner's thread when the shard has acknowledged the round; fails if the push is refused
+   */
+  public CompletionStage<PushAck> push(Push push) {
+    CompletableFuture<PushAck> done = new CompletableFuture<>();
+    try {
+      take(push, done);
+    } catch (RuntimeException | Error e) {
+      done.completeExceptionally(e);
+    }
+    return done;
+  }
+
+  private void take(Push push, CompletableFuture<PushAck> done) {
     if (push.contributors().size() != 1) {
       throw new InvalidInput("a push of step " + push.step() + " at " + where + " has " + push.contributors().size()
           + " contributors; an aggregator takes the pushes of single trainers");
@@ -147,9 +162,9 @@ public final class AggregationRounds {
    * Acknowledges at once that a trainer sits out: the trainer itself informs the shard, after the acknowledgements of
    * its pushes.
    */
-  private void sitOut(HostTrainer trainer, Push push, BiConsumer<PushAck, RegattaException> done) {
+  private void sitOut(HostTrainer trainer, Push push, CompletableFuture<PushAck> done) {
     trainer.sitsOut = true;
-    done.accept(new PushAck(push.version(), 0, false, false), null);
+    done.complete(new PushAck(push.version(), 0, false, false));
     settle();
   }
 
@@ -196,18 +211,18 @@ public final class AggregationRounds {
   /**
    * Removes a trainer that has ended its run.
    *
-   * @param answered run when all its pushes have been answered
+   * @return completes on the owner's thread when all its pushes have been answered
    */
-  public void leave(TrainerId id, Runnable answered) {
+  public CompletionStage<Void> leave(TrainerId id) {
     HostTrainer trainer = active.get(id.rank());
     if (trainer == null || trainer.id.incarnation() != id.incarnation()) {
-      answered.run();
-      return;
+      return CompletableFuture.completedFuture(null);
     }
     active.remove(id.rank());
-    trainer.whenAnswered = answered;
+    trainer.hasLeft = true;
     settle();
     trainer.tellIfAnswered();
+    return trainer.answered;
   }
 
   /**
@@ -273,7 +288,7 @@ public final class AggregationRounds {
               + " given up: its round of " + parts.size() + " pushes could not be merged: " + e, e)));
       return;
     }
-    shard.push(push, (ack, error) -> {
+    shard.push(push).whenComplete((ack, error) -> {
       limits.merged.giveBack(merged);
       if (error instanceof StaleGeneration) {
         parts.forEach(this::sendAlone); // one of them was lost before we knew: only that one is to be refused
@@ -284,15 +299,19 @@ public final class AggregationRounds {
   }
 
   private void sendAlone(Part part) {
-    shard.pushAlone(part.push, (ack, error) -> answer(part, ack, error));
+    shard.pushAlone(part.push).whenComplete((ack, error) -> answer(part, ack, error));
   }
 
-  private void answer(Part part, PushAck ack, RegattaException error) {
+  private void answer(Part part, PushAck ack, Throwable error) {
     held--;
     bytes -= part.bytes;
     part.trainer.pending--;
     part.push.release();
-    part.done.accept(ack, error);
+    if (error == null) {
+      part.done.complete(ack);
+    } else {
+      part.done.completeExceptionally(error);
+    }
     part.trainer.tellIfAnswered();
   }
 

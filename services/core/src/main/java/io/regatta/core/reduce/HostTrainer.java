@@ -2,6 +2,7 @@ package io.regatta.core.reduce;
 
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
+import java.util.concurrent.CompletableFuture;
 
 /** The state of one incarnation of one trainer of the host in {@link AggregationRounds}. Owned by it, on its thread. */
 final class HostTrainer {
@@ -13,8 +14,9 @@ final class HostTrainer {
   long lastSeenMillis;
   /** Number of pushes that have not been answered. */
   int pending;
-  /** Run when the last of them has been answered, once the trainer has left. */
-  Runnable whenAnswered;
+  /** Completes when the last of them has been answered, once the trainer has left. */
+  final CompletableFuture<Void> answered = new CompletableFuture<>();
+  boolean hasLeft;
 
   HostTrainer(TrainerId id, long nowMillis) {
     this.id = id;
@@ -27,10 +29,8 @@ final class HostTrainer {
   }
 
   void tellIfAnswered() {
-    Runnable answered = whenAnswered;
-    if (pending == 0 && answered != null) {
-      whenAnswered = null;
-      answered.run();
+    if (pending == 0 && hasLeft) {
+      answered.complete(null);
     }
   }
 

@@ -12,7 +12,7 @@ import io.regatta.core.shard.internal.push.PushHold;
 import io.regatta.core.shard.internal.push.ShardStrategy;
 import io.regatta.core.table.TableSnapshot.Scope;
 import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /**
@@ -28,7 +28,7 @@ final class JobSnapshots {
   private static final int TABLES = 16;
 
   private record Wanted(String holder, long step, boolean whole, Scope scope, long keptMax,
-      BiConsumer<JobSnapshot, Throwable> done) {}
+      CompletableFuture<JobSnapshot> done) {}
 
   /** Takes the snapshot of this moment; see {@link JobSnapshot}. */
   interface Taker {
@@ -62,7 +62,7 @@ final class JobSnapshots {
    * @param whole whether the pushes up to the marks of {@link PushHold} must be included, and none in part
    */
   void ask(String holder, long step, boolean whole, Scope scope, long keptMax,
-      BiConsumer<JobSnapshot, Throwable> done) {
+      CompletableFuture<JobSnapshot> done) {
     if (open != null || wanted != null) {
       throw new Overloaded("a snapshot of " + job.where + " is being written; the next one must wait until it has ended");
     }
@@ -131,10 +131,10 @@ final class JobSnapshots {
   /** The tables of a snapshot whose moment has come, which are taken one after another. */
   private final class Taking implements SlicedWork {
     private final JobSnapshot snapshot;
-    private final BiConsumer<JobSnapshot, Throwable> done;
+    private final CompletableFuture<JobSnapshot> done;
     private final long sinceMillis = job.nowMillis();
 
-    Taking(JobSnapshot snapshot, BiConsumer<JobSnapshot, Throwable> done) {
+    Taking(JobSnapshot snapshot, CompletableFuture<JobSnapshot> done) {
       this.snapshot = snapshot;
       this.done = done;
     }

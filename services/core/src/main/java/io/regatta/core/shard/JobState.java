@@ -38,8 +38,9 @@ import io.regatta.core.table.TableCounts;
 import io.regatta.core.table.TableSnapshot;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
@@ -188,7 +189,7 @@ final class JobState {
   }
 
   /** See {@link ParameterShard#push}. */
-  void push(Push push, BiConsumer<PushAck, Throwable> done) {
+  void push(Push push, CompletableFuture<PushAck> done) {
     context.turns.begin();
     checkWhole();
     if (pushes.push(push, done)) {
@@ -212,7 +213,7 @@ final class JobState {
     t.seen(context.nowMillis());
   }
 
-  void pull(Pull pull, BiConsumer<Pulled, Throwable> done) {
+  void pull(Pull pull, CompletableFuture<Pulled> done) {
     context.turns.begin();
     checkWhole();
     TrainerState t = trainers.live(pull.rank(), PullQueue.name(pull));
@@ -220,14 +221,14 @@ final class JobState {
     seen(t);
   }
 
-  void withdraw(BiConsumer<Pulled, Throwable> done) {
+  void withdraw(CompletionStage<Pulled> done) {
     context.turns.begin();
     pulls.withdraw(done);
     settle(); // others may have waited for its room
   }
 
   /** See {@link ParameterShard#shrink}. */
-  void shrink(TrainerId id, long number, boolean endOfDay, BiConsumer<Shrunk, Throwable> done) {
+  void shrink(TrainerId id, long number, boolean endOfDay, CompletableFuture<Shrunk> done) {
     context.turns.begin();
     checkWhole();
     String who = "shrink " + number + " of trainer " + id.rank();
@@ -265,7 +266,7 @@ final class JobState {
 
   /** See {@link ParameterShard#snapshot}. */
   void snapshot(String holder, long step, List<PushMark> upTo, TableSnapshot.Scope scope, long keptMax,
-      BiConsumer<JobSnapshot, Throwable> done) {
+      CompletableFuture<JobSnapshot> done) {
     context.turns.begin();
     checkWhole();
     boolean held = hold.isOf(holder); // else it has run out of time, and nobody would end a wait for these pushes
@@ -284,7 +285,7 @@ final class JobState {
   }
 
   /** See {@link ParameterShard#hold}. */
-  void hold(String holder, BiConsumer<List<PushMark>, Throwable> done) {
+  void hold(String holder, CompletableFuture<List<PushMark>> done) {
     context.turns.begin();
     checkWhole();
     strategy.checkHold();

@@ -32,8 +32,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 /**
  * The state of one shard. Per job it holds a part of the dense vector, sparse rows, optimizer slots, versions, clocks,
@@ -41,8 +43,9 @@ import java.util.function.BiConsumer;
  * verticle's event loop, or the model thread in local mode. Nothing here blocks, locks or starts a thread. A pull that
  * must wait is parked here; the push, leave or loss that releases it completes it, on the same thread.
  *
- * <p>Completions are {@code (value, error)} with exactly one of them non-null. Errors are {@link
- * io.regatta.core.error.RegattaException}s, except for defects. A refused request changes nothing, except for a push of
+ * <p>A request returns a stage, which completes once on the shard's thread; refusals fail it, too. Errors are {@link
+ * io.regatta.core.error.RegattaException}s, except for defects. A stage that is complete when it is returned runs what
+ * is attached to it at once. A refused request changes nothing, except for a push of
  * which {@link #begin} has applied a part. A change that fails in its middle, for example because memory runs out,
  * breaks its job on this shard. All open and all later requests of that job then fail with {@code PeerLost}, which says
  * so; other jobs continue.
@@ -169,19 +172,32 @@ public final class ParameterShard {
     completions.drain();
   }
 
-  /**
-   * Takes a push in; {@code done} is called as {@link PushAck} says. The caller must not change the arrays until then;
-   * the dense gradient is released as soon as it is not needed. The push is applied whole or refused whole, except for
-   * what {@link #begin} has applied of it. Refusals are passed to {@code done}, too.
-   */
-  public void push(String job, Push push, BiConsumer<PushAck, Throwable> done) {
+  /** Makes a request, whose refusal is its answer. */
+  private <T> CompletionStage<T> ask(Consumer<CompletableFuture<T>> request) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
     try {
-      job(job).push(push, done);
+      request.accept(answer);
     } catch (RuntimeException | Error e) {
-      push.release();
-      completions.error(done, e);
+      completions.error(answer, e);
     }
     completions.drain();
+    return answer;
+  }
+
+  /**
+   * Takes a push in, and acknowledges it as {@link PushAck} says. The caller must not change the arrays until then; the
+   * dense gradient is released as soon as it is not needed. The push is applied whole or refused whole, except for what
+   * {@link #begin} has applied of it.
+   */
+  public CompletionStage<PushAck> push(String job, Push push) {
+    return ask(done -> {
+      try {
+        job(job).push(push, done);
+      } catch (RuntimeException | Error e) {
+        push.release();
+        throw e;
+      }
+    });
   }
 
   /**
@@ -210,36 +226,22 @@ public final class ParameterShard {
     return state != null && state.isRepeated(push);
   }
 
-  /** Answers a pull as soon as it may be answered, see {@link Pull}; refusals are passed to {@code done}, too. */
-  public void pull(String job, Pull pull, BiConsumer<Pulled, Throwable> done) {
-    try {
-      job(job).pull(pull, done);
-    } catch (RuntimeException | Error e) {
-      completions.error(done, e);
-    }
-    completions.drain();
+  /** Answers a pull as soon as it may be answered, see {@link Pull}. */
+  public CompletionStage<Pulled> pull(String job, Pull pull) {
+    return ask(done -> job(job).pull(pull, done));
   }
 
-  /**
-   * Answers a pull as {@link #pull(String, Pull, BiConsumer)} does, for a caller that knows which incarnation of the
-   * rank asks.
-   */
-  public void pull(String job, TrainerId from, Pull pull, BiConsumer<Pulled, Throwable> done) {
-    try {
-      job(job).trainers.live(from.rank(), from.incarnation(), PullQueue.name(pull));
-    } catch (RuntimeException e) {
-      completions.error(done, e);
-      completions.drain();
-      return;
-    }
-    pull(job, pull, done);
+  /** Answers a pull as {@link #pull(String, Pull)} does, for a caller that knows which incarnation of the rank asks. */
+  public CompletionStage<Pulled> pull(String job, TrainerId from, Pull pull) {
+    return ask(done -> {
+      JobState state = job(job);
+      state.trainers.live(from.rank(), from.incarnation(), PullQueue.name(pull));
+      state.pull(pull, done);
+    });
   }
 
-  /**
-   * Withdraws a parked pull, identified by its callback, because its stream is gone; the callback is not called any
-   * more.
-   */
-  public void withdraw(String job, BiConsumer<Pulled, Throwable> done) {
+  /** Withdraws a parked pull, identified by its stage, because its stream is gone; the stage never completes. */
+  public void withdraw(String job, CompletionStage<Pulled> done) {
     JobState state = jobs.get(job);
     if (state != null) {
       state.withdraw(done);
@@ -253,13 +255,8 @@ public final class ParameterShard {
    * once: a repeated request is answered with the same result. To shrink between two steps of all trainers, call this
    * while they stand in a barrier.
    */
-  public void shrink(String job, TrainerId trainer, long number, boolean endOfDay, BiConsumer<Shrunk, Throwable> done) {
-    try {
-      job(job).shrink(trainer, number, endOfDay, done);
-    } catch (RuntimeException | Error e) {
-      completions.error(done, e);
-    }
-    completions.drain();
+  public CompletionStage<Shrunk> shrink(String job, TrainerId trainer, long number, boolean endOfDay) {
+    return ask(done -> job(job).shrink(trainer, number, endOfDay, done));
   }
 
   /**
@@ -318,13 +315,12 @@ public final class ParameterShard {
    * Takes a snapshot of a job at one moment, to be fetched while the job continues. With rounds the moment is after
    * the rounds before {@code step} have closed, and before the round of {@code step} does. In other modes it is
    * now. In every mode it waits for the dense vector's first values and for the end of a shrink. A job has one snapshot
-   * at a time. Refusals are passed to {@code done}, too.
+   * at a time.
    *
    * @param keptMax bytes of rows of each table that may be kept because they changed before they were fetched
    */
-  public void snapshot(String job, long step, TableSnapshot.Scope scope, long keptMax,
-      BiConsumer<JobSnapshot, Throwable> done) {
-    snapshot(job, "", step, List.of(), scope, keptMax, done);
+  public CompletionStage<JobSnapshot> snapshot(String job, long step, TableSnapshot.Scope scope, long keptMax) {
+    return snapshot(job, "", step, List.of(), scope, keptMax);
   }
 
   /**
@@ -332,15 +328,10 @@ public final class ParameterShard {
    * caller must ensure that one of them happens.
    *
    * @param holder name of the snapshot; if several snapshots hold pushes, these wait for all of them
-   * @param done receives the last push of each trainer, once no push is being processed
+   * @return the last push of each trainer, once no push is being processed
    */
-  public void hold(String job, String holder, BiConsumer<List<PushMark>, Throwable> done) {
-    try {
-      job(job).hold(holder, done);
-    } catch (RuntimeException | Error e) {
-      completions.error(done, e);
-    }
-    completions.drain();
+  public CompletionStage<List<PushMark>> hold(String job, String holder) {
+    return ask(done -> job(job).hold(holder, done));
   }
 
   /**
@@ -357,20 +348,15 @@ public final class ParameterShard {
   }
 
   /**
-   * Takes a snapshot as {@link #snapshot(String, long, TableSnapshot.Scope, long, BiConsumer)} does. Its hold ends when
-   * it is taken, or if it is refused.
+   * Takes a snapshot as {@link #snapshot(String, long, TableSnapshot.Scope, long)} does. Its hold ends when it is
+   * taken, or if it is refused.
    *
    * @param holder its name, by which it may hold pushes
    * @param upTo without rounds: pushes to include, and none after them; empty: all that have arrived
    */
-  public void snapshot(String job, String holder, long step, List<PushMark> upTo, TableSnapshot.Scope scope,
-      long keptMax, BiConsumer<JobSnapshot, Throwable> done) {
-    try {
-      job(job).snapshot(holder, step, upTo, scope, keptMax, done);
-    } catch (RuntimeException | Error e) {
-      completions.error(done, e);
-    }
-    completions.drain();
+  public CompletionStage<JobSnapshot> snapshot(String job, String holder, long step, List<PushMark> upTo,
+      TableSnapshot.Scope scope, long keptMax) {
+    return ask(done -> job(job).snapshot(holder, step, upTo, scope, keptMax, done));
   }
 
   /**

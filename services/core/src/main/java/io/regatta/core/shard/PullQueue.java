@@ -21,7 +21,8 @@ import io.regatta.core.shard.internal.push.Trainers;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -49,7 +50,7 @@ final class PullQueue {
    * @param bytes of the rows of its answer, without rows that have changed, which are known once they have been collected
    */
   private record Parked(Pull pull, TrainerState trainer, long behind, long bytes, long sinceMillis,
-      BiConsumer<Pulled, Throwable> done) {}
+      CompletableFuture<Pulled> done) {}
 
   /**
    * The state of the job that decides which pulls are released.
@@ -101,7 +102,7 @@ final class PullQueue {
           long held = bytes;
           bytes = 0;
           close();
-          completions.value(untilTaken(held), pulled);
+          completions.value(pull.done, pulled, () -> answers.giveBack(held)); // counted until its receiver counts it
         }
         return left;
       } catch (RuntimeException | Error e) {
@@ -110,17 +111,6 @@ final class PullQueue {
         completions.error(pull.done, e);
         return 0;
       }
-    }
-
-    /** Keeps the rows counted until the receiver of the answer has taken them, and counts them itself. */
-    private BiConsumer<Pulled, Throwable> untilTaken(long held) {
-      return (values, error) -> {
-        try {
-          pull.done.accept(values, error);
-        } finally {
-          answers.giveBack(held);
-        }
-      };
     }
 
     private void countBirths() {
@@ -239,7 +229,7 @@ final class PullQueue {
     completions = job.completions;
   }
 
-  void add(Pull pull, TrainerState trainer, long nowMillis, BiConsumer<Pulled, Throwable> done) {
+  void add(Pull pull, TrainerState trainer, long nowMillis, CompletableFuture<Pulled> done) {
     String who = name(pull);
     if (pull.changed()) {
       strategy.checkChanged(job, pull, who);
@@ -361,7 +351,7 @@ final class PullQueue {
   }
 
   /** Withdraws an open pull, because nobody is there to receive the answer. */
-  void withdraw(BiConsumer<Pulled, Throwable> done) {
+  void withdraw(CompletionStage<Pulled> done) {
     parked.removeIf(p -> p.done == done);
     for (Answering a : answering()) {
       if (a.pull.done == done) {

@@ -20,7 +20,7 @@ import io.regatta.core.memory.HeapBudget;
 import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -51,9 +51,7 @@ class AggregationRoundsTest {
   }
 
   private Answers give(Push push) {
-    Answers answers = new Answers();
-    rounds.push(push, answers);
-    return answers;
+    return Answers.to(rounds.push(push));
   }
 
   @Test
@@ -117,20 +115,19 @@ class AggregationRoundsTest {
   @Test
   void whenATrainerLeaves_thenItIsWaitedForNoLongerButWhatItPushedCounts() {
     register(0, 1, 2);
-    AtomicBoolean answered = new AtomicBoolean();
     Answers zero = give(0, 0);
     Answers two = give(2, 0);
-    rounds.leave(id(0), () -> answered.set(true));
+    CompletionStage<Void> answered = rounds.leave(id(0));
     assertThat(shard.pushes).isEmpty();
-    rounds.leave(id(1), () -> { });
+    rounds.leave(id(1));
     assertThat(shard.ranks(0)).containsExactly(0, 2);
-    assertThat(answered).isFalse();
+    assertThat(answered).isNotDone();
     shard.acknowledge(0);
-    assertThat(answered).as("told after its last acknowledgement").isTrue();
+    assertThat(answered).as("told after its last acknowledgement").isCompleted();
     assertThat(zero.ack).isEqualTo(two.ack);
     assertThat(rounds.isEmpty()).isFalse();
-    rounds.leave(id(2), () -> { });
-    rounds.leave(id(2), () -> { });
+    rounds.leave(id(2));
+    rounds.leave(id(2));
     assertThat(rounds.isEmpty()).isTrue();
   }
 
@@ -143,7 +140,7 @@ class AggregationRoundsTest {
     assertThat(shard.ranks(0)).containsExactly(1);
     give(1, 1);
     assertThat(shard.ranks(1)).containsExactly(1);
-    assertThatThrownBy(() -> give(0, 2)).isInstanceOf(InvalidInput.class).hasMessageContaining("sits out");
+    assertThat(give(0, 2).error).isInstanceOf(InvalidInput.class).hasMessageContaining("sits out");
     register(0);
     give(1, 2);
     assertThat(shard.pushes).hasSize(2);
@@ -167,7 +164,7 @@ class AggregationRoundsTest {
     assertThat(shard.ranks(0)).containsExactly(0);
     assertThat(shard.ranks(1)).containsExactly(0);
     assertThat(zero.isDone()).isFalse();
-    assertThatThrownBy(() -> give(1, 2)).isInstanceOf(StaleGeneration.class).hasMessageContaining("not registered");
+    assertThat(give(1, 2).error).isInstanceOf(StaleGeneration.class).hasMessageContaining("not registered");
   }
 
   @Test
@@ -191,7 +188,7 @@ class AggregationRoundsTest {
     Answers first = give(0, 0);
     Answers second = give(0, 0);
     assertThat(first.error).isInstanceOf(Cancelled.class);
-    assertThatThrownBy(() -> give(new Push(List.of(new Contributor(0, 10, 99, 1)), 0, 0, null, List.of())))
+    assertThat(give(new Push(List.of(new Contributor(0, 10, 99, 1)), 0, 0, null, List.of())).error)
         .isInstanceOf(InvalidInput.class).hasMessageContaining("another sequence");
     give(1, 0);
     assertThat(shard.pushes).hasSize(1);
@@ -233,7 +230,7 @@ class AggregationRoundsTest {
     Answers old = give(0, 0);
     rounds.register(new TrainerId(0, 99));
     assertThat(old.error).isInstanceOf(PeerLost.class);
-    assertThatThrownBy(() -> give(0, 1)).isInstanceOf(StaleGeneration.class).hasMessageContaining("incarnation 99");
+    assertThat(give(0, 1).error).isInstanceOf(StaleGeneration.class).hasMessageContaining("incarnation 99");
     assertThatThrownBy(() -> rounds.register(id(0))).isInstanceOf(StaleGeneration.class);
     give(1, 0);
     assertThat(shard.pushes).isEmpty();
@@ -246,7 +243,7 @@ class AggregationRoundsTest {
     register(0, 1);
     give(0, 0);
     give(0, 1);
-    assertThatThrownBy(() -> give(0, 2)).isInstanceOf(Overloaded.class)
+    assertThat(give(0, 2).error).isInstanceOf(Overloaded.class)
         .hasMessageContaining("limits.open_rounds 2").hasMessageContaining("waits for trainer 1");
     give(1, 0);
     give(1, 1);
@@ -258,7 +255,7 @@ class AggregationRoundsTest {
   void whenTooManyBytesAreHeld_thenThePushIsRefusedAndNothingChanges() {
     register(0, 1);
     give(push(0, 0, 1, new float[20]));
-    assertThatThrownBy(() -> give(push(1, 0, 1, new float[20]))).isInstanceOf(Overloaded.class)
+    assertThat(give(push(1, 0, 1, new float[20])).error).isInstanceOf(Overloaded.class)
         .hasMessageContaining("80 bytes").hasMessageContaining("limits.bytes 100");
     give(push(1, 0, 0));
     assertThat(shard.ranks(0)).containsExactly(0, 1);
@@ -279,13 +276,12 @@ class AggregationRoundsTest {
     AggregationRounds broken = new AggregationRounds("census", 0, new AggregationRounds.Limits(2, 1000, merged), shard,
         TestClock.of(() -> nowMillis));
     List<SparseRows> rows = new ArrayList<>(List.of(new SparseRows("t", new long[] {7}, new float[2])));
-    List<Answers> answers = List.of(new Answers(), new Answers());
     broken.register(id(0));
     broken.register(id(1));
-    broken.push(new Push(List.of(new Contributor(0, 10, 1, 1)), 0, 0, null, rows), answers.get(0));
+    Answers zero = Answers.to(broken.push(new Push(List.of(new Contributor(0, 10, 1, 1)), 0, 0, null, rows)));
     rows.add(null); // no trainer can do this: it stands for a fault of this process
-    broken.push(new Push(List.of(new Contributor(1, 11, 1, 1)), 0, 0, null, List.of()), answers.get(1));
-    assertThat(answers).allSatisfy(answer -> assertThat(answer.error).isInstanceOf(Indeterminate.class)
+    Answers one = Answers.to(broken.push(new Push(List.of(new Contributor(1, 11, 1, 1)), 0, 0, null, List.of())));
+    assertThat(List.of(zero, one)).allSatisfy(answer -> assertThat(answer.error).isInstanceOf(Indeterminate.class)
         .hasMessageContaining("push of step 0").hasMessageContaining("aggregator of shard 0 of job census")
         .hasMessageContaining("NullPointerException"));
     assertThat(merged.taken()).isZero();
@@ -297,7 +293,7 @@ class AggregationRoundsTest {
   void whenAMergedPushComes_thenItIsRefused() {
     register(0, 1);
     Push merged = new Push(List.of(new Contributor(0, 10, 1, 1), new Contributor(1, 11, 1, 1)), 0, 0, null, List.of());
-    assertThatThrownBy(() -> give(merged)).isInstanceOf(InvalidInput.class).hasMessageContaining("single trainers");
+    assertThat(give(merged).error).isInstanceOf(InvalidInput.class).hasMessageContaining("single trainers");
   }
 
   @Test
@@ -358,7 +354,7 @@ class AggregationRoundsTest {
     SparseRows rows = new SparseRows("t", new long[] {7, 8}, new float[12]);
     give(new Push(List.of(new Contributor(0, 10, 1, 1)), 0, 0, null, List.of(rows)));
     assertThat(rounds.bytes()).isEqualTo(2 * 8 + 12 * 4);
-    assertThatThrownBy(() -> give(push(1, 0, 1, new float[10]))).isInstanceOf(Overloaded.class)
+    assertThat(give(push(1, 0, 1, new float[10])).error).isInstanceOf(Overloaded.class)
         .hasMessageContaining("of which 64 are held");
     give(push(1, 0, 1, new float[9]));
     assertThat(shard.pushes).as("64 and 36 bytes are the limit of 100").hasSize(1);
@@ -373,8 +369,8 @@ class AggregationRoundsTest {
     give(1, 0);
     give(0, 0);
     assertThat(rounds.bytes()).as("a round, and a push that is sent alone").isEqualTo(12);
-    rounds.leave(id(0), () -> { });
-    rounds.leave(id(1), () -> { });
+    rounds.leave(id(0));
+    rounds.leave(id(1));
     shard.acknowledge(0);
     assertThat(rounds.isEmpty()).as("one acknowledgement is missing").isFalse();
     shard.acknowledge(1);
@@ -385,12 +381,8 @@ class AggregationRoundsTest {
   @Test
   void departureIsReportedAtOnce_whenNothingIsOwed() {
     register(0);
-    AtomicBoolean unknown = new AtomicBoolean();
-    AtomicBoolean known = new AtomicBoolean();
-    rounds.leave(id(3), () -> unknown.set(true));
-    assertThat(unknown).isTrue();
-    rounds.leave(id(0), () -> known.set(true));
-    assertThat(known).isTrue();
+    assertThat(rounds.leave(id(3))).isCompleted();
+    assertThat(rounds.leave(id(0))).isCompleted();
   }
 
   @Test
@@ -435,10 +427,10 @@ class AggregationRoundsTest {
   void whatARoundIsMergedToIsCounted_untilTheShardHasAnswered(boolean acknowledged) {
     HeapBudget merged = new HeapBudget(68);
     AggregationRounds limited = within(merged);
-    limited.push(pushOfRows(0, 0, 5, 1, 2), new Answers());
+    limited.push(pushOfRows(0, 0, 5, 1, 2));
     assertThat(merged.taken()).as("nothing is merged yet").isZero();
     limited.push(new Push(List.of(new Contributor(1, 11, 1, 1)), 0, 0, null,
-        List.of(new SparseRows("t", new long[2], new float[4]))), new Answers());
+        List.of(new SparseRows("t", new long[2], new float[4]))));
     assertThat(shard.pushes).hasSize(1);
     assertThat(merged.taken()).isEqualTo(68);
     if (acknowledged) {
@@ -454,10 +446,8 @@ class AggregationRoundsTest {
     HeapBudget merged = new HeapBudget(68);
     AggregationRounds limited = within(merged);
     merged.add(1);
-    Answers zero = new Answers();
-    Answers one = new Answers();
-    limited.push(pushOfRows(0, 4, 5, 1, 2), zero);
-    limited.push(pushOfRows(1, 4, 5, 2, 2), one);
+    Answers zero = Answers.to(limited.push(pushOfRows(0, 4, 5, 1, 2)));
+    Answers one = Answers.to(limited.push(pushOfRows(1, 4, 5, 2, 2)));
     assertThat(shard.pushes).isEmpty();
     assertThat(zero.error).isInstanceOf(Overloaded.class).hasMessageContainingAll("push of step 4 of trainer 0",
         "aggregator of shard 3 of job census",
@@ -466,8 +456,8 @@ class AggregationRoundsTest {
     assertThat(limited.bytes()).isZero();
     assertThat(merged.taken()).isEqualTo(1);
     merged.giveBack(1);
-    limited.push(pushOfRows(0, 5, 5, 1, 2), new Answers());
-    limited.push(pushOfRows(1, 5, 5, 2, 2), new Answers());
+    limited.push(pushOfRows(0, 5, 5, 1, 2));
+    limited.push(pushOfRows(1, 5, 5, 2, 2));
     assertThat(shard.pushes).hasSize(1);
   }
 
@@ -475,9 +465,8 @@ class AggregationRoundsTest {
   void aRoundThatCannotBeMergedTakesNoRoom() {
     HeapBudget merged = new HeapBudget(68);
     AggregationRounds limited = within(merged);
-    Answers zero = new Answers();
-    limited.push(pushOfRows(0, 0, 5, 1, 2), zero);
-    limited.push(pushOfRows(1, 0, 4, 1, 2), new Answers());
+    Answers zero = Answers.to(limited.push(pushOfRows(0, 0, 5, 1, 2)));
+    limited.push(pushOfRows(1, 0, 4, 1, 2));
     assertThat(zero.error).isInstanceOf(InvalidInput.class);
     assertThat(merged.taken()).isZero();
   }

@@ -1,21 +1,22 @@
 package io.regatta.core.reduce;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.PushAck;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletionStage;
 
 /** The one answer to a push. */
-final class Answers implements BiConsumer<PushAck, RegattaException> {
+final class Answers {
   PushAck ack;
-  RegattaException error;
+  Throwable error;
 
-  @Override
-  public void accept(PushAck value, RegattaException failure) {
-    if (isDone() || (value == null) == (failure == null)) {
-      throw new AssertionError("answered twice, or with neither or both of acknowledgement and error");
-    }
-    ack = value;
-    error = failure;
+  private Answers() {}
+
+  static Answers to(CompletionStage<PushAck> push) {
+    Answers answers = new Answers();
+    push.whenComplete((ack, error) -> {
+      answers.ack = ack;
+      answers.error = error;
+    });
+    return answers;
   }
 
   boolean isDone() {

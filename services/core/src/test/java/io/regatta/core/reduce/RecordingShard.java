@@ -6,34 +6,37 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /** A shard's end that keeps what comes and answers when the test says so. */
 final class RecordingShard implements AggregationRounds.Shard {
   final List<Push> pushes = new ArrayList<>();
   final List<Push> alone = new ArrayList<>();
-  private final List<BiConsumer<PushAck, RegattaException>> owed = new ArrayList<>();
+  private final List<CompletableFuture<PushAck>> owed = new ArrayList<>();
 
   @Override
-  public void push(Push push, BiConsumer<PushAck, RegattaException> done) {
+  public CompletionStage<PushAck> push(Push push) {
+    CompletableFuture<PushAck> done = new CompletableFuture<>();
     pushes.add(push);
     owed.add(done);
+    return done;
   }
 
   @Override
-  public void pushAlone(Push push, BiConsumer<PushAck, RegattaException> done) {
+  public CompletionStage<PushAck> pushAlone(Push push) {
     alone.add(push);
-    push(push, done);
+    return push(push);
   }
 
   PushAck acknowledge(int i) {
     PushAck ack = new PushAck(i + 1, 0, false, false);
-    owed.get(i).accept(ack, null);
+    owed.get(i).complete(ack);
     return ack;
   }
 
   void refuse(int i, RegattaException error) {
-    owed.get(i).accept(null, error);
+    owed.get(i).completeExceptionally(error);
   }
 
   List<Integer> ranks(int i) {

@@ -3,7 +3,6 @@ package io.regatta.core.reduce;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.dense.DenseMemory;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
@@ -27,7 +26,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import net.jqwik.api.ForAll;
@@ -96,27 +95,24 @@ class SameResultPropertyTest {
       Collections.shuffle(order, arrival);
       List<Answers> acks = new ArrayList<>();
       for (int rank : order) {
-        Answers ack = new Answers();
-        acks.add(ack);
         Push push = gradients.push(rank, step);
         if (hostOf[rank] >= 0) {
-          hosts[hostOf[rank]].push(push, ack);
+          acks.add(Answers.to(hosts[hostOf[rank]].push(push)));
         } else {
-          shard.push("job", push, (value, error) -> ack.accept(value, (RegattaException) error));
+          acks.add(Answers.to(shard.push("job", push)));
         }
       }
       assertThat(acks).allMatch(ack -> ack.ack != null);
     }
     List<Float> result = new ArrayList<>();
     Pull everything = new Pull(0, STEPS, true, List.of(new SparseIds("words", IDS)), false);
-    shard.pull("job", everything, (Pulled pulled, Throwable e) -> {
-      for (float x : pulled.dense().toArray()) {
-        result.add(x);
-      }
-      for (float x : pulled.sparse().get(0).values()) {
-        result.add(x);
-      }
-    });
+    Pulled pulled = shard.pull("job", everything).toCompletableFuture().join();
+    for (float x : pulled.dense().toArray()) {
+      result.add(x);
+    }
+    for (float x : pulled.sparse().get(0).values()) {
+      result.add(x);
+    }
     assertThat(result).hasSize(DENSE + 2 * IDS.length);
     return result;
   }
@@ -124,13 +120,13 @@ class SameResultPropertyTest {
   private static AggregationRounds.Shard to(ParameterShard shard) {
     return new AggregationRounds.Shard() {
       @Override
-      public void push(Push push, BiConsumer<PushAck, RegattaException> done) {
-        shard.push("job", push, (ack, error) -> done.accept(ack, (RegattaException) error));
+      public CompletionStage<PushAck> push(Push push) {
+        return shard.push("job", push);
       }
 
       @Override
-      public void pushAlone(Push push, BiConsumer<PushAck, RegattaException> done) {
-        push(push, done);
+      public CompletionStage<PushAck> pushAlone(Push push) {
+        return push(push);
       }
     };
   }

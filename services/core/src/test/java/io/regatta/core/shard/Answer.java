@@ -1,18 +1,23 @@
 package io.regatta.core.shard;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletionStage;
 
 /** The answer of a shard to a request, if there is one. */
-final class Answer<T> implements BiConsumer<T, Throwable> {
+final class Answer<T> {
+  final CompletionStage<T> request;
   T value;
   Throwable error;
 
-  @Override
-  public void accept(T value, Throwable error) {
-    assertThat(this.value == null && this.error == null).as("completed once").isTrue();
-    this.value = value;
-    this.error = error;
+  private Answer(CompletionStage<T> request) {
+    this.request = request;
+  }
+
+  static <T> Answer<T> to(CompletionStage<T> request) {
+    Answer<T> answer = new Answer<>(request);
+    request.whenComplete((v, e) -> {
+      answer.value = v;
+      answer.error = e;
+    });
+    return answer;
   }
 }

@@ -26,7 +26,7 @@ import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.testing.TestClock;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -60,23 +60,16 @@ class AnswerRoomTest {
   }
 
   private Answer<Pulled> pull(ParameterShard shard, int rank, boolean changed, int rows) {
-    Answer<Pulled> answer = new Answer<>();
-    ask(shard, new Pull(rank, 0, false, rows == 0 ? List.of() : List.of(new SparseIds("t", ids(rows))), changed),
-        (pulled, error) -> {
-          order.add(rank + (error == null ? "" : " refused"));
-          answer.accept(pulled, error);
-        });
-    return answer;
-  }
-
-  private static void ask(ParameterShard shard, Pull pull, BiConsumer<Pulled, Throwable> answer) {
-    shard.pull("job", pull, answer);
+    List<SparseIds> wish = rows == 0 ? List.of() : List.of(new SparseIds("t", ids(rows)));
+    CompletionStage<Pulled> request = shard.pull("job", new Pull(rank, 0, false, wish, changed));
+    request.whenComplete((pulled, error) -> order.add(rank + (error == null ? "" : " refused")));
+    return Answer.to(request);
   }
 
   private void push(ParameterShard shard, int rank, long sequence, int rows) {
-    Answer<PushAck> ack = new Answer<>();
-    shard.push("job", new Push(List.of(new Contributor(rank, 1, sequence, 1)), sequence - 1, 0, null,
-        List.of(new SparseRows("t", ids(rows), new float[rows]))), ack);
+    Answer<PushAck> ack =
+        Answer.to(shard.push("job", new Push(List.of(new Contributor(rank, 1, sequence, 1)), sequence - 1, 0, null,
+        List.of(new SparseRows("t", ids(rows), new float[rows])))));
     turns.runAll();
     assertThat(ack.value).isNotNull();
   }
@@ -125,11 +118,11 @@ class AnswerRoomTest {
   @Test
   void pullsThatWaitForTrainersSaySo_unlessThereIsNoRoomForThem() {
     ParameterShard shard = shard(Mode.SYNC);
-    ask(shard, new Pull(0, 1, false, List.of(new SparseIds("t", ids(10))), false), new Answer<>());
+    shard.pull("job", new Pull(0, 1, false, List.of(new SparseIds("t", ids(10))), false));
     assertThat(waitsFor(shard, 0)).as("40 bytes are free").contains("trainer 1", "trainer 2").doesNotContain(OTHERS);
     answers.add(LIMIT);
     pull(shard, 1, false, 1);
-    ask(shard, new Pull(2, 1, false, List.of(), false), new Answer<>());
+    shard.pull("job", new Pull(2, 1, false, List.of(), false));
     assertThat(waitsFor(shard, 0)).containsExactly(OTHERS);
     assertThat(waitsFor(shard, 1)).containsExactly(OTHERS);
     assertThat(waitsFor(shard, 2)).as("without rows").contains("trainer 0", "trainer 1").doesNotContain(OTHERS);

@@ -81,9 +81,8 @@ class ApartShardsTest {
     assertThat(refusal(job.shards.get(1), new Push(List.of(me), 0, 0, DenseMemory.of(new float[3]), List.of())))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("has 3 dense elements; the dense vector at shard 1 of "
             + "job job has 0: this shard holds sparse tables only");
-    Answer<Pulled> pulled = new Answer<>();
     SparseIds deep = new SparseIds(LocalJob.DEEP, new long[] {5});
-    job.shards.get(3).pull("job", new Pull(0, 0, false, List.of(deep), false), pulled);
+    Answer<Pulled> pulled = Answer.to(job.shards.get(3).pull("job", new Pull(0, 0, false, List.of(deep), false)));
     assertThat(pulled.error).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("shard 3 of job job, which holds dense parameters only");
     assertThatThrownBy(() -> job.shards.get(2).initialize("job", new TrainerId(0, 1), DenseMemory.of(new float[2])))
@@ -91,8 +90,7 @@ class ApartShardsTest {
   }
 
   private static Throwable refusal(ParameterShard shard, Push push) {
-    Answer<PushAck> answer = new Answer<>();
-    shard.push("job", push, answer);
+    Answer<PushAck> answer = Answer.to(shard.push("job", push));
     return answer.error;
   }
 

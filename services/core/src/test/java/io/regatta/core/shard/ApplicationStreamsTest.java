@@ -29,7 +29,6 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.reduce.AggregationRounds;
-import io.regatta.core.shard.internal.push.Trainers;
 import io.regatta.core.testing.TestClock;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -37,7 +36,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -90,8 +90,7 @@ class ApplicationStreamsTest {
   }
 
   private static PushAck push(ParameterShard shard, Push push) {
-    Answer<PushAck> answer = new Answer<>();
-    shard.push("job", push, answer);
+    Answer<PushAck> answer = Answer.to(shard.push("job", push));
     if (answer.error instanceof RegattaException e) {
       throw e;
     }
@@ -99,16 +98,15 @@ class ApplicationStreamsTest {
   }
 
   private static float[] values(ParameterShard s) {
-    Answer<Pulled> a = new Answer<>();
-    s.pull("job", new Pull(0, 0, true, List.of(), false), a);
+    Answer<Pulled> a = Answer.to(s.pull("job", new Pull(0, 0, true, List.of(), false)));
     float[] v = a.value.dense().toArray();
     a.value.dense().release();
     return v;
   }
 
   private static float row(ParameterShard shard, String table) {
-    Answer<Pulled> a = new Answer<>();
-    shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds(table, new long[] {Long.MIN_VALUE})), false), a);
+    Answer<Pulled> a = Answer.to(shard.pull("job",
+        new Pull(0, 0, false, List.of(new SparseIds(table, new long[] {Long.MIN_VALUE})), false)));
     return a.value.sparse().get(0).values()[0];
   }
 
@@ -127,7 +125,7 @@ class ApplicationStreamsTest {
     }
 
     @Override
-    public void push(Push p, BiConsumer<PushAck, RegattaException> done) {
+    public CompletionStage<PushAck> push(Push p) {
       try {
         DenseSink sink = shard.begin("job", header(p), N);
         put(sink, p.dense().toArray(), 0, BLOCK);
@@ -136,15 +134,15 @@ class ApplicationStreamsTest {
           shard.lost("job", new TrainerId(1, 1));
         }
         put(sink, p.dense().toArray(), BLOCK, N);
-        done.accept(ApplicationStreamsTest.push(shard, header(p)), null);
+        return CompletableFuture.completedStage(ApplicationStreamsTest.push(shard, header(p)));
       } catch (RegattaException e) {
-        done.accept(null, e);
+        return CompletableFuture.failedStage(e);
       }
     }
 
     @Override
-    public void pushAlone(Push p, BiConsumer<PushAck, RegattaException> done) {
-      push(p, done);
+    public CompletionStage<PushAck> pushAlone(Push p) {
+      return push(p);
     }
   }
 
@@ -153,13 +151,13 @@ class ApplicationStreamsTest {
     ParameterShard shard = shard(spec(Mode.HALF_ASYNC, 2));
     AggregationRounds rounds = new AggregationRounds("job", 0, new AggregationRounds.Limits(4, 1L << 30),
         new LosingLink(shard), TestClock.at(1));
-    List<Answer<PushAck>> said = List.of(new Answer<>(), new Answer<>());
+    List<Answer<PushAck>> said = new ArrayList<>();
     for (int r = 0; r < 2; r++) {
       rounds.register(new TrainerId(r, 1));
     }
     for (int r = 0; r < 2; r++) {
-      rounds.push(new Push(List.of(new Contributor(r, 1, 1, 1)), 0, 0, DenseMemory.of(fill(1)), List.of(row(ROWS, 1))),
-          said.get(r)::accept);
+      Push push = new Push(List.of(new Contributor(r, 1, 1, 1)), 0, 0, DenseMemory.of(fill(1)), List.of(row(ROWS, 1)));
+      said.add(Answer.to(rounds.push(push)));
     }
     assertThat(said.get(0).value).isEqualTo(new PushAck(1, 0, false, false));
     assertThat(values(shard)).containsOnly(-1);
@@ -270,8 +268,7 @@ class ApplicationStreamsTest {
       }
       int r = random.nextInt(trainers);
       if (random.nextInt(10) == 0) { // a snapshot
-        Answer<Pulled> a = new Answer<>();
-        shard.pull("job", new Pull(r, 0, true, List.of(), false), a);
+        Answer<Pulled> a = Answer.to(shard.pull("job", new Pull(r, 0, true, List.of(), false)));
         snapshots.add(a.value.dense());
         seen.add(a.value.dense().toArray());
       }

@@ -186,17 +186,15 @@ class ChangeLogTest {
   }
 
   private static void push(ParameterShard shard, LaterTurns turns, long sequence, long[] ids) {
-    Answer<PushAck> answer = new Answer<>();
-    shard.push("job", new Push(List.of(new Contributor(0, 1, sequence, 1)), sequence - 1, 0, null,
-        List.of(new SparseRows("a", ids, new float[ids.length]))), answer);
+    Answer<PushAck> answer =
+        Answer.to(shard.push("job", new Push(List.of(new Contributor(0, 1, sequence, 1)), sequence - 1, 0, null,
+        List.of(new SparseRows("a", ids, new float[ids.length])))));
     turns.runAll();
     assertThat(answer.error).isNull();
   }
 
   private static Answer<Pulled> changed(ParameterShard shard, int rank) {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", new Pull(rank, 0, false, List.of(), true), answer);
-    return answer;
+    return Answer.to(shard.pull("job", new Pull(rank, 0, false, List.of(), true)));
   }
 
   private static long pushedBytes(int trainers) {
@@ -222,7 +220,7 @@ class ChangeLogTest {
     LaterTurns turns = new LaterTurns();
     ParameterShard shard = shard(1, turns);
     shard.push("job", new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, null,
-        List.of(new SparseRows("a", LongStream.range(0, 50_000).toArray(), new float[50_000]))), new Answer<>());
+        List.of(new SparseRows("a", LongStream.range(0, 50_000).toArray(), new float[50_000]))));
     long floats = 50_000L * (TimeSlices.ROW_FLOATS + ChangeLog.NOTED_FLOATS);
     assertThat(turns.runAll()).isBetween((int) (0.9 * floats / TimeSlices.FLOATS), (int) (1.5 * floats / TimeSlices.FLOATS));
   }
@@ -235,7 +233,7 @@ class ChangeLogTest {
     push(shard, turns, 1, LongStream.range(0, 20_000).toArray());
     Answer<Pulled> gone = changed(shard, 1);
     assertThat(gone.value).as("takes turns").isNull();
-    shard.withdraw("job", gone);
+    shard.withdraw("job", gone.request);
     Answer<Pulled> again = changed(shard, 1);
     turns.runAll();
     assertThat(again.value.sparse().get(0).ids()).hasSize(20_000);

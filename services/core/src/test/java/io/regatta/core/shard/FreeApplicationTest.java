@@ -94,15 +94,13 @@ class FreeApplicationTest {
   }
 
   private static PushAck end(ParameterShard shard, Push push) {
-    Answer<PushAck> answer = new Answer<>();
-    shard.push("job", push, answer);
+    Answer<PushAck> answer = Answer.to(shard.push("job", push));
     assertThat(answer.error).isNull();
     return answer.value;
   }
 
   private static float[] values(ParameterShard shard) {
-    Answer<Pulled> pulled = new Answer<>();
-    shard.pull("job", new Pull(0, 0, true, List.of(), false), pulled);
+    Answer<Pulled> pulled = Answer.to(shard.pull("job", new Pull(0, 0, true, List.of(), false)));
     return pulled.value.dense().toArray();
   }
 
@@ -276,10 +274,10 @@ class FreeApplicationTest {
     put(sink, g, 0, BLOCK);
     SparseRows good = new SparseRows(ROWS, new long[] {5}, new float[2]);
     SparseRows bad = new SparseRows(ROWS, new long[] {5}, new float[1]);
-    Answer<PushAck> broken = new Answer<>();
-    for (int reads = 0; !(broken.error instanceof PeerLost); reads++) {
-      broken = new Answer<>();
-      shard.push("job", new Push(List.of(new Contributor(1, 1, 1, 1)), 0, 0, null, new ReplacedRows(good, bad, reads)), broken);
+    Answer<PushAck> broken = null;
+    for (int reads = 0; broken == null || !(broken.error instanceof PeerLost); reads++) {
+      List<SparseRows> rows = new ReplacedRows(good, bad, reads);
+      broken = Answer.to(shard.push("job", new Push(List.of(new Contributor(1, 1, 1, 1)), 0, 0, null, rows)));
       assertThat(broken.value).isNull();
     }
     assertThatThrownBy(() -> put(sink, g, BLOCK, N)).isSameAs(broken.error);
@@ -330,8 +328,7 @@ class FreeApplicationTest {
     float[] g = gradient(1);
     Push push = push(0, 1, g);
     put(begin(shard, push), g, 0, BLOCK);
-    Answer<PushAck> answer = new Answer<>();
-    shard.push("job", header(push), answer);
+    Answer<PushAck> answer = Answer.to(shard.push("job", header(push)));
     assertThat(answer.error).isInstanceOf(InvalidInput.class).hasMessageContaining("lacks dense elements");
     end(shard, push);
     end(whole, push);

@@ -60,9 +60,7 @@ class JobRestoreTest {
   }
 
   private static Answer<Pulled> pull(ParameterShard shard) {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", new Pull(0, 0, true, List.of(new SparseIds(T, IDS)), false), answer);
-    return answer;
+    return Answer.to(shard.pull("job", new Pull(0, 0, true, List.of(new SparseIds(T, IDS)), false)));
   }
 
   @Test
@@ -112,11 +110,9 @@ class JobRestoreTest {
     JobRestore into = shard.restore("job");
     into.shrinks(7);
     finish(into, 1);
-    Answer<Shrunk> shrunk = new Answer<>();
-    shard.shrink("job", ME, 1, false, shrunk);
+    Answer<Shrunk> shrunk = Answer.to(shard.shrink("job", ME, 1, false));
     assertThat(shrunk.value).isNotNull();
-    Answer<JobSnapshot> taken = new Answer<>();
-    shard.snapshot("job", 0, Scope.ALL, 1 << 20, taken);
+    Answer<JobSnapshot> taken = Answer.to(shard.snapshot("job", 0, Scope.ALL, 1 << 20));
     assertThat(taken.value.shrinks()).isEqualTo(8);
     assertThat(taken.value.shard()).isEqualTo(1);
   }

@@ -16,6 +16,7 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.SavedTrainer;
 import io.regatta.core.exchange.SparseIds;
@@ -38,6 +39,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** Tests that a job saved at a step and resumed elsewhere has the same bits as the one that continues here. */
@@ -60,6 +62,7 @@ class JobSnapshotTest {
     final ParameterShard shard = new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1));
     final long incarnation;
     long[] sequence = new long[2];
+    final List<Answer<PushAck>> acks = new ArrayList<>();
 
     Run(Mode mode, long incarnation) {
       this.incarnation = incarnation;
@@ -89,11 +92,7 @@ class JobSnapshotTest {
       Push push = new Push(List.of(new Contributor(rank, incarnation, ++sequence[rank], 10)), step, 0,
           DenseMemory.of(dense).slice(DensePartition.of(model().dense(), 1, 8192), 0),
           List.of(new SparseRows("emb", IDS, rows)));
-      shard.push("job", push, (ack, error) -> {
-        if (error != null) {
-          throw new AssertionError(error);
-        }
-      });
+      acks.add(Answer.to(shard.push("job", push)));
     }
 
     void steps(long from, long to) {
@@ -104,8 +103,9 @@ class JobSnapshotTest {
     }
 
     JobSnapshot snapshot(long step) {
+      assertThat(acks).allMatch(ack -> ack.error == null);
       List<JobSnapshot> taken = new ArrayList<>();
-      shard.snapshot("job", step, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+      shard.snapshot("job", step, Scope.ALL, 1 << 20).whenComplete((s, e) -> taken.add(s));
       return taken.isEmpty() ? null : taken.get(0);
     }
   }
@@ -152,8 +152,10 @@ class JobSnapshotTest {
     assertThat(resumed.shard.digest("job")).isEqualTo(unbroken.shard.digest("job"));
     assertThat(resumed.shard.status("job").version()).isEqualTo(20);
     Pulled[] pulled = new Pulled[2];
-    unbroken.shard.pull("job", new Pull(0, 20, true, List.of(new SparseIds("emb", IDS)), false), (p, e) -> pulled[0] = p);
-    resumed.shard.pull("job", new Pull(0, 20, true, List.of(new SparseIds("emb", IDS)), false), (p, e) -> pulled[1] = p);
+    unbroken.shard.pull("job", new Pull(0, 20, true, List.of(new SparseIds("emb", IDS)), false))
+        .whenComplete((p, e) -> pulled[0] = p);
+    resumed.shard.pull("job", new Pull(0, 20, true, List.of(new SparseIds("emb", IDS)), false))
+        .whenComplete((p, e) -> pulled[1] = p);
     assertThat(pulled[1].dense().toArray()).isEqualTo(pulled[0].dense().toArray());
     assertThat(pulled[1].sparse().get(0).values()).isEqualTo(pulled[0].sparse().get(0).values());
   }
@@ -164,7 +166,7 @@ class JobSnapshotTest {
     run.steps(0, 3);
     run.push(1, 3);
     List<JobSnapshot> taken = new ArrayList<>();
-    run.shard.snapshot("job", 4, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+    run.shard.snapshot("job", 4, Scope.ALL, 1 << 20).whenComplete((s, e) -> taken.add(s));
     assertThat(taken).isEmpty();
     run.push(1, 4);
     assertThat(taken).isEmpty();
@@ -184,8 +186,8 @@ class JobSnapshotTest {
     Run run = new Run(Mode.SYNC, 1).initialized();
     for (int rank = 0; rank < 2; rank++) {
       TrainerProgress progress = new TrainerProgress(7 + rank, 1, 5, List.of());
-      run.shard.push("job", new Push(List.of(new Contributor(rank, 1, ++run.sequence[rank], 1, progress)), 0, 0, null, List.of()),
-          (ack, error) -> { });
+      run.shard.push("job",
+          new Push(List.of(new Contributor(rank, 1, ++run.sequence[rank], 1, progress)), 0, 0, null, List.of()));
     }
     JobSnapshot snapshot = run.snapshot(1);
     assertThat(snapshot.trainers()).extracting(t -> t.progress().localSteps()).containsExactly(7L, 8L);
@@ -201,7 +203,7 @@ class JobSnapshotTest {
 
   private static void failure(Run run, Scope scope) throws Throwable {
     Throwable[] failure = new Throwable[1];
-    run.shard.snapshot("job", 0, scope, 1 << 20, (s, e) -> failure[0] = e);
+    run.shard.snapshot("job", 0, scope, 1 << 20).whenComplete((s, e) -> failure[0] = e);
     throw failure[0];
   }
 
@@ -227,18 +229,19 @@ class JobSnapshotTest {
     Completions completions = new Completions();
     JobState job = withTwoTables(completions);
     TableSnapshot other = TableSnapshot.take(job.tables.table("b"), Scope.ALL, 0);
-    Answer<JobSnapshot> first = new Answer<>();
+    CompletableFuture<JobSnapshot> first = new CompletableFuture<>();
     job.snapshots.ask("first", 0, false, Scope.ALL, 0, first);
     job.context.turns.begin();
     assertThat(job.snapshots.takeIfDue()).isTrue();
     completions.drain();
-    assertThat(first.error).isInstanceOf(IllegalStateException.class);
+    assertThat(first).isCompletedExceptionally();
+    assertThatThrownBy(first::join).hasCauseInstanceOf(IllegalStateException.class);
     other.end(true);
-    Answer<JobSnapshot> second = new Answer<>();
+    CompletableFuture<JobSnapshot> second = new CompletableFuture<>();
     job.snapshots.ask("second", 0, false, Scope.ALL, 0, second);
     assertThat(job.snapshots.takeIfDue()).isTrue();
     completions.drain();
-    assertThat(second.value.tables()).hasSize(2);
+    assertThat(second.join().tables()).hasSize(2);
     assertThat(job.snapshots.takeIfDue()).as("nobody has asked for a third one").isFalse();
   }
 

@@ -44,6 +44,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -88,16 +89,12 @@ class JobStateTest {
   }
 
   private static Answer<PushAck> push(ParameterShard shard, Push push) {
-    Answer<PushAck> answer = new Answer<>();
-    shard.push("job", push, answer);
-    return answer;
+    return Answer.to(shard.push("job", push));
   }
 
   private static Answer<Pulled> pull(ParameterShard shard, int rank, long minStep, String table, int rows) {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", new Pull(rank, minStep, false, List.of(new SparseIds(table, LongStream.range(0, rows).toArray())), false),
-        answer);
-    return answer;
+    return Answer.to(shard.pull("job",
+        new Pull(rank, minStep, false, List.of(new SparseIds(table, LongStream.range(0, rows).toArray())), false)));
   }
 
   /** Asks for {@link #LARGE} rows, which use up the time slice and leave work for later ones. */
@@ -106,15 +103,11 @@ class JobStateTest {
   }
 
   private Answer<JobSnapshot> snapshot(ParameterShard shard, long step, PushMark... upTo) {
-    Answer<JobSnapshot> answer = new Answer<>();
-    shard.snapshot("job", "", step, List.of(upTo), Scope.ALL, 1 << 20, answer);
-    return answer;
+    return Answer.to(shard.snapshot("job", "", step, List.of(upTo), Scope.ALL, 1 << 20));
   }
 
   private static Answer<List<PushMark>> hold(ParameterShard shard) {
-    Answer<List<PushMark>> answer = new Answer<>();
-    shard.hold("job", "", answer);
-    return answer;
+    return Answer.to(shard.hold("job", ""));
   }
 
   private void assertSeenNow(ParameterShard shard, String by) {
@@ -141,7 +134,7 @@ class JobStateTest {
     assertSeenNow(shard, "beginning of a push");
     pull(shard, 0, 0, PLAIN, 1);
     assertSeenNow(shard, "pull");
-    shard.shrink("job", me, 1, false, new Answer<>());
+    shard.shrink("job", me, 1, false);
     assertSeenNow(shard, "shrink");
     push(shard, new Push(List.of(new Contributor(0, 1, 3, 0)), Push.SITTING_OUT, 0, null, List.of()));
     assertSeenNow(shard, "sitting out");
@@ -156,8 +149,7 @@ class JobStateTest {
     assertThatThrownBy(() -> shard.initialize("job", me, DenseMemory.of(new float[2]))).isInstanceOf(PeerLost.class);
     assertThatThrownBy(() -> shard.begin("job", pushOf(0, 1, null), 2)).isInstanceOf(PeerLost.class);
     assertThatThrownBy(() -> shard.restore("job")).isInstanceOf(PeerLost.class);
-    Answer<Shrunk> shrunk = new Answer<>();
-    shard.shrink("job", me, 1, false, shrunk);
+    Answer<Shrunk> shrunk = Answer.to(shard.shrink("job", me, 1, false));
     for (Answer<?> refused : List.of(shrunk, snapshot(shard, 0), hold(shard), push(shard, pushOf(0, 1, null)),
         pull(shard, 0, 0, PLAIN, 1))) {
       assertThat(refused.error).isInstanceOf(PeerLost.class).hasMessageContaining("a file is missing");
@@ -205,8 +197,7 @@ class JobStateTest {
     assertThat(shard.begin("job", pushOf(1, 1, null, rows(1)), 2)).isNotNull();
     assertThat(pull(shard, 1, 0, TRACKED, 3).value).isNotNull();
     useUpTheTurn(shard);
-    Answer<Shrunk> shrunk = new Answer<>();
-    shard.shrink("job", new TrainerId(0, 1), 1, false, shrunk);
+    Answer<Shrunk> shrunk = Answer.to(shard.shrink("job", new TrainerId(0, 1), 1, false));
     assertThat(shrunk.value.left()).isGreaterThanOrEqualTo(3);
   }
 
@@ -218,7 +209,7 @@ class JobStateTest {
     Answer<Pulled> first = pull(shard, 0, 0, PLAIN, LARGE);
     Answer<Pulled> second = pull(shard, 0, 0, TRACKED, 2);
     assertThat(second.value).isNull();
-    shard.withdraw("job", first);
+    shard.withdraw("job", first.request);
     assertThat(second.value).isNotNull();
   }
 
@@ -228,8 +219,7 @@ class JobStateTest {
     ParameterShard shard = shard(job, 2);
     push(shard, pushOf(0, 1, null, rows(4, 9)));
     shard.register(job, new TrainerId(1, 1), 0);
-    Answer<Pulled> changed = new Answer<>();
-    shard.pull("job", new Pull(1, 0, false, List.of(), true), changed);
+    Answer<Pulled> changed = Answer.to(shard.pull("job", new Pull(1, 0, false, List.of(), true)));
     assertThat(changed.value.sparse().get(0).ids()).containsExactlyInAnyOrder(4, 9);
   }
 
@@ -240,7 +230,7 @@ class JobStateTest {
     for (int rank = 0; rank < 3; rank++) {
       job.register(new TrainerId(rank, 1), 0);
     }
-    job.push(pushOf(0, 1, null, rows(1, 2, 3)), new Answer<>());
+    job.push(pushOf(0, 1, null, rows(1, 2, 3)), new CompletableFuture<>());
     changed(job, 0);
     changed(job, 1);
     changed(job, 0);
@@ -248,7 +238,7 @@ class JobStateTest {
     job.end(new TrainerId(2, 1), TrainerState.Phase.LOST);
     changed(job, 0);
     assertThat(((GeoStrategy) job.strategy).changes().size()).isZero();
-    job.push(pushOf(0, 2, null, rows(4)), new Answer<>());
+    job.push(pushOf(0, 2, null, rows(4)), new CompletableFuture<>());
     changed(job, 1);
     changed(job, 0);
     assertThat(((GeoStrategy) job.strategy).changes().size()).isEqualTo(1);
@@ -257,7 +247,7 @@ class JobStateTest {
   }
 
   private static void changed(JobState job, int rank) {
-    job.pull(new Pull(rank, 0, false, List.of(), true), new Answer<>());
+    job.pull(new Pull(rank, 0, false, List.of(), true), new CompletableFuture<>());
     job.context.completions.drain();
   }
 
@@ -369,8 +359,7 @@ class JobStateTest {
     ParameterShard shard = shard(job(Mode.ASYNC, 1, 0), 1);
     pull(shard, 0, 0, TRACKED, 4 * LARGE * 10);
     turns.runAll();
-    Answer<Shrunk> shrunk = new Answer<>();
-    shard.shrink("job", new TrainerId(0, 1), 1, false, shrunk);
+    Answer<Shrunk> shrunk = Answer.to(shard.shrink("job", new TrainerId(0, 1), 1, false));
     assertThat(hold(shard).value).isNotNull();
     Answer<PushAck> held = push(shard, pushOf(0, 7, null));
     Answer<JobSnapshot> snapshot = snapshot(shard, 0, new PushMark(0, 1, 5));
@@ -413,8 +402,7 @@ class JobStateTest {
     gradient[n - 2] = -4;
     gradient[n - 1] = Float.NaN;
     assertThat(push(shard, new Push(me, 0, 0, DenseMemory.of(gradient), List.of())).value.skippedPush()).isTrue();
-    Answer<Pulled> values = new Answer<>();
-    shard.pull("job", new Pull(0, 0, true, List.of(), false), values);
+    Answer<Pulled> values = Answer.to(shard.pull("job", new Pull(0, 0, true, List.of(), false)));
     assertThat(values.value.dense().at(0)).isEqualTo(8);
     assertThat(values.value.dense().at(n - 2)).isZero();
     assertThat(values.value.dense().at(n - 1)).isZero();

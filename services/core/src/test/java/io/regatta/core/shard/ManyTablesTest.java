@@ -1,6 +1,7 @@
 package io.regatta.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.dense.BlockPool;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -23,9 +24,9 @@ import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.internal.job.Completions;
 import io.regatta.core.table.TableCounts;
 import io.regatta.core.testing.TestClock;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -63,7 +64,7 @@ class ManyTablesTest {
   @Test
   void a_table_is_created_with_the_first_request_for_its_rows() {
     assertThat(created()).isZero();
-    job.pull(new Pull(0, 0, false, List.of(new SparseIds("t5", new long[] {1, 2})), false), (pulled, error) -> { });
+    job.pull(new Pull(0, 0, false, List.of(new SparseIds("t5", new long[] {1, 2})), false), new CompletableFuture<>());
     turns.runAll();
     assertThat(created()).isEqualTo(1);
     assertThat(job.tables.created(5).size()).isEqualTo(2);
@@ -71,7 +72,7 @@ class ManyTablesTest {
 
   @Test
   void a_table_without_rows_is_shown_like_the_others() {
-    job.push(pushTo(7, 8), (ack, error) -> { });
+    job.push(pushTo(7, 8), new CompletableFuture<>());
     turns.runAll();
     ParameterShard.JobStatus status = job.status();
     assertThat(status.rows()).hasSize(TABLES).containsEntry("t7", 1L).containsEntry("t8", 0L);
@@ -89,8 +90,8 @@ class ManyTablesTest {
 
   @Test
   void a_push_to_many_new_tables_creates_some_in_each_turn() {
-    List<PushAck> acks = new ArrayList<>();
-    job.push(pushTo(0, TABLES), (ack, error) -> acks.add(ack));
+    CompletableFuture<PushAck> ack = new CompletableFuture<>();
+    job.push(pushTo(0, TABLES), ack);
     long before = created();
     long most = before;
     while (!turns.isEmpty()) {
@@ -99,7 +100,7 @@ class ManyTablesTest {
       before = created();
     }
     job.context.completions.drain();
-    assertThat(acks).hasSize(1).doesNotContainNull();
+    assertThat(ack).isCompleted();
     assertThat(created()).isEqualTo(TABLES);
     assertThat(most).as("a table costs as much as some rows").isBetween(1L, TABLES / 10L);
   }
@@ -108,24 +109,25 @@ class ManyTablesTest {
   void a_row_has_the_same_value_whenever_its_table_is_created() {
     int[] later = {TABLES - 1, 0, 1234};
     for (int t : later) {
-      Pulled[] pulled = new Pulled[1];
-      job.pull(new Pull(0, 0, t == 0, List.of(new SparseIds("t" + t, new long[] {3})), false), (value, error) -> pulled[0] = value);
+      CompletableFuture<Pulled> pulled = new CompletableFuture<>();
+      job.pull(new Pull(0, 0, t == 0, List.of(new SparseIds("t" + t, new long[] {3})), false), pulled);
       turns.runAll();
       job.context.completions.drain();
       float[] expected = new float[1];
       InitializerSpec.uniform(-1, 1).fill(7, "t" + t, 3, expected, 0, 1);
-      assertThat(pulled[0].sparse().get(0).values()).isEqualTo(expected);
+      assertThat(pulled.join().sparse().get(0).values()).isEqualTo(expected);
     }
   }
 
   @Test
   void an_unknown_table_is_refused_and_none_is_created() {
-    Throwable[] refusal = new Throwable[1];
+    CompletableFuture<PushAck> refused = new CompletableFuture<>();
     job.push(new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, null, List.of(new SparseRows("t0", new long[] {1}, new float[1]),
-        new SparseRows("other", new long[] {1}, new float[1]))), (ack, error) -> refusal[0] = error);
+        new SparseRows("other", new long[] {1}, new float[1]))), refused);
     turns.runAll();
     job.context.completions.drain();
-    assertThat(refusal[0]).isInstanceOf(InvalidInput.class).hasMessageContaining("unknown sparse table 'other'");
+    assertThatThrownBy(refused::join).cause().isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("unknown sparse table 'other'");
     assertThat(created()).isZero();
   }
 }

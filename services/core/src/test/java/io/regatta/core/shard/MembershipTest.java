@@ -198,8 +198,9 @@ class MembershipTest {
     shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(LocalJob.initial()));
     shard.initialize("b", new TrainerId(0, 1), DenseMemory.of(LocalJob.initial()));
     long untouched = shard.digest("b");
-    shard.push("job", new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, DenseMemory.of(new float[24]), List.of(
-        new SparseRows(LocalJob.WIDE, new long[] {1}, new float[] {1}))), (ack, error) -> assertThat(error).isNull());
+    assertThat(shard.push("job",
+        new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, DenseMemory.of(new float[24]), List.of(
+        new SparseRows(LocalJob.WIDE, new long[] {1}, new float[] {1}))))).isCompleted();
     assertThat(shard.digest("b")).isEqualTo(untouched).isNotEqualTo(shard.digest("job"));
   }
 

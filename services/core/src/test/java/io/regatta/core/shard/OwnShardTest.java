@@ -60,15 +60,12 @@ class OwnShardTest {
   private Answer<PushAck> push(long sequence, float[] dense, long... ids) {
     float[] values = new float[2 * ids.length];
     Arrays.fill(values, 1);
-    Answer<PushAck> answer = new Answer<>();
-    shard.push("job", new Push(List.of(new Contributor(0, 1, sequence, 1)), sequence - 1, 0,
-        dense == null ? null : DenseMemory.of(dense), List.of(new SparseRows("t", ids, values))), answer);
-    return answer;
+    return Answer.to(shard.push("job", new Push(List.of(new Contributor(0, 1, sequence, 1)), sequence - 1, 0,
+        dense == null ? null : DenseMemory.of(dense), List.of(new SparseRows("t", ids, values)))));
   }
 
   private float[] dense() {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", new Pull(0, 0, true, List.of(), false, true), answer);
+    Answer<Pulled> answer = Answer.to(shard.pull("job", new Pull(0, 0, true, List.of(), false, true)));
     return answer.value.dense().toArray();
   }
 
@@ -94,8 +91,8 @@ class OwnShardTest {
   @Test
   void aBrokenJobTakesNoValues() {
     start(OptimizerSpec.sgd(1));
-    Answer<PushAck> answer = new Answer<>();
-    shard.push("job", new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, new DenseValues() {
+    Answer<PushAck> answer =
+        Answer.to(shard.push("job", new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, new DenseValues() {
       @Override
       public int size() {
         return N;
@@ -110,7 +107,7 @@ class OwnShardTest {
       public int nonFinite() {
         return -1;
       }
-    }, List.of()), answer);
+    }, List.of())));
     assertThat(answer.error).isInstanceOf(PeerLost.class);
     assertThatThrownBy(() -> shard.assign("job", DenseMemory.of(filled(7)))).isInstanceOf(PeerLost.class);
   }
@@ -183,15 +180,13 @@ class OwnShardTest {
   }
 
   private float[] row() {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds("t", new long[] {9})), false, true),
-        answer);
+    Answer<Pulled> answer =
+        Answer.to(shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds("t", new long[] {9})), false, true)));
     return answer.value.sparse().get(0).values();
   }
 
   private OptimizerUpdates snapshot() {
-    Answer<JobSnapshot> answer = new Answer<>();
-    shard.snapshot("job", 0, Scope.ALL, 1 << 20, answer);
+    Answer<JobSnapshot> answer = Answer.to(shard.snapshot("job", 0, Scope.ALL, 1 << 20));
     assertThat(answer.value.shard()).isZero();
     assertThat(answer.value.spec().job()).isEqualTo("job");
     answer.value.end(true);

@@ -63,19 +63,15 @@ class PullTurnsTest {
     for (int i = 0; i < wish.length; i++) {
       wish[i] = new SparseIds(TABLES[i], idsByTable[i]);
     }
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", new Pull(0, 0, true, List.of(wish), false, readOnly), answer);
-    return answer;
+    return Answer.to(shard.pull("job", new Pull(0, 0, true, List.of(wish), false, readOnly)));
   }
 
   /** Takes one off every value of these rows. */
   private static Answer<PushAck> push(ParameterShard shard, long step, long... ids) {
     float[] ones = new float[ids.length * DIM];
     Arrays.fill(ones, 1);
-    Answer<PushAck> answer = new Answer<>();
-    shard.push("job", new Push(List.of(new Contributor(0, 1, step + 1, 1)), step, 0, null,
-        List.of(new SparseRows(TABLES[0], ids, ones))), answer);
-    return answer;
+    return Answer.to(shard.push("job", new Push(List.of(new Contributor(0, 1, step + 1, 1)), step, 0, null,
+        List.of(new SparseRows(TABLES[0], ids, ones)))));
   }
 
   /** Room for the rows of one large answer and a small one. */
@@ -89,9 +85,7 @@ class PullTurnsTest {
   }
 
   private static Answer<Pulled> rowsOf(ParameterShard shard, long... ids) {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds(TABLES[0], ids)), false), answer);
-    return answer;
+    return Answer.to(shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds(TABLES[0], ids)), false)));
   }
 
   @Test
@@ -134,7 +128,7 @@ class PullTurnsTest {
     ParameterShard shard = narrow();
     Answer<Pulled> first = rowsOf(shard, IDS);
     Answer<Pulled> second = rowsOf(shard, IDS);
-    shard.withdraw("job", first);
+    shard.withdraw("job", first.request);
     turns.runAll();
     assertThat(first.value).isNull();
     assertThat(second.value.sparse().get(0).ids()).hasSize(ROWS);
@@ -227,7 +221,7 @@ class PullTurnsTest {
     ParameterShard shard = shard(Mode.SYNC, true);
     Answer<Pulled> answer = pull(shard, true, IDS);
     Answer<PushAck> round = push(shard, 0, IDS[0]);
-    shard.withdraw("job", answer);
+    shard.withdraw("job", answer.request);
     turns.runAll();
     assertThat(answer.value).isNull();
     assertThat(answer.error).isNull();
@@ -287,9 +281,7 @@ class PullTurnsTest {
   }
 
   private static Answer<Pulled> pullOf(ParameterShard shard, long step, long[] ids) {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", new Pull(0, step, true, List.of(new SparseIds(TABLES[0], ids)), false), answer);
-    return answer;
+    return Answer.to(shard.pull("job", new Pull(0, step, true, List.of(new SparseIds(TABLES[0], ids)), false)));
   }
 
   private static long rows(ParameterShard shard) {

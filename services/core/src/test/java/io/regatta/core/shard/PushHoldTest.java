@@ -62,7 +62,8 @@ class PushHoldTest {
     for (int shard : to) {
       String name = rank + "/" + sequence + "@" + shard;
       shards.get(shard).push("job", new Push(List.of(new Contributor(rank, 10 + rank, sequence, 1, progress(sequence))), sequence - 1, 0,
-          DenseMemory.of(new float[] {1}), List.of()), (ack, e) -> answered.add(e == null ? name : name + " " + e.getClass().getSimpleName()));
+          DenseMemory.of(new float[] {1}), List.of()))
+              .whenComplete((ack, e) -> answered.add(e == null ? name : name + " " + e.getClass().getSimpleName()));
     }
   }
 
@@ -71,7 +72,7 @@ class PushHoldTest {
   }
 
   private void hold(int shard, String holder) {
-    shards.get(shard).hold("job", holder, (m, e) -> marks.add(m));
+    shards.get(shard).hold("job", holder).whenComplete((m, e) -> marks.add(m));
   }
 
   private void snapshot(int shard, List<PushMark> upTo) {
@@ -79,7 +80,7 @@ class PushHoldTest {
   }
 
   private void snapshot(int shard, String holder, List<PushMark> upTo) {
-    shards.get(shard).snapshot("job", holder, 0, upTo, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+    shards.get(shard).snapshot("job", holder, 0, upTo, Scope.ALL, 1 << 20).whenComplete((s, e) -> taken.add(s));
   }
 
   private void endHold(int shard, String holder) {
@@ -144,7 +145,7 @@ class PushHoldTest {
   void endsTheHold_whenTheMomentComesWithAPushOfATrainerThatLeaves() {
     hold(0);
     shards.get(0).push("job", new Push(List.of(new Contributor(0, 10, 1, 1), new Contributor(1, 11, 1, 1)), 0, 0,
-        DenseMemory.of(new float[] {1}), List.of()), (ack, e) -> answered.add("both " + e));
+        DenseMemory.of(new float[] {1}), List.of())).whenComplete((ack, e) -> answered.add("both " + e));
     snapshot(0, List.of(new PushMark(0, 10, 1)));
     assertThat(taken).isEmpty();
     shards.get(0).leave("job", new TrainerId(1, 11));
@@ -180,7 +181,7 @@ class PushHoldTest {
     push(0, 1, 0);
     Push known = new Push(List.of(new Contributor(0, 10, 2, 1, progress(2))), 1, 0, null, List.of());
     shards.get(0).begin("job", known, 1);
-    shards.get(0).snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+    shards.get(0).snapshot("job", 0, Scope.ALL, 1 << 20).whenComplete((s, e) -> taken.add(s));
     assertThat(taken.get(0).whole()).isFalse();
     assertThat(taken.get(0).trainers()).extracting(SavedTrainer::ahead).containsExactly(3L, 0L);
   }
@@ -195,7 +196,7 @@ class PushHoldTest {
     assertThat(marks).isEmpty();
     dense.put(ByteBuffer.allocate(Float.BYTES));
     Push whole = new Push(known.contributors(), 0, 0, dense.values(), List.of());
-    shards.get(0).push("job", whole, (ack, e) -> answered.add("0/1@0"));
+    shards.get(0).push("job", whole).whenComplete((ack, e) -> answered.add("0/1@0"));
     assertThat(marks).hasSize(3).containsOnly(List.of(new PushMark(0, 10, 1), new PushMark(1, 11, 0)));
   }
 
@@ -245,7 +246,7 @@ class PushHoldTest {
     JobSpec rounds = new JobSpec("job", Mode.SYNC, 1, 0, NanPolicy.FAIL, 1, 1, JOB.model());
     shard.register(rounds, new TrainerId(0, 10), 0);
     List<Throwable> errors = new ArrayList<>();
-    shard.hold("job", "step-1", (m, e) -> errors.add(e));
+    shard.hold("job", "step-1").whenComplete((m, e) -> errors.add(e));
     assertThat(errors).hasSize(1).first().isInstanceOf(InvalidInput.class);
   }
 
@@ -275,7 +276,7 @@ class PushHoldTest {
     resumed.register(JOB, new TrainerId(0, 20), 0);
     resume(resumed);
     assertThat(resumed.register(JOB, new TrainerId(1, 21), 0)).isEqualTo(30);
-    resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+    resumed.snapshot("job", 0, Scope.ALL, 1 << 20).whenComplete((s, e) -> taken.add(s));
     assertThat(taken.get(0).trainers()).containsExactly(new SavedTrainer(0, 20, 0, 40, progress(39), 0, true),
         new SavedTrainer(1, 21, 0, 30, progress(30), 0, true));
     assertThat(taken.get(0).version()).isEqualTo(70);
@@ -287,13 +288,13 @@ class PushHoldTest {
     resumed.register(JOB, new TrainerId(0, 20), 0);
     resumed.lost("job", new TrainerId(1, 21));
     resume(resumed);
-    resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+    resumed.snapshot("job", 0, Scope.ALL, 1 << 20).whenComplete((s, e) -> taken.add(s));
     taken.get(0).end(true);
     assertThat(taken.get(0).trainers()).as("what the values contain of a trainer does not go with it").containsExactly(
         new SavedTrainer(0, 20, 0, 40, progress(39), 0, true),
         new SavedTrainer(1, 21, 0, 30, progress(30), 0, false));
     assertThat(resumed.register(JOB, new TrainerId(1, 22), 0)).as("level with the other trainer").isEqualTo(40);
-    resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+    resumed.snapshot("job", 0, Scope.ALL, 1 << 20).whenComplete((s, e) -> taken.add(s));
     assertThat(taken.get(1).trainers()).element(1)
         .isEqualTo(new SavedTrainer(1, 22, 0, 40, progress(30), 0, true));
   }
@@ -304,7 +305,7 @@ class PushHoldTest {
     resumed.register(JOB, new TrainerId(0, 20), 0);
     resume(resumed);
     resumed.lost("job", new TrainerId(1, 21));
-    resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+    resumed.snapshot("job", 0, Scope.ALL, 1 << 20).whenComplete((s, e) -> taken.add(s));
     assertThat(taken.get(0).trainers()).element(1)
         .isEqualTo(new SavedTrainer(1, 21, 0, 30, progress(30), 0, false));
   }

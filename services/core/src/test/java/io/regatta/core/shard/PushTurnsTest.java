@@ -100,15 +100,11 @@ class PushTurnsTest {
   }
 
   private static Answer<PushAck> send(ParameterShard shard, Push push) {
-    Answer<PushAck> answer = new Answer<>();
-    shard.push("job", push, answer);
-    return answer;
+    return Answer.to(shard.push("job", push));
   }
 
   private static Answer<Pulled> pull(ParameterShard shard, int rank, long step, long... ids) {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", new Pull(rank, step, true, List.of(new SparseIds(TABLES[0], ids)), false), answer);
-    return answer;
+    return Answer.to(shard.pull("job", new Pull(rank, step, true, List.of(new SparseIds(TABLES[0], ids)), false)));
   }
 
   private static float[] values(Answer<Pulled> answer) {
@@ -313,9 +309,9 @@ class PushTurnsTest {
       Answer<PushAck> ack = send(shard, push(0, 1, rows(1, LongStream.range(0, rows).toArray())));
       assertThat(ack.value).isNull();
       long first = fits ? 0 : rows;
-      Answer<Pulled> others = new Answer<>();
-      shard.pull("job", new Pull(1, 0, false, List.of(new SparseIds(TABLES[0], LongStream.range(first, first + 500).toArray())),
-          false), others);
+      Answer<Pulled> others = Answer.to(shard.pull("job",
+          new Pull(1, 0, false, List.of(new SparseIds(TABLES[0], LongStream.range(first, first + 500).toArray())),
+          false)));
       assertThat(others.value).isNotNull();
       turns.runAll();
       if (fits) {
@@ -455,8 +451,7 @@ class PushTurnsTest {
         new Push(List.of(new Contributor(0, 1, 1, 1, told)), 0, 0, null, List.of(rows(1, IDS))));
     runUntilApplied(shard);
     assertThat(ack.value).as("not all rows are applied").isNull();
-    Answer<JobSnapshot> snapshot = new Answer<>();
-    shard.snapshot("job", 0, TableSnapshot.Scope.ALL, 1 << 20, snapshot);
+    Answer<JobSnapshot> snapshot = Answer.to(shard.snapshot("job", 0, TableSnapshot.Scope.ALL, 1 << 20));
     turns.runAll();
     assertThat(snapshot.value.whole()).isFalse();
     assertThat(snapshot.value.trainers()).extracting(SavedTrainer::progress)
@@ -480,8 +475,7 @@ class PushTurnsTest {
   }
 
   private static boolean isWhole(ParameterShard shard) {
-    Answer<JobSnapshot> snapshot = new Answer<>();
-    shard.snapshot("job", 0, TableSnapshot.Scope.ALL, 1 << 20, snapshot);
+    Answer<JobSnapshot> snapshot = Answer.to(shard.snapshot("job", 0, TableSnapshot.Scope.ALL, 1 << 20));
     snapshot.value.end(true);
     return snapshot.value.whole();
   }
@@ -544,9 +538,7 @@ class PushTurnsTest {
   }
 
   private static Answer<Pulled> changed(ParameterShard shard) {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", new Pull(1, 0, false, List.of(), true), answer);
-    return answer;
+    return Answer.to(shard.pull("job", new Pull(1, 0, false, List.of(), true)));
   }
 
   /** Pushes and pulls of one trainer, with turns between them as it happens: all bits are those of one turn for each. */

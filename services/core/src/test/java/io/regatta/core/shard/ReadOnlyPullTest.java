@@ -61,12 +61,10 @@ class ReadOnlyPullTest {
     shard.register(LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL), new TrainerId(0, 1), 0);
     shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(LocalJob.initial()));
     List<SparseIds> three = List.of(new SparseIds(LocalJob.DEEP, new long[] {1, 2, 3}));
-    Answer<Pulled> read = new Answer<>();
-    shard.pull("job", new Pull(0, 0, false, three, false, true), read);
+    Answer<Pulled> read = Answer.to(shard.pull("job", new Pull(0, 0, false, three, false, true)));
     assertThat(read.value.sparse().get(0).values()).hasSize(9);
     assertThat(shard.status("job").rows()).containsEntry(LocalJob.DEEP, 0L);
-    Answer<Pulled> pulled = new Answer<>();
-    shard.pull("job", new Pull(0, 0, false, three, false), pulled);
+    Answer<Pulled> pulled = Answer.to(shard.pull("job", new Pull(0, 0, false, three, false)));
     assertThat(pulled.error).isInstanceOf(Overloaded.class);
   }
 
@@ -83,8 +81,7 @@ class ReadOnlyPullTest {
   @Test
   void changedRowsAreNotForgottenByReading() {
     LocalJob job = new LocalJob(Mode.GEO, 1, 1, OptimizerSpec.sgd(1));
-    Answer<Pulled> answer = new Answer<>();
-    job.shards.get(0).pull("job", new Pull(0, 0, false, List.of(), true, true), answer);
+    Answer<Pulled> answer = Answer.to(job.shards.get(0).pull("job", new Pull(0, 0, false, List.of(), true, true)));
     assertThat(answer.error).isInstanceOf(InvalidInput.class).hasMessageContaining("read-only for changed rows");
   }
 }

@@ -49,20 +49,18 @@ class RefusedRequestTest {
   void aRefusedPushSaysWhatAndWhereAndChangesNothing(String name, Push bad, Class<?> type, List<String> texts) {
     for (Mode mode : List.of(Mode.SYNC, Mode.ASYNC, Mode.GEO)) {
       ParameterShard shard = shard(mode, NanPolicy.FAIL);
-      Answer<PushAck> other = new Answer<>();
-      shard.push("job", push(new Contributor(0, 1, 1, 8), 0, 0, dense(shard), rows(LocalJob.WIDE, 1, MINE)), other);
+      Answer<PushAck> other = Answer.to(shard.push("job",
+          push(new Contributor(0, 1, 1, 8), 0, 0, dense(shard), rows(LocalJob.WIDE, 1, MINE))));
       long digest = shard.digest("job");
       ParameterShard.JobStatus status = shard.status("job");
 
-      Answer<PushAck> answer = new Answer<>();
-      shard.push("job", bad, answer);
+      Answer<PushAck> answer = Answer.to(shard.push("job", bad));
       assertThat(answer.error).as("%s", mode).isInstanceOf(type).hasMessageContainingAll(
           texts.toArray(String[]::new));
       assertThat(shard.digest("job")).isEqualTo(digest);
       assertThat(shard.status("job")).isEqualTo(status);
 
-      Answer<PushAck> good = new Answer<>();
-      shard.push("job", push(ME, 0, 0, dense(shard), rows(LocalJob.WIDE, 1, MINE)), good);
+      Answer<PushAck> good = Answer.to(shard.push("job", push(ME, 0, 0, dense(shard), rows(LocalJob.WIDE, 1, MINE))));
       assertThat(good.value).as("the others train on").isNotNull();
       assertThat(other.value).isNotNull();
     }
@@ -108,10 +106,8 @@ class RefusedRequestTest {
   @Test
   void anUnknownJobIsNamed() {
     ParameterShard shard = shard(Mode.SYNC, NanPolicy.FAIL);
-    Answer<PushAck> push = new Answer<>();
-    Answer<Pulled> pull = new Answer<>();
-    shard.push("other", push(ME, 0, 0, null), push);
-    shard.pull("other", new Pull(1, 0, true, List.of(), false), pull);
+    Answer<PushAck> push = Answer.to(shard.push("other", push(ME, 0, 0, null)));
+    Answer<Pulled> pull = Answer.to(shard.pull("other", new Pull(1, 0, true, List.of(), false)));
     assertThat(push.error).isInstanceOf(InvalidInput.class).hasMessageContaining("job 'other' is not on shard 0");
     assertThat(pull.error).isInstanceOf(InvalidInput.class).hasMessageContaining("job 'other' is not on shard 0");
   }
@@ -120,8 +116,7 @@ class RefusedRequestTest {
   void aPushBeforeInitialisationIsRefused() {
     LocalJob job = new LocalJob(LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL));
     job.clients.get(0).register().join();
-    Answer<PushAck> answer = new Answer<>();
-    job.shards.get(0).push("job", push(new Contributor(0, 1, 1, 1), 0, 0, null), answer);
+    Answer<PushAck> answer = Answer.to(job.shards.get(0).push("job", push(new Contributor(0, 1, 1, 1), 0, 0, null)));
     assertThat(answer.error).isInstanceOf(InvalidInput.class).hasMessageContaining("before the dense vector");
   }
 
@@ -140,22 +135,19 @@ class RefusedRequestTest {
   void aPullOfAnOlderLifeIsRefusedAndAWithdrawnOneIsNotAnswered() {
     ParameterShard shard = shard(Mode.SYNC, NanPolicy.FAIL);
     Pull next = new Pull(1, 1, true, List.of(), false);
-    Answer<Pulled> stale = new Answer<>();
-    shard.pull("job", new TrainerId(1, 0), next, stale);
+    Answer<Pulled> stale = Answer.to(shard.pull("job", new TrainerId(1, 0), next));
     assertThat(stale.error).isInstanceOf(StaleGeneration.class);
-    Answer<Pulled> withdrawn = new Answer<>();
-    shard.pull("job", new TrainerId(1, 1), next, withdrawn);
-    shard.withdraw("job", withdrawn);
+    Answer<Pulled> withdrawn = Answer.to(shard.pull("job", new TrainerId(1, 1), next));
+    shard.withdraw("job", withdrawn.request);
     assertThat(shard.waits()).isEmpty();
-    shard.push("job", push(ME, 0, 0, null), new Answer<>());
-    shard.push("job", push(new Contributor(0, 1, 1, 1), 0, 0, null), new Answer<>());
+    shard.push("job", push(ME, 0, 0, null));
+    shard.push("job", push(new Contributor(0, 1, 1, 1), 0, 0, null));
     assertThat(withdrawn.value).isNull();
     assertThat(withdrawn.error).isNull();
   }
 
   private static void assertPullRefused(ParameterShard shard, Pull pull, String text) {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", pull, answer);
+    Answer<Pulled> answer = Answer.to(shard.pull("job", pull));
     assertThat(answer.error).isInstanceOf(InvalidInput.class).hasMessageContaining(text);
   }
 
@@ -168,26 +160,24 @@ class RefusedRequestTest {
     shard.register(spec, ids[1], 0);
     shard.initialize("job", ids[0], DenseMemory.of(LocalJob.initial()));
 
-    Answer<Pulled> tooManyRows = new Answer<>();
-    shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds(LocalJob.WIDE, new long[] {1, 2, 3}),
-        new SparseIds(LocalJob.DEEP, new long[] {1, 2, 3})), false), tooManyRows);
+    Answer<Pulled> tooManyRows =
+        Answer.to(shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds(LocalJob.WIDE, new long[] {1, 2, 3}),
+        new SparseIds(LocalJob.DEEP, new long[] {1, 2, 3})), false)));
     assertThat(tooManyRows.error).isInstanceOf(Overloaded.class).hasMessageContaining("6 new sparse rows")
         .hasMessageContaining("limit of 5 rows");
     assertThat(shard.status("job").rows()).containsEntry(LocalJob.WIDE, 0L);
 
-    Answer<PushAck> fits = new Answer<>();
-    Answer<PushAck> overTheRound = new Answer<>();
-    shard.push("job", push(new Contributor(0, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 1, 2, 3)), fits);
-    shard.push("job", push(new Contributor(1, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 4, 5, 6)), overTheRound);
+    Answer<PushAck> fits =
+        Answer.to(shard.push("job", push(new Contributor(0, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 1, 2, 3))));
+    Answer<PushAck> overTheRound =
+        Answer.to(shard.push("job", push(new Contributor(1, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 4, 5, 6))));
     assertThat(overTheRound.error).as("rows that the open round will bear count").isInstanceOf(Overloaded.class);
-    shard.push("job", push(new Contributor(1, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 3)), new Answer<>());
+    shard.push("job", push(new Contributor(1, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 3)));
     assertThat(fits.value).isNotNull();
     assertThat(shard.status("job").rows()).containsEntry(LocalJob.WIDE, 3L);
 
-    Answer<Pulled> parked = new Answer<>();
-    Answer<Pulled> oneTooMany = new Answer<>();
-    shard.pull("job", new Pull(0, 2, true, List.of(), false), parked);
-    shard.pull("job", new Pull(1, 2, true, List.of(), false), oneTooMany);
+    Answer<Pulled> parked = Answer.to(shard.pull("job", new Pull(0, 2, true, List.of(), false)));
+    Answer<Pulled> oneTooMany = Answer.to(shard.pull("job", new Pull(1, 2, true, List.of(), false)));
     assertThat(oneTooMany.error).isInstanceOf(Overloaded.class).hasMessageContaining("1 pulls wait");
     assertThat(parked.error).isNull();
   }
@@ -201,14 +191,13 @@ class RefusedRequestTest {
     shard.initialize("job", id, DenseMemory.of(LocalJob.initial()));
     Pull five = new Pull(0, 0, false, List.of(new SparseIds(LocalJob.WIDE, new long[] {1, 2, 3, 4, 5})), false);
     for (int i = 0; i < 2; i++) {
-      Answer<Pulled> answer = new Answer<>();
-      shard.pull("job", five, answer);
+      Answer<Pulled> answer = Answer.to(shard.pull("job", five));
       assertThat(answer.error).isNull();
     }
-    Answer<PushAck> known = new Answer<>();
-    Answer<PushAck> born = new Answer<>();
-    shard.push("job", push(new Contributor(0, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 5, 2, 1)), known);
-    shard.push("job", push(new Contributor(0, 1, 2, 1), 1, 0, null, rows(LocalJob.WIDE, 1, 5, 6)), born);
+    Answer<PushAck> known =
+        Answer.to(shard.push("job", push(new Contributor(0, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 5, 2, 1))));
+    Answer<PushAck> born =
+        Answer.to(shard.push("job", push(new Contributor(0, 1, 2, 1), 1, 0, null, rows(LocalJob.WIDE, 1, 5, 6))));
     assertThat(known.error).isNull();
     assertThat(born.error).isInstanceOf(Overloaded.class).hasMessageContaining("1 new sparse rows on top of 5");
   }
@@ -222,9 +211,8 @@ class RefusedRequestTest {
       float[] nan = dense(shard);
       nan[0] = Float.NEGATIVE_INFINITY;
       long digest = shard.digest("job");
-      Answer<PushAck> skipped = new Answer<>();
-      shard.push("job", push(ME, 0, 0, nan, rows(LocalJob.WIDE, 1, MINE)), skipped);
-      shard.push("job", push(new Contributor(0, 1, 1, 0), 0, 0, null), new Answer<>());
+      Answer<PushAck> skipped = Answer.to(shard.push("job", push(ME, 0, 0, nan, rows(LocalJob.WIDE, 1, MINE))));
+      shard.push("job", push(new Contributor(0, 1, 1, 0), 0, 0, null));
       assertThat(skipped.value.skippedPush()).isTrue();
       assertThat(shard.digest("job")).isEqualTo(digest);
       assertThat(shard.status("job").skippedPushes()).isEqualTo(1);
@@ -247,15 +235,13 @@ class RefusedRequestTest {
     refusals.add(catchThrowable(
         () -> shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(nan))));
     assertThat(refusals).allMatch(e -> e instanceof InvalidInput);
-    Answer<Pulled> waiting = new Answer<>();
-    shard.pull("job", new Pull(1, 0, true, List.of(), false), waiting);
+    Answer<Pulled> waiting = Answer.to(shard.pull("job", new Pull(1, 0, true, List.of(), false)));
     assertThat(shard.waits().get(0).waitsFor()).extracting(Wait.Peer::name).containsExactly("trainer 0");
     shard.lost("job", new TrainerId(0, 1));
     shard.initialize("job", new TrainerId(1, 1), DenseMemory.of(LocalJob.initial()));
     assertThat(waiting.value.dense().toArray()).containsExactly(LocalJob.initial());
     shard.initialize("job", new TrainerId(1, 1), DenseMemory.of(new float[24]));
-    Answer<Pulled> again = new Answer<>();
-    shard.pull("job", new Pull(1, 0, true, List.of(), false), again);
+    Answer<Pulled> again = Answer.to(shard.pull("job", new Pull(1, 0, true, List.of(), false)));
     assertThat(again.value.dense().toArray()).containsExactly(LocalJob.initial());
   }
 
@@ -296,8 +282,8 @@ class RefusedRequestTest {
     long before = bestNanos(shard, 1);
     long[] ids = LongStream.range(0, 4_000_000).map(i -> -i).toArray();
     ids[ids.length - 1] = ids[0];
-    Answer<PushAck> twice = new Answer<>();
-    shard.push("job", push(new Contributor(0, 1, 100, 1), 99, 0, null, rows(LocalJob.WIDE, 1, ids)), twice);
+    Answer<PushAck> twice =
+        Answer.to(shard.push("job", push(new Contributor(0, 1, 100, 1), 99, 0, null, rows(LocalJob.WIDE, 1, ids))));
     assertThat(twice.error).isInstanceOf(InvalidInput.class).hasMessageContaining("twice");
     assertThat(bestNanos(shard, 100)).isLessThan(50 * before + 1_000_000);
   }
@@ -306,9 +292,8 @@ class RefusedRequestTest {
     long best = Long.MAX_VALUE;
     for (long s = sequence; s < sequence + 20; s++) {
       Push small = push(new Contributor(0, 1, s, 1), s - 1, 0, null, rows(LocalJob.WIDE, 1, 5, 3, 1));
-      Answer<PushAck> answer = new Answer<>();
       long begin = System.nanoTime();
-      shard.push("job", small, answer);
+      Answer<PushAck> answer = Answer.to(shard.push("job", small));
       best = Math.min(best, System.nanoTime() - begin);
       assertThat(answer.value).isNotNull();
     }
@@ -326,13 +311,11 @@ class RefusedRequestTest {
       shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(nan.clone()));
       long digest = shard.digest("job");
       nan[1] = Float.NaN;
-      Answer<PushAck> answer = new Answer<>();
-      shard.push("job", push(new Contributor(0, 1, 1, 1), 0, 0, nan), answer);
+      Answer<PushAck> answer = Answer.to(shard.push("job", push(new Contributor(0, 1, 1, 1), 0, 0, nan)));
       assertThat(answer.error).isInstanceOf(InvalidInput.class).hasMessageContaining("dense element 1 is NaN")
           .hasMessageContaining("the other 2 of the job's shards");
       assertThat(shard.digest("job")).isEqualTo(digest);
-      Answer<PushAck> instead = new Answer<>();
-      shard.push("job", push(new Contributor(0, 1, 1, 0), 0, 0, null), instead);
+      Answer<PushAck> instead = Answer.to(shard.push("job", push(new Contributor(0, 1, 1, 0), 0, 0, null)));
       assertThat(instead.value.skippedPush()).isFalse();
       assertThat(shard.status("job").version()).isEqualTo(1);
     }

@@ -97,9 +97,9 @@ class ReleasedGradientsTest {
   }
 
   private static Answer<PushAck> push(ParameterShard shard, int rank, long sequence, DenseValues gradient, long... ids) {
-    Answer<PushAck> answer = new Answer<>();
     List<SparseRows> rows = ids.length == 0 ? List.of() : List.of(new SparseRows("t", ids, new float[ids.length]));
-    shard.push("job", new Push(List.of(new Contributor(rank, 1, sequence, 1)), sequence - 1, 0, gradient, rows), answer);
+    Answer<PushAck> answer = Answer.to(shard.push("job",
+        new Push(List.of(new Contributor(rank, 1, sequence, 1)), sequence - 1, 0, gradient, rows)));
     return answer;
   }
 
@@ -200,9 +200,7 @@ class ReleasedGradientsTest {
   }
 
   private static Answer<List<PushMark>> hold(ParameterShard shard) {
-    Answer<List<PushMark>> answer = new Answer<>();
-    shard.hold("job", "", answer);
-    return answer;
+    return Answer.to(shard.hold("job", ""));
   }
 
   /** A hold that waits for a push under way, until it is ended, or the job is. */

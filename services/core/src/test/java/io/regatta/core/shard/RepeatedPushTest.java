@@ -24,21 +24,23 @@ class RepeatedPushTest {
     ParameterShard often = shard(mode, trainers);
     Random random = new Random(seed);
     List<Push> sent = new ArrayList<>();
-    List<PushAck> repeated = new ArrayList<>();
+    List<Answer<PushAck>> first = new ArrayList<>();
+    List<Answer<PushAck>> repeated = new ArrayList<>();
     for (int step = 0; step < 4; step++) {
       for (int rank = 0; rank < trainers; rank++) {
         LocalJob.Gradient g = LocalJob.gradient(seed, rank, step);
         Push push = new Push(List.of(new Contributor(rank, 1, step + 1, g.weight())), step, 0, DenseMemory.of(g.dense()), g.sparse());
-        once.push("job", push, (ack, error) -> assertThat(error).isNull());
-        often.push("job", push, (ack, error) -> assertThat(ack.repeatedPush()).isFalse());
+        first.add(Answer.to(once.push("job", push)));
+        first.add(Answer.to(often.push("job", push)));
         sent.add(push);
         for (int i = random.nextInt(3); i > 0; i--) {
-          often.push("job", sent.get(random.nextInt(sent.size())), (ack, error) -> repeated.add(ack));
+          repeated.add(Answer.to(often.push("job", sent.get(random.nextInt(sent.size())))));
         }
       }
     }
     assertThat(often.digest("job")).isEqualTo(once.digest("job"));
-    assertThat(repeated).allMatch(PushAck::repeatedPush);
+    assertThat(first).noneMatch(answer -> answer.value.repeatedPush());
+    assertThat(repeated).allMatch(answer -> answer.value.repeatedPush());
     ParameterShard.JobStatus status = often.status("job");
     assertThat(status.repeatedPushes()).isEqualTo(repeated.size());
     assertThat(status.version()).isEqualTo(once.status("job").version());

@@ -70,15 +70,11 @@ class RoundTurnsTest {
   }
 
   private static Answer<PushAck> push(ParameterShard shard, Push push) {
-    Answer<PushAck> answer = new Answer<>();
-    shard.push("job", push, answer);
-    return answer;
+    return Answer.to(shard.push("job", push));
   }
 
   private static Answer<Pulled> pull(ParameterShard shard, int rank, long minStep) {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", new Pull(rank, minStep, true, List.of(), false), answer);
-    return answer;
+    return Answer.to(shard.pull("job", new Pull(rank, minStep, true, List.of(), false)));
   }
 
   /** Pushes of both, of which the second begins to close the round. */
@@ -100,8 +96,7 @@ class RoundTurnsTest {
     Answer<Pulled> parked = pull(shard, 0, 1);
     List<Answer<PushAck>> acks = round(0);
     Answer<Pulled> during = pull(shard, 1, 1);
-    Answer<Pulled> read = new Answer<>();
-    shard.pull("job", new Pull(1, 0, true, List.of(), false, true), read);
+    Answer<Pulled> read = Answer.to(shard.pull("job", new Pull(1, 0, true, List.of(), false, true)));
     DigestCursor digest = shard.digestCursor("job");
     int n = 0;
     while (!turns.isEmpty()) {

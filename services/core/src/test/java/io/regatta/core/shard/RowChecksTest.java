@@ -45,10 +45,9 @@ class RowChecksTest {
   }
 
   private Answer<PushAck> push(SparseRows rows, Contributor... from) {
-    Answer<PushAck> answer = new Answer<>();
-    shard.push("job", new Push(from.length == 0 ? List.of(new Contributor(0, 1, 1, 1)) : List.of(from), 0, 0, null,
-        List.of(rows)), answer);
-    return answer;
+    return Answer.to(shard.push("job",
+        new Push(from.length == 0 ? List.of(new Contributor(0, 1, 1, 1)) : List.of(from), 0, 0, null,
+        List.of(rows))));
   }
 
   @ParameterizedTest

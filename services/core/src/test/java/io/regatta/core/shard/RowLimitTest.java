@@ -48,16 +48,12 @@ class RowLimitTest {
   }
 
   private static Answer<Pulled> pull(ParameterShard shard, int from, int n) {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds(ROWS, ids(from, n))), false), answer);
-    return answer;
+    return Answer.to(shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds(ROWS, ids(from, n))), false)));
   }
 
   private static Answer<PushAck> push(ParameterShard shard, long step, int from, int n) {
-    Answer<PushAck> answer = new Answer<>();
-    shard.push("job", new Push(List.of(new Contributor(0, 1, step + 1, 1)), step, 0, null,
-        List.of(new SparseRows(ROWS, ids(from, n), new float[n]))), answer);
-    return answer;
+    return Answer.to(shard.push("job", new Push(List.of(new Contributor(0, 1, step + 1, 1)), step, 0, null,
+        List.of(new SparseRows(ROWS, ids(from, n), new float[n])))));
   }
 
   private static long rows(ParameterShard shard) {
@@ -101,7 +97,7 @@ class RowLimitTest {
   void whatAPullThatIsTakenBackWouldHaveBornDoesNot() {
     ParameterShard shard = shard(Mode.ASYNC, 100_000);
     Answer<Pulled> first = pull(shard, 0, 90_000);
-    shard.withdraw("job", first);
+    shard.withdraw("job", first.request);
     long born = rows(shard);
     Answer<Pulled> second = pull(shard, 100_000, 100_000 - (int) born);
     turns.runAll();

@@ -10,15 +10,17 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.core.shard.internal.push.Trainers;
 import io.regatta.core.testing.TestClock;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
 /** How many arrays of received gradients a shard keeps for later use. */
@@ -39,14 +41,15 @@ class ShardBlocksTest {
       shard.register(spec, new TrainerId(r, 1), 0);
     }
     shard.initialize(job, new TrainerId(0, 1), DenseMemory.of(new float[BLOCKS * BLOCK]));
+    List<CompletionStage<PushAck>> acks = new ArrayList<>();
     for (int r = 0; r < TRAINERS; r++) {
       for (int step = 0; step < ROUNDS; step++) {
         DenseBlocks gradient = new DenseBlocks(BLOCKS * BLOCK, shard.blocks());
         gradient.put(ByteBuffer.allocate(BLOCKS * BLOCK * Float.BYTES));
-        shard.push(job, new Push(List.of(new Contributor(r, 1, step + 1, 1)), step, 0, gradient, List.of()),
-            (ack, error) -> assertThat(error).isNull());
+        acks.add(shard.push(job, new Push(List.of(new Contributor(r, 1, step + 1, 1)), step, 0, gradient, List.of())));
       }
     }
+    assertThat(acks).allSatisfy(ack -> assertThat(ack).isCompleted());
     assertThat(shard.status(job).version()).isEqualTo(ROUNDS);
   }
 

@@ -11,10 +11,12 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
 class SittingOutTest {
@@ -91,8 +93,9 @@ class SittingOutTest {
     push(job, 2, 1).join();
     push(job, 2, 2).join();
     Push onItsWay = new Push(List.of(new Contributor(2, 1, 4, 1)), 3, 0, null, List.of());
-    job.shards.get(0).push("job", onItsWay, (ack, error) -> assertThat(error).isNull());
+    CompletionStage<PushAck> ack = job.shards.get(0).push("job", onItsWay);
     job.shards.get(0).lost("job", new TrainerId(2, 1));
+    assertThat(ack).isCompleted();
     return job;
   }
 

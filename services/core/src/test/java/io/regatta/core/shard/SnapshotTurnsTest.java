@@ -11,6 +11,7 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
@@ -30,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -65,11 +67,17 @@ class SnapshotTurnsTest {
     private long sequence;
     private long shrinks;
     private boolean shrinking;
+    private final List<Answer<?>> answers = new ArrayList<>();
 
     Requests(long seed, Mode mode, boolean tracked) {
       random = new Random(seed);
       this.mode = mode;
       this.tracked = tracked;
+    }
+
+    /** Requires that no request so far has been refused. */
+    void check() {
+      assertThat(answers).allMatch(answer -> answer.error == null);
     }
 
     void next(ParameterShard... shards) {
@@ -80,10 +88,9 @@ class SnapshotTurnsTest {
           boolean endOfDay = random.nextBoolean();
           shrinking = true; // the next one is asked for behind the answer to this one
           for (ParameterShard shard : shards) {
-            shard.shrink("job", ME, number, endOfDay, (shrunk, error) -> {
-              answered(shrunk, error);
-              shrinking = false;
-            });
+            CompletionStage<Shrunk> shrunk = shard.shrink("job", ME, number, endOfDay);
+            answers.add(Answer.to(shrunk));
+            shrunk.whenComplete((value, error) -> shrinking = false);
           }
         }
         default -> push(shards);
@@ -115,7 +122,7 @@ class SnapshotTurnsTest {
       }
       Push push = new Push(List.of(new Contributor(0, 1, ++sequence, 1)), sequence - 1, 0, null, rows);
       for (ParameterShard shard : shards) {
-        shard.push("job", push, SnapshotTurnsTest::answered);
+        answers.add(Answer.to(shard.push("job", push)));
       }
     }
 
@@ -125,21 +132,13 @@ class SnapshotTurnsTest {
         ids.add(new SparseIds("t" + t, someIds()));
       }
       for (ParameterShard shard : shards) {
-        shard.pull("job", new Pull(0, mode == Mode.SYNC ? sequence : 0, false, ids, false), SnapshotTurnsTest::answered);
+        answers.add(Answer.to(shard.pull("job", new Pull(0, mode == Mode.SYNC ? sequence : 0, false, ids, false))));
       }
     }
   }
 
-  private static void answered(Object value, Throwable error) {
-    if (error != null) {
-      throw new AssertionError(error);
-    }
-  }
-
   private static Answer<JobSnapshot> ask(ParameterShard shard, long step, Scope scope) {
-    Answer<JobSnapshot> answer = new Answer<>();
-    shard.snapshot("job", step, scope, 1 << 30, answer);
-    return answer;
+    return Answer.to(shard.snapshot("job", step, scope, 1 << 30));
   }
 
   /** Whole rows of all tables, by table and id. */
@@ -185,6 +184,7 @@ class SnapshotTurnsTest {
     JobSnapshot expected = ask(oracle, taken.value.step(), Scope.ALL).value;
     requests.next(shard);
     turns.runAll();
+    requests.check();
     assertThat(fetch(taken.value)).isEqualTo(fetch(expected));
     assertThat(taken.value.version()).isEqualTo(expected.version());
     assertThat(taken.value.trainers()).isEqualTo(expected.trainers());
@@ -223,6 +223,7 @@ class SnapshotTurnsTest {
       turns.runAll();
       requests.next(shard, oracle);
       turns.runAll();
+      requests.check();
     }
   }
 

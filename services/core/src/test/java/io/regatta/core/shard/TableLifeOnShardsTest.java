@@ -290,8 +290,8 @@ class TableLifeOnShardsTest {
   }
 
   private static Pulled pulled(ParameterShard shard, int rank, long step, long... ids) {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", new Pull(rank, step, false, List.of(new SparseIds(T, ids)), false), answer);
+    Answer<Pulled> answer =
+        Answer.to(shard.pull("job", new Pull(rank, step, false, List.of(new SparseIds(T, ids)), false)));
     return answer.value;
   }
 
@@ -332,8 +332,7 @@ class TableLifeOnShardsTest {
   }
 
   private static Shrunk shrunk(ParameterShard shard, long number) {
-    Answer<Shrunk> answer = new Answer<>();
-    shard.shrink("job", new TrainerId(0, 1), number, false, answer);
+    Answer<Shrunk> answer = Answer.to(shard.shrink("job", new TrainerId(0, 1), number, false));
     return answer.value;
   }
 
@@ -344,10 +343,8 @@ class TableLifeOnShardsTest {
   }
 
   private static Answer<Pulled> pull(ParameterShard shard, long from, long n) {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds(T, LongStream.range(from, from + n).toArray())), false),
-        answer);
-    return answer;
+    return Answer.to(shard.pull("job",
+        new Pull(0, 0, false, List.of(new SparseIds(T, LongStream.range(from, from + n).toArray())), false)));
   }
 
   @Test
@@ -364,10 +361,8 @@ class TableLifeOnShardsTest {
     turns.runAll();
     nowMillis += 60_000;
     DigestCursor digest = shard.digestCursor("job");
-    Answer<Shrunk> first = new Answer<>();
-    Answer<Shrunk> again = new Answer<>();
-    shard.shrink("job", new TrainerId(0, 1), 1, false, first);
-    shard.shrink("job", new TrainerId(0, 1), 1, false, again);
+    Answer<Shrunk> first = Answer.to(shard.shrink("job", new TrainerId(0, 1), 1, false));
+    Answer<Shrunk> again = Answer.to(shard.shrink("job", new TrainerId(0, 1), 1, false));
     int value = 0;
     while (first.value == null) {
       assertThat(digest.advance(1_000_000)).isTrue(); // held: no digest of half a shrink

@@ -57,16 +57,15 @@ class WaitingPullsTest {
   }
 
   private static Answer<PushAck> push(ParameterShard shard, int rank, long sequence, long... ids) {
-    Answer<PushAck> answer = new Answer<>();
     List<SparseRows> rows = ids.length == 0 ? List.of() : List.of(new SparseRows("t", ids, new float[ids.length]));
-    shard.push("job", new Push(List.of(new Contributor(rank, 1, sequence, 1)), sequence - 1, 0, null, rows), answer);
+    Answer<PushAck> answer = Answer.to(shard.push("job",
+        new Push(List.of(new Contributor(rank, 1, sequence, 1)), sequence - 1, 0, null, rows)));
     return answer;
   }
 
   private static Answer<Pulled> pull(ParameterShard shard, int rank, long step, long... ids) {
-    Answer<Pulled> answer = new Answer<>();
-    shard.pull("job", new Pull(rank, step, true, ids.length == 0 ? List.of() : List.of(new SparseIds("t", ids)), false), answer);
-    return answer;
+    return Answer.to(shard.pull("job",
+        new Pull(rank, step, true, ids.length == 0 ? List.of() : List.of(new SparseIds("t", ids)), false)));
   }
 
   private static List<String> waitsFor(ParameterShard shard, String who, String operation) {
@@ -254,9 +253,9 @@ class WaitingPullsTest {
   void acknowledgementsOfARoundComeInTheOrderOfRanks() {
     ParameterShard shard = begun(Mode.SYNC, 3);
     List<Integer> order = new ArrayList<>();
-    for (int rank : new int[] {2, 0, 1}) {
-      shard.push("job", new Push(List.of(new Contributor(rank, 1, 1, 1)), 0, 0, null, List.of()),
-          (ack, error) -> order.add(rank));
+    for (int rank : new int[] {1, 0, 2}) {
+      Push push = new Push(List.of(new Contributor(rank, 1, 1, 1)), 0, 0, null, List.of());
+      shard.push("job", push).whenComplete((ack, error) -> order.add(rank));
     }
     assertThat(order).containsExactly(0, 1, 2);
   }
@@ -267,8 +266,7 @@ class WaitingPullsTest {
     long[] ids = LongStream.range(0, 60_000).toArray();
     push(shard, 0, 1, ids);
     turns.runAll();
-    Answer<Pulled> changed = new Answer<>();
-    shard.pull("job", new Pull(1, 0, false, List.of(), true), changed);
+    Answer<Pulled> changed = Answer.to(shard.pull("job", new Pull(1, 0, false, List.of(), true)));
     assertThat(changed.value).isNull();
     turns.runAll();
     assertThat(Arrays.stream(changed.value.sparse().get(0).ids()).sorted().toArray()).isEqualTo(ids);

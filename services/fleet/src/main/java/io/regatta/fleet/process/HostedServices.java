@@ -4,7 +4,7 @@ import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
-import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.client.ParameterServerControl;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;

@@ -3,7 +3,7 @@ package io.regatta.node.group;
 import io.regatta.core.loop.Loop;
 import io.regatta.node.Node;
 import io.regatta.node.admin.Waits;
-import io.regatta.protocol.Network;
+import io.regatta.protocol.network.Network;
 import io.regatta.protocol.vertx.VertxLoop;
 import java.time.Duration;
 

@@ -11,7 +11,7 @@ import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.group.GroupMembership;
 import io.regatta.node.group.MemberContext;
-import io.regatta.protocol.Float64s;
+import io.regatta.protocol.message.Float64s;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;

@@ -2,7 +2,7 @@ package io.regatta.trainer.service;
 
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
-import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.client.ParameterServerControl;
 import io.regatta.protocol.parameterserver.StatusReply;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;

@@ -1,8 +1,8 @@
 package io.regatta.trainer.service;
 
 import io.regatta.node.Node;
-import io.regatta.protocol.ParameterServerControl;
-import io.regatta.protocol.ProgressMessages;
+import io.regatta.protocol.client.ParameterServerControl;
+import io.regatta.protocol.message.ProgressMessages;
 import io.regatta.protocol.parameterserver.PushMark;
 import io.regatta.protocol.parameterserver.RestoreRequest;
 import io.regatta.protocol.parameterserver.SaveRequest;

@@ -3,7 +3,7 @@ package io.regatta.trainer.service;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
-import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.client.ParameterServerControl;
 import io.vertx.core.Future;
 import java.nio.file.Path;
 import java.util.List;

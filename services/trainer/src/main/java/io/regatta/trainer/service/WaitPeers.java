@@ -4,7 +4,7 @@ import io.regatta.core.client.ParameterClient;
 import io.regatta.core.exchange.Wait.Peer;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
-import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.client.ParameterServerControl;
 import io.regatta.protocol.parameterserver.ParkedCall;
 import io.regatta.protocol.parameterserver.ShardStatus;
 import io.regatta.protocol.parameterserver.StatusReply;

@@ -112,17 +112,8 @@ public final class OwnShards {
       case FULL, BATCH, MODEL -> TableSnapshot.Scope.ALL;
     };
     List<CompletableFuture<JobSnapshot>> taken = new ArrayList<>();
-    serially(() -> parameters.forEach(shard -> {
-      CompletableFuture<JobSnapshot> one = new CompletableFuture<>();
-      taken.add(one);
-      shard.snapshot(spec.job(), order.round(), scope, Long.MAX_VALUE, (snapshot, error) -> {
-        if (error != null) {
-          one.completeExceptionally(error);
-        } else {
-          one.complete(snapshot);
-        }
-      });
-    }));
+    serially(() -> parameters.forEach(shard ->
+        taken.add(shard.snapshot(spec.job(), order.round(), scope, Long.MAX_VALUE).toCompletableFuture())));
     return CompletableFuture.allOf(taken.toArray(CompletableFuture[]::new)).thenApply(v -> {
       CompletableFuture<List<FileEntry>> written = new CompletableFuture<>();
       try {
@@ -199,17 +190,10 @@ public final class OwnShards {
   }
 
   private void snapshot(Consumer<JobSnapshot> look) {
-    CompletableFuture<Void> looked = new CompletableFuture<>();
-    serially(() -> one().snapshot(spec.job(), 0, TableSnapshot.Scope.ALL, Long.MAX_VALUE, (snapshot, error) -> {
-      if (error != null) {
-        looked.completeExceptionally(error);
-        return;
-      }
+    asked(() -> one().snapshot(spec.job(), 0, TableSnapshot.Scope.ALL, Long.MAX_VALUE).thenAccept(snapshot -> {
       look.accept(snapshot);
       snapshot.end(true);
-      looked.complete(null);
-    }));
-    looked.join();
+    })).toCompletableFuture().join();
   }
 
   /** Replaces the content by what another rank's {@link #copy} has written. Called between two steps. */

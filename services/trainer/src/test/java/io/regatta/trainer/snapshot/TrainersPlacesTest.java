@@ -8,6 +8,7 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.file.ConfinedDirectory;
@@ -15,6 +16,7 @@ import io.regatta.core.memory.ShardLimits;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.table.TableSnapshot.Scope;
 import io.regatta.core.testing.TestClock;
@@ -32,7 +34,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -73,7 +75,7 @@ class TrainersPlacesTest {
   private void push(int rank, int sequence, int... to) {
     for (int shard : to) {
       Push push = push(rank, sequence, (long) sequence * BATCH, true);
-      shards.get(shard).push("job", push, (ack, e) -> assertThat(e).isNull());
+      assertThat(shards.get(shard).push("job", push)).isCompleted();
     }
   }
 
@@ -84,15 +86,8 @@ class TrainersPlacesTest {
   private TrainersPlaces.At places(JobSpec job, List<ParameterShard> shards, ExampleCounts known) throws IOException {
     List<FileEntry> files = new ArrayList<>();
     for (ParameterShard shard : shards) {
-      CompletableFuture<FileEntry> file = new CompletableFuture<>();
-      shard.snapshot("job", 0, Scope.ALL, 1 << 20, (snapshot, e) -> {
-        try {
-          file.complete(ShardSaver.save(snapshot, ConfinedDirectory.of(dir), HERE));
-        } catch (IOException failure) {
-          file.completeExceptionally(failure);
-        }
-      });
-      files.add(file.join());
+      JobSnapshot snapshot = shard.snapshot("job", 0, Scope.ALL, 1 << 20).toCompletableFuture().join();
+      files.add(ShardSaver.save(snapshot, ConfinedDirectory.of(dir), HERE));
     }
     try (LocalSession session = new LocalSession(JobConfig.of(new JsonObject().put("job", "job")))) {
       return new TrainersPlaces(session, job).at(dir, files, 0, 0, new JsonObject(), known);
@@ -132,6 +127,7 @@ class TrainersPlacesTest {
     Queue<Runnable> later = new ArrayDeque<>();
     List<ParameterShard> both = List.of(new ParameterShard(0, ShardLimits.defaults(), TestClock.at(1)),
         new ParameterShard(1, ShardLimits.defaults(), TestClock.at(1), later::add));
+    List<CompletionStage<PushAck>> acks = new ArrayList<>();
     for (ParameterShard shard : both) {
       shard.register(large, new TrainerId(0, 10), 0);
       shard.initialize("job", new TrainerId(0, 10), DenseMemory.of(new float[size]));
@@ -141,10 +137,11 @@ class TrainersPlacesTest {
         }
         TrainerProgress progress = new TrainerProgress(sequence, sequence, sequence, (long) sequence * BATCH,
             List.of());
-        shard.push("job", new Push(List.of(new Contributor(0, 10, sequence, BATCH, progress)), sequence - 1, 0,
-            DenseMemory.of(new float[size]), List.of()), (ack, e) -> assertThat(e).isNull());
+        acks.add(shard.push("job", new Push(List.of(new Contributor(0, 10, sequence, BATCH, progress)), sequence - 1, 0,
+            DenseMemory.of(new float[size]), List.of())));
       }
     }
+    assertThat(acks).noneMatch(ack -> ack.toCompletableFuture().isCompletedExceptionally());
     TrainersPlaces.At at = places(large, both, ExampleCounts.NONE);
     assertThat(at.fuzzy()).isTrue();
     assertThat(at.trainers().get(0).sequences()).as("it has come to both").containsExactly(2L, 2L);
@@ -155,8 +152,8 @@ class TrainersPlacesTest {
   @Test
   void when_a_trainer_does_not_tell_its_examples_then_the_sum_is_not_known() throws IOException {
     push(0, 1, 0, 1);
-    shards.forEach(shard -> shard.push("job", new Push(List.of(new Contributor(1, 11, 1, BATCH)), 0, 0,
-        DenseMemory.of(new float[] {1}), List.of()), (ack, e) -> assertThat(e).isNull()));
+    shards.forEach(shard -> assertThat(shard.push("job", new Push(List.of(new Contributor(1, 11, 1, BATCH)), 0, 0,
+        DenseMemory.of(new float[] {1}), List.of()))).isCompleted());
     assertThat(places(ExampleCounts.NONE).examples()).isEqualTo(ExampleCounts.UNKNOWN);
   }
 

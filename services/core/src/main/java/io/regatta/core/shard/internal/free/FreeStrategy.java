@@ -18,7 +18,7 @@ import io.regatta.core.shard.internal.push.ShardStrategy;
 import io.regatta.core.shard.internal.push.TrainerState;
 import io.regatta.core.shard.internal.push.Trainers;
 import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 
 /**
@@ -90,7 +90,7 @@ public class FreeStrategy implements ShardStrategy {
 
   @Override
   public PushApplication take(Push push, List<TrainerState> from, String who, RowCheck checked, long sinceMillis,
-      BiConsumer<PushAck, Throwable> done) {
+      CompletableFuture<PushAck> done) {
     FreeApplication begun = begun(push, from, who);
     if (begun != null && push.dense() == null && !begun.complete()) {
       throw new InvalidInput(who + " lacks dense elements at " + job.where + "; repeat what was sent, unchanged");

@@ -1,26 +1,43 @@
 package io.regatta.core.shard.internal.job;
 
 import java.util.ArrayDeque;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
 
 /**
- * Callbacks that a shard owes, run once its state is consistent again. A callback may call the shard: what that
- * completes is queued behind, never nested. Owned by the shard's thread.
+ * Answers that a shard owes, given once its state is consistent again. The caller of a request may call the shard when
+ * it gets an answer: the answers of that call are queued behind, never nested. Owned by the shard's thread.
  */
 public final class Completions {
 
   private final ArrayDeque<Runnable> queue = new ArrayDeque<>();
   private boolean draining;
 
-  public <T> void value(BiConsumer<T, Throwable> done, T value) {
-    queue.add(() -> done.accept(value, null));
+  public <T> void value(CompletableFuture<T> done, T value) {
+    queue.add(() -> once(done.complete(value)));
   }
 
-  public void error(BiConsumer<?, Throwable> done, Throwable e) {
-    queue.add(() -> done.accept(null, e));
+  /** Answers with a value, and runs a task after the receiver has had it. */
+  public <T> void value(CompletableFuture<T> done, T value, Runnable received) {
+    queue.add(() -> {
+      try {
+        once(done.complete(value));
+      } finally {
+        received.run();
+      }
+    });
   }
 
-  /** Runs everything queued, in order. A callback that throws does not keep the others from running. */
+  public void error(CompletableFuture<?> done, Throwable e) {
+    queue.add(() -> once(done.completeExceptionally(e)));
+  }
+
+  private static void once(boolean first) {
+    if (!first) {
+      throw new IllegalStateException("a request to this shard was answered twice; report this as a defect");
+    }
+  }
+
+  /** Gives all answers that are queued, in order. One that fails does not keep the others back. */
   public void drain() {
     if (draining) {
       return;

@@ -4,14 +4,13 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.loop.Clock;
-import io.regatta.core.shard.internal.push.Trainers;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
  * The state common to all parts of one job on one shard. It has the job's specification, the time, the number of
- * updates, the callbacks that are owed, the time slices, and whether the job is broken. Owned by the shard's thread.
+ * updates, the answers that are owed, the time slices, and whether the job is broken. Owned by the shard's thread.
  */
 public final class JobContext {
 

@@ -12,7 +12,7 @@ import io.regatta.core.table.TableCounts;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /**
@@ -61,7 +61,7 @@ public final class Shrinks {
    *
    * @param endOfDay whether rows grow a day older
    */
-  public void shrink(long number, boolean endOfDay, String who, BiConsumer<Shrunk, Throwable> done) {
+  public void shrink(long number, boolean endOfDay, String who, CompletableFuture<Shrunk> done) {
     if (number < 1) {
       throw new InvalidInput(who + " at " + job.where + ": shrinks count from 1, not " + number);
     }
@@ -97,7 +97,7 @@ public final class Shrinks {
     private final boolean endOfDay;
     private final String who;
     private final long sinceMillis;
-    private final List<BiConsumer<Shrunk, Throwable>> owed = new ArrayList<>();
+    private final List<CompletableFuture<Shrunk>> owed = new ArrayList<>();
     private final Iterator<SparseTable> rest = tables.sparseTables().iterator();
     private Shrunk before = Shrunk.NONE;
     private SparseTable table;

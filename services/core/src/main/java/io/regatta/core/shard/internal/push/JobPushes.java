@@ -6,7 +6,7 @@ import io.regatta.core.exchange.PushAck;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.internal.job.JobContext;
 import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * The pushes of one job on one shard, from their arrival to their acknowledgement. Repetitions and announcements are
@@ -41,7 +41,7 @@ public final class JobPushes {
    *
    * @return false if it waits for a snapshot, so that nothing has changed
    */
-  public boolean push(Push push, BiConsumer<PushAck, Throwable> done) {
+  public boolean push(Push push, CompletableFuture<PushAck> done) {
     if (hold.keeps(push)) {
       hold.keep(push, done);
       return false;
@@ -91,7 +91,7 @@ public final class JobPushes {
    *
    * @return whether it was answered
    */
-  boolean answered(Push push, List<TrainerState> from, String who, BiConsumer<PushAck, Throwable> done) {
+  boolean answered(Push push, List<TrainerState> from, String who, CompletableFuture<PushAck> done) {
     if (check.repeated(push, from, who)) {
       push.release();
       job.counts.repeat();
@@ -111,7 +111,7 @@ public final class JobPushes {
   }
 
   /** Acknowledges a push outside of rounds, all of which has been applied. */
-  void applied(PushApplication a, Push push, List<TrainerState> from, BiConsumer<PushAck, Throwable> done) {
+  void applied(PushApplication a, Push push, List<TrainerState> from, CompletableFuture<PushAck> done) {
     trainers.count(from);
     trainers.contains(push);
     if (a.skipped()) {

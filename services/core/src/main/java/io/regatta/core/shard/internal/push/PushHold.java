@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 
@@ -31,15 +32,15 @@ public final class PushHold {
   /** Snapshots that may hold pushes at the same time. */
   public static final int HOLDERS = 16;
 
-  private record Held(Push push, long sinceMillis, BiConsumer<PushAck, Throwable> done) {}
+  private record Held(Push push, long sinceMillis, CompletableFuture<PushAck> done) {}
 
   private final JobContext job;
   private final Trainers trainers;
   private final PushQueue queue;
-  private final BiConsumer<Push, BiConsumer<PushAck, Throwable>> letIn;
+  private final BiConsumer<Push, CompletableFuture<PushAck>> letIn;
   private final int limit;
   /** Callers that wait for the last pushes, by the name of the snapshot that holds; emptied once they are answered. */
-  private final Map<String, List<BiConsumer<List<PushMark>, Throwable>>> holders = new LinkedHashMap<>();
+  private final Map<String, List<CompletableFuture<List<PushMark>>>> holders = new LinkedHashMap<>();
   /** Rank that is leaving, whose pushes are let in; -1: none. */
   private int leaving = -1;
   /**
@@ -57,8 +58,8 @@ public final class PushHold {
    * @param letIn takes in a push that need not wait any longer; throws if it is refused
    * @param limit how many pushes of one trainer may wait
    */
-  public PushHold(JobContext job, Trainers trainers, PushQueue queue, BiConsumer<Push, BiConsumer<PushAck, Throwable>> letIn,
-      int limit) {
+  public PushHold(JobContext job, Trainers trainers, PushQueue queue,
+      BiConsumer<Push, CompletableFuture<PushAck>> letIn, int limit) {
     this.job = job;
     this.trainers = trainers;
     this.queue = queue;
@@ -72,7 +73,7 @@ public final class PushHold {
    *
    * @param holder name of the snapshot
    */
-  public void begin(String holder, BiConsumer<List<PushMark>, Throwable> done) {
+  public void begin(String holder, CompletableFuture<List<PushMark>> done) {
     if (!holders.containsKey(holder) && holders.size() >= HOLDERS) {
       throw new Overloaded(HOLDERS + " snapshots hold the pushes of " + job.where + ", the limit; wait until one of "
           + "them has ended");
@@ -134,7 +135,7 @@ public final class PushHold {
   }
 
   /** Keeps a push until the end of all holds. */
-  void keep(Push push, BiConsumer<PushAck, Throwable> done) {
+  void keep(Push push, CompletableFuture<PushAck> done) {
     if (held.stream().filter(h -> sharesTrainer(h.push, push)).count() >= limit) {
       throw new Overloaded(PushCheck.name(push) + " refused: " + limit + " pushes of its trainers wait at " + job.where
           + " for a snapshot to be taken, the limit for each; wait for acknowledgements");
@@ -148,7 +149,7 @@ public final class PushHold {
 
   /** Ends the hold of a snapshot, if there is one: its moment has been taken, or will not be. */
   public void end(String holder) {
-    List<BiConsumer<List<PushMark>, Throwable>> asked = holders.remove(holder);
+    List<CompletableFuture<List<PushMark>>> asked = holders.remove(holder);
     if (asked == null) {
       return;
     }
@@ -160,7 +161,7 @@ public final class PushHold {
     readmit();
   }
 
-  private void fail(List<BiConsumer<List<PushMark>, Throwable>> asked, String why) {
+  private void fail(List<CompletableFuture<List<PushMark>>> asked, String why) {
     asked.forEach(done -> job.completions.error(done, new Overloaded("pushes under way at " + job.where
         + " have not ended for a snapshot: " + why)));
   }

@@ -8,7 +8,7 @@ import io.regatta.core.exchange.Wait;
 import io.regatta.core.shard.internal.job.JobContext;
 import io.regatta.core.shard.internal.job.SlicedWork;
 import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * The processing of one push from its arrival to its end, which can be spread over time slices. The push is checked as
@@ -25,7 +25,7 @@ final class PushUnderWay implements SlicedWork {
    * Null if nobody waits for this: its dense elements have not arrived, and it is not taken in but applied as far as it
    * is here.
    */
-  private final BiConsumer<PushAck, Throwable> done;
+  private final CompletableFuture<PushAck> done;
   private long number;
   private List<TrainerState> from;
   private RowCheck check;
@@ -33,7 +33,7 @@ final class PushUnderWay implements SlicedWork {
   private PushApplication application;
 
   /** Creates the processing of a push of which nothing has been examined. */
-  PushUnderWay(JobPushes pushes, Push push, BiConsumer<PushAck, Throwable> done) {
+  PushUnderWay(JobPushes pushes, Push push, CompletableFuture<PushAck> done) {
     this.pushes = pushes;
     job = pushes.job;
     this.push = push;
@@ -44,7 +44,7 @@ final class PushUnderWay implements SlicedWork {
 
   /** Creates the processing of a push that has been checked as far as it has arrived, and has begun. */
   PushUnderWay(JobPushes pushes, Push known, PushApplication begun) {
-    this(pushes, known, (BiConsumer<PushAck, Throwable>) null);
+    this(pushes, known, (CompletableFuture<PushAck>) null);
     application = begun;
   }
 

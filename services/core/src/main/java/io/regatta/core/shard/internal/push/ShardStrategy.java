@@ -11,7 +11,7 @@ import io.regatta.core.shard.internal.job.JobContext;
 import io.regatta.core.shard.internal.parameters.ChangedRows;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -36,11 +36,11 @@ public interface ShardStrategy {
    * check.
    *
    * @param checked the check, run to its end
-   * @param done called when the mode acknowledges the push, unless this throws
+   * @param done completed when the mode acknowledges the push, unless this throws
    * @return what is to be applied now, or null
    */
   PushApplication take(Push push, List<TrainerState> from, String who, RowCheck checked, long sinceMillis,
-      BiConsumer<PushAck, Throwable> done);
+      CompletableFuture<PushAck> done);
 
   /** Returns true if a push can be applied while it arrives; see {@link #begin}. */
   default boolean mayBegin(Push known) {
@@ -62,7 +62,7 @@ public interface ShardStrategy {
   }
 
   /** Keeps the answer to a repeated push until the push is in the values; returns false if it is there already. */
-  default boolean owe(Push repeated, BiConsumer<PushAck, Throwable> done) {
+  default boolean owe(Push repeated, CompletableFuture<PushAck> done) {
     return false;
   }
 

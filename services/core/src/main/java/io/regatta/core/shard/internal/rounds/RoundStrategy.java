@@ -26,7 +26,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -165,7 +165,7 @@ public final class RoundStrategy implements ShardStrategy {
 
   @Override
   public PushApplication take(Push push, List<TrainerState> from, String who, RowCheck checked, long sinceMillis,
-      BiConsumer<PushAck, Throwable> done) {
+      CompletableFuture<PushAck> done) {
     fits(push, from, who);
     boolean skip = checked.bad() != null;
     if (skip) {
@@ -187,7 +187,7 @@ public final class RoundStrategy implements ShardStrategy {
 
   /** Answers a repeated push together with its round, if that is open. */
   @Override
-  public boolean owe(Push repeated, BiConsumer<PushAck, Throwable> done) {
+  public boolean owe(Push repeated, CompletableFuture<PushAck> done) {
     SyncRounds.Round open = rounds.find(repeated.step());
     if (open != null) {
       open.owed.add(new SyncRounds.Owed(repeated.contributors(), true, false, job.nowMillis(), done));

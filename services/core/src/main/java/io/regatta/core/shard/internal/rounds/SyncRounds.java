@@ -7,7 +7,7 @@ import io.regatta.core.shard.internal.push.TrainerState;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * The sync rounds of one job that are open on one shard, by step, without gaps: the first is the next to close. Holds
@@ -18,7 +18,7 @@ final class SyncRounds {
 
   /** An acknowledgement owed when the round closes. */
   record Owed(List<Contributor> contributors, boolean repeatedPush, boolean skippedPush, long sinceMillis,
-      BiConsumer<PushAck, Throwable> done) {}
+      CompletableFuture<PushAck> done) {}
 
   /** One round: the pushes that have arrived, in order of arrival, and when. */
   static final class Round {
