@@ -219,7 +219,7 @@ class WholeTensorsTest {
     float[][] flat = new float[job.spec.model().denseOptimizer().optimizer().slots().size()][NUMEL];
     for (int s = 0; s < job.shards.size(); s++) {
       int shard = s;
-      job.shards.get(s).snapshot("job", 0, TableSnapshot.Scope.ALL, Long.MAX_VALUE, (snapshot, error) -> {
+      job.shards.get(s).snapshot("job", 0, TableSnapshot.Scope.ALL, Long.MAX_VALUE).thenAccept(snapshot -> {
         DenseState dense = snapshot.dense();
         for (int k = 0; k < flat.length; k++) {
           float[] its = new float[dense.size()];
