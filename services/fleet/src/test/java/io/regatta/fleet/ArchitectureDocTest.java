@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -16,7 +19,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -39,7 +41,7 @@ class ArchitectureDocTest {
   private static final Pattern CROSSING = Pattern.compile("\\b(threads?|loop|stream|file|DJL)\\b");
 
   /** Main sources by simple name of the type that they are named after. */
-  private static Map<String, List<Path>> sources;
+  private static final Map<String, List<Path>> SOURCES = new HashMap<>();
   private static final Map<Path, JavaSource> PARSED = new HashMap<>();
   private static final Map<Path, String> FOLDERS = new HashMap<>();
 
@@ -74,10 +76,22 @@ class ArchitectureDocTest {
 
   @BeforeAll
   static void listSources() throws IOException {
-    try (Stream<Path> files = Files.walk(Checkout.root())) {
-      sources = files.filter(file -> file.toString().endsWith(".java") && file.toString().contains("/src/main/java/"))
-          .collect(Collectors.groupingBy(file -> file.getFileName().toString().replace(".java", "")));
-    }
+    Files.walkFileTree(Checkout.root(), new SimpleFileVisitor<>() {
+      @Override
+      public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes of) {
+        boolean other = Set.of("target", "test", ".git").contains(folder.getFileName().toString());
+        return other && !folder.equals(Checkout.root()) ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+      }
+
+      @Override
+      public FileVisitResult visitFile(Path file, BasicFileAttributes of) {
+        String name = file.getFileName().toString();
+        if (name.endsWith(".java")) {
+          SOURCES.computeIfAbsent(name.replace(".java", ""), type -> new ArrayList<>()).add(file);
+        }
+        return FileVisitResult.CONTINUE;
+      }
+    });
   }
 
   @Test
@@ -175,7 +189,7 @@ class ArchitectureDocTest {
   private static void addSupertypes(JavaSource.Type type, Set<String> to) {
     for (String name : type.supertypes()) {
       if (to.add(name)) {
-        for (Path file : sources.getOrDefault(name, List.of())) {
+        for (Path file : SOURCES.getOrDefault(name, List.of())) {
           addSupertypes(parse(file).types().get(name), to);
         }
       }
