@@ -24,8 +24,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * The pages name methods and types that exist, and the walks of docs/architecture.md can be walked: the method of each
- * hop calls that of the next one, or the page says in words where the walk goes on.
+ * The pages name methods and types that exist, and the walks of docs/architecture.md can be walked. The method of each
+ * hop calls that of the next one, or the page says in words which border the walk crosses.
  */
 class ArchitectureDocTest {
 
@@ -121,7 +121,8 @@ class ArchitectureDocTest {
       return "has a text that is no `Type` or `Type.method`";
     }
     Path file = page.resolveSibling(target).normalize();
-    return named(file, text).exists() ? null : "names no file that declares this; mend the link, or the text around it as well";
+    return named(file, text).exists() ? null
+        : "names no file that declares this; mend the link, or the text around it as well";
   }
 
   @Test
@@ -141,7 +142,7 @@ class ArchitectureDocTest {
     assertThat(wrong).isEmpty();
   }
 
-  /** Returns why the walk cannot go on by this hop, or null. */
+  /** Returns why the walk cannot continue by this hop, or null. */
   private static String mistake(List<Hop> before, Hop hop) {
     Named from = before.get(before.size() - 1).to();
     if (hop.marker() != null) {
@@ -166,7 +167,7 @@ class ArchitectureDocTest {
         : "nothing beside " + from.text() + " names any of " + names;
   }
 
-  /** Returns the hop of this name, or a whole type through which the walk has come; null if there is none. */
+  /** Returns the hop of this name, or a whole type of an earlier hop; null if there is none. */
   private static Named earlier(List<Hop> before, String text) {
     for (Hop hop : before) {
       if (hop.to().text().equals(text)) {
