@@ -148,7 +148,7 @@ class ArchitectureDocTest {
     if (hop.marker() != null) {
       Matcher back = BACK.matcher(hop.marker());
       if (!back.matches()) {
-        return CROSSING.matcher(hop.marker()).find() ? null : "the words before it name no thread, loop, stream or file";
+        return CROSSING.matcher(hop.marker()).find() ? null : "its words name no thread, loop, stream or file";
       }
       from = earlier(before, back.group(1));
       if (from == null) {
