@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -16,14 +19,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * The pages name methods and types that exist, and the walks of docs/architecture.md can be walked: the method of each
- * hop calls that of the next one, or the page says in words where the walk goes on.
+ * The pages name methods and types that exist, and the walks of docs/architecture.md can be walked. The method of each
+ * hop calls that of the next one, or the page says in words which border the walk crosses.
  */
 class ArchitectureDocTest {
 
@@ -39,7 +41,7 @@ class ArchitectureDocTest {
   private static final Pattern CROSSING = Pattern.compile("\\b(threads?|loop|stream|file|DJL)\\b");
 
   /** Main sources by simple name of the type that they are named after. */
-  private static Map<String, List<Path>> sources;
+  private static final Map<String, List<Path>> SOURCES = new HashMap<>();
   private static final Map<Path, JavaSource> PARSED = new HashMap<>();
   private static final Map<Path, String> FOLDERS = new HashMap<>();
 
@@ -74,10 +76,22 @@ class ArchitectureDocTest {
 
   @BeforeAll
   static void listSources() throws IOException {
-    try (Stream<Path> files = Files.walk(Checkout.root())) {
-      sources = files.filter(file -> file.toString().endsWith(".java") && file.toString().contains("/src/main/java/"))
-          .collect(Collectors.groupingBy(file -> file.getFileName().toString().replace(".java", "")));
-    }
+    Files.walkFileTree(Checkout.root(), new SimpleFileVisitor<>() {
+      @Override
+      public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes of) {
+        boolean other = Set.of("target", "test", ".git").contains(folder.getFileName().toString());
+        return other && !folder.equals(Checkout.root()) ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+      }
+
+      @Override
+      public FileVisitResult visitFile(Path file, BasicFileAttributes of) {
+        String name = file.getFileName().toString();
+        if (name.endsWith(".java")) {
+          SOURCES.computeIfAbsent(name.replace(".java", ""), type -> new ArrayList<>()).add(file);
+        }
+        return FileVisitResult.CONTINUE;
+      }
+    });
   }
 
   @Test
@@ -107,7 +121,8 @@ class ArchitectureDocTest {
       return "has a text that is no `Type` or `Type.method`";
     }
     Path file = page.resolveSibling(target).normalize();
-    return named(file, text).exists() ? null : "names no file that declares this; mend the link, or the text around it as well";
+    return named(file, text).exists() ? null
+        : "names no file that declares this; mend the link, or the text around it as well";
   }
 
   @Test
@@ -127,13 +142,13 @@ class ArchitectureDocTest {
     assertThat(wrong).isEmpty();
   }
 
-  /** Returns why the walk cannot go on by this hop, or null. */
+  /** Returns why the walk cannot continue by this hop, or null. */
   private static String mistake(List<Hop> before, Hop hop) {
     Named from = before.get(before.size() - 1).to();
     if (hop.marker() != null) {
       Matcher back = BACK.matcher(hop.marker());
       if (!back.matches()) {
-        return CROSSING.matcher(hop.marker()).find() ? null : "the words before it name no thread, loop, stream or file";
+        return CROSSING.matcher(hop.marker()).find() ? null : "its words name no thread, loop, stream or file";
       }
       from = earlier(before, back.group(1));
       if (from == null) {
@@ -152,7 +167,7 @@ class ArchitectureDocTest {
         : "nothing beside " + from.text() + " names any of " + names;
   }
 
-  /** Returns the hop of this name, or a whole type through which the walk has come; null if there is none. */
+  /** Returns the hop of this name, or a whole type of an earlier hop; null if there is none. */
   private static Named earlier(List<Hop> before, String text) {
     for (Hop hop : before) {
       if (hop.to().text().equals(text)) {
@@ -175,7 +190,7 @@ class ArchitectureDocTest {
   private static void addSupertypes(JavaSource.Type type, Set<String> to) {
     for (String name : type.supertypes()) {
       if (to.add(name)) {
-        for (Path file : sources.getOrDefault(name, List.of())) {
+        for (Path file : SOURCES.getOrDefault(name, List.of())) {
           addSupertypes(parse(file).types().get(name), to);
         }
       }
