@@ -14,7 +14,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * The shape of a configuration, read from records and their {@link Setting} annotations. Immutable, any thread.
@@ -25,7 +27,27 @@ public final class Schema {
   sealed interface Shape {}
 
   /** A nested record, or (type null) the root of several sections. */
-  record Section(Class<? extends Record> type, Map<String, Key> keys) implements Shape {}
+  record Section(Class<? extends Record> type, Map<String, Key> keys) implements Shape {
+
+    /** Returns the keys that a file can give here by their names, those of inline records included. */
+    Map<String, List<Key>> written() {
+      Map<String, List<Key>> written = new LinkedHashMap<>();
+      for (Key key : keys.values()) {
+        if (key.inline()) {
+          ((Section) key.shape()).written().forEach((name, of) -> written.computeIfAbsent(name, n -> new ArrayList<>()).addAll(of));
+        } else {
+          written.computeIfAbsent(key.name(), n -> new ArrayList<>()).add(key);
+        }
+      }
+      return written;
+    }
+
+    /** Returns the shape of a key, or null if there is no such key. */
+    Shape shape(String name) {
+      List<Key> of = written().get(name);
+      return of == null ? null : of.get(0).shape();
+    }
+  }
 
   record ListOf(Shape element) implements Shape {}
 
@@ -34,8 +56,14 @@ public final class Schema {
   /** A number, boolean, string, secret, enum, path; {@code Object.class}: anything. */
   record Leaf(Class<?> type) implements Shape {}
 
-  /** A key of a section; {@code setting} is null where the component has no annotation. */
-  record Key(String name, Setting setting, Shape shape) {
+  /**
+   * A key of a section.
+   *
+   * @param holder name of the record that has it, in snake case
+   * @param setting null where the component has no annotation
+   * @param inline true for a record whose own keys stand in its place
+   */
+  record Key(String name, String holder, Setting setting, Shape shape, boolean inline) {
     String defaultText() {
       return setting == null ? "" : setting.value();
     }
@@ -76,7 +104,7 @@ public final class Schema {
    */
   public static Schema sections(Map<String, Class<? extends Record>> sections) {
     Map<String, Key> keys = new LinkedHashMap<>();
-    sections.forEach((name, type) -> keys.put(name, new Key(name, null, section(type))));
+    sections.forEach((name, type) -> keys.put(name, new Key(name, "", null, section(type), false)));
     return new Schema(new Section(null, keys), null);
   }
 
@@ -107,11 +135,10 @@ public final class Schema {
     Shape at = root;
     for (String segment : path) {
       if (at instanceof Section s) {
-        Key key = s.keys().get(segment);
-        if (key == null) {
+        at = s.shape(segment);
+        if (at == null) {
           return Optional.empty();
         }
-        at = key.shape();
       } else if (at instanceof MapOf m) {
         at = m.value();
       } else if (!(at instanceof Leaf leaf && leaf.type() == Object.class)) {
@@ -138,10 +165,10 @@ public final class Schema {
   }
 
   private static void paths(Section section, String prefix, List<String> out) {
-    for (Key key : section.keys().values()) {
-      out.add(prefix + key.name());
-      if (key.shape() instanceof Section nested) {
-        paths(nested, prefix + key.name() + ".", out);
+    for (String name : section.written().keySet()) {
+      out.add(prefix + name);
+      if (section.shape(name) instanceof Section nested) {
+        paths(nested, prefix + name + ".", out);
       }
     }
   }
@@ -154,7 +181,8 @@ public final class Schema {
   }
 
   private static void describe(Section section, String prefix, List<Entry> out) {
-    for (Key key : section.keys().values()) {
+    for (List<Key> keys : section.written().values()) {
+      Key key = keys.get(0);
       String path = prefix + key.name();
       Shape shape = key.shape();
       if (shape instanceof Section nested) {
@@ -168,10 +196,19 @@ public final class Schema {
         boolean bare = shape instanceof Leaf leaf && leaf.type() != String.class && leaf.type() != Object.class
             && leaf.type() != Secret.class;
         boolean required = key.required() || (bare && key.defaultText().isEmpty());
-        out.add(new Entry(path, typeName(shape), s == null ? "" : s.unit(), key.defaultText(), required,
-            s == null ? "" : s.doc()));
+        out.add(new Entry(path, typeName(shape), s == null ? "" : s.unit(), defaults(keys), required, docs(keys)));
       }
     }
+  }
+
+  /** Returns the default of a key; where the records that have it differ, that of each. */
+  private static String defaults(List<Key> keys) {
+    return keys.stream().map(Key::defaultText).distinct().count() == 1 ? keys.get(0).defaultText()
+        : keys.stream().map(key -> key.defaultText() + " (" + key.holder() + ")").collect(Collectors.joining(", "));
+  }
+
+  private static String docs(List<Key> keys) {
+    return keys.stream().map(Key::setting).filter(Objects::nonNull).map(Setting::doc).distinct().collect(Collectors.joining(" "));
   }
 
   static String typeName(Shape shape) {
@@ -204,9 +241,19 @@ public final class Schema {
     Map<String, Key> keys = new LinkedHashMap<>();
     for (RecordComponent c : type.getRecordComponents()) {
       String name = snake(c.getName());
-      keys.put(name, new Key(name, c.getAnnotation(Setting.class), shape(c.getGenericType(), type, c)));
+      keys.put(name, new Key(name, snake(type.getSimpleName()), c.getAnnotation(Setting.class), shape(c.getGenericType(), type, c),
+          c.isAnnotationPresent(Inline.class)));
     }
-    return new Section(type.asSubclass(Record.class), keys);
+    Section section = new Section(type.asSubclass(Record.class), keys);
+    section.written().forEach((name, of) -> requireOneType(type, name, of));
+    return section;
+  }
+
+  private static void requireOneType(Class<?> type, String name, List<Key> of) {
+    if (of.stream().map(Key::shape).distinct().count() > 1) {
+      throw new IllegalArgumentException("key '" + name + "' of " + type.getName() + " has several types: "
+          + of.stream().map(key -> typeName(key.shape()) + " in " + key.holder()).toList());
+    }
   }
 
   private static Shape shape(Type type, Class<?> owner, RecordComponent component) {
@@ -240,14 +287,18 @@ public final class Schema {
         + ": " + owner.getName() + "." + component.getName());
   }
 
-  /** Returns the components of a record by their keys, in the order in which they are declared. */
+  /** Returns the values of a record by the keys that a file gives them, in the order in which they are declared. */
   static Map<String, Object> parts(Record record) {
     Map<String, Object> parts = new LinkedHashMap<>();
     for (RecordComponent component : record.getClass().getRecordComponents()) {
       try {
         Method accessor = component.getAccessor();
         accessor.setAccessible(true);
-        parts.put(snake(component.getName()), accessor.invoke(record));
+        if (component.isAnnotationPresent(Inline.class)) {
+          parts((Record) accessor.invoke(record)).forEach(parts::putIfAbsent);
+        } else {
+          parts.put(snake(component.getName()), accessor.invoke(record));
+        }
       } catch (ReflectiveOperationException e) {
         throw new IllegalStateException("cannot read " + record.getClass().getName() + "." + component.getName(), e);
       }

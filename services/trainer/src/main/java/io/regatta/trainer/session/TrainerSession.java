@@ -221,8 +221,7 @@ public interface TrainerSession {
   /** The job as the shards are told. They count pushes, of which each replica of a rank makes one per step in ssp. */
   default JobSpec spec(Strategy strategy, ModelSpec model) {
     JobConfig job = job();
-    int bound = strategy.mode().hasStalenessBound() ? Math.multiplyExact(strategy.stalenessBound(), job.threads())
-        : strategy.stalenessBound();
+    int bound = Math.multiplyExact(strategy.trainer().stalenessBound(), job.threads());
     return new JobSpec(job.job(), strategy.mode(), worldSize(), bound, job.nanPolicy(), sharding(), job.minBlock(),
         model);
   }

@@ -1,5 +1,2 @@
-/**
- * The strategy of collective mode: gradients summed among the ranks, whole, in buckets or by their largest elements,
- * and an update of each rank's own copy. The registry makes it, and each replica's step calls it.
- */
+/** Collective mode: the trainers reduce their gradients among themselves, without servers. */
 package io.regatta.trainer.strategy.collective;

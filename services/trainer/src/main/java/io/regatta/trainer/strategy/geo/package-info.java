@@ -1,5 +1,2 @@
-/**
- * The strategy of geo mode: local steps, whose differences go to the servers every k steps. The registry makes it,
- * and each replica's step calls it.
- */
+/** Geo mode: local steps, whose differences go to the servers every k steps. */
 package io.regatta.trainer.strategy.geo;
