@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The Census job in all modes with servers, two servers, two trainers of which one is slower: what a mode costs in quality.
- * Half of its passes show that; with {@code -Dregatta.census.epochs=6} it is the whole job, and prints the table that
+ * The quality that a mode costs: the Census job in all modes with servers, on two servers, by two trainers of which one
+ * is slower. Half of its passes show that; with {@code -Dregatta.census.epochs=6} it is the whole job, and prints the table that
  * docs/results.md shows.
  */
 class CensusModesTest {

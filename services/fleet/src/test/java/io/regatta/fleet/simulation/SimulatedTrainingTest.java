@@ -206,9 +206,10 @@ class SimulatedTrainingTest {
         SimulatedCluster cluster = new SimulatedCluster(seed, SHARDS);
         long[][] clocks = new long[TRAINERS][SHARDS];
         List<SimulatedCluster.Rank> ranks = train(cluster, job, (rank, number, step) ->
-            Future.fromCompletionStage(seen(rank.client(), number, step, step % stepsPerPull == 0, clocks).thenCompose(versions ->
-                rank.client().push(step, 1, versions, DenseMemory.of(whole(number, step, DENSE)),
-                    List.of(new SparseRows(TABLE, ids(number, step), whole(number, step, DIM * ids(number, step).length)))))));
+            Future.fromCompletionStage(seen(rank.client(), number, step, step % stepsPerPull == 0, clocks)
+                .thenCompose(versions -> rank.client().push(step, 1, versions, DenseMemory.of(whole(number, step, DENSE)),
+                    List.of(new SparseRows(TABLE, ids(number, step),
+                        whole(number, step, DIM * ids(number, step).length)))))));
         Future<Values> read = Future.fromCompletionStage(ranks.get(0).client().read(true, List.of()));
         cluster.runUntil(read::isComplete);
         assertThat(read.result().dense()).as("%s, seed %d", mode, seed).isEqualTo(trained());
@@ -219,7 +220,8 @@ class SimulatedTrainingTest {
   }
 
   /** Returns the versions that a step computes on: of a pull now, which has none that are older, or of the last one. */
-  private static CompletableFuture<long[]> seen(ParameterClient client, int number, long step, boolean pulls, long[][] clocks) {
+  private static CompletableFuture<long[]> seen(ParameterClient client, int number, long step, boolean pulls,
+      long[][] clocks) {
     if (!pulls) {
       return CompletableFuture.completedFuture(clocks[number]);
     }

@@ -34,7 +34,8 @@ public final class Schema {
       Map<String, List<Key>> written = new LinkedHashMap<>();
       for (Key key : keys.values()) {
         if (key.inline()) {
-          ((Section) key.shape()).written().forEach((name, of) -> written.computeIfAbsent(name, n -> new ArrayList<>()).addAll(of));
+          ((Section) key.shape()).written()
+              .forEach((name, of) -> written.computeIfAbsent(name, n -> new ArrayList<>()).addAll(of));
         } else {
           written.computeIfAbsent(key.name(), n -> new ArrayList<>()).add(key);
         }
@@ -208,7 +209,8 @@ public final class Schema {
   }
 
   private static String docs(List<Key> keys) {
-    return keys.stream().map(Key::setting).filter(Objects::nonNull).map(Setting::doc).distinct().collect(Collectors.joining(" "));
+    return keys.stream().map(Key::setting).filter(Objects::nonNull).map(Setting::doc).distinct()
+        .collect(Collectors.joining(" "));
   }
 
   static String typeName(Shape shape) {
@@ -241,8 +243,8 @@ public final class Schema {
     Map<String, Key> keys = new LinkedHashMap<>();
     for (RecordComponent c : type.getRecordComponents()) {
       String name = snake(c.getName());
-      keys.put(name, new Key(name, snake(type.getSimpleName()), c.getAnnotation(Setting.class), shape(c.getGenericType(), type, c),
-          c.isAnnotationPresent(Inline.class)));
+      keys.put(name, new Key(name, snake(type.getSimpleName()), c.getAnnotation(Setting.class),
+          shape(c.getGenericType(), type, c), c.isAnnotationPresent(Inline.class)));
     }
     Section section = new Section(type.asSubclass(Record.class), keys);
     section.written().forEach((name, of) -> requireOneType(type, name, of));

@@ -163,18 +163,24 @@ final class SettingsBinder {
   /** Throws one error for all mistakes, numbered in one line, so that a file is mended once. Each is suppressed in it. */
   private static void throwAll(List<InvalidInput> wrong) {
     Map<String, InvalidInput> all = new LinkedHashMap<>(); // records that share a key find the same mistake
-    wrong.forEach(e -> (e.getSuppressed().length == 0 ? Stream.of(e) : Arrays.stream(e.getSuppressed()).map(InvalidInput.class::cast))
-        .forEach(one -> all.putIfAbsent(one.getMessage(), one)));
+    wrong.forEach(e -> parts(e).forEach(one -> all.putIfAbsent(one.getMessage(), one)));
     List<InvalidInput> mistakes = List.copyOf(all.values());
     if (mistakes.size() == 1) {
       throw mistakes.get(0);
     }
     if (!mistakes.isEmpty()) {
-      InvalidInput several = new InvalidInput(mistakes.size() + " mistakes in the configuration: " + IntStream.range(0, mistakes.size())
-          .mapToObj(i -> "(" + (i + 1) + ") " + mistakes.get(i).getMessage()).collect(Collectors.joining("; ")));
+      InvalidInput several = new InvalidInput(mistakes.size() + " mistakes in the configuration: "
+          + IntStream.range(0, mistakes.size()).mapToObj(i -> "(" + (i + 1) + ") " + mistakes.get(i).getMessage())
+              .collect(Collectors.joining("; ")));
       mistakes.forEach(several::addSuppressed);
       throw several;
     }
+  }
+
+  /** Returns the mistakes that an error is made of, or the error itself. */
+  private static Stream<InvalidInput> parts(InvalidInput e) {
+    return e.getSuppressed().length == 0 ? Stream.of(e)
+        : Arrays.stream(e.getSuppressed()).map(InvalidInput.class::cast);
   }
 
   private List<InvalidInput> unknown(Section section, JsonObject json, String prefix) {
@@ -205,7 +211,8 @@ final class SettingsBinder {
       Object raw = json.getValue(key.name());
       try {
         values.put(key.name(), key.inline() ? inline((Section) key.shape(), json, prefix)
-            : decided.containsKey(path) ? decided.get(path) : raw == null ? defaultValue(key, path) : value(key.shape(), raw, path));
+            : decided.containsKey(path) ? decided.get(path)
+            : raw == null ? defaultValue(key, path) : value(key.shape(), raw, path));
       } catch (InvalidInput e) {
         wrong.add(e);
       }

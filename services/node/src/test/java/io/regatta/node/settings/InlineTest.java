@@ -61,7 +61,8 @@ class InlineTest {
     assertThatThrownBy(() -> trip(0)).isInstanceOf(InvalidInput.class).hasMessage("length must be at least 1, not 0");
     assertThatThrownBy(() -> trip("far")).isInstanceOf(InvalidInput.class)
         .hasMessage("key 'length': expected int, got \"far\"");
-    assertThatThrownBy(() -> Settings.bind(new JsonObject().put("lenght", 1), Trip.class)).isInstanceOf(InvalidInput.class)
+    assertThatThrownBy(() -> Settings.bind(new JsonObject().put("lenght", 1), Trip.class))
+        .isInstanceOf(InvalidInput.class)
         .hasMessageContaining("unknown key 'lenght'").hasMessageContaining("'length'");
   }
 

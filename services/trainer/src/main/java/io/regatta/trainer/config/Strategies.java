@@ -33,7 +33,8 @@ public record Strategies(
         return strategy;
       }
     }
-    throw new IllegalStateException("mode " + mode.id() + " has no strategy in " + Strategies.class.getName() + "; add it there");
+    throw new IllegalStateException("mode " + mode.id() + " has no strategy in " + Strategies.class.getName()
+        + "; add it there");
   }
 
   private TrainerStrategy value(RecordComponent component) {

@@ -77,7 +77,9 @@ public final class RowAndBias extends AbstractBlock {
     double[] row = new double[STEPS + 1];
     double[] bias = new double[STEPS + 1];
     for (int step = 0; step < STEPS; step++) {
-      double error = row[Math.max(0, rowSeen.applyAsInt(step))] * x(step) + bias[Math.max(0, biasSeen.applyAsInt(step))] - 1;
+      double rowThen = row[Math.max(0, rowSeen.applyAsInt(step))];
+      double biasThen = bias[Math.max(0, biasSeen.applyAsInt(step))];
+      double error = rowThen * x(step) + biasThen - 1;
       row[step + 1] = row[step] - RATE * 2 * error * x(step);
       bias[step + 1] = bias[step] - RATE * 2 * error;
     }
