@@ -81,7 +81,7 @@ class ResumeMatrixTest {
     }
 
     boolean onServers() {
-      return ordinal() <= GEO.ordinal();
+      return ordinal() <= 5;
     }
 
     /** Whether all trainers make each step together. */
