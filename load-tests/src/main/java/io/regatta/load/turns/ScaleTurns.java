@@ -82,7 +82,8 @@ public final class ScaleTurns {
     shard = new ParameterShard(0, new ShardLimits(1, 64, 4 * trainers, 200_000_000L), SystemClock.get(),
         later::add);
     for (int rank = 0; rank < trainers; rank++) {
-      JobSpec job = new JobSpec(JOB, strategy.mode(), trainers, strategy.stalenessBound(), NanPolicy.FAIL, 1, 8192, new ModelSpec(1, List.of(), SGD,
+      JobSpec job = new JobSpec(JOB, strategy.mode(), trainers, strategy.trainer().stalenessBound(), NanPolicy.FAIL, 1,
+          8192, new ModelSpec(1, List.of(), SGD,
           IntStream.range(0, tables).mapToObj(i -> new SparseTableSpec("t" + i, DIM, InitializerSpec.zeros(), SGD)).toList()));
       TrainerId trainer = new TrainerId(rank, 1);
       watch.time((Runnable) () -> shard.register(job, trainer, 0));

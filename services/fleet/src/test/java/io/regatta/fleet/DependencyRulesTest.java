@@ -207,7 +207,8 @@ class DependencyRulesTest {
   /** The trainer's strategies know no model library, so that a simulation can drive them. */
   @Test
   void strategies_do_not_see_djl() {
-    ArchRule rule = noClasses().that().resideInAnyPackage("io.regatta.trainer.strategy..", "io.regatta.trainer.replica..")
+    ArchRule rule = noClasses().that().resideInAnyPackage("io.regatta.trainer.strategy..",
+            "io.regatta.trainer.exchange..", "io.regatta.trainer.replica..")
         .should().dependOnClassesThat().resideInAPackage("ai.djl..");
     rule.check(regatta);
   }

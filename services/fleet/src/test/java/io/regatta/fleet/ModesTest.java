@@ -34,7 +34,8 @@ class ModesTest {
   @EnumSource(value = Mode.class, mode = EnumSource.Mode.EXCLUDE, names = "COLLECTIVE")
   void trains_and_leaves_nothing_behind(Mode mode) {
     LeftoverThreads threads = LeftoverThreads.snapshot();
-    List<RunResult> results = run(Faults.none(), "mode=" + mode.name().toLowerCase(), "k_steps=4", "epochs=2");
+    List<RunResult> results = run(Faults.none(), "mode=" + mode.id(), "k_steps=2", "epochs=3",
+        "optimizer.learning_rate=0.1");
     assertThat(results).hasSize(2);
     RunResult first = results.get(0);
     assertThat(first.servers()).isEqualTo(2);

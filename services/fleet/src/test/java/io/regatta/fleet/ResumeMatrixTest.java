@@ -55,7 +55,7 @@ class ResumeMatrixTest {
 
   /** Mode of a job, with its keys. */
   enum Mode {
-    SYNC, HALF_ASYNC, ASYNC, SSP("staleness_bound", 4), GEO("k_steps", 2), COLLECTIVE,
+    SYNC, HALF_ASYNC, ASYNC, SSP("staleness_bound", 4), LAZY_ASYNC("k_steps", 2), GEO("k_steps", 2), COLLECTIVE,
     LOCALSGD("localsgd", true, "localsgd_configs", new JsonObject().put("k_steps", 2).put("begin_step", 0)),
     ADAPTIVE_LOCALSGD("adaptive_localsgd", true, "adaptive_localsgd_configs",
         new JsonObject().put("init_k_steps", 2).put("begin_step", 1)),
@@ -81,7 +81,7 @@ class ResumeMatrixTest {
     }
 
     boolean onServers() {
-      return ordinal() <= 4;
+      return ordinal() <= 5;
     }
 
     /** Whether all trainers make each step together. */
@@ -91,7 +91,7 @@ class ResumeMatrixTest {
 
     /** Whether an update is made for each push. */
     boolean updatesByPush() {
-      return this == HALF_ASYNC || this == ASYNC || this == SSP;
+      return this == HALF_ASYNC || this == ASYNC || this == SSP || this == LAZY_ASYNC;
     }
 
     boolean dependsOnSnapshots() {

@@ -8,8 +8,9 @@ import java.util.stream.Stream;
 
 /**
  * The ways in which pushes of several trainers become updates, each with its properties. This is the registry of the
- * modes: code asks a mode for its properties, never which one it is. Two strategies follow from these: the one of a
- * shard ({@code ShardStrategy} in {@code core.shard}) and the one of a trainer ({@code Exchange} in the trainer).
+ * modes: code asks a mode for its properties, never which one it is. Two strategies belong to a mode: the one of a
+ * shard ({@code ShardStrategy} in {@code core.shard}), which follows from the properties, and the one of a trainer
+ * ({@code TrainerStrategy} in the trainer).
  */
 public enum Mode {
   /** One round per step: weighted mean over the ranks in the round, summed in rank order, applied when it closes. */
@@ -17,18 +18,20 @@ public enum Mode {
   /** A trainer merges its local replicas (an aggregator its host's trainers), then pushes; no wait between hosts. */
   HALF_ASYNC(Property.SERVERS, Property.MERGED, Property.AGGREGATED),
   /** Every push is applied as it arrives. */
-  ASYNC(Property.SERVERS, Property.OVERLAP),
+  ASYNC(Property.SERVERS),
   /** Trainers run SGD on local copies and exchange deltas every k steps. */
   GEO(Property.SERVERS, Property.DELTAS, Property.MERGED),
   /**
    * Stale synchronous parallel (Ho et al., 2013): async, but no trainer runs more than a bound ahead of the slowest.
    */
   SSP(Property.SERVERS, Property.BOUND),
+  /** As async, but a trainer pulls every k steps only, and trains on its copy in between. */
+  LAZY_ASYNC(Property.SERVERS),
   /** No servers: the trainers reduce their gradients among themselves, and each updates its own copy. No shard has it. */
   COLLECTIVE(Property.MERGED, Property.AGGREGATED);
 
   /** The properties of a mode. */
-  private enum Property { SERVERS, ROUNDS, DELTAS, BOUND, MERGED, AGGREGATED, OVERLAP }
+  private enum Property { SERVERS, ROUNDS, DELTAS, BOUND, MERGED, AGGREGATED }
 
   private final Set<Property> properties;
 
@@ -91,11 +94,6 @@ public enum Mode {
   /** Returns true if a gradient aggregator may stand between the trainers of a host and the others. */
   public boolean mayBeAggregated() {
     return has(Property.AGGREGATED);
-  }
-
-  /** Returns true if a step's push may be under way while the next step computes. */
-  public boolean mayOverlap() {
-    return has(Property.OVERLAP);
   }
 
   /**

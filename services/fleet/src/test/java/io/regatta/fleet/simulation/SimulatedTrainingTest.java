@@ -22,7 +22,9 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.testing.TestClock;
+import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -196,21 +198,18 @@ class SimulatedTrainingTest {
   }
 
   @Test
-  void async_and_bounded_staleness_apply_each_push_once() {
-    for (Mode mode : List.of(Mode.ASYNC, Mode.HALF_ASYNC, Mode.SSP)) {
+  void modes_without_rounds_and_differences_apply_each_push_once() {
+    for (Mode mode : Mode.ofServers().stream().filter(of -> !of.hasRounds() && !of.pushesDeltas()).toList()) {
+      int stepsPerPull = JobConfig.of(new JsonObject().put("job", "simulated")).strategies().of(mode).stepsPerPull();
       JobSpec job = job(mode, OptimizerSpec.sgd(RATE));
       for (long seed = 0; seed < SEEDS / 2; seed++) {
         SimulatedCluster cluster = new SimulatedCluster(seed, SHARDS);
         long[][] clocks = new long[TRAINERS][SHARDS];
         List<SimulatedCluster.Rank> ranks = train(cluster, job, (rank, number, step) ->
-            Future.fromCompletionStage(rank.client().pull(step, true, wish(number, step), false).thenCompose(at -> {
-              for (int s = 0; s < SHARDS; s++) {
-                assertThat(at.versions()[s]).as("version of shard %d", s).isGreaterThanOrEqualTo(clocks[number][s]);
-                clocks[number][s] = at.versions()[s];
-              }
-              return rank.client().push(step, 1, at.versions(), DenseMemory.of(whole(number, step, DENSE)),
-                  List.of(new SparseRows(TABLE, ids(number, step), whole(number, step, DIM * ids(number, step).length))));
-            })));
+            Future.fromCompletionStage(seen(rank.client(), number, step, step % stepsPerPull == 0, clocks)
+                .thenCompose(versions -> rank.client().push(step, 1, versions, DenseMemory.of(whole(number, step, DENSE)),
+                    List.of(new SparseRows(TABLE, ids(number, step),
+                        whole(number, step, DIM * ids(number, step).length)))))));
         Future<Values> read = Future.fromCompletionStage(ranks.get(0).client().read(true, List.of()));
         cluster.runUntil(read::isComplete);
         assertThat(read.result().dense()).as("%s, seed %d", mode, seed).isEqualTo(trained());
@@ -218,6 +217,21 @@ class SimulatedTrainingTest {
         leave(cluster, ranks);
       }
     }
+  }
+
+  /** Returns the versions that a step computes on: of a pull now, which has none that are older, or of the last one. */
+  private static CompletableFuture<long[]> seen(ParameterClient client, int number, long step, boolean pulls,
+      long[][] clocks) {
+    if (!pulls) {
+      return CompletableFuture.completedFuture(clocks[number]);
+    }
+    return client.pull(step, true, wish(number, step), false).thenApply(at -> {
+      for (int s = 0; s < SHARDS; s++) {
+        assertThat(at.versions()[s]).as("version of shard %d", s).isGreaterThanOrEqualTo(clocks[number][s]);
+      }
+      clocks[number] = at.versions();
+      return at.versions();
+    });
   }
 
   /** Dense values after geo training: each exchange gives the servers a share of what the trainer is away from them. */

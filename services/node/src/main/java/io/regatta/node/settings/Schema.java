@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * The shape of a configuration, read from records and their {@link Setting} annotations. Immutable, any thread.
@@ -26,7 +27,28 @@ public final class Schema {
   sealed interface Shape {}
 
   /** A nested record, or (type null) the root of several sections. */
-  record Section(Class<? extends Record> type, Map<String, Key> keys) implements Shape {}
+  record Section(Class<? extends Record> type, Map<String, Key> keys) implements Shape {
+
+    /** Returns the keys that a file can give here by their names, those of inline records included. */
+    Map<String, List<Key>> written() {
+      Map<String, List<Key>> written = new LinkedHashMap<>();
+      for (Key key : keys.values()) {
+        if (key.inline()) {
+          ((Section) key.shape()).written()
+              .forEach((name, of) -> written.computeIfAbsent(name, n -> new ArrayList<>()).addAll(of));
+        } else {
+          written.computeIfAbsent(key.name(), n -> new ArrayList<>()).add(key);
+        }
+      }
+      return written;
+    }
+
+    /** Returns the shape of a key, or null if there is no such key. */
+    Shape shape(String name) {
+      List<Key> of = written().get(name);
+      return of == null ? null : of.get(0).shape();
+    }
+  }
 
   record ListOf(Shape element) implements Shape {}
 
@@ -47,11 +69,15 @@ public final class Schema {
    * A key of a section.
    *
    * @param component of the record, in snake_case, that gets the value; another name than the key's for {@link DerivedKeys}
+   * @param holder name of the record that has it, in snake case
+   * @param inline true for a record whose own keys stand in its place
    */
-  record Key(String name, String component, String defaultText, String unit, boolean required, String doc, Shape shape) {
-    static Key of(String name, Setting setting, Shape shape) {
-      return setting == null ? new Key(name, name, "", "", false, "", shape)
-          : new Key(name, name, setting.value(), setting.unit(), setting.required(), setting.doc(), shape);
+  record Key(String name, String component, String holder, String defaultText, String unit, boolean required, String doc,
+      Shape shape, boolean inline) {
+
+    static Key of(String name, String holder, Setting setting, Shape shape, boolean inline) {
+      return setting == null ? new Key(name, name, holder, "", "", false, "", shape, inline)
+          : new Key(name, name, holder, setting.value(), setting.unit(), setting.required(), setting.doc(), shape, inline);
     }
 
     boolean isDerived() {
@@ -92,7 +118,7 @@ public final class Schema {
    */
   public static Schema sections(Map<String, Class<? extends Record>> sections) {
     Map<String, Key> keys = new LinkedHashMap<>();
-    sections.forEach((name, type) -> keys.put(name, Key.of(name, null, section(type))));
+    sections.forEach((name, type) -> keys.put(name, Key.of(name, "", null, section(type), false)));
     return new Schema(new Section(null, keys), null);
   }
 
@@ -123,11 +149,10 @@ public final class Schema {
     Shape at = root;
     for (String segment : path) {
       if (at instanceof Section s) {
-        Key key = s.keys().get(segment);
-        if (key == null) {
+        at = s.shape(segment);
+        if (at == null) {
           return Optional.empty();
         }
-        at = key.shape();
       } else if (at instanceof MapOf m) {
         at = m.value();
       } else if (!(at instanceof Leaf leaf && leaf.type() == Object.class)) {
@@ -154,10 +179,10 @@ public final class Schema {
   }
 
   private static void paths(Section section, String prefix, List<String> out) {
-    for (Key key : section.keys().values()) {
-      out.add(prefix + key.name());
-      if (key.shape() instanceof Section nested) {
-        paths(nested, prefix + key.name() + ".", out);
+    for (String name : section.written().keySet()) {
+      out.add(prefix + name);
+      if (section.shape(name) instanceof Section nested) {
+        paths(nested, prefix + name + ".", out);
       }
     }
   }
@@ -170,7 +195,8 @@ public final class Schema {
   }
 
   private static void describe(Section section, String prefix, List<Entry> out) {
-    for (Key key : section.keys().values()) {
+    for (List<Key> keys : section.written().values()) {
+      Key key = keys.get(0);
       String path = prefix + key.name();
       Shape shape = key.shape();
       if (shape instanceof Section nested) {
@@ -183,10 +209,20 @@ public final class Schema {
         boolean bare = shape instanceof Leaf leaf && leaf.type() != String.class && leaf.type() != Object.class
             && leaf.type() != Secret.class;
         boolean required = key.required() || bare && key.defaultText().isEmpty();
-        out.add(new Entry(path, typeName(shape), key.unit(), key.defaultText(), required, key.doc(),
+        out.add(new Entry(path, typeName(shape), key.unit(), defaults(keys), required, docs(keys),
             key.isDerived() || shape instanceof Leaf leaf && !leaf.words().isEmpty()));
       }
     }
+  }
+
+  /** Returns the default of a key; where the records that have it differ, that of each. */
+  private static String defaults(List<Key> keys) {
+    return keys.stream().map(Key::defaultText).distinct().count() == 1 ? keys.get(0).defaultText()
+        : keys.stream().map(key -> key.defaultText() + " (" + key.holder() + ")").collect(Collectors.joining(", "));
+  }
+
+  private static String docs(List<Key> keys) {
+    return keys.stream().map(Key::doc).filter(doc -> !doc.isEmpty()).distinct().collect(Collectors.joining(" "));
   }
 
   static String typeName(Shape shape) {
@@ -222,16 +258,26 @@ public final class Schema {
     Map<String, Key> keys = new LinkedHashMap<>();
     for (RecordComponent c : type.getRecordComponents()) {
       String name = snake(c.getName());
+      String holder = snake(type.getSimpleName());
       if (c.isAnnotationPresent(DerivedKeys.class)) {
         made(c.getAnnotation(DerivedKeys.class).value()).keys().forEach(key -> keys.put(key.name(),
-            new Key(key.name(), name, key.defaultValue(), "", false, key.doc(), new Leaf(key.type()))));
+            new Key(key.name(), name, holder, key.defaultValue(), "", false, key.doc(), new Leaf(key.type()), false)));
       } else {
-        keys.put(name, Key.of(name, c.getAnnotation(Setting.class), c.isAnnotationPresent(OneOf.class)
+        keys.put(name, Key.of(name, holder, c.getAnnotation(Setting.class), c.isAnnotationPresent(OneOf.class)
             ? new Leaf(String.class, made(c.getAnnotation(OneOf.class).value()).get())
-            : shape(c.getGenericType(), type, c)));
+            : shape(c.getGenericType(), type, c), c.isAnnotationPresent(Inline.class)));
       }
     }
-    return new Section(type.asSubclass(Record.class), keys);
+    Section section = new Section(type.asSubclass(Record.class), keys);
+    section.written().forEach((name, of) -> requireOneType(type, name, of));
+    return section;
+  }
+
+  private static void requireOneType(Class<?> type, String name, List<Key> of) {
+    if (of.stream().map(Key::shape).distinct().count() > 1) {
+      throw new IllegalArgumentException("key '" + name + "' of " + type.getName() + " has several types: "
+          + of.stream().map(key -> typeName(key.shape()) + " in " + key.holder()).toList());
+    }
   }
 
   private static <T> T made(Class<T> source) {
@@ -275,14 +321,20 @@ public final class Schema {
         + ": " + owner.getName() + "." + component.getName());
   }
 
-  /** Returns the components of a record by their keys, in the order in which they are declared. */
+  /** Returns the values of a record by the keys that a file gives them, in the order in which they are declared. */
   static Map<String, Object> parts(Record record) {
     Map<String, Object> parts = new LinkedHashMap<>();
     for (RecordComponent component : record.getClass().getRecordComponents()) {
       try {
         Method accessor = component.getAccessor();
         accessor.setAccessible(true);
-        parts.put(snake(component.getName()), accessor.invoke(record));
+        if (component.isAnnotationPresent(Inline.class)) {
+          parts((Record) accessor.invoke(record)).forEach(parts::putIfAbsent);
+        } else if (component.isAnnotationPresent(DerivedKeys.class)) {
+          ((Map<?, ?>) accessor.invoke(record)).forEach((key, given) -> parts.put(key.toString(), given));
+        } else {
+          parts.put(snake(component.getName()), accessor.invoke(record));
+        }
       } catch (ReflectiveOperationException e) {
         throw new IllegalStateException("cannot read " + record.getClass().getName() + "." + component.getName(), e);
       }

@@ -28,6 +28,7 @@ import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 
 /**
@@ -92,16 +93,20 @@ final class SettingsBinder {
 
   private void checkNames(Section section, JsonObject json, String prefix, List<InvalidInput> wrong) {
     wrong.addAll(unknown(section, json, prefix));
-    for (Key key : section.keys().values()) {
-      if (key.shape() instanceof Section nested && json.getValue(key.name()) instanceof JsonObject below) {
-        checkNames(nested, below, prefix + key.name() + ".", wrong);
+    for (String name : section.written().keySet()) {
+      if (section.shape(name) instanceof Section nested && json.getValue(name) instanceof JsonObject below) {
+        checkNames(nested, below, prefix + name + ".", wrong);
       }
     }
   }
 
   private Record construct(Section section, JsonObject json, String prefix) {
+    return construct(section, bindKeys(section, json, prefix), json, prefix);
+  }
+
+  private Record construct(Section section, Map<String, Object> values, JsonObject json, String prefix) {
     RecordComponent[] components = section.type().getRecordComponents();
-    Object[] arguments = arguments(section, components, bindKeys(section, json, prefix));
+    Object[] arguments = arguments(section, components, values);
     try {
       Constructor<? extends Record> constructor = section.type()
           .getDeclaredConstructor(Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new));
@@ -141,7 +146,7 @@ final class SettingsBinder {
   /** Returns the sources of the keys that a record's refusal names: as good a hint as that of a mistyped value. */
   private String sources(Section section, JsonObject json, String prefix, String refusal) {
     Map<String, String> named = new LinkedHashMap<>();
-    for (String key : section.keys().keySet()) {
+    for (String key : section.written().keySet()) {
       String from = json.getValue(key) == null ? null : origin.apply(prefix + key);
       if (from != null && refusal.matches("(?s)(.*\\W)?" + key + "(\\W.*)?")) {
         named.put(key, from);
@@ -171,25 +176,34 @@ final class SettingsBinder {
 
   /** Throws one error for all mistakes, numbered in one line, so that a file is mended once. Each is suppressed in it. */
   private static void throwAll(List<InvalidInput> wrong) {
-    if (wrong.size() == 1) {
-      throw wrong.get(0);
+    Map<String, InvalidInput> all = new LinkedHashMap<>(); // records that share a key find the same mistake
+    wrong.forEach(e -> parts(e).forEach(one -> all.putIfAbsent(one.getMessage(), one)));
+    List<InvalidInput> mistakes = List.copyOf(all.values());
+    if (mistakes.size() == 1) {
+      throw mistakes.get(0);
     }
-    List<Throwable> all = new ArrayList<>();
-    wrong.forEach(e -> all.addAll(e.getSuppressed().length == 0 ? List.of(e) : List.of(e.getSuppressed())));
-    if (!all.isEmpty()) {
-      InvalidInput several = new InvalidInput(all.size() + " mistakes in the configuration: " + IntStream.range(0, all.size())
-          .mapToObj(i -> "(" + (i + 1) + ") " + all.get(i).getMessage()).collect(Collectors.joining("; ")));
-      all.forEach(several::addSuppressed);
+    if (!mistakes.isEmpty()) {
+      InvalidInput several = new InvalidInput(mistakes.size() + " mistakes in the configuration: "
+          + IntStream.range(0, mistakes.size()).mapToObj(i -> "(" + (i + 1) + ") " + mistakes.get(i).getMessage())
+              .collect(Collectors.joining("; ")));
+      mistakes.forEach(several::addSuppressed);
       throw several;
     }
   }
 
+  /** Returns the mistakes that an error is made of, or the error itself. */
+  private static Stream<InvalidInput> parts(InvalidInput e) {
+    return e.getSuppressed().length == 0 ? Stream.of(e)
+        : Arrays.stream(e.getSuppressed()).map(InvalidInput.class::cast);
+  }
+
   private List<InvalidInput> unknown(Section section, JsonObject json, String prefix) {
     List<InvalidInput> wrong = new ArrayList<>();
+    Set<String> names = section.written().keySet();
     for (String name : json.fieldNames()) {
-      if (!section.keys().containsKey(name)) {
+      if (!names.contains(name)) {
         List<String> known = new ArrayList<>(schema.paths());
-        section.keys().keySet().forEach(key -> known.add(prefix + key));
+        names.forEach(key -> known.add(prefix + key));
         wrong.add(section.keys().isEmpty() ? new InvalidInput("unknown key '" + prefix + name + "'"
             + from(origin.apply(prefix + name)) + ": there are no keys under '" + sectionName(prefix) + "'")
             : unknown(known, prefix + name, origin.apply(prefix + name)));
@@ -199,7 +213,12 @@ final class SettingsBinder {
   }
 
   private Map<String, Object> bindKeys(Section section, JsonObject json, String prefix) {
-    List<InvalidInput> wrong = new ArrayList<>(unknown(section, json, prefix));
+    return bindKeys(section, json, prefix, unknown(section, json, prefix));
+  }
+
+  /** @param unknown what is wrong with the names of the keys in the JSON */
+  private Map<String, Object> bindKeys(Section section, JsonObject json, String prefix, List<InvalidInput> unknown) {
+    List<InvalidInput> wrong = new ArrayList<>(unknown);
     Map<String, Object> values = new LinkedHashMap<>();
     for (Key key : section.keys().values()) {
       String path = prefix + key.name();
@@ -208,7 +227,8 @@ final class SettingsBinder {
         continue;
       }
       try {
-        values.put(key.name(), decided.containsKey(path) ? decided.get(path)
+        values.put(key.name(), key.inline() ? inline((Section) key.shape(), json, prefix)
+            : decided.containsKey(path) ? decided.get(path)
             : raw == null ? defaultValue(key, path) : value(key.shape(), raw, path));
       } catch (InvalidInput e) {
         wrong.add(e);
@@ -216,6 +236,10 @@ final class SettingsBinder {
     }
     throwAll(wrong);
     return values;
+  }
+
+  private Record inline(Section section, JsonObject json, String prefix) {
+    return construct(section, bindKeys(section, json, prefix, List.of()), json, prefix);
   }
 
   private Object defaultValue(Key key, String path) {

@@ -6,6 +6,7 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.group.WorldSize;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.node.group.GroupNames;
+import io.regatta.node.settings.Inline;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
 import io.regatta.trainer.trace.TraceConfig;
@@ -56,16 +57,7 @@ public record JobConfig(
     @Setting(value = "1", doc = "Model replicas per trainer, each on a thread of its own.")
     int threads,
 
-    @Setting(value = "100", unit = "steps", doc = "geo: steps between two exchanges.")
-    int kSteps,
-
-    @Setting(value = "4", unit = "steps", doc = "ssp: steps that a trainer may be ahead of the slowest.")
-    int stalenessBound,
-
-    @Setting(value = "false", doc = "async: a step computes while the push of the one before is under way, on values pulled "
-        + "before that push: faster, and stable at about half the learning rate. false: it waits until its replica's "
-        + "pushes have been applied.")
-    boolean overlap,
+    @Inline Strategies strategies,
 
     @Setting(doc = "collective: how gradients are exchanged.")
     CollectiveConfig collective,
@@ -174,8 +166,6 @@ public record JobConfig(
     }
     atLeast("trainers", trainers, 1);
     atLeast("threads", threads, 1);
-    atLeast("k_steps", kSteps, 1);
-    atLeast("staleness_bound", stalenessBound, 0);
     atLeast("epochs", epochs, 0);
     atLeast("batch_size", batchSize, 1);
     atLeast("max_steps", maxSteps, 0);

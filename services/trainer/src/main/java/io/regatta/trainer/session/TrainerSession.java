@@ -230,8 +230,7 @@ public interface TrainerSession {
    */
   default JobSpec spec(Strategy strategy, ModelSpec model) {
     JobConfig job = job();
-    int bound = strategy.mode().hasStalenessBound() ? Math.multiplyExact(strategy.stalenessBound(), job.threads())
-        : strategy.stalenessBound();
+    int bound = Math.multiplyExact(strategy.trainer().stalenessBound(), job.threads());
     return new JobSpec(job.job(), strategy.mode(), worldSize(), bound, job.nanPolicy(), sharding(), job.minBlock(),
         model);
   }

@@ -12,9 +12,9 @@ import ai.djl.training.dataset.ArrayDataset;
 import ai.djl.training.loss.Loss;
 import ai.djl.training.optimizer.Optimizer;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.exchange.push.Rows;
 import io.regatta.trainer.model.DenseParameters;
 import io.regatta.trainer.model.HostCopy;
-import io.regatta.trainer.strategy.push.Rows;
 import io.vertx.core.json.JsonObject;
 import java.util.Random;
 

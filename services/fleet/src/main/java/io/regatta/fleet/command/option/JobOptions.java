@@ -21,7 +21,7 @@ public final class JobOptions {
   @Parameters(index = "0", arity = "0..1", paramLabel = "JOB", description = "job file: .yaml, .yml or .json")
   private Path file;
 
-  @Option(names = "--mode", paramLabel = "MODE", description = "sync, half-async, async, geo, ssp or collective")
+  @Option(names = "--mode", paramLabel = "MODE", description = "exchange mode, for example sync or half-async")
   private String mode;
 
   @Option(names = "--servers", paramLabel = "N", description = "parameter servers")
