@@ -39,16 +39,16 @@ import java.util.function.Consumer;
 
 /**
  * The state of one shard. Per job it holds a part of the dense vector, sparse rows, optimizer slots, versions, clocks,
- * and the de-duplication state of each trainer. In a mode with rounds it also holds the open ones. Owned by one thread: its
- * verticle's event loop, or the model thread in local mode. Nothing here blocks, locks or starts a thread. A pull that
- * must wait is parked here; the push, leave or loss that releases it completes it, on the same thread.
+ * and the de-duplication state of each trainer. In a mode with rounds it also holds the open ones. Owned by one thread:
+ * its verticle's event loop, or the model thread in local mode. Nothing here blocks, locks or starts a thread. A pull
+ * that must wait is parked here; the push, leave or loss that releases it completes it, on the same thread.
  *
- * <p>A request returns a stage, which completes once on the shard's thread; refusals fail it, too. Errors are {@link
- * io.regatta.core.error.RegattaException}s, except for defects. A stage that is complete when it is returned runs what
- * is attached to it at once. A refused request changes nothing, except for a push of
- * which {@link #begin} has applied a part. A change that fails in its middle, for example because memory runs out,
- * breaks its job on this shard. All open and all later requests of that job then fail with {@code PeerLost}, which says
- * so; other jobs continue.
+ * <p>A request returns a stage, which completes once, on the shard's thread; refusals fail it, too. Errors are {@link
+ * io.regatta.core.error.RegattaException}s, except for defects. An answer whose receiver calls the shard again is never
+ * nested: what that call completes is queued behind. A refused request changes nothing, except for a push of which
+ * {@link #begin} has applied a part. A change that fails in its middle, for example because memory runs out, breaks its
+ * job on this shard. All open and all later requests of that job then fail with {@code PeerLost}, which says so; other
+ * jobs continue.
  */
 public final class ParameterShard {
 

@@ -261,6 +261,26 @@ class WaitingPullsTest {
   }
 
   @Test
+  void answersAreNotNested_whenEachReceiverAsksAgain() {
+    int pulls = 5000;
+    ParameterShard shard = shard(Mode.SYNC, 1, 2 * pulls, 1000);
+    shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(new float[1]));
+    Pull next = new Pull(0, 1, false, List.of(), false);
+    List<Answer<Pulled>> again = new ArrayList<>();
+    List<Integer> depths = new ArrayList<>();
+    for (int i = 0; i < pulls; i++) {
+      shard.pull("job", next).whenComplete((pulled, error) -> {
+        depths.add(Thread.currentThread().getStackTrace().length);
+        again.add(Answer.to(shard.pull("job", next)));
+      });
+    }
+    assertThat(depths).as("all wait for the round").isEmpty();
+    push(shard, 0, 1);
+    assertThat(again).hasSize(pulls).allSatisfy(a -> assertThat(a.value).isNotNull());
+    assertThat(depths.stream().distinct()).hasSize(1);
+  }
+
+  @Test
   void changedRowsThatTakeSeveralTurnsToCollectAreAllAnswered() {
     ParameterShard shard = begun(Mode.GEO, 2);
     long[] ids = LongStream.range(0, 60_000).toArray();
