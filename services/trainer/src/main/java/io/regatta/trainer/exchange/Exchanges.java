@@ -39,11 +39,12 @@ public final class Exchanges {
   private Exchanges() {}
 
   /**
-   * The exchange of the client's mode.
+   * Returns the exchange of the client's mode.
    *
    * @param optimizer the program's
    */
-  public static Exchange of(ReplicaContext replica, Strategy strategy, ParameterClient client, OptimizerSpec optimizer, StepTimes times) {
+  public static Exchange of(ReplicaContext replica, Strategy strategy, ParameterClient client, OptimizerSpec optimizer,
+      StepTimes times) {
     if (replica.session().ranks().isPresent()) {
       return collective(replica, strategy, client, optimizer, times);
     }
