@@ -27,7 +27,9 @@ public enum Mode {
   SSP(Property.SERVERS, Property.BOUND),
   /** As async, but a trainer pulls every k steps only, and trains on its copy in between. */
   LAZY_ASYNC(Property.SERVERS),
-  /** No servers: the trainers reduce their gradients among themselves, and each updates its own copy. No shard has it. */
+  /**
+   * No servers: the trainers reduce their gradients among themselves, and each updates its own copy. No shard has it.
+   */
   COLLECTIVE(Property.MERGED, Property.AGGREGATED);
 
   /** The properties of a mode. */

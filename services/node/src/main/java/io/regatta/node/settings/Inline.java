@@ -7,8 +7,8 @@ import java.lang.annotation.Target;
 
 /**
  * A record whose keys stand beside those of the record that holds it, instead of in a section of their own. Several
- * such records may have the same key, of the same type: a value that is given is that of all of them, and where none is
- * given, each has its own default.
+ * such records may have the same key, of the same type. A value that is given is that of all of them. If none is given,
+ * each has its own default.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.RECORD_COMPONENT)

@@ -42,7 +42,10 @@ public record Strategy(TrainerStrategy trainer, Communication communication) {
     return of(new HalfAsync());
   }
 
-  /** Returns async: every push is applied when it arrives, and the next step waits for that. */
+  /**
+   * Returns async: every push is applied when it arrives, and the next step waits for that, whatever the job says of
+   * {@code overlap}. {@code Strategy.of(new Async(true))} does not wait.
+   */
   public static Strategy async() {
     return of(new Async(false));
   }

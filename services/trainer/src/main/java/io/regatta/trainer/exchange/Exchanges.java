@@ -44,7 +44,8 @@ public final class Exchanges {
    *
    * @param optimizer the program's
    */
-  public static Exchange of(ReplicaContext replica, Strategy strategy, ParameterClient client, OptimizerSpec optimizer, StepTimes times) {
+  public static Exchange of(ReplicaContext replica, Strategy strategy, ParameterClient client, OptimizerSpec optimizer,
+      StepTimes times) {
     if (replica.session().ranks().isPresent()) {
       return collective(replica, strategy, client, optimizer, times);
     }

@@ -37,7 +37,8 @@ import java.util.concurrent.CompletableFuture;
 public final class PushPullExchange implements Exchange {
 
   /** What a replica brings to a merged step. */
-  private record Contribution(int replica, Gradients gradients, List<SparseIds> next, long[] versions, boolean pullDue) {}
+  private record Contribution(int replica, Gradients gradients, List<SparseIds> next, long[] versions,
+      boolean pullDue) {}
 
   /** The result of a step for every replica that took part. */
   private record Outcome(long step, DenseMemory dense, Map<String, Rows> rows, long[] versions) {}
@@ -61,7 +62,7 @@ public final class PushPullExchange implements Exchange {
    */
   private final DenseMemory values;
 
-  /** What the last pull gave: these values, or those of the replica that pulled for all. */
+  /** The result of the last pull: these values, or those of the replica that pulled for all. */
   private DenseMemory dense;
   private Map<String, Rows> rows = new HashMap<>();
   private List<SparseIds> wished = List.of();

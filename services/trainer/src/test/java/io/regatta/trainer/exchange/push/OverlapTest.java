@@ -8,9 +8,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The values on which async trains with one trainer, whose requests the shard takes in order: those of all pushes but
- * the last one with {@code overlap}, and without it all of them (dense) or all but the last (rows). The oracle is that
- * recursion.
+ * The values on which async trains with one trainer, whose requests the shard takes in order. With {@code overlap} they
+ * hold all pushes but the last one. Without it dense values hold all of them, and rows all but the last. The oracle is
+ * that recursion.
  */
 class OverlapTest {
 
