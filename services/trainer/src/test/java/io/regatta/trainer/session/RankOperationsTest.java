@@ -326,7 +326,7 @@ class RankOperationsTest {
         return 1 << 29;
       }
     }, "collective.store")).isInstanceOf(InvalidInput.class).hasMessageStartingWith("trainer of job big, rank 0: ")
-        .hasMessageContaining("an elastic job (collective.store) copies at most 536870911").hasMessageEndingWith("take collective.store out");
+        .hasMessageContaining("an elastic job (collective.store) copies at most 536870911").hasMessageEndingWith("remove collective.store");
   }
 
   @Test
