@@ -265,7 +265,7 @@ class BadInputTest {
       assertThat(run.status()).as(run.err()).isEqualTo(0);
       assertThat(log.lines()).hasSize(2);
       assertThat(log.lines().get(0)).contains("housing.data, line 21, column 4");
-      assertThat(log.lines().get(1)).contains("left out 1 line");
+      assertThat(log.lines().get(1)).contains("skipped 1 line");
     }
     assertThat(new JsonObject(Files.readString(result)).getJsonObject("metrics").getDouble("bad_lines")).isEqualTo(1);
   }
