@@ -81,9 +81,9 @@ final class DealtPasses implements TrainingPasses {
     } else if (cursor != null && cursor.beginsPass()) {
       rank.passes().resumeAt(cursor.pass());
     } else {
-      throw new InvalidInput("job " + session.job().job() + " is elastic (" + session.job().elasticBy() + ") and goes on from a snapshot "
-          + "that was taken behind a pass (snapshots.every_pass), or by an elastic job, but " + start.dir() + " was taken within a pass of "
-          + "another one; name another snapshot, or leave out " + session.job().elasticBy());
+      throw new InvalidInput("job " + session.job().job() + " is elastic (" + session.job().elasticBy() + ") and can resume from a snapshot "
+          + "that was taken after a pass (snapshots.every_pass), or by an elastic job, but " + start.dir() + " was taken within a pass of "
+          + "another one; name another snapshot, or remove " + session.job().elasticBy());
     }
   }
 
