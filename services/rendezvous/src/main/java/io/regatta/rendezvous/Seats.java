@@ -81,8 +81,8 @@ final class Seats {
   }
 
   /**
-   * The holder that speaks, its lease renewed; or {@code StaleGeneration} saying what became of it. A member may not
-   * have heard yet that the generation has given it another rank: its incarnation says which one it is.
+   * Returns the calling holder, with its lease renewed; or throws {@code StaleGeneration} with its fate. A member may
+   * not know yet that the generation has given it another rank: its incarnation identifies it.
    */
   GroupMember requireActive(int saidRank, long incarnation, long generation) {
     int rank = Stream.of(holders).filter(h -> h.incarnation == incarnation).mapToInt(h -> h.rank).findFirst().orElse(saidRank);

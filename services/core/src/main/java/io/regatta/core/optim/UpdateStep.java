@@ -1,7 +1,7 @@
 package io.regatta.core.optim;
 
 /**
- * What all elements of one update have in common. Immutable.
+ * The values that all elements of one update have in common. Immutable.
  *
  * @param rate learning rate of this update
  * @param updates number of updates of this vector or table so far, this one included (≥ 1): Adam's bias correction

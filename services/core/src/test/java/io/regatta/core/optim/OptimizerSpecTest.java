@@ -70,7 +70,7 @@ class OptimizerSpecTest {
         .hasMessage("optimizer momentum: nesterov is 1.0, it must be true or false");
   }
 
-  /** What is derived of a record gives the record again, whatever its hyperparameters are. */
+  /** The values derived from a record give the record again, whatever its hyperparameters are. */
   @ParameterizedTest
   @MethodSource("names")
   void anOptimizerIsMadeOfItsOwnValues(String name) {

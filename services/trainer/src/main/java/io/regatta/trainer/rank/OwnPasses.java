@@ -42,7 +42,7 @@ final class OwnPasses implements TrainingPasses {
   public void requireResumable(StartingPoint start) {
     if (start.resume() && SnapshotState.of(start).pass() >= 0) {
       throw new InvalidInput("job " + session.job().job() + ": " + start.dir() + " was taken within a pass of an elastic job, and only "
-          + "such a job can go on with the rest of that pass; give collective.min_trainers, or name a snapshot that was taken behind "
+          + "such a job can resume within that pass; give collective.min_trainers, or name a snapshot that was taken after "
           + "a pass");
     }
   }

@@ -5,8 +5,8 @@ import io.regatta.trainer.replica.ReplicaContext;
 import java.util.List;
 
 /**
- * Count of the steps of a run in which every rank takes part, also without an example: those of an elastic job. A newcomer begins
- * with what the others have made, and places in the data are the ledger's. Belongs to the model thread.
+ * The steps of a run in which every rank takes part, also without an example: those of an elastic job. A newcomer
+ * begins with the steps of the others, and the ledger holds the positions in the data. Belongs to the model thread.
  */
 final class RunSteps extends ReplicaSteps {
 

@@ -43,7 +43,7 @@ final class StartReports {
     StartReport first = ranks.get(0);
     for (StartReport of : ranks) {
       if (of.getTrains() && of.getStep() != first.getStep()) {
-        throw new InvalidInput("job " + job + ": trainer " + first.getRank() + " goes on at step " + first.getStep() + ", trainer "
+        throw new InvalidInput("job " + job + ": trainer " + first.getRank() + " resumes at step " + first.getStep() + ", trainer "
             + of.getRank() + " at step " + of.getStep() + "; all must see the same snapshots: name a directory that they share");
       }
     }
@@ -70,8 +70,8 @@ final class StartReports {
     List<Integer> absent = ranks.stream().filter(of -> !of.getTrains()).map(StartReport::getRank).toList();
     if (waits && !absent.isEmpty()) {
       throw new InvalidInput("job " + job + ": the program made no trainer on ranks " + absent
-          + ", for whose steps the others would wait for ever in mode " + mode.id()
-          + "; make one on every rank, or train with mode async, geo, or half_async without an aggregator");
+          + ", but in mode " + mode.id() + " the others would wait forever for their steps; make one on every rank, or train "
+          + "with mode async, geo, or half_async without an aggregator");
     }
   }
 }

@@ -239,8 +239,8 @@ class ElasticTrainingTest {
   }
 
   /**
-   * The last window of a pass has one example, so one of two ranks has none. That rank joins the step, and has no weight
-   * in it.
+   * The last window of a pass has one example, so one of two ranks has none. That rank joins the step, and has no
+   * weight in it.
    */
   @Test
   void aRankWithoutExamplesJoinsAStepWithNoWeight() throws Exception {

@@ -69,7 +69,9 @@ public final class LineBlocks {
     return true;
   }
 
-  /** Begins a new block with the rest of the last one, and reads more after it. Lines that were taken keep their block. */
+  /**
+   * Begins a new block with the rest of the last one, and reads more after it. Lines that were taken keep their block.
+   */
   private void fill() throws IOException {
     int left = limit - next;
     if (left >= LINE_BYTES_MAX) {

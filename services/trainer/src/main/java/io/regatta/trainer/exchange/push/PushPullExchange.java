@@ -36,7 +36,7 @@ import java.util.concurrent.CompletableFuture;
  */
 public final class PushPullExchange implements Exchange {
 
-  /** What a replica brings to a merged step. */
+  /** The contribution of a replica to a merged step. */
   private record Contribution(int replica, Gradients gradients, List<SparseIds> next, long[] versions,
       boolean pullDue) {}
 
@@ -52,7 +52,7 @@ public final class PushPullExchange implements Exchange {
   /** True if the values of a step are pulled before the push of the step before it. */
   private final boolean overlap;
   private final int stepsPerPull;
-  /** Where each replica pushes for itself, a step of the rank is one batch of each of them. */
+  /** Pushes per step: if each replica pushes for itself, a step of the rank is one batch of each of them. */
   private final int pushesPerStep;
   private final List<Integer> itself;
   private final Map<String, Integer> dims;
