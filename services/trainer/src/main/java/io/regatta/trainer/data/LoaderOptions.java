@@ -86,7 +86,7 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
   /**
    * Returns the same with an equal number of batches for all positions, for workers whose steps wait for each other.
    */
-  LoaderOptions withSameSteps() {
+  LoaderOptions ofEqualSteps() {
     return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered,
         shard, shards, true);
   }

@@ -70,7 +70,7 @@ public class SlotDataset implements Dataset, AutoCloseable {
    * position to get one are left out. For training whose steps wait for each other.
    */
   public void trainInSteps() {
-    options = options.withSameSteps();
+    options = options.ofEqualSteps();
   }
 
   /**

@@ -41,7 +41,7 @@ class ShardingPropertyTest {
   void workersWhoseStepsWaitForEachOtherGetTheSameNumberOfBatches(@ForAll @IntRange(max = 200) int records,
       @ForAll @IntRange(min = 1, max = 9) int batch, @ForAll @IntRange(min = 1, max = 4) int workers, @ForAll boolean dropLast) {
     SlotSource<Integer> source = new Numbers("numbers", records);
-    LoaderOptions options = LoaderOptions.inOrder(batch).dropLast(dropLast).withSameSteps();
+    LoaderOptions options = LoaderOptions.inOrder(batch).dropLast(dropLast).ofEqualSteps();
     int last = records % (batch * workers);
     int leftOut = dropLast || last < workers ? last : 0;
     int examples = 0;
