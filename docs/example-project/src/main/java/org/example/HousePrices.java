@@ -14,8 +14,8 @@ import ai.djl.training.dataset.Dataset;
 import ai.djl.training.listener.TrainingListener;
 import ai.djl.training.loss.Loss;
 import io.regatta.fleet.Fleet;
-import io.regatta.trainer.TrainingProgram;
-import io.regatta.trainer.Worker;
+import io.regatta.training.TrainingProgram;
+import io.regatta.training.Worker;
 import java.util.Random;
 
 /** A linear model of made-up house prices; the same program alone, simulated and on a cluster. */

@@ -1,12 +1,12 @@
 package io.regatta.load.ingest;
 
-import io.regatta.load.process.WorkerPair;
+import io.regatta.data.generate.CriteoGenerator;
 import io.regatta.load.process.Medians;
 import io.regatta.load.process.Sample;
 import io.regatta.load.process.Scale;
 import io.regatta.load.process.Table;
 import io.regatta.load.process.Task;
-import io.regatta.trainer.data.generate.CriteoGenerator;
+import io.regatta.load.process.WorkerPair;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;

@@ -1,13 +1,13 @@
 package io.regatta.load.ingest;
 
-import io.regatta.trainer.data.BadLines;
-import io.regatta.trainer.data.Line;
-import io.regatta.trainer.data.LoaderOptions;
-import io.regatta.trainer.data.SlotBatch;
-import io.regatta.trainer.data.SlotLoader;
-import io.regatta.trainer.data.SlotSource;
-import io.regatta.trainer.data.TextSource;
-import io.regatta.trainer.data.format.CriteoFormat;
+import io.regatta.data.BadLines;
+import io.regatta.data.Line;
+import io.regatta.data.LoaderOptions;
+import io.regatta.data.SlotBatch;
+import io.regatta.data.SlotLoader;
+import io.regatta.data.SlotSource;
+import io.regatta.data.TextSource;
+import io.regatta.data.format.CriteoFormat;
 import io.vertx.core.json.JsonObject;
 
 /** Reading as by a trainer's reader thread: alone on the main thread, or by a loader with one reader thread. */

@@ -1,16 +1,16 @@
 package io.regatta.load.modes;
 
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.progress.Progress;
+import io.regatta.data.generate.CriteoGenerator;
+import io.regatta.data.generate.GeneratedCriteo;
 import io.regatta.fleet.local.LocalCluster;
 import io.regatta.load.process.Table;
-import io.regatta.trainer.Progress;
-import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.config.Strategy;
-import io.regatta.trainer.data.generate.CriteoGenerator;
-import io.regatta.trainer.data.generate.GeneratedCriteo;
-import io.regatta.trainer.result.RunResult;
-import io.regatta.trainer.run.LocalRun;
-import io.regatta.trainer.serve.Predictor;
+import io.regatta.predictor.Predictor;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.Strategy;
+import io.regatta.training.result.RunResult;
+import io.regatta.training.run.LocalRun;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -152,7 +152,7 @@ public final class ModesDriver {
   private JobConfig job(int epochs, Mode mode, int trainers, int batch) {
     double averaged = (mode != null && mode.hasRounds() ? trainers : 1) * batch / (double) LOCAL_BATCH;
     long steps = (long) epochs * data.size().trainRows() / (trainers * (long) batch);
-    return JobConfig.of(new JsonObject().put("job", "modes").put("program", "io.regatta.trainer.program.CtrDnn")
+    return JobConfig.of(new JsonObject().put("job", "modes").put("program", "io.regatta.program.CtrDnn")
         .put("mode", mode == null ? "sync" : mode.id()).put("servers", mode == null ? 1 : SERVERS).put("trainers", trainers)
         .put("seed", 1).put("epochs", epochs).put("batch_size", batch).put("compute_threads", 1)
         .put("optimizer", sgd(RATE * averaged, steps)).put("sparse_optimizer", sgd(ROWS_RATE * averaged, steps))

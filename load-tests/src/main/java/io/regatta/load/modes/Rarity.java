@@ -1,12 +1,12 @@
 package io.regatta.load.modes;
 
 import io.regatta.core.metrics.BinaryMetrics;
-import io.regatta.trainer.data.BadLines;
-import io.regatta.trainer.data.Line;
-import io.regatta.trainer.data.SlotBatch;
-import io.regatta.trainer.data.SlotSource;
-import io.regatta.trainer.data.TextSource;
-import io.regatta.trainer.data.format.CriteoFormat;
+import io.regatta.data.BadLines;
+import io.regatta.data.Line;
+import io.regatta.data.SlotBatch;
+import io.regatta.data.SlotSource;
+import io.regatta.data.TextSource;
+import io.regatta.data.format.CriteoFormat;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.nio.file.Path;
 import java.util.Arrays;

@@ -3,7 +3,7 @@ package io.regatta.load.run;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.model.ModelSpec;
-import io.regatta.trainer.config.Strategy;
+import io.regatta.training.config.Strategy;
 
 /** The job of one trainer at one shard that most measurements use: every push is applied as it arrives. */
 public final class LoneJob {

@@ -1,6 +1,7 @@
 package io.regatta.load.train;
 
 import io.regatta.aggregator.AggregatorConfig;
+import io.regatta.core.progress.Progress;
 import io.regatta.fleet.local.LocalCluster;
 import io.regatta.fleet.process.ServiceConfigs;
 import io.regatta.load.process.Task;
@@ -9,11 +10,10 @@ import io.regatta.node.settings.StreamConfig;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.protocol.stream.Transport;
 import io.regatta.rendezvous.RendezvousConfig;
-import io.regatta.trainer.Progress;
-import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.config.TrainerConfig;
-import io.regatta.trainer.result.RunResult;
-import io.regatta.trainer.run.LocalRun;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.TrainerConfig;
+import io.regatta.training.result.RunResult;
+import io.regatta.training.run.LocalRun;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.function.Function;
@@ -54,7 +54,7 @@ final class ProgramRun implements Task {
 
   private static JobConfig job(JsonObject setup) {
     JsonObject sgd = new JsonObject().put("kind", "sgd");
-    return JobConfig.of(new JsonObject().put("job", "load-train").put("program", "io.regatta.trainer.program.CtrDnn")
+    return JobConfig.of(new JsonObject().put("job", "load-train").put("program", "io.regatta.program.CtrDnn")
         .put("mode", "async").put("overlap", true).put("servers", 1).put("trainers", 1).put("seed", 1).put("epochs", 1)
         .put("batch_size", setup.getInteger("batch")).put("compute_threads", 1)
         .put("optimizer", sgd.copy().put("learning_rate", 0.1))

@@ -16,7 +16,7 @@ import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.load.run.ZipfBatches;
 import io.regatta.protocol.vertx.SystemClock;
-import io.regatta.trainer.config.Strategy;
+import io.regatta.training.config.Strategy;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;

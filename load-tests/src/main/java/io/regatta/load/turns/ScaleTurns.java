@@ -23,7 +23,7 @@ import io.regatta.load.run.ZipfBatches;
 import io.regatta.node.admin.SampleFamilies;
 import io.regatta.parameterserver.ShardMetrics;
 import io.regatta.protocol.vertx.SystemClock;
-import io.regatta.trainer.config.Strategy;
+import io.regatta.training.config.Strategy;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

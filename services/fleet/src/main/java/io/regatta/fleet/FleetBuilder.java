@@ -11,7 +11,7 @@ import io.regatta.fleet.process.ProcessSettings;
 import io.regatta.fleet.role.Role;
 import io.regatta.node.Sections;
 import io.regatta.node.process.BadArguments;
-import io.regatta.trainer.config.JobConfig;
+import io.regatta.training.config.JobConfig;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;

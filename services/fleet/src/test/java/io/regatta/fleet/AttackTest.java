@@ -16,7 +16,7 @@ import io.regatta.protocol.security.Token;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
 import io.regatta.protocol.testing.HostileClient;
-import io.regatta.trainer.result.RunResult;
+import io.regatta.training.result.RunResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

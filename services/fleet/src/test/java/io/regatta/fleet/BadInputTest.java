@@ -14,7 +14,7 @@ import io.regatta.fleet.role.Role;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.node.testing.LogLines;
-import io.regatta.trainer.TrainingProgram;
+import io.regatta.training.TrainingProgram;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -259,7 +259,7 @@ class BadInputTest {
     String good = "1 2 3 4 5 6 7 8 9 10 11 12 13 14\n";
     Files.writeString(dir.resolve("housing.data"), good.repeat(20) + "1 2 3\n" + good.replace("1 2", "0 1").repeat(20));
     Path result = dir.resolve("result.json");
-    try (LogLines log = LogLines.of("io.regatta.trainer.data.BadLines")) {
+    try (LogLines log = LogLines.of("io.regatta.data.BadLines")) {
       CommandLineRun run = CommandLineRun.regatta("simulate", Checkout.file("configs/fit-a-line.yaml").toString(), "--data",
           dir.toString(), "--set", "data.on_bad_line=skip", "--set", "epochs=1", "--result", result.toString());
       assertThat(run.status()).as(run.err()).isEqualTo(0);
@@ -289,7 +289,7 @@ class BadInputTest {
     };
     CommandLineRun run = CommandLineRun.with(stock, "simulate", job.toString());
     assertThat(run.status()).isEqualTo(2);
-    assertThat(run.failure()).contains("io.regatta.trainer.optimizer.RegattaOptimizer");
+    assertThat(run.failure()).contains("io.regatta.training.optimizer.RegattaOptimizer");
   }
 
   @Test
@@ -341,7 +341,7 @@ class BadInputTest {
 
   @Test
   void settings_that_a_built_in_program_does_not_have_are_named() throws IOException {
-    Files.writeString(job, "job: tiny\nprogram: io.regatta.trainer.program.FitALine\nsettings: {hidden: 8}\n");
+    Files.writeString(job, "job: tiny\nprogram: io.regatta.program.FitALine\nsettings: {hidden: 8}\n");
     CommandLineRun run = CommandLineRun.regatta("train", job.toString(), "--local");
     assertThat(run.status()).isEqualTo(2);
     assertThat(run.failure()).isEqualTo("regatta: unknown key 'settings.hidden' (file " + job

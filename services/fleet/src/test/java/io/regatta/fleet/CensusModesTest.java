@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.progress.Progress;
 import io.regatta.fleet.local.Faults;
 import io.regatta.fleet.local.LocalCluster;
-import io.regatta.trainer.Progress;
-import io.regatta.trainer.result.RunResult;
+import io.regatta.training.result.RunResult;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Locale;

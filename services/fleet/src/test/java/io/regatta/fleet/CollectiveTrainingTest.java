@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.regatta.core.progress.Progress;
 import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.testing.LeftoverThreads;
-import io.regatta.trainer.Progress;
-import io.regatta.trainer.result.RunResult;
-import io.regatta.trainer.save.SavedParameters;
+import io.regatta.training.result.RunResult;
+import io.regatta.training.save.SavedParameters;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

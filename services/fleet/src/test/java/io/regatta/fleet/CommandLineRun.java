@@ -1,7 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.fleet.command.Regatta;
-import io.regatta.trainer.TrainingProgram;
+import io.regatta.training.TrainingProgram;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

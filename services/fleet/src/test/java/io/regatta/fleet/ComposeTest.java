@@ -7,7 +7,7 @@ import io.regatta.fleet.process.JobFile;
 import io.regatta.fleet.process.ProcessSettings;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.settings.Settings;
-import io.regatta.trainer.config.JobConfig;
+import io.regatta.training.config.JobConfig;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -34,7 +34,7 @@ import io.regatta.node.admin.AdminConfig;
 import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.protocol.network.VertxNetwork;
 import io.regatta.protocol.vertx.LimitedVertx;
-import io.regatta.trainer.TrainingProgram;
+import io.regatta.training.TrainingProgram;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.impl.HttpServerImpl;
@@ -66,7 +66,7 @@ class DependencyRulesTest {
     assertThat(regatta.contain(TrainingProgram.class)).isTrue();
   }
 
-  /** load-tests → fleet → four services (aggregator and trainer above collective) → { node, snapshot } → shared-protocol → core; no service sees another. */
+  /** Load tests stand on fleet, fleet on services, and these on libraries; no service sees another. */
   @Test
   void dependencies_point_one_way() {
     ArchRule rule = layeredArchitecture().consideringOnlyDependenciesInLayers()
@@ -78,7 +78,11 @@ class DependencyRulesTest {
         .layer("parameter-server").definedBy("io.regatta.parameterserver..")
         .layer("gradient-aggregator").definedBy("io.regatta.aggregator..")
         .layer("collective").definedBy("io.regatta.collective..")
+        .layer("data").definedBy("io.regatta.data..")
+        .layer("training").definedBy("io.regatta.training..")
+        .layer("programs").definedBy("io.regatta.program..")
         .layer("trainer").definedBy("io.regatta.trainer..")
+        .layer("predictor").definedBy("io.regatta.predictor..")
         .layer("fleet").definedBy("io.regatta.fleet..")
         .whereLayer("core").mayNotAccessAnyLayer()
         .whereLayer("shared-protocol").mayOnlyAccessLayers("core")
@@ -88,7 +92,12 @@ class DependencyRulesTest {
         .whereLayer("parameter-server").mayOnlyAccessLayers("core", "shared-protocol", "snapshot", "node")
         .whereLayer("gradient-aggregator").mayOnlyAccessLayers("core", "shared-protocol", "node", "collective")
         .whereLayer("collective").mayOnlyAccessLayers("core", "shared-protocol", "node")
-        .whereLayer("trainer").mayOnlyAccessLayers("core", "shared-protocol", "snapshot", "node", "collective")
+        .whereLayer("data").mayOnlyAccessLayers("core", "shared-protocol")
+        .whereLayer("training").mayOnlyAccessLayers("core", "shared-protocol", "snapshot", "data", "node", "collective")
+        .whereLayer("programs").mayOnlyAccessLayers("core", "data", "node", "training")
+        .whereLayer("trainer").mayOnlyAccessLayers("core", "shared-protocol", "snapshot", "data", "node", "collective",
+            "training")
+        .whereLayer("predictor").mayOnlyAccessLayers("core", "shared-protocol", "snapshot", "data", "node", "training")
         .whereLayer("fleet").mayNotBeAccessedByAnyLayer();
     rule.check(regatta);
   }
@@ -127,8 +136,18 @@ class DependencyRulesTest {
   }
 
   @Test
-  void packages_of_the_trainer_have_no_cycles() {
-    withoutCycles("io.regatta.trainer").check(regatta);
+  void packages_of_data_have_no_cycles() {
+    withoutCycles("io.regatta.data").check(regatta);
+  }
+
+  @Test
+  void packages_of_training_have_no_cycles() {
+    withoutCycles("io.regatta.training").check(regatta);
+  }
+
+  @Test
+  void packages_of_programs_have_no_cycles() {
+    withoutCycles("io.regatta.program").check(regatta);
   }
 
   @Test
@@ -207,8 +226,8 @@ class DependencyRulesTest {
   /** The trainer's strategies know no model library, so that a simulation can drive them. */
   @Test
   void strategies_do_not_see_djl() {
-    ArchRule rule = noClasses().that().resideInAnyPackage("io.regatta.trainer.strategy..",
-            "io.regatta.trainer.exchange..", "io.regatta.trainer.replica..")
+    ArchRule rule = noClasses().that().resideInAnyPackage("io.regatta.training.strategy..",
+            "io.regatta.training.exchange..", "io.regatta.training.replica..")
         .should().dependOnClassesThat().resideInAPackage("ai.djl..");
     rule.check(regatta);
   }
@@ -241,10 +260,17 @@ class DependencyRulesTest {
   }
 
   @Test
-  void only_the_trainer_sees_djl() {
+  void only_training_programs_and_the_predictor_see_djl() {
     ArchRule rule = noClasses().that()
-        .resideOutsideOfPackage("io.regatta.trainer..")
+        .resideOutsideOfPackages("io.regatta.training..", "io.regatta.program..", "io.regatta.predictor..")
         .should().dependOnClassesThat().resideInAPackage("ai.djl..");
+    rule.check(regatta);
+  }
+
+  @Test
+  void data_does_not_see_vertx() {
+    ArchRule rule = noClasses().that().resideInAPackage("io.regatta.data..")
+        .should().dependOnClassesThat().resideInAnyPackage("io.vertx..", "io.netty..");
     rule.check(regatta);
   }
 
@@ -274,10 +300,10 @@ class DependencyRulesTest {
   @Test
   void programs_use_the_public_api() {
     ArchRule rule = noClasses().that()
-        .resideInAPackage("io.regatta.trainer.program..").or().implement(TrainingProgram.class)
+        .resideInAPackage("io.regatta.program..").or().implement(TrainingProgram.class)
         .should().dependOnClassesThat(DescribedPredicate.describe("belong to Regatta and are not public",
             (JavaClass c) -> c.getPackageName().startsWith("io.regatta")
-                && !c.getPackageName().startsWith("io.regatta.trainer.program")
+                && !c.getPackageName().startsWith("io.regatta.program")
                 && !c.getPackageName().startsWith("io.regatta.fleet")
                 && !c.getModifiers().contains(JavaModifier.PUBLIC)))
         .allowEmptyShould(true);

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ai.djl.ndarray.NDManager;
 import ai.djl.training.dataset.Batch;
+import io.regatta.core.progress.Progress;
+import io.regatta.data.format.LibSvmFormat;
 import io.regatta.fleet.local.LocalCluster;
-import io.regatta.trainer.Progress;
-import io.regatta.trainer.TrainingProgram;
-import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.data.dataset.InMemoryDataset;
-import io.regatta.trainer.data.format.LibSvmFormat;
+import io.regatta.training.TrainingProgram;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.dataset.InMemoryDataset;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.fleet.process.JobFile;
-import io.regatta.trainer.config.JobConfig;
+import io.regatta.training.config.JobConfig;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,11 +2,11 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.progress.Progress;
 import io.regatta.fleet.local.LocalCluster;
 import io.regatta.snapshot.SnapshotDirectory;
 import io.regatta.snapshot.Snapshots;
-import io.regatta.trainer.Progress;
-import io.regatta.trainer.result.RunResult;
+import io.regatta.training.result.RunResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardWatchEventKinds;

@@ -22,7 +22,7 @@ import io.regatta.fleet.role.RoleEnvironment;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.settings.Settings;
-import io.regatta.trainer.config.JobConfig;
+import io.regatta.training.config.JobConfig;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.math.BigDecimal;

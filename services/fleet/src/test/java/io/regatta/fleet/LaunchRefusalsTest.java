@@ -24,7 +24,7 @@ class LaunchRefusalsTest {
       ps         | --set optimizer.learning_rat=1            | optimizer.learning_rate
       ps         | --frobnicate                              | there is no option '--frobnicate' (regatta run --help lists what there is)
       ps         | --servers two                             | key 'servers': expected int, got "two" (--servers)
-      ps         | --set program=io.regatta.trainer.program.WideAndDeep --set settings.no_such=1 | no_such
+      ps         | --set program=io.regatta.program.WideAndDeep --set settings.no_such=1 | no_such
       ps         | --set device=gpu:99                       | device: gpu:99, but engine
       ps         | --mode geo --set optimizer.kind=adam      | geo mode trains with SGD only
       ps         | --set parameter_server.index=5            | index

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.regatta.fleet.process.JobFile;
 import io.regatta.fleet.process.ProcessSettings;
 import io.regatta.node.settings.Settings;
-import io.regatta.trainer.config.JobConfig;
+import io.regatta.training.config.JobConfig;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -10,9 +10,9 @@ import ai.djl.training.TrainingConfig;
 import ai.djl.training.dataset.ArrayDataset;
 import ai.djl.training.listener.TrainingListener;
 import ai.djl.training.loss.Loss;
-import io.regatta.trainer.TrainingProgram;
-import io.regatta.trainer.Worker;
-import io.regatta.trainer.rank.FleetTrainer;
+import io.regatta.training.TrainingProgram;
+import io.regatta.training.Worker;
+import io.regatta.training.rank.FleetTrainer;
 import java.util.function.DoubleSupplier;
 
 /** Fits y = slope · x on 256 points in order: one dense weight and one bias, no sparse table, nothing saved. */

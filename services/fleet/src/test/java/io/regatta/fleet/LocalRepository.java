@@ -30,11 +30,11 @@ final class LocalRepository {
   static LocalRepository in(Path directory) throws IOException {
     LocalRepository repository = new LocalRepository(Files.createDirectory(directory));
     repository.publish("regatta-parent", Checkout.file("pom.xml"), null);
-    repository.publish("regatta-bom", Checkout.file("services/bom/pom.xml"), null);
+    repository.publish("regatta-bom", Checkout.file("services/libraries/bom/pom.xml"), null);
     List<String> modules = MODULE.matcher(Files.readString(Checkout.file("pom.xml"))).results()
         .map(module -> module.group(1))
-        .filter(module -> !module.equals("services/bom") && !module.equals("load-tests")).toList();
-    assertThat(modules).contains("services/core", "services/fleet");
+        .filter(module -> !module.equals("services/libraries/bom") && !module.equals("load-tests")).toList();
+    assertThat(modules).contains("services/libraries/core", "services/fleet");
     for (String module : modules) {
       Path home = Checkout.file(module);
       String artifact = home.getFileName().toString();

@@ -72,7 +72,7 @@ class MeetingProcessesTest {
   void a_trainer_of_an_elastic_job_that_is_killed_is_started_again_and_joins_the_others() throws Exception {
     JavaProcess launch = launch("--nproc_per_node", "2", "--max_restart", "1", Files.writeString(dir.resolve("digits.yaml"), """
         job: digits
-        program: io.regatta.trainer.program.LeNet
+        program: io.regatta.program.LeNet
         mode: collective
         trainers: 2
         epochs: 1000000

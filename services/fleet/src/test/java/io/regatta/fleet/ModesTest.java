@@ -3,12 +3,12 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.progress.Progress;
 import io.regatta.fleet.local.Faults;
 import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.LeftoverThreads;
-import io.regatta.trainer.Progress;
-import io.regatta.trainer.result.RunResult;
+import io.regatta.training.result.RunResult;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

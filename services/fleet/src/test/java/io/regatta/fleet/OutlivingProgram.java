@@ -1,7 +1,7 @@
 package io.regatta.fleet;
 
-import io.regatta.trainer.TrainingProgram;
-import io.regatta.trainer.Worker;
+import io.regatta.training.TrainingProgram;
+import io.regatta.training.Worker;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

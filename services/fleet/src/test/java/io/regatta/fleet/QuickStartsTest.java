@@ -2,9 +2,9 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.data.generate.CriteoGenerator;
+import io.regatta.data.generate.GeneratedCriteo;
 import io.regatta.node.testing.FreePorts;
-import io.regatta.trainer.data.generate.CriteoGenerator;
-import io.regatta.trainer.data.generate.GeneratedCriteo;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

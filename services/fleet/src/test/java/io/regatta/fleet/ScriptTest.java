@@ -69,7 +69,7 @@ class ScriptTest {
   void builds_again_when_sources_have_changed_if_it_can() throws Exception {
     assertThat(regatta(jdk, "version").text).contains("building");
     Path jar = home.resolve("services/fleet/target/fleet.jar");
-    Path source = Files.createDirectories(home.resolve("services/core/src/main/java")).resolve("A.java");
+    Path source = Files.createDirectories(home.resolve("services/libraries/core/src/main/java")).resolve("A.java");
     Files.writeString(source, "class A {}");
     Files.setLastModifiedTime(source, FileTime.fromMillis(Files.getLastModifiedTime(jar).toMillis() - 60_000));
     assertThat(regatta(jdk, "version").text).doesNotContain("building");

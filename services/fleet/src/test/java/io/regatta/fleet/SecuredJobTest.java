@@ -2,14 +2,14 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.progress.Progress;
 import io.regatta.fleet.local.LocalCluster;
 import io.regatta.fleet.process.ProcessSettings;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
 import io.regatta.protocol.testing.SecretFiles;
-import io.regatta.trainer.Progress;
-import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.result.RunResult;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.result.RunResult;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.List;

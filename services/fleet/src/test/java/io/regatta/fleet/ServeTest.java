@@ -6,19 +6,19 @@ import static org.assertj.core.api.Assertions.within;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
+import io.regatta.core.progress.Progress;
 import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.LeftoverThreads;
+import io.regatta.predictor.Predictor;
+import io.regatta.predictor.PredictorConfig;
+import io.regatta.predictor.PredictorVerticle;
 import io.regatta.protocol.prediction.PredictReply;
 import io.regatta.protocol.prediction.PredictRequest;
 import io.regatta.protocol.prediction.PredictionGrpcClient;
-import io.regatta.trainer.Progress;
-import io.regatta.trainer.serve.Predictor;
-import io.regatta.trainer.serve.PredictorConfig;
-import io.regatta.trainer.serve.PredictorVerticle;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import io.vertx.core.net.SocketAddress;
@@ -55,7 +55,7 @@ class ServeTest {
   private static final Duration POLL = Duration.ofSeconds(4);
   /** Slack of a busy machine before it begins to read. */
   private static final Duration SLACK = Duration.ofSeconds(3);
-  private static final String FOLLOWER = "io.regatta.trainer.serve.SnapshotFollower";
+  private static final String FOLLOWER = "io.regatta.predictor.SnapshotFollower";
   private static final Pattern TOOK = Pattern.compile("took snapshot .* over, step (\\d+), in ([0-9.]+) s");
 
   @TempDir

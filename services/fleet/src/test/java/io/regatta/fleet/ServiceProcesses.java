@@ -4,7 +4,7 @@ import io.regatta.aggregator.AggregatorMain;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.parameterserver.ParameterServerMain;
 import io.regatta.rendezvous.RendezvousMain;
-import io.regatta.trainer.service.TrainerMain;
+import io.regatta.trainer.TrainerMain;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -8,7 +8,7 @@ import io.regatta.fleet.local.LocalCluster;
 import io.regatta.fleet.process.ProcessSettings;
 import io.regatta.fleet.role.Role;
 import io.regatta.node.testing.FreePorts;
-import io.regatta.trainer.config.JobConfig;
+import io.regatta.training.config.JobConfig;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;

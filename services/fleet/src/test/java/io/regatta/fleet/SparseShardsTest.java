@@ -3,13 +3,13 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.model.Sharding;
+import io.regatta.core.progress.Progress;
 import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.snapshot.Manifest;
 import io.regatta.snapshot.safetensors.SafetensorsFile;
 import io.regatta.snapshot.safetensors.TensorInfo;
-import io.regatta.trainer.Progress;
-import io.regatta.trainer.result.RunResult;
+import io.regatta.training.result.RunResult;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

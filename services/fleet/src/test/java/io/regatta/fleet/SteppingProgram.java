@@ -6,9 +6,9 @@ import ai.djl.nn.core.Linear;
 import ai.djl.training.EasyTrain;
 import ai.djl.training.dataset.ArrayDataset;
 import ai.djl.training.dataset.Batch;
-import io.regatta.trainer.TrainingProgram;
-import io.regatta.trainer.Worker;
-import io.regatta.trainer.rank.FleetTrainer;
+import io.regatta.training.TrainingProgram;
+import io.regatta.training.Worker;
+import io.regatta.training.rank.FleetTrainer;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 

@@ -1,8 +1,8 @@
 package io.regatta.fleet;
 
+import io.regatta.core.progress.Progress;
 import io.regatta.fleet.local.LocalCluster;
 import io.regatta.node.testing.LeftoverThreads;
-import io.regatta.trainer.Progress;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;

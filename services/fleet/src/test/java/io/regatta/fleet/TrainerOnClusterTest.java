@@ -30,6 +30,7 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.progress.Progress;
 import io.regatta.node.Node;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.testing.EmbeddedNode;
@@ -41,15 +42,14 @@ import io.regatta.protocol.network.VertxNetwork;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
-import io.regatta.trainer.Progress;
-import io.regatta.trainer.TrainingProgram;
-import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.config.TrainerConfig;
-import io.regatta.trainer.model.DistributedEmbedding;
-import io.regatta.trainer.rank.FleetTrainer;
-import io.regatta.trainer.result.RunResult;
-import io.regatta.trainer.run.LocalRun;
-import io.regatta.trainer.service.TrainerVerticle;
+import io.regatta.trainer.TrainerVerticle;
+import io.regatta.training.TrainingProgram;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.TrainerConfig;
+import io.regatta.training.model.DistributedEmbedding;
+import io.regatta.training.rank.FleetTrainer;
+import io.regatta.training.result.RunResult;
+import io.regatta.training.run.LocalRun;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -458,7 +458,7 @@ class TrainerOnClusterTest {
     RendezvousVerticle rendezvous = new RendezvousVerticle(node, hasty(0));
     services(job, rendezvous);
     RendezvousClient killed = new RendezvousClient(new VertxNetwork(vertx), "127.0.0.1", rendezvous.port());
-    try (LogLines log = LogLines.of("io.regatta.trainer.service.OtherTrainers")) {
+    try (LogLines log = LogLines.of("io.regatta.trainer.OtherTrainers")) {
       Future<JoinReply> joined = killed.join(job.job(), 2, 1, "trainer-1", "", 20_000);
       joined.onSuccess(seat -> killed.heartbeat(job.job(), 1, seat.getIncarnation(), 204));
       TrainerVerticle trainer = new TrainerVerticle(node, new TrainerConfig(job, 0, ""), worker -> {
@@ -480,7 +480,7 @@ class TrainerOnClusterTest {
   void aTrainerThatLeavesEarlyIsWarnedOfAndOneThatLeavesAtTheEndIsNot() throws Exception {
     JobConfig job = job(new JsonObject());
     services(job);
-    try (LogLines log = LogLines.of("io.regatta.trainer.service.OtherTrainers")) {
+    try (LogLines log = LogLines.of("io.regatta.trainer.OtherTrainers")) {
       List<TrainerVerticle> trainers = trainers(job, worker -> {
         if (worker.rank() == 1) {
           throw new IllegalStateException("out of luck");
@@ -491,7 +491,7 @@ class TrainerOnClusterTest {
       assertThat(log.lines()).hasSize(1);
       assertThat(log.lines().get(0)).startsWith("trainer 1 of job cluster").contains("left", "1 of 2 trainers");
     }
-    try (LogLines log = LogLines.of("io.regatta.trainer.service.OtherTrainers")) {
+    try (LogLines log = LogLines.of("io.regatta.trainer.OtherTrainers")) {
       get(Future.all(trainers(job(new JsonObject().put("job", "next")), program(1)).stream()
           .map(TrainerVerticle::result).toList()));
       assertThat(log.lines()).isEmpty();
@@ -550,7 +550,7 @@ class TrainerOnClusterTest {
   void anotherModelIsRefusedInOneLine() throws Exception {
     JobConfig job = job(new JsonObject());
     services(job);
-    try (LogLines left = LogLines.of("io.regatta.trainer.service.RankSession")) {
+    try (LogLines left = LogLines.of("io.regatta.trainer.RankSession")) {
       List<TrainerVerticle> trainers = trainers(job, worker -> {
         try (Model model = Model.newInstance("net")) {
           model.setBlock(Linear.builder().setUnits(worker.rank() + 1).build());

@@ -2,12 +2,12 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.progress.Progress;
 import io.regatta.fleet.command.Regatta;
 import io.regatta.fleet.local.LocalCluster;
-import io.regatta.trainer.Progress;
-import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.result.RunResult;
-import io.regatta.trainer.run.LocalRun;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.result.RunResult;
+import io.regatta.training.run.LocalRun;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,6 +1,5 @@
 /**
- * The API for authors of training programs: {@link io.regatta.trainer.TrainingProgram} is run with a
- * {@link io.regatta.trainer.Worker}. Each package below is one capability of the trainer. They and this package depend
- * on each other in one direction, without cycles.
+ * The trainer as a service, one rank on a cluster: its verticle and main program, its seat in the group, its links to
+ * the shards. It is started by {@code launch} and the commands.
  */
 package io.regatta.trainer;

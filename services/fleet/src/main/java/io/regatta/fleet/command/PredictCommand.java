@@ -1,13 +1,13 @@
 package io.regatta.fleet.command;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.data.FileSource;
+import io.regatta.data.SlotBatch;
+import io.regatta.data.SlotSource;
+import io.regatta.data.file.DataFiles;
 import io.regatta.fleet.command.output.Report;
-import io.regatta.trainer.config.DataConfig;
-import io.regatta.trainer.data.FileSource;
-import io.regatta.trainer.data.SlotBatch;
-import io.regatta.trainer.data.SlotSource;
-import io.regatta.trainer.data.file.DataFiles;
-import io.regatta.trainer.serve.Predictor;
+import io.regatta.predictor.Predictor;
+import io.regatta.training.config.DataConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

@@ -5,7 +5,7 @@ import io.regatta.fleet.command.output.Version;
 import io.regatta.fleet.launch.LauncherLink;
 import io.regatta.node.process.BadArguments;
 import io.regatta.node.process.ServiceLogging;
-import io.regatta.trainer.TrainingProgram;
+import io.regatta.training.TrainingProgram;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;

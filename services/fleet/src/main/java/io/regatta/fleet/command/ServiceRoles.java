@@ -2,10 +2,10 @@ package io.regatta.fleet.command;
 
 import io.regatta.aggregator.AggregatorMain;
 import io.regatta.parameterserver.ParameterServerMain;
+import io.regatta.predictor.PredictorMain;
 import io.regatta.rendezvous.RendezvousMain;
-import io.regatta.trainer.TrainingProgram;
-import io.regatta.trainer.serve.PredictorMain;
-import io.regatta.trainer.service.TrainerMain;
+import io.regatta.trainer.TrainerMain;
+import io.regatta.training.TrainingProgram;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

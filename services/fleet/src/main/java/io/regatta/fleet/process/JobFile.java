@@ -6,7 +6,7 @@ import io.regatta.node.process.PlainVertx;
 import io.regatta.node.settings.EffectiveConfig;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
-import io.regatta.trainer.config.JobConfig;
+import io.regatta.training.config.JobConfig;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;

@@ -8,11 +8,11 @@ import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.Interrupt;
-import io.regatta.trainer.TrainingProgram;
-import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.config.TrainerConfig;
-import io.regatta.trainer.result.RunResult;
-import io.regatta.trainer.run.JobCheck;
+import io.regatta.training.TrainingProgram;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.TrainerConfig;
+import io.regatta.training.result.RunResult;
+import io.regatta.training.run.JobCheck;
 import java.util.List;
 import java.util.function.Consumer;
 

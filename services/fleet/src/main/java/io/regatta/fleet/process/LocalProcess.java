@@ -1,11 +1,11 @@
 package io.regatta.fleet.process;
 
-import io.regatta.trainer.TrainingProgram;
-import io.regatta.trainer.config.GpuAssignment;
-import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.result.ResultFile;
-import io.regatta.trainer.result.RunResult;
-import io.regatta.trainer.run.LocalRun;
+import io.regatta.training.TrainingProgram;
+import io.regatta.training.config.GpuAssignment;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.result.ResultFile;
+import io.regatta.training.result.RunResult;
+import io.regatta.training.run.LocalRun;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 

@@ -1,6 +1,6 @@
 package io.regatta.fleet.process;
 
-import io.regatta.trainer.result.RunResult;
+import io.regatta.training.result.RunResult;
 import io.vertx.core.Future;
 
 /** A program that runs on this rank, on model threads of its own. Any thread. */

@@ -1,6 +1,6 @@
 package io.regatta.fleet.process;
 
-import io.regatta.trainer.config.JobConfig;
+import io.regatta.training.config.JobConfig;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 

@@ -4,8 +4,8 @@ import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.fleet.local.LocalCluster;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.rendezvous.RendezvousConfig;
-import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.config.TrainerConfig;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.TrainerConfig;
 
 /**
  * Configurations of the services of a {@link LocalCluster}, one for each kind: server, rank and job come from the

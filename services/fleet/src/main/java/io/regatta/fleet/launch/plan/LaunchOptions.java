@@ -2,7 +2,7 @@ package io.regatta.fleet.launch.plan;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
-import io.regatta.trainer.config.GpuAssignment;
+import io.regatta.training.config.GpuAssignment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,7 +1,7 @@
 package io.regatta.fleet.launch.plan;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.trainer.config.GpuAssignment;
+import io.regatta.training.config.GpuAssignment;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -10,7 +10,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.launch.ReservedPorts;
 import io.regatta.fleet.launch.Words;
 import io.regatta.node.testing.FreePorts;
-import io.regatta.trainer.config.GpuAssignment;
+import io.regatta.training.config.GpuAssignment;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -1,0 +1,175 @@
+package io.regatta.data.format;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.apache.parquet.ParquetReadOptions;
+import org.apache.parquet.column.ColumnDescriptor;
+import org.apache.parquet.column.ColumnReader;
+import org.apache.parquet.column.impl.ColumnReadStoreImpl;
+import org.apache.parquet.column.page.PageReadStore;
+import org.apache.parquet.conf.PlainParquetConfiguration;
+import org.apache.parquet.example.DummyRecordConverter;
+import org.apache.parquet.hadoop.ParquetFileReader;
+import org.apache.parquet.hadoop.metadata.BlockMetaData;
+import org.apache.parquet.hadoop.metadata.FileMetaData;
+import org.apache.parquet.io.InputFile;
+import org.apache.parquet.io.LocalInputFile;
+import org.apache.parquet.io.SeekableInputStream;
+import org.apache.parquet.schema.MessageType;
+
+/** A reader of the rows of one local Parquet file, restricted to some of its columns. Used by one thread at a time. */
+final class ParquetRows implements Closeable {
+
+  /** A column that is read, with its index in a row. */
+  private record Column(int place, ColumnDescriptor descriptor) {}
+
+  private final ParquetLimits limits;
+  private final ParquetFileReader file;
+  private final MessageType schema;
+  private final String createdBy;
+  private final List<Column> columns = new ArrayList<>();
+  private final Object[] constants;
+  private List<ColumnReader> group = List.of();
+  private int rowGroup;
+  private long left;
+
+  /**
+   * Opens a file.
+   *
+   * @param name of the file in messages
+   * @param places index of each wanted column in a row, by column name
+   * @param constant returns the value of a column that the file does not have; null if it has none
+   * @throws InvalidInput naming a column that is missing, or is a list
+   */
+  ParquetRows(Path path, String name, Map<String, Integer> places, Function<String, Constant> constant) throws IOException {
+    limits = new ParquetLimits(path, name);
+    try {
+      limits.checkFooter();
+      file = open(path, name);
+    } catch (IOException | RuntimeException e) {
+      limits.close();
+      throw e;
+    }
+    try {
+      FileMetaData meta = file.getFooter().getFileMetaData();
+      createdBy = meta.getCreatedBy();
+      constants = new Object[places.size()];
+      List<String> names = new ArrayList<>();
+      for (ColumnDescriptor column : meta.getSchema().getColumns()) {
+        String called = String.join(".", column.getPath());
+        names.add(called);
+        Integer place = places.get(called);
+        if (place == null) {
+          continue;
+        }
+        if (column.getMaxRepetitionLevel() > 0) {
+          throw new InvalidInput(name + ": column " + called + " is a list; a column must have one value in each row");
+        }
+        columns.add(new Column(place, column));
+      }
+      for (String wanted : places.keySet().stream().sorted().toList()) {
+        if (!names.contains(wanted)) {
+          Constant value = constant.apply(wanted);
+          if (value == null) {
+            throw new InvalidInput(name + ": expected a column named " + wanted + ", found " + names);
+          }
+          constants[places.get(wanted)] = value.value();
+        }
+      }
+      Set<String> roots = Set.copyOf(columns.stream().map(column -> column.descriptor().getPath()[0]).toList());
+      schema = new MessageType(meta.getSchema().getName(), meta.getSchema().getFields().stream()
+          .filter(field -> roots.contains(field.getName())).toList());
+      file.setRequestedSchema(schema);
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  private static ParquetFileReader open(Path path, String name) throws IOException {
+    ParquetReadOptions plain = ParquetReadOptions.builder(new PlainParquetConfiguration()).build();
+    return ParquetFileReader.open(new Named(new LocalInputFile(path), name),
+        ParquetReadOptions.builder(new PlainParquetConfiguration())
+            .withCodecFactory(new ParquetCodecs(plain.getCodecFactory())).build());
+  }
+
+  /** A value that all rows of a file have; the value may be null. */
+  record Constant(Object value) {}
+
+  /** Returns the number of rows. */
+  long size() {
+    return file.getRecordCount();
+  }
+
+  /** Returns the next row's values by index; null at the end. */
+  Object[] next() throws IOException {
+    while (left == 0) {
+      checkRowGroup();
+      PageReadStore read = file.readNextRowGroup();
+      if (read == null) {
+        return null;
+      }
+      PageReadStore pages = new CheckedPages(read);
+      ColumnReadStoreImpl store = new ColumnReadStoreImpl(pages, new DummyRecordConverter(schema).getRootConverter(), schema, createdBy);
+      group = columns.stream().map(column -> store.getColumnReader(column.descriptor())).toList();
+      left = pages.getRowCount();
+    }
+    left--;
+    Object[] row = constants.clone();
+    for (int i = 0; i < group.size(); i++) {
+      ColumnReader reader = group.get(i);
+      ColumnDescriptor descriptor = columns.get(i).descriptor();
+      if (reader.getCurrentDefinitionLevel() == descriptor.getMaxDefinitionLevel()) {
+        row[columns.get(i).place()] = ParquetValue.of(descriptor.getPrimitiveType(), reader);
+      }
+      reader.consume();
+    }
+    return row;
+  }
+
+  /** Checks the next row group that the library reads; it skips row groups without rows. */
+  private void checkRowGroup() throws IOException {
+    List<BlockMetaData> groups = file.getRowGroups();
+    while (rowGroup < groups.size()) {
+      BlockMetaData group = groups.get(rowGroup++);
+      limits.checkRowGroup(group.getRowCount(), group.getColumns().stream()
+          .filter(chunk -> schema.containsField(chunk.getPath().iterator().next())).toList());
+      if (group.getRowCount() != 0) {
+        return;
+      }
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    try (limits) {
+      file.close();
+    }
+  }
+
+  /** A file with its name in the library's messages. */
+  private record Named(InputFile file, String name) implements InputFile {
+
+    @Override
+    public long getLength() throws IOException {
+      return file.getLength();
+    }
+
+    @Override
+    public SeekableInputStream newStream() throws IOException {
+      return file.newStream();
+    }
+
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/**
+ * Text as words: dictionaries, windows and pairs of words. The word2vec programs and {@code regatta prepare dictionary}
+ * use it.
+ */
+package io.regatta.data.text;

@@ -1,0 +1,4 @@
+/**
+ * Two small data sets of the UCI repository, held in memory: Census Income and housing. Example programs train on them.
+ */
+package io.regatta.data.uci;

@@ -1,0 +1,41 @@
+package io.regatta.training;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.nn.Block;
+import io.regatta.data.BadLines;
+import io.regatta.data.FileSource;
+import io.regatta.data.LineFormat;
+import io.regatta.data.TextSource;
+import io.regatta.training.config.JobConfig;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * A {@link TrainingProgram} whose trained models can be loaded again to predict
+ * ({@code Predictor}). It needs a public no-argument constructor. The job that its methods get
+ * has only the name, program, settings and {@code data.format} of the job that trained.
+ */
+public interface Servable {
+
+  /** Returns the network as it was trained, without parameter values. */
+  Block network(JobConfig job);
+
+  /**
+   * Returns the format in which the service accepts an example as a line. If the format has a label, lines to predict
+   * may have any valid one.
+   */
+  LineFormat input(JobConfig job);
+
+  /**
+   * Returns a source of examples to predict, in the job's format; by default lines of {@link #input}.
+   *
+   * @param files must exist
+   * @param badLines handles lines that are not in the format
+   */
+  default FileSource<?> examples(JobConfig job, List<Path> files, BadLines badLines) {
+    return new TextSource(input(job), files, badLines);
+  }
+
+  /** Returns one score per example, computed from the network's outputs for a batch. Called on the model thread. */
+  float[] scores(NDArray outputs);
+}

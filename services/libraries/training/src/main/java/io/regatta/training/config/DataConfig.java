@@ -1,0 +1,132 @@
+package io.regatta.training.config;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.data.BadLines;
+import io.regatta.data.LoaderOptions;
+import io.regatta.data.file.PipeCommand;
+import io.regatta.node.settings.Setting;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * The {@code data} section of a job: where the examples are and how they are read. Paths are relative to the working
+ * directory.
+ */
+public record DataConfig(
+    @Setting(doc = "Directory of the data set, relative to the working directory, or a URI (file:, s3: with a library on the "
+        + "class path).")
+    String dir,
+
+    @Setting(doc = "Training files, relative to dir, or URIs; empty: the program's own names.")
+    List<String> files,
+
+    @Setting(doc = "Test files, relative to dir, or URIs; empty: the program's own names.")
+    List<String> testFiles,
+
+    @Setting(value = "fail", doc = "A line that cannot be read ends the run (file, line and column are named), or is "
+        + "skipped and counted.")
+    BadLines.Policy onBadLine,
+
+    @Setting(doc = "Command of the shell that turns a file, on its standard input, into lines of format, on its standard "
+        + "output, as PaddlePaddle's; it runs once for every file and pass. Empty or cat: files are read as they are.")
+    String pipeCommand,
+
+    @Setting(value = "auto", doc = "How an example is written, in training, test and prediction. auto: the program's own format, "
+        + "or, behind a pipe_command, multislot.")
+    Format format,
+
+    @Setting(value = "position", doc = "How training data are dealt out to the replicas.")
+    ShardBy shardBy,
+
+    @Setting(value = "stream", doc = "How training files are read. queue and in_memory need shard_by: file or file_modulo.")
+    Reading reading,
+
+    @Setting(value = "false", doc = "in_memory: examples change places among all replicas of all trainers before the first "
+        + "pass, by the job's seed.")
+    boolean globalShuffle,
+
+    @Setting(value = "0", unit = "examples", doc = "Examples that are shuffled together; 0: file order.")
+    int shuffleBuffer,
+
+    @Setting(value = "8", unit = "batches", doc = "Batches read ahead, per replica; 1 to 1024.")
+    int prefetchDepth,
+
+    @Setting(value = "1", doc = "Threads that parse, per replica; 1 to 64.")
+    int readerThreads,
+
+    @Setting(value = "false", doc = "Leave out the last batch of an epoch if it is not full.")
+    boolean dropLast,
+
+    @Setting(value = "true", doc = "Batches come in the (shuffled) order of the files however many threads read.")
+    boolean ordered) {
+
+  /** The text format of an example. */
+  public enum Format {
+    /** The program's own format. */
+    AUTO,
+    /** Criteo's columns: {@link io.regatta.data.format.CriteoFormat}. */
+    CRITEO,
+    /** Files whose first row names the columns: {@link io.regatta.data.format.CsvSource}. */
+    CSV,
+    /** {@code label index:value ...}: {@link io.regatta.data.format.LibSvmFormat}. */
+    LIBSVM,
+    /** PaddlePaddle's: {@link io.regatta.data.format.MultiSlotFormat}. */
+    MULTISLOT,
+    /** Files of named columns: {@link io.regatta.data.format.ParquetSource}. */
+    PARQUET,
+    /** PaddleRec's {@code name:value}: {@link io.regatta.data.format.SlotTextFormat}. */
+    SLOTS;
+
+    /** Returns the name as it is written in a job. */
+    public String label() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** The assignment of training data to the replicas. */
+  public enum ShardBy {
+    /**
+     * Every replica reads all records and keeps its share of each global batch: the same batches as with one worker.
+     */
+    POSITION,
+    /** Whole files in contiguous runs, each read by one replica only: PaddlePaddle's {@code get_file_shard}. */
+    FILE,
+    /** Whole files: those whose number modulo the number of replicas is the replica's number. */
+    FILE_MODULO
+  }
+
+  /** The way in which training files are read. */
+  public enum Reading {
+    /** One after another, in order. */
+    STREAM,
+    /** Each reader thread its own file, nothing shuffled: {@link io.regatta.training.dataset.QueueDataset}. */
+    QUEUE,
+    /** All at once before training: {@link io.regatta.training.dataset.InMemoryDataset}. */
+    IN_MEMORY
+  }
+
+  public DataConfig {
+    files = List.copyOf(files);
+    testFiles = List.copyOf(testFiles);
+    if (PipeCommand.of(pipeCommand) != null && (format == Format.CSV || format == Format.PARQUET)) {
+      throw new InvalidInput("pipe_command writes lines, but format: " + format.label() + " names columns in the file itself; "
+          + "leave pipe_command out, or have it write another format");
+    }
+    format = format == Format.AUTO && PipeCommand.of(pipeCommand) != null ? Format.MULTISLOT : format;
+    if (shuffleBuffer < 0) {
+      throw new InvalidInput("shuffle_buffer must be at least 0, not " + shuffleBuffer);
+    }
+    LoaderOptions.checkReading(prefetchDepth, readerThreads);
+    if (reading != Reading.STREAM && shardBy == ShardBy.POSITION) {
+      throw new InvalidInput("reading: " + reading.name().toLowerCase(Locale.ROOT) + " reads files that are the replica's "
+          + "own; set shard_by: file or file_modulo");
+    }
+    if (globalShuffle && reading != Reading.IN_MEMORY) {
+      throw new InvalidInput("global_shuffle needs the examples in memory; set reading: in_memory");
+    }
+    if (reading == Reading.QUEUE && (shuffleBuffer > 0 || dropLast)) {
+      throw new InvalidInput("reading: queue neither shuffles nor counts batches; leave shuffle_buffer and drop_last out, or "
+          + "set reading: in_memory");
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package io.regatta.training.rank;
+
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.training.model.DenseParameters;
+import io.regatta.training.model.RowSource;
+import io.regatta.training.replica.Exchange;
+import io.regatta.training.replica.Gradients;
+import io.regatta.training.replica.StepTimes;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A replica's parameters in its engine, and the exchange that updates them. After the trainer, and perhaps its model,
+ * has been closed, nothing is written any more. The exchange is then still used, and the values that are not trained
+ * are kept here. Belongs to the model thread.
+ */
+final class ReplicaValues implements AutoCloseable {
+
+  private final DenseParameters dense;
+  private final FrozenValues frozen;
+  private final Exchange exchange;
+  private final StepTimes times;
+  private boolean closed;
+
+  ReplicaValues(DenseParameters dense, FrozenValues frozen, Exchange exchange, StepTimes times) {
+    this.dense = dense;
+    this.frozen = frozen;
+    this.exchange = exchange;
+    this.times = times;
+    dense.lends(exchange.underWay() + 1, exchange.floatsBehind(), exchange::memory);
+  }
+
+  /** Takes over the values with which all begin. */
+  void start() {
+    dense.write(exchange.start());
+  }
+
+  Exchange exchange() {
+    return exchange;
+  }
+
+  FrozenValues frozen() {
+    return frozen;
+  }
+
+  /** Notes that a forward pass of training begins. */
+  void trained() {
+    dense.trained();
+  }
+
+  /** Notes that an evaluation begins. */
+  void evaluated() {
+    dense.evaluated();
+  }
+
+  /** Returns values of rows; see {@link RowSource#rows}. */
+  float[] rows(String table, int dim, long[] ids, boolean training) {
+    if (!training) {
+      return exchange.evaluationRows(table, dim, ids);
+    }
+    long begin = times.clock().nanos();
+    float[] rows = exchange.rows(table, dim, ids);
+    times.span("rows", begin, Map.of("table", table, "rows", ids.length));
+    return rows;
+  }
+
+  /**
+   * Returns the gradients of the last backward pass, which the exchange gets one by one; valid until they have been
+   * exchanged.
+   */
+  DenseMemory gradients(double weight) {
+    return dense.readGradients(times, exchange.reader(weight));
+  }
+
+  /** Returns zeros instead of gradients, with weight 0. */
+  DenseMemory noGradients() {
+    return dense.noGradients(times, exchange.reader(0));
+  }
+
+  /** Exchanges gradients for the next step's values. */
+  void step(Gradients gradients, List<SparseIds> next) {
+    DenseMemory values = exchange.step(gradients, next);
+    long writing = times.clock().nanos();
+    dense.write(values);
+    times.span("values in", writing, Map.of("bytes", 4L * dense.numel()));
+  }
+
+  /** Continues, after replicas have met outside of steps, with the values of the step that they have agreed on. */
+  void resumed() {
+    DenseMemory values = closed ? null : exchange.resumed();
+    if (values != null) {
+      dense.write(values);
+    }
+  }
+
+  /** Takes over the servers' newest values. */
+  void newest() {
+    DenseMemory values = exchange.newest();
+    if (!closed) {
+      dense.write(values);
+    }
+  }
+
+  /**
+   * Averages the parameters that are not trained over the ranks, if ranks have copies of their own; all ranks call it.
+   */
+  void averageFrozen() {
+    if (exchange.averages()) {
+      frozen.average(exchange::average);
+    }
+  }
+
+  /** Closes the trainer's values; called once. */
+  @Override
+  public void close() {
+    closed = true;
+    frozen.close(); // for a model that is saved after its program has closed it
+    dense.close();
+  }
+}

@@ -1,0 +1,5 @@
+/**
+ * The training loop of one rank within DJL's: forward, backward, the exchange of each step, evaluation, snapshots.
+ * Programs create a {@link io.regatta.training.rank.FleetTrainer}, and {@code training.run} runs them.
+ */
+package io.regatta.training.rank;

@@ -1,0 +1,63 @@
+package io.regatta.training.session;
+
+import io.regatta.core.client.ParameterClient;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.Sharding;
+import io.regatta.protocol.vertx.SystemClock;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.Strategy;
+import io.regatta.training.trace.StepTrace;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * A job of one rank with its shards in this process, on which {@code --local} trains; it is the reference for the
+ * distributed modes. It runs as sync, whatever the mode, because a single rank cannot be out of step. Any thread may
+ * use it.
+ */
+public final class LocalSession extends OwnShardsSession implements AutoCloseable {
+
+  private final Sharding sharding;
+  private final Awaiting awaiting = new Awaiting();
+  private final JobGroup group = new LoneTrainer(this::await);
+
+  /** Creates a session with one shard; the number of shards does not change a bit of the result. */
+  public LocalSession(JobConfig job) {
+    this(job, 1);
+  }
+
+  LocalSession(JobConfig job, int shards) {
+    super(job, shards, StepTrace.of(SystemClock.get(), job.trace(), 0, 1));
+    sharding = Sharding.common(shards);
+  }
+
+  @Override
+  public JobGroup group() {
+    return group;
+  }
+
+  @Override
+  public Sharding sharding() {
+    return sharding;
+  }
+
+  @Override
+  public CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
+    return ownShards().connect(spec(Strategy.sync(), model));
+  }
+
+  @Override
+  public <T> T await(String operation, CompletionStage<T> stage) {
+    return awaiting.await(operation + " of job " + job().job(), stage);
+  }
+
+  @Override
+  public void stepped(long step) {}
+
+  /** Releases all waiting threads. */
+  @Override
+  public void close() {
+    awaiting.end(new Cancelled("job " + job().job() + " is being stopped"));
+  }
+}

@@ -1,0 +1,2 @@
+/** Async mode: every push is applied as it arrives. */
+package io.regatta.training.strategy.async;

@@ -1,0 +1,2 @@
+/** Half-async mode: the replicas of a trainer are merged, and trainers do not wait for each other. */
+package io.regatta.training.strategy.halfasync;

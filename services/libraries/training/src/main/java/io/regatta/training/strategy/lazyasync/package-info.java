@@ -1,0 +1,2 @@
+/** Lazy-async mode: every step is pushed and applied as in async, and values are pulled every k steps. */
+package io.regatta.training.strategy.lazyasync;

@@ -1,0 +1,319 @@
+package io.regatta.predictor;
+
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.data.BadLines;
+import io.regatta.data.FileSource;
+import io.regatta.data.Layout;
+import io.regatta.data.Line;
+import io.regatta.data.LineFormat;
+import io.regatta.data.SlotBatch;
+import io.regatta.snapshot.Manifest;
+import io.regatta.snapshot.SnapshotReader;
+import io.regatta.snapshot.Snapshots;
+import io.regatta.snapshot.TableLayout;
+import io.regatta.training.Servable;
+import io.regatta.training.config.DataConfig;
+import io.regatta.training.model.Engines;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * A model in memory that predicts, and takes over newer values meanwhile. It owns one thread, named
+ * {@code regatta-predict-JOB}, on which the network computes one batch after the other; its methods may be called from
+ * any thread. The number of waiting batches is limited; more fail with {@code Overloaded}.
+ */
+public final class Predictor implements AutoCloseable {
+
+  /** Most batches that may wait. */
+  private static final int WAITING_MAX = 256;
+  /** Most bytes of the examples of one request. */
+  private static final long BATCH_BYTES_MAX = 512L << 20;
+
+  private final ExecutorService thread;
+  private final ServedModel model;
+  private final LineFormat input;
+  private final AtomicInteger waiting = new AtomicInteger();
+  /** Source of the snapshot that has been taken over, or of the model; read by any thread. */
+  private volatile Source source;
+  /**
+   * The snapshot whose rows the tables have; null: those of the model. Used by the thread that takes snapshots over.
+   */
+  private volatile Snapshots.Found taken;
+
+  /**
+   * The source of the present values.
+   *
+   * @param dir of the model or the snapshot
+   * @param run that trained them, see {@link io.regatta.snapshot.Manifest#run}; empty if the model does not name it
+   * @param step of training; -1 if the model does not name it
+   * @param pass after which the snapshot was taken; -1 for others
+   */
+  public record Source(Path dir, String run, long step, int pass) {
+
+    /**
+     * Returns true if a snapshot is newer. A snapshot is newer if its run began later (such as the next day's),
+     * whatever its steps. In the same run, or if the model names none, it is newer if its step is later. A snapshot of
+     * the same step is newer if it was taken after the end of its pass, when rows have aged and been removed.
+     */
+    boolean isBefore(Manifest snapshot) {
+      int later = run.isEmpty() ? 0 : snapshot.run().compareTo(run);
+      return later > 0 || later == 0 && (snapshot.step() > step || snapshot.step() == step && snapshot.pass() > pass);
+    }
+  }
+
+  /**
+   * The result of a prediction.
+   *
+   * @param scores one for each example, in their order
+   * @param step of the values with which it was predicted, see {@link Source}
+   */
+  public record Prediction(float[] scores, long step) {}
+
+  private Predictor(ExecutorService thread, ServedModel model, Path dir) {
+    this.thread = thread;
+    this.model = model;
+    input = model.input();
+    source = new Source(dir, model.run(), model.step(), -1);
+  }
+
+  /**
+   * Checks, without reading it, that there is a model to load.
+   *
+   * @throws InvalidInput if the directory does not exist, or holds no model that names its program
+   */
+  public static void check(Path dir) {
+    ServedModel.manifest(dir);
+  }
+
+  /** Loads a model of a program on the class path. Blocks until it is in memory. */
+  public static Predictor load(Path dir) {
+    return load(dir, null);
+  }
+
+  /**
+   * Loads a model from the directory in which a run saved it. Blocks until it is in memory.
+   *
+   * @param program that trained it; null: the class that the model names
+   * @throws InvalidInput if there is none, or it is damaged, or does not match the program
+   */
+  public static Predictor load(Path dir, Servable program) {
+    return load(dir, program, null);
+  }
+
+  /**
+   * Loads a model, with another format of examples.
+   *
+   * @param format of examples; null: the one on which it was trained
+   */
+  public static Predictor load(Path dir, Servable program, DataConfig.Format format) {
+    Engines.current();
+    ClassLoader loader = Thread.currentThread().getContextClassLoader();
+    ExecutorService thread = Executors.newSingleThreadExecutor(task -> {
+      Thread t = new Thread(task, "regatta-predict-" + dir.getFileName());
+      t.setDaemon(true);
+      t.setContextClassLoader(loader);
+      return t;
+    });
+    try {
+      ServedModel model = on(thread, () -> ServedModel.load(dir, program, format), dir::toString).join();
+      return new Predictor(thread, model, dir);
+    } catch (CompletionException e) {
+      thread.shutdown();
+      throw failed("model " + dir.toAbsolutePath() + " cannot be read", e.getCause());
+    }
+  }
+
+  /** Returns the format of an example as a line. */
+  public LineFormat input() {
+    return input;
+  }
+
+  /**
+   * Returns a source of examples in the format of the model's training files, or the one given to {@link #load}; this
+   * may be a format of named columns, without lines.
+   */
+  public FileSource<?> examples(List<Path> files) {
+    return model.examples(files, BadLines.refused("--format"));
+  }
+
+  /** Returns the widths of an example. */
+  public Layout layout() {
+    return input.layout();
+  }
+
+  /** Returns the source of the present values. */
+  public Source source() {
+    return source;
+  }
+
+  /**
+   * Predicts examples, one per line, as one batch; empty lines are skipped, and so are comments if the format has them.
+   *
+   * @return failed with {@code InvalidInput} if a line is not in the program's format, with {@code Overloaded} if too
+   *     many batches wait
+   */
+  public CompletableFuture<Prediction> predict(List<String> lines) {
+    return predict(String.join("\n", lines).getBytes(StandardCharsets.UTF_8));
+  }
+
+  /**
+   * Predicts the examples of a text as {@link #predict(List)}. The text must not change until it is done; the
+   * predictor's thread parses it.
+   */
+  public CompletableFuture<Prediction> predict(byte[] text) {
+    return wait(() -> predicted(parse(text)));
+  }
+
+  /** Predicts examples in the program's layout as {@link #predict(List)}; they must not change until it is done. */
+  public CompletableFuture<Prediction> predict(SlotBatch examples) {
+    return wait(() -> predicted(examples));
+  }
+
+  private CompletableFuture<Prediction> wait(Callable<Prediction> batch) {
+    if (waiting.incrementAndGet() > WAITING_MAX) {
+      waiting.decrementAndGet();
+      return CompletableFuture.failedFuture(new Overloaded(WAITING_MAX + " batches wait for the predictor of " + source.dir()
+          + "; try again later, or run more predictors"));
+    }
+    return call(() -> {
+      waiting.decrementAndGet();
+      return batch.call();
+    });
+  }
+
+  private Prediction predicted(SlotBatch examples) {
+    return new Prediction(examples.rows() == 0 ? new float[0] : model.predict(examples), source.step());
+  }
+
+  private SlotBatch parse(byte[] text) {
+    int[] lines = new int[1];
+    eachLine(text, line -> lines[0]++);
+    long bytes = lines[0] * SlotBatch.bytes(layout());
+    if (bytes > BATCH_BYTES_MAX) {
+      throw new InvalidInput("the " + lines[0] + " examples of a request would take " + (bytes >> 20) + " MiB, at most "
+          + (BATCH_BYTES_MAX >> 20) + " are allowed: send " + BATCH_BYTES_MAX / SlotBatch.bytes(layout()) + " at a time");
+    }
+    BadLines badLines = BadLines.refused();
+    SlotBatch batch = SlotBatch.allocate(layout(), lines[0]);
+    int[] rows = new int[1];
+    eachLine(text, line -> rows[0] += input.parse(line, batch, rows[0], badLines) ? 1 : 0);
+    return batch.first(rows[0]);
+  }
+
+  /** Calls {@code each} for each line that is not empty. */
+  private static void eachLine(byte[] text, Consumer<Line> each) {
+    for (int from = 0, number = 1; from < text.length; number++) {
+      int end = from;
+      while (end < text.length && text[end] != '\n') {
+        end++;
+      }
+      int to = end > from && text[end - 1] == '\r' ? end - 1 : end;
+      if (to > from) {
+        each.accept(new Line("request", number, text, from, to));
+      }
+      from = end + 1;
+    }
+  }
+
+  /**
+   * Takes over a snapshot, if it is not damaged, while predictions continue. Blocks the caller, one at a time, until it
+   * is done.
+   *
+   * <p>If it is a delta on top of what the predictor has, only the newer values are read: rows first, slice by slice
+   * between predictions, then the dense parameters together. Any other snapshot is read separately, which takes memory
+   * for both, and replaces all values at once. A delta that fails in the middle leaves rows of both; taking it over
+   * again completes it.
+   *
+   * @throws InvalidInput if the snapshot cannot be read, is damaged (naming the file), or is of another model
+   */
+  public void take(Path snapshot) {
+    try (SnapshotReader reader = SnapshotReader.open(snapshot)) {
+      boolean follows = taken != null && reader.follows(taken);
+      if (follows) {
+        reader.verifySince(taken);
+      } else {
+        reader.verify();
+      }
+      Map<String, float[]> dense = new LinkedHashMap<>();
+      for (DenseVariable variable : reader.manifest().model().dense()) {
+        dense.put(variable.name(), reader.variable(variable, -1));
+      }
+      List<ServedTable> tables = new ArrayList<>();
+      for (TableLayout table : reader.manifest().model().tables()) {
+        ServedTable served = call(() -> model.table(table)).join();
+        if (follows) {
+          reader.rowsSince(taken, table, (ids, rows, n) -> call(() -> served.put(ids, rows, table.width(), n)).join(),
+              (ids, rows, n) -> call(() -> served.remove(ids, n)).join());
+        } else {
+          ServedTable whole = served.empty(reader.manifest().model().seed());
+          reader.rows(table, (ids, rows, n) -> whole.put(ids, rows, table.width(), n));
+          tables.add(whole);
+        }
+      }
+      Source newer = new Source(snapshot, reader.manifest().run(), reader.manifest().step(), reader.manifest().pass());
+      call(() -> {
+        model.set(dense);
+        tables.forEach(model::set);
+        source = newer;
+        return null;
+      }).join();
+      taken = reader.newest();
+    } catch (IOException e) {
+      throw failed("snapshot " + snapshot.toAbsolutePath() + " cannot be read", e);
+    } catch (CompletionException e) {
+      throw failed("snapshot " + snapshot.toAbsolutePath() + " cannot be taken over", e.getCause());
+    }
+  }
+
+  private <T> CompletableFuture<T> call(Callable<T> task) {
+    return on(thread, task, () -> "the predictor of " + source.dir());
+  }
+
+  /** Runs a task on a thread; the future fails with the task's own exception. */
+  private static <T> CompletableFuture<T> on(ExecutorService thread, Callable<T> task, Supplier<String> whose) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    try {
+      thread.execute(() -> {
+        try {
+          result.complete(task.call());
+        } catch (Throwable e) {
+          result.completeExceptionally(e);
+        }
+      });
+    } catch (RejectedExecutionException e) {
+      result.completeExceptionally(new Cancelled(whose.get() + " has been closed"));
+    }
+    return result;
+  }
+
+  private static RuntimeException failed(String what, Throwable cause) {
+    return cause instanceof RuntimeException known ? known : new InvalidInput(what + ": " + cause, cause);
+  }
+
+  /** Releases the model after the waiting batches. */
+  @Override
+  public void close() {
+    call(() -> {
+      model.close();
+      return null;
+    });
+    thread.shutdown();
+  }
+}

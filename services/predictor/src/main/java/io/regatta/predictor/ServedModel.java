@@ -1,0 +1,273 @@
+package io.regatta.predictor;
+
+import ai.djl.Model;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.nn.Block;
+import ai.djl.nn.Parameter;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.Pair;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.ConfinedDirectory;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.data.BadLines;
+import io.regatta.data.FileSource;
+import io.regatta.data.LineFormat;
+import io.regatta.data.SlotBatch;
+import io.regatta.snapshot.LostShard;
+import io.regatta.snapshot.ManifestFile;
+import io.regatta.snapshot.ModelFiles;
+import io.regatta.snapshot.SnapshotDirectory;
+import io.regatta.snapshot.TableLayout;
+import io.regatta.snapshot.safetensors.SafetensorsFile;
+import io.regatta.snapshot.safetensors.TensorInfo;
+import io.regatta.training.Servable;
+import io.regatta.training.config.DataConfig;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.dataset.SlotArrays;
+import io.regatta.training.model.DistributedEmbedding;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** A saved model in memory: network, dense parameters and tables. Owned by the predictor's thread. */
+final class ServedModel implements AutoCloseable {
+
+  private static final int SLICE_FLOATS = 1 << 16;
+
+  private final Servable program;
+  private final JobConfig job;
+  private final LineFormat input;
+  private final Model model;
+  private final Block block;
+  private final Map<String, Parameter> parameters = new LinkedHashMap<>();
+  private final Map<String, ServedTable> tables = new HashMap<>();
+  private final SlotArrays arrays = new SlotArrays();
+  private final String run;
+  private final long step;
+
+  private ServedModel(JobConfig job, Servable program, String run, long step) {
+    this.run = run;
+    this.step = step;
+    this.program = program;
+    this.job = job;
+    input = program.input(job);
+    block = program.network(job);
+    model = Model.newInstance(job.job());
+    model.setBlock(block);
+  }
+
+  /**
+   * Reads a model that a trainer has saved.
+   *
+   * @param given the program; null: the class that the model names
+   * @param format of examples; null: the one on which it was trained
+   * @throws InvalidInput if the directory holds no model, or it is damaged, or another program's, or the program has no
+   *     such format
+   */
+  static ServedModel load(Path dir, Servable given, DataConfig.Format format) throws IOException {
+    JsonObject manifest = manifest(dir);
+    SnapshotDirectory.verify(dir);
+    JobConfig job = JobConfig.of(new JsonObject().put("job", manifest.getString("job"))
+        .put("program", manifest.getString("program", "")).put("settings", manifest.getJsonObject("settings", new JsonObject()))
+        .put("data", format == null ? manifest.getJsonObject("data", new JsonObject())
+            : new JsonObject().put("format", format.label()))
+        .put("tables", dimensions(manifest)));
+    ServedModel served = new ServedModel(job, given != null ? given : program(job, dir), manifest.getString("run", ""),
+        manifest.getLong("step", -1L));
+    try {
+      served.read(dir, manifest);
+      return served;
+    } catch (IOException | RuntimeException e) {
+      served.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Returns the manifest of the model in a directory.
+   *
+   * @throws InvalidInput if it holds none that a run has saved
+   */
+  static JsonObject manifest(Path dir) {
+    JsonObject manifest = ManifestFile.read(dir);
+    if (!"model".equals(manifest.getString("kind"))) {
+      throw new InvalidInput(dir + " is a snapshot, which does not name its program; give the model's directory that the run "
+          + "saved (output)");
+    }
+    if (!manifest.containsKey("program")) {
+      throw new InvalidInput("model " + dir + " was exported from a snapshot, which does not name the program, its settings, or "
+          + "the values of an id without a row: load the model that the run saved (output), and take over the snapshot, or follow "
+          + "its directory");
+    }
+    String missing = LostShard.missingRows(LostShard.in(manifest));
+    if (!missing.isEmpty()) {
+      throw new InvalidInput("model " + dir + " lacks " + missing + ": predictions would treat their ids as untrained "
+          + "ones. Resume the job from its last snapshot (resume: auto), and give the model that it saves then");
+    }
+    return manifest;
+  }
+
+  /** Returns the job's section of tables, as far as the network depends on it. */
+  private static JsonObject dimensions(JsonObject manifest) {
+    JsonObject tables = new JsonObject();
+    for (Object entry : manifest.getJsonArray("tables")) {
+      JsonObject table = (JsonObject) entry;
+      tables.put(table.getString("table"), new JsonObject().put("dim", table.getInteger("dim")));
+    }
+    return tables;
+  }
+
+  private static Servable program(JobConfig job, Path dir) {
+    try {
+      ClassLoader context = Thread.currentThread().getContextClassLoader();
+      Class<?> type = Class.forName(job.program(), false,
+          context == null ? ServedModel.class.getClassLoader() : context);
+      if (!Servable.class.isAssignableFrom(type)) { // before any of its code runs
+        throw new InvalidInput("model " + dir + ": program " + job.program()
+            + " cannot be served: it does not implement " + Servable.class.getName());
+      }
+      return (Servable) type.getConstructor().newInstance();
+    } catch (ReflectiveOperationException e) {
+      throw new InvalidInput("model " + dir + ": program '" + job.program() + "' is not on the class path, or has no public "
+          + "constructor without arguments: " + e, e);
+    }
+  }
+
+  private void read(Path dir, JsonObject manifest) throws IOException {
+    block.initialize(model.getNDManager(), DataType.FLOAT32, SlotArrays.shapes(input.layout(), 1));
+    for (Pair<String, Parameter> p : block.getParameters()) {
+      parameters.put(p.getKey(), p.getValue());
+    }
+    try (SafetensorsFile dense = SafetensorsFile.open(ConfinedDirectory.of(dir), ModelFiles.DENSE)) {
+      Map<String, float[]> values = new LinkedHashMap<>();
+      for (String name : parameters.keySet()) {
+        if (!dense.has(name)) {
+          throw new InvalidInput("model " + dir + " has no parameter " + name + ", which the program's network has: it was "
+              + "trained by another version of it, or with other settings");
+        }
+        values.put(name, dense.floats(name));
+      }
+      set(values);
+    }
+    for (Object entry : manifest.getJsonArray("tables")) {
+      JsonObject table = (JsonObject) entry;
+      String name = table.getString("table");
+      ServedTable served = new ServedTable(name, table.getInteger("dim"), initializer(table), manifest.getLong("seed"));
+      tables.put(name, served);
+      try (SafetensorsFile file = SafetensorsFile.open(ConfinedDirectory.of(dir), ModelFiles.table(name))) {
+        fill(served, file);
+      }
+    }
+    attach(block);
+  }
+
+  private static InitializerSpec initializer(JsonObject table) {
+    JsonObject spec = table.getJsonObject("initializer");
+    if (spec == null) {
+      throw new InvalidInput("the model does not say which values table " + table.getString("table") + " has for ids without a row: it "
+          + "was exported or saved by an older release; have it saved by a run");
+    }
+    return new InitializerSpec(InitializerSpec.Kind.valueOf(spec.getString("kind").toUpperCase(Locale.ROOT)),
+        spec.getFloat("a"), spec.getFloat("b"));
+  }
+
+  private static void fill(ServedTable table, SafetensorsFile file) throws IOException {
+    long rows = file.tensor("ids", TensorInfo.I64).elements();
+    int most = Math.max(1, SLICE_FLOATS / table.dim());
+    long[] ids = new long[most];
+    float[] values = new float[most * table.dim()];
+    SafetensorsFile.Cursor idsFrom = file.read("ids", TensorInfo.I64);
+    SafetensorsFile.Cursor valuesFrom = file.read("values", TensorInfo.F32);
+    for (long left = rows; left > 0; ) {
+      int n = (int) Math.min(left, most);
+      idsFrom.longs(ids, 0, n);
+      valuesFrom.floats(values, 0, n * table.dim());
+      table.put(ids, values, table.dim(), n);
+      left -= n;
+    }
+  }
+
+  private void attach(Block within) {
+    if (within instanceof DistributedEmbedding embedding) {
+      embedding.attach((table, dim, ids, training) -> table(table).rows(ids));
+    }
+    within.getChildren().forEach(child -> attach(child.getValue()));
+  }
+
+  /** Returns the run that trained it; empty if the model does not name it. */
+  String run() {
+    return run;
+  }
+
+  /** Returns the steps of training; -1 if the model does not name them. */
+  long step() {
+    return step;
+  }
+
+  LineFormat input() {
+    return input;
+  }
+
+  /** Returns a source of examples in the format given to {@link #load}. */
+  FileSource<?> examples(List<Path> files, BadLines badLines) {
+    return program.examples(job, files, badLines);
+  }
+
+  private ServedTable table(String name) {
+    ServedTable table = tables.get(name);
+    if (table == null) {
+      throw new InvalidInput("the model has no table " + name + ", only " + tables.keySet());
+    }
+    return table;
+  }
+
+  /** Returns the table of this name, after checking its width. */
+  ServedTable table(TableLayout layout) {
+    ServedTable table = table(layout.name());
+    if (table.dim() != layout.dim()) {
+      throw new InvalidInput("table " + layout.name() + " has rows of " + layout.dim() + " values in the file, and of "
+          + table.dim() + " in the model: the file belongs to another model");
+    }
+    return table;
+  }
+
+  /** Replaces the table of the same name. */
+  void set(ServedTable table) {
+    tables.put(table.name(), table);
+  }
+
+  /** Sets dense parameters: all, or none if one does not match. */
+  void set(Map<String, float[]> values) {
+    values.forEach((name, of) -> {
+      Parameter parameter = parameters.get(name);
+      if (parameter == null || parameter.getArray().size() != of.length) {
+        throw new InvalidInput("parameter " + name + " has " + of.length + " elements in the file, and "
+            + (parameter == null ? "none" : parameter.getArray().size()) + " in the program's network: it was trained with other "
+            + "settings, or by another version");
+      }
+    });
+    values.forEach((name, of) -> parameters.get(name).getArray().set(of));
+  }
+
+  /** Returns one score per example of the batch, with the present rows. */
+  float[] predict(SlotBatch batch) {
+    try (NDManager scope = model.getNDManager().newSubManager()) {
+      NDList data = arrays.data(scope, batch);
+      NDArray outputs = block.forward(new ParameterStore(scope, false), data, false).singletonOrThrow();
+      return program.scores(outputs);
+    }
+  }
+
+  @Override
+  public void close() {
+    model.close();
+  }
+}

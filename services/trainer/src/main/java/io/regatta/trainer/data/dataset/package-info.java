@@ -1,5 +1,0 @@
-/**
- * PaddlePaddle's two data sets over a worker's own files: one streams them, the other holds, shuffles and exchanges
- * their examples. Training programs and the trainer's data loading use them.
- */
-package io.regatta.trainer.data.dataset;

@@ -1,5 +1,0 @@
-/**
- * Data files on disk and other file systems: finding, assigning, decompressing, piping through a command, and splitting
- * into lines. The sources of {@code data} read through it.
- */
-package io.regatta.trainer.data.file;

@@ -1,2 +1,0 @@
-/** Images, in idx files and in directories. The image programs read their examples with it. */
-package io.regatta.trainer.data.image;

@@ -1,5 +1,0 @@
-/**
- * Text as words: dictionaries, windows and pairs of words. The word2vec programs and {@code regatta prepare dictionary}
- * use it.
- */
-package io.regatta.trainer.data.text;

@@ -1,4 +1,0 @@
-/**
- * Two small data sets of the UCI repository, held in memory: Census Income and housing. Example programs train on them.
- */
-package io.regatta.trainer.data.uci;

@@ -1,5 +1,0 @@
-/**
- * The exchange of modes that push differences: local steps, whose differences go to the servers every k steps.
- * {@code Exchanges} makes it, and each replica's step calls it.
- */
-package io.regatta.trainer.exchange.geo;

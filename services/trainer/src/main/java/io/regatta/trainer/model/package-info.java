@@ -1,5 +1,0 @@
-/**
- * The trainer's view of a DJL model: its dense parameters in one vector, its tables on servers, its threads and its
- * engine. The training loop in {@code trainer.rank} calls it; programs use its blocks.
- */
-package io.regatta.trainer.model;

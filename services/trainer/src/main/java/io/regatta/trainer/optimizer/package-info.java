@@ -1,5 +1,0 @@
-/**
- * Optimizers of DJL that servers can apply as well. Programs give them to their training configuration, and the
- * training loop reads their rule.
- */
-package io.regatta.trainer.optimizer;

@@ -1,2 +1,0 @@
-/** The networks of the built-in programs, as DJL blocks. The programs use them, and a user's own program may. */
-package io.regatta.trainer.program.block;

@@ -1,5 +1,0 @@
-/**
- * The trainer as a service, one rank on a cluster: its verticle and main program, its seat in the group, its links to
- * the shards. It is started by {@code launch} and the commands.
- */
-package io.regatta.trainer.service;

@@ -1,6 +1,0 @@
-/**
- * One rank's session of a job from the point of view of its model threads,
- * {@link io.regatta.trainer.session.TrainerSession}, and the one without services,
- * {@link io.regatta.trainer.session.LocalSession}. The training loop calls it; the trainer's service implements it.
- */
-package io.regatta.trainer.session;

@@ -1,2 +1,0 @@
-/** Async mode: every push is applied as it arrives. */
-package io.regatta.trainer.strategy.async;

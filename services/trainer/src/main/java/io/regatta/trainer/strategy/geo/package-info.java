@@ -1,5 +1,0 @@
-/**
- * The strategy of geo mode: local steps, whose deltas are sent to the servers every k steps. The registry creates it,
- * and each replica's step calls it.
- */
-package io.regatta.trainer.strategy.geo;

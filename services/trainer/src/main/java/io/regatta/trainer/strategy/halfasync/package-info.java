@@ -1,2 +1,0 @@
-/** Half-async mode: the replicas of a trainer are merged, and trainers do not wait for each other. */
-package io.regatta.trainer.strategy.halfasync;

@@ -1,2 +1,0 @@
-/** Lazy-async mode: every step is pushed and applied as in async, and values are pulled every k steps. */
-package io.regatta.trainer.strategy.lazyasync;

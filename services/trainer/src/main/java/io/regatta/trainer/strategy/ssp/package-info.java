@@ -1,2 +1,0 @@
-/** Ssp mode: asynchronous, with a bound on how far a trainer may be ahead. */
-package io.regatta.trainer.strategy.ssp;

@@ -1,2 +1,0 @@
-/** Sync mode: one round per step over all ranks. */
-package io.regatta.trainer.strategy.sync;
