@@ -203,7 +203,8 @@ public final class PeerSecurity {
     if (ownsIdleTimeout) {
       options.setIdleTimeout(ConnectionLimits.IDLE_SECONDS).setIdleTimeoutUnit(TimeUnit.SECONDS);
     }
-    Supplier<ChannelHandler> limiter = () -> new ConnectionLimiter(limits, ownsIdleTimeout);
+    long streams = wanted.getInitialSettings().getMaxConcurrentStreams();
+    Supplier<ChannelHandler> limiter = () -> new ConnectionLimiter(limits, ownsIdleTimeout, streams);
     if (files == null) {
       return LimitedVertx.server(vertx, options, limiter);
     }
