@@ -19,9 +19,9 @@ import java.util.stream.Stream;
 
 /**
  * Meter of what attacks cost the process of a job; prints a row of a table for each. The row holds the job's own calls
- * meanwhile, which must succeed, its steps, the slowest of each, memory that stays, and bytes of the log. Each attack finds
- * the limits of log lines as a process does that has logged nothing yet, and the lines about what they have left out count
- * as well. Owned by the test's thread.
+ * meanwhile, which must succeed, its steps, the slowest of each, the heap while all connections are open, memory that stays, and bytes of the log.
+ * Each attack finds the limits of log lines as a process does that has logged nothing yet, and the lines about what they
+ * have left out count as well. Owned by the test's thread.
  */
 final class AttackCosts implements AutoCloseable {
 
@@ -39,6 +39,8 @@ final class AttackCosts implements AutoCloseable {
   private final Connector connector;
   private final LegitimateCalls calls;
   private final LogLines log = LogLines.ofProcess();
+  /** Largest heap that was noted during the attack, bytes. */
+  private long peak;
 
   /**
    * @param title begins each row's name; empty: nothing does
@@ -65,6 +67,7 @@ final class AttackCosts implements AutoCloseable {
   List<String> measure(String name, long logBytes, Attack attack) throws Exception {
     PeerLogClock.pass();
     Memory before = Memory.now();
+    peak = before.heap;
     long logged = log.bytes();
     int lines = log.lines().size();
     long made = calls.count();
@@ -90,8 +93,8 @@ final class AttackCosts implements AutoCloseable {
       after = Memory.now();
     }
     String progress = training ? steps + " | " + slowestStep : " | ";
-    System.out.printf("| %s%s | %d | %.1f | %d | %d | %s | %d | %d | %d |%n", title, name, units, millis / 1e3,
-        succeeded, slowest, progress, after.heap - before.heap >> 10, after.direct - before.direct >> 10, written);
+    System.out.printf("| %s%s | %d | %.1f | %d | %d | %s | %d | %d | %d | %d |%n", title, name, units, millis / 1e3,
+        succeeded, slowest, progress, Math.max(peak, after.heap) - before.heap >> 10, after.heap - before.heap >> 10, after.direct - before.direct >> 10, written);
     assertThat(succeeded).as("calls during: %s", name).isPositive();
     if (training) {
       assertThat(job.isTraining()).as("the job trains after: %s", name).isTrue();
@@ -100,6 +103,11 @@ final class AttackCosts implements AutoCloseable {
     assertThat(after.since(before)).as("memory after: %s", name).isLessThan(MEMORY_BYTES);
     assertThat(written).as("log of: %s", name).isLessThan(logBytes);
     return log.lines().subList(lines, log.lines().size());
+  }
+
+  /** Notes the live heap, that of the attacker's own ends included, for the attack that is under way. */
+  void noteHeap() {
+    peak = Math.max(peak, Memory.collected().heap);
   }
 
   /** Causes a line of each kind at each port when it is due again: it says how many an attack has left out. */

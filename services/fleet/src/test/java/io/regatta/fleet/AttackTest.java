@@ -82,7 +82,7 @@ class AttackTest {
           Connector.TCP);
       allFloods.run(); // loops make what they keep: chunks of the pools of buffers, caches of threads
       try (AttackCosts costs = new AttackCosts(job, "", Connector.TCP)) {
-        costs.measure("slow clients of each kind", AttackCosts.LOG_BYTES, slow(slow ->
+        costs.measure("slow clients of each kind", AttackCosts.LOG_BYTES, slow(costs, slow ->
             slow.open(job.ports(), SlowClients.http(), 1, Connector.TCP)
                 + slow.open(List.of(job.memberPort()), SlowClients.members(), MEMBER_CONNECTIONS_OF_A_KIND,
                 Connector.TCP)));
@@ -115,7 +115,7 @@ class AttackTest {
       AttackCosts.Attack allFloods = () -> Floods.send(ports, floods, 1, TLS_FLOODS_AT_ONCE, tls);
       allFloods.run(); // loops make what they keep
       try (AttackCosts costs = new AttackCosts(job, "TLS: ", tls)) {
-        costs.measure("slow clients of each kind", AttackCosts.LOG_BYTES, slow(slow ->
+        costs.measure("slow clients of each kind", AttackCosts.LOG_BYTES, slow(costs, slow ->
             slow.open(job.ports(), SlowClients.http(), 1, tls)
                 + slow.open(List.of(job.memberPort()), SlowClients.members(), 1, tls)
                 + slow.open(ports, SlowClients.withinTls(), 1, tls)
@@ -145,9 +145,9 @@ class AttackTest {
   }
 
   /** Slow connections, until the server has closed them all. */
-  private static AttackCosts.Attack slow(Opening opening) {
+  private static AttackCosts.Attack slow(AttackCosts costs, Opening opening) {
     return () -> {
-      try (SlowClients slow = new SlowClients()) {
+      try (SlowClients slow = new SlowClients(costs::noteHeap)) {
         int connections = opening.open(slow);
         slow.awaitEnds();
         return connections;
@@ -159,7 +159,7 @@ class AttackTest {
   private static void manySlow(AttackedJob job, AttackCosts costs, Connector connector) throws Exception {
     int each = CONNECTIONS_OF_A_KIND / job.ports().size();
     if (each > 0) {
-      costs.measure("slow clients, " + CONNECTIONS_OF_A_KIND + " of each kind", AttackCosts.LOG_BYTES, slow(slow ->
+      costs.measure("slow clients, " + CONNECTIONS_OF_A_KIND + " of each kind", AttackCosts.LOG_BYTES, slow(costs, slow ->
           slow.open(job.ports(), SlowClients.http(), each, connector)
               + slow.open(job.ports(), SlowClients.handshakes(), each, Connector.TCP)
               + (connector == Connector.TCP ? 0 : slow.open(job.ports(), SlowClients.withinTls(), each, connector))

@@ -30,17 +30,21 @@ import java.util.concurrent.TimeUnit;
 final class SlowClients implements AutoCloseable {
 
   private static final String CHECK = "/grpc.health.v1.Health/Check";
+  private static final String WATCH = "/grpc.health.v1.Health/Watch";
   private static final String GROUPS = "/regatta.Rendezvous/Groups";
   private static final int TICK_MILLIS = 40;
   /** Both ends of each are in this process, whose files are limited. */
   private static final int CONNECTIONS_AT_A_TIME = 4000;
   private static final byte[] NOTHING = new byte[0];
 
+  private final Runnable allOpen;
   private final List<Open> open = new ArrayList<>();
   private final Queue<Ticking> ticking = new ConcurrentLinkedQueue<>();
   private final ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor();
 
-  SlowClients() {
+  /** @param allOpen runs whenever as many are open as there will be at a time */
+  SlowClients(Runnable allOpen) {
+    this.allOpen = allOpen;
     ticks.scheduleWithFixedDelay(() -> ticking.removeIf(Ticking::isOver), TICK_MILLIS, TICK_MILLIS,
         TimeUnit.MILLISECONDS);
   }
@@ -82,12 +86,21 @@ final class SlowClients implements AutoCloseable {
     return frame(Http2FrameTypes.DATA, flags, 1, new byte[5]);
   }
 
+  private static byte[] manyCalls() {
+    byte[][] calls = new byte[99][];
+    for (int i = 0; i < calls.length; i++) {
+      calls[i] = headers(1 + 2 * i, true, "GET", "/health");
+    }
+    return join(calls);
+  }
+
   /** Kinds of HTTP, over TCP or within TLS. */
   static List<Kind> http() {
     byte[] window = frame(Http2FrameTypes.WINDOW_UPDATE, 0, 0, new byte[] {0, 0, 0, 1});
     byte[] priority = frame(Http2FrameTypes.PRIORITY, 0, 3, new byte[] {0, 0, 0, 0, 16});
     byte[] check = join(hello(), call(1, CHECK));
-    byte[] closedWindow = join(text("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), settings(4, 0), call(1, CHECK), message(1));
+    byte[] noWindow = join(text("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), settings(4, 0));
+    byte[] closedWindow = join(noWindow, call(1, CHECK), message(1));
     return List.of(
         Kind.silent("silent"),
         Kind.silent("one byte", text("P")),
@@ -119,6 +132,9 @@ final class SlowClients implements AutoCloseable {
         Kind.silent("idle after an answered call", check, message(1)),
         Kind.silent("answer that has no window", closedWindow),
         Kind.often("window that opens by one", closedWindow, window),
+        Kind.silent("99 calls without a window", noWindow, manyCalls()),
+        new Kind("a watch, then calls without a window", join(noWindow, call(1, WATCH), message(1)),
+            (client, tick) -> client.send(headers(3 + 2 * tick, true, "GET", "/health"))),
         Kind.often("PING alone", hello(), frame(Http2FrameTypes.PING, 0, 0, new byte[8])),
         Kind.often("SETTINGS again and again", hello(), settings(3, 100)),
         Kind.often("PRIORITY again and again", hello(), repeat(priority, 50)),
@@ -207,6 +223,7 @@ final class SlowClients implements AutoCloseable {
    * @throws IOException if one was not closed in time, which names its kind
    */
   void awaitEnds() throws IOException {
+    allOpen.run();
     for (Open each : open) {
       try {
         each.client().awaitEndWithin(AttackedJob.CLOSED_WITHIN_MILLIS);

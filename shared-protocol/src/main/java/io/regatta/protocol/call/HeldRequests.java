@@ -40,6 +40,11 @@ public final class HeldRequests {
     bytes -= fewer;
   }
 
+  /** Returns the bytes that are counted now. */
+  public long bytes() {
+    return bytes;
+  }
+
   /** Returns the error of a request for which there was no room. */
   public Overloaded overloaded() {
     return new Overloaded("requests of " + bytes + " bytes are being answered; ask again later");

@@ -5,6 +5,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.AttributeKey;
 import io.netty.util.ReferenceCountUtil;
@@ -34,6 +35,8 @@ public final class Admission extends ChannelDuplexHandler {
   private Future<?> deadline;
   private long bytes;
   private int calls;
+  /** Null before the first call, and of HTTP/1, which has one open call at a time. */
+  private OpenCalls open;
   /** Open calls for which the connection may stay without authentication. */
   private int kept;
   /** The connection's idle time-out, which such calls suspend, and what stands after it; null: it is in force. */
@@ -106,6 +109,14 @@ public final class Admission extends ChannelDuplexHandler {
   public void channelInactive(ChannelHandlerContext context) {
     stopWaiting();
     context.fireChannelInactive();
+    stopCounting();
+  }
+
+  private void stopCounting() {
+    if (open != null) {
+      open.end();
+      open = null;
+    }
   }
 
   private void stopWaiting() {
@@ -128,24 +139,58 @@ public final class Admission extends ChannelDuplexHandler {
 
   private void freed() {
     stopWaiting();
+    stopCounting();
+    ChannelHandlerContext http2 = channel.pipeline().context(Http2ConnectionHandler.class);
+    if (http2 != null) {
+      allowStreams(http2, limiter.streams());
+    }
     if (channel.pipeline().context(this) != null) {
       channel.pipeline().remove(this);
     }
-    if (limiter.ownsIdleTimeout() && channel.pipeline().get(Http2ConnectionHandler.class) != null
-        && channel.pipeline().get(IdleStateHandler.class) != null) {
+    if (limiter.ownsIdleTimeout() && http2 != null && channel.pipeline().get(IdleStateHandler.class) != null) {
       channel.pipeline().remove(IdleStateHandler.class); // streams may be silent for as long as a trainer computes
+    }
+  }
+
+  /** Allows them at once, since the client need not have seen the first SETTINGS, or ever acknowledge them. */
+  private static void allowStreams(ChannelHandlerContext http2, long streams) {
+    Http2ConnectionHandler handler = (Http2ConnectionHandler) http2.handler();
+    handler.connection().remote().maxActiveStreams((int) Math.min(streams, Integer.MAX_VALUE));
+    if (streams > ConnectionLimits.UNAUTHENTICATED_STREAMS) {
+      handler.encoder().writeSettings(http2, new Http2Settings().maxConcurrentStreams(streams), http2.newPromise());
+      http2.flush();
     }
   }
 
   /** Counts a call before authentication; returns false if it is one too many, and must not be answered. */
   public boolean mayCall() {
-    if (!admitted && !ended && ++calls > ConnectionLimits.UNAUTHENTICATED_CALLS) {
+    if (admitted || ended) {
+      return !ended;
+    }
+    Http2ConnectionHandler http2 = open == null ? channel.pipeline().get(Http2ConnectionHandler.class) : null;
+    if (http2 != null) {
+      open = limiter.count(http2.connection(), this::tooManyOpen);
+    }
+    if (++calls > ConnectionLimits.UNAUTHENTICATED_CALLS) {
       exceeded("made more than " + ConnectionLimits.UNAUTHENTICATED_CALLS + " calls");
     }
     return !ended;
   }
 
-  /** Lets the connection stay, also if it is idle, until the task that is returned has run. */
+  /** Closes the connection, unless the call that is one too many authenticates it. */
+  private void tooManyOpen() {
+    channel.eventLoop().execute(() -> {
+      if (!admitted && !ended) {
+        exceeded("opened a further call while those of all connections are as many as the port takes");
+        cutNow(); // answers under way would need the memory that is short
+      }
+    });
+  }
+
+  /**
+   * Lets the connection stay, also if it is idle, until the task that is returned has run. It ends at its next deadline
+   * if calls other than such ones are open then.
+   */
   public Runnable keep() {
     if (kept++ == 0) {
       suspendIdleTimeout();
@@ -183,7 +228,7 @@ public final class Admission extends ChannelDuplexHandler {
     if (admitted || ended) {
       return;
     }
-    if (kept > 0) {
+    if (kept > 0 && (open == null || open.open() <= kept)) { // else calls that nobody lets end would add up
       bytes = 0;
       calls = 0;
       awaitAuthentication();

@@ -3,8 +3,10 @@ package io.regatta.protocol.connection;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http2.Http2Connection;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,6 +20,8 @@ public final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
 
   private final ConnectionLimits limits;
   private final boolean ownsIdleTimeout;
+  private final long streams;
+  private final AtomicInteger furtherCalls = new AtomicInteger();
   private final PeerLog evictions = new PeerLog(LOG);
   private final PeerLog refusals = new PeerLog(LOG);
   private final PeerLog excesses = new PeerLog(LOG);
@@ -28,11 +32,13 @@ public final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
    *
    * @param ownsIdleTimeout the port's idle time-out is for HTTP/1 alone, and ends when an HTTP/2 connection
    * authenticates
+   * @param streams that an HTTP/2 connection may have open at a time once it has authenticated
    */
-  public ConnectionLimiter(ConnectionLimits limits, boolean ownsIdleTimeout) {
+  public ConnectionLimiter(ConnectionLimits limits, boolean ownsIdleTimeout, long streams) {
     this.limits = limits;
     this.connections = new OpenConnections<>(limits.connections(), limits::of, limits.unauthenticated());
     this.ownsIdleTimeout = ownsIdleTimeout;
+    this.streams = streams;
   }
 
   ConnectionLimits limits() {
@@ -41,6 +47,15 @@ public final class ConnectionLimiter extends ChannelInboundHandlerAdapter {
 
   boolean ownsIdleTimeout() {
     return ownsIdleTimeout;
+  }
+
+  long streams() {
+    return streams;
+  }
+
+  /** Begins to count the open calls of a connection that has not authenticated. */
+  OpenCalls count(Http2Connection connection, Runnable tooMany) {
+    return new OpenCalls(connection, furtherCalls, limits.furtherCalls(), tooMany);
   }
 
   @Override

@@ -23,6 +23,8 @@ public record ConnectionLimits(int connections, int perAddress, int authenticate
   static final int UNAUTHENTICATED_BYTES = 64 << 10;
   /** Calls that are answered on a connection within {@code authenticateMillis} before it authenticates. */
   static final int UNAUTHENTICATED_CALLS = 100;
+  /** Calls of an HTTP/2 connection that may be open at a time before it authenticates. */
+  public static final int UNAUTHENTICATED_STREAMS = 8;
   /** Time without a byte after which an HTTP/1 connection is closed, unless its server has a limit of its own. */
   public static final int IDLE_SECONDS = 120;
   private static final int HANDSHAKE_SECONDS = 10;
@@ -31,6 +33,8 @@ public record ConnectionLimits(int connections, int perAddress, int authenticate
   private static final int RESET_SECONDS = 30;
   /** Connections for each one that may be unauthenticated. */
   private static final int UNAUTHENTICATED_PART = 4;
+  /** Connections for each open call of unauthenticated ones beyond their first. */
+  private static final int FURTHER_PART = 40;
 
   public ConnectionLimits {
     check(connections >= UNAUTHENTICATED_PART, "max", connections, "at least " + UNAUTHENTICATED_PART);
@@ -54,8 +58,14 @@ public record ConnectionLimits(int connections, int perAddress, int authenticate
     return connections / UNAUTHENTICATED_PART;
   }
 
+  /** Returns the number of calls that unauthenticated connections may have open together beyond their first ones. */
+  int furtherCalls() {
+    return Math.max(UNAUTHENTICATED_STREAMS, connections / FURTHER_PART);
+  }
+
   /**
-   * Sets the limits of what is read before a call has a handler: decompression off, header lists, resets in a time.
+   * Sets the limits of what is read before a call has a handler: decompression off, header lists, resets in a time,
+   * open calls. The last one ends when the connection authenticates.
    * Limits that Vert.x cannot set are Netty's defaults, and tests hold them. They are 16 small CONTINUATION frames of a
    * header list, 2 empty DATA frames in a row, and 10,000 control frames that wait to be sent.
    */
@@ -64,7 +74,8 @@ public record ConnectionLimits(int connections, int perAddress, int authenticate
         .setSslHandshakeTimeout(HANDSHAKE_SECONDS).setSslHandshakeTimeoutUnit(TimeUnit.SECONDS)
         .setHttp2RstFloodMaxRstFramePerWindow(Math.max(options.getHttp2RstFloodMaxRstFramePerWindow(), RESETS))
         .setHttp2RstFloodWindowDuration(RESET_SECONDS).setHttp2RstFloodWindowDurationTimeUnit(TimeUnit.SECONDS);
-    options.getInitialSettings().setMaxHeaderListSize(HEADER_BYTES);
+    options.getInitialSettings().setMaxHeaderListSize(HEADER_BYTES).setMaxConcurrentStreams(
+        Math.min(UNAUTHENTICATED_STREAMS, options.getInitialSettings().getMaxConcurrentStreams()));
     // No port speaks WebSocket, and the library's handler of its extensions fails after 128 requests in a row.
     options.setPerFrameWebSocketCompressionSupported(false).setPerMessageWebSocketCompressionSupported(false);
   }

@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
 public final class PeerSecurity {
   /** Anybody may call, and everything can be read on its way. */
   public static final PeerSecurity NONE = new PeerSecurity(null, null,
-      new LiveTokens(Tokens.NONE, null, SystemClock.get()::epochMillis), ConnectionLimits.DEFAULTS);
+      new LiveTokens(Tokens.NONE, null, SystemClock.get()::epochMillis), ConnectionLimits.DEFAULTS, false);
 
   private static final Logger LOG = LoggerFactory.getLogger(PeerSecurity.class);
 
@@ -49,6 +49,7 @@ public final class PeerSecurity {
   private final LiveTokens tokens;
   private final TokenGuard guard;
   private final ConnectionLimits limits;
+  private final boolean open;
   /** Servers with TLS, as long as somebody holds them, and what they show; also the lock of the next two fields. */
   private final Map<HttpServer, Shown> servers = new WeakHashMap<>();
   private volatile TlsMaterial material;
@@ -69,11 +70,12 @@ public final class PeerSecurity {
     }
   }
 
-  private PeerSecurity(TlsFiles files, TlsMaterial material, LiveTokens tokens, ConnectionLimits limits) {
+  private PeerSecurity(TlsFiles files, TlsMaterial material, LiveTokens tokens, ConnectionLimits limits, boolean open) {
     this.files = files;
     this.material = material;
     this.tokens = tokens;
     this.limits = limits;
+    this.open = open;
     this.guard = new TokenGuard(tokens, this::isPrivate);
   }
 
@@ -108,17 +110,25 @@ public final class PeerSecurity {
   public static PeerSecurity of(TlsFiles files, Tokens tokens, Supplier<Tokens> file, ConnectionLimits limits) {
     return files == null && tokens.isNone() && limits.equals(NONE.limits) ? NONE
         : new PeerSecurity(files, files == null ? null : TlsMaterial.read(files),
-            new LiveTokens(tokens, file, SystemClock.get()::epochMillis), limits);
+            new LiveTokens(tokens, file, SystemClock.get()::epochMillis), limits, false);
   }
 
   /** Returns the same protection without TLS, for connections that never leave the kernel. */
   public PeerSecurity withoutTls() {
-    return files == null ? this : new PeerSecurity(null, null, tokens, limits);
+    return files == null ? this : new PeerSecurity(null, null, tokens, limits, open);
   }
 
-  /** Returns the same limits of connections without TLS and token, for a port that is open to everybody. */
+  /**
+   * Returns the same limits of connections without TLS and token, for a port that is open to everybody. Unlike
+   * {@link #NONE} it says so in words: it is a permission to listen beyond loopback.
+   */
   public PeerSecurity open() {
-    return new PeerSecurity(null, null, new LiveTokens(Tokens.NONE, null, SystemClock.get()::epochMillis), limits);
+    return new PeerSecurity(null, null, new LiveTokens(Tokens.NONE, null, SystemClock.get()::epochMillis), limits, true);
+  }
+
+  /** Returns true if a port may be open to machines beyond this one: each caller must authenticate, or need not in words. */
+  public boolean mayListenBeyondLoopback() {
+    return open || isMutual() || !tokens.now().isNone();
   }
 
   private static boolean isThisMachine(SocketAddress address) {
@@ -203,7 +213,8 @@ public final class PeerSecurity {
     if (ownsIdleTimeout) {
       options.setIdleTimeout(ConnectionLimits.IDLE_SECONDS).setIdleTimeoutUnit(TimeUnit.SECONDS);
     }
-    Supplier<ChannelHandler> limiter = () -> new ConnectionLimiter(limits, ownsIdleTimeout);
+    long streams = wanted.getInitialSettings().getMaxConcurrentStreams();
+    Supplier<ChannelHandler> limiter = () -> new ConnectionLimiter(limits, ownsIdleTimeout, streams);
     if (files == null) {
       return LimitedVertx.server(vertx, options, limiter);
     }

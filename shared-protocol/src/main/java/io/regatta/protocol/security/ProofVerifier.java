@@ -1,6 +1,7 @@
 package io.regatta.protocol.security;
 
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -9,9 +10,9 @@ import java.util.function.LongSupplier;
 
 /**
  * A server's side of {@code Regatta-HMAC}. A challenge holds its time and is bound to this process and to the client's
- * nonce, so greetings leave nothing here. The first proved call of a session, which needs the token, creates its record
- * of numbers, by which a repeated call is recognized. Records end with their sessions, and there are 65,536 at most.
- * Thread-safe.
+ * nonce, so greetings leave nothing here. The first call that is let in creates the session's record of numbers, by which
+ * a repeated call is recognized. Records end with their sessions. A token has 65,536 at most, so its holder cannot use up
+ * those of another token. Thread-safe.
  */
 final class ProofVerifier {
 
@@ -19,7 +20,7 @@ final class ProofVerifier {
   static final long LIFETIME_MILLIS = TimeUnit.MINUTES.toMillis(10);
   /** Calls of one session that may overtake each other. */
   static final int WINDOW = 1024;
-  private static final int MAX_SESSIONS = 65_536;
+  private static final int MAX_SESSIONS_OF_TOKEN = 65_536;
   private static final int RADIX = 36;
   private static final int CHALLENGE_CHARS = 22;
 
@@ -28,8 +29,9 @@ final class ProofVerifier {
 
   private final byte[] secret = Macs.random(Macs.BYTES);
   private final LongSupplier millis;
-  /** Numbers of each session by token and challenge, the oldest first; also the lock. */
-  private final Map<String, Numbers> sessions = new LinkedHashMap<>();
+  private final int maxSessionsOfToken;
+  /** Numbers of each session by the token's id and the challenge, the oldest first; also the lock. */
+  private final Map<String, Map<String, Numbers>> sessions = new HashMap<>();
 
   /** Numbers of one session's calls: the highest, and which of those below it have come. */
   private static final class Numbers {
@@ -60,7 +62,12 @@ final class ProofVerifier {
 
   /** @param millis clock of this process alone, e.g. since its start, ms */
   ProofVerifier(LongSupplier millis) {
+    this(millis, MAX_SESSIONS_OF_TOKEN);
+  }
+
+  ProofVerifier(LongSupplier millis, int maxSessionsOfToken) {
     this.millis = millis;
+    this.maxSessionsOfToken = maxSessionsOfToken;
   }
 
   /** Returns the header {@code www-authenticate} for a client that greets, or null if it names no nonce. */
@@ -79,7 +86,7 @@ final class ProofVerifier {
     return at + "." + ProofHeader.text(ProofHeader.mac(secret, client + "\n" + at)).substring(0, CHALLENGE_CHARS);
   }
 
-  /** Checks one call. */
+  /** Checks the proof of one call, which leaves nothing here: any verdict but those of {@link #record}. */
   Verdict check(Map<String, String> call, Token token, String method, String path) {
     String client = call.get("client");
     String server = call.get("server");
@@ -96,27 +103,41 @@ final class ProofVerifier {
     if (time < 0 || time > now || now - time > LIFETIME_MILLIS || !Macs.isSame(challenge(client, time), server)) {
       return Verdict.EXPIRED; // or of another life of this process
     }
-    String session = token.id() + server;
+    return Verdict.PROVED;
+  }
+
+  /**
+   * Records a call that is to be let in. Only after {@link #check}.
+   *
+   * @return {@code PROVED} if it has not come before, or {@code REPEATED}, or {@code OVERLOADED}
+   */
+  Verdict record(Map<String, String> call, Token token) {
+    String server = call.get("server");
     synchronized (sessions) {
-      Numbers numbers = sessions.get(session);
+      Map<String, Numbers> ofToken = sessions.get(token.id());
+      Numbers numbers = ofToken == null ? null : ofToken.get(server);
       if (numbers == null) {
-        removeExpired(now);
-        if (sessions.size() >= MAX_SESSIONS) {
+        removeExpired(millis.getAsLong());
+        ofToken = sessions.computeIfAbsent(token.id(), id -> new LinkedHashMap<>());
+        if (ofToken.size() >= maxSessionsOfToken) {
           return Verdict.OVERLOADED;
         }
-        numbers = new Numbers(time + LIFETIME_MILLIS);
-        sessions.put(session, numbers);
+        numbers = new Numbers(time(server) + LIFETIME_MILLIS);
+        ofToken.put(server, numbers);
       }
-      return numbers.take(Long.parseLong(number)) ? Verdict.PROVED : Verdict.REPEATED;
+      return numbers.take(Long.parseLong(call.get("number"))) ? Verdict.PROVED : Verdict.REPEATED;
     }
   }
 
   /** Sessions are in the order of their first calls, which is nearly that of their ends. */
   private void removeExpired(long now) {
-    Iterator<Numbers> oldest = sessions.values().iterator();
-    while (oldest.hasNext() && oldest.next().until < now) {
-      oldest.remove();
-    }
+    sessions.values().removeIf(ofToken -> {
+      Iterator<Numbers> oldest = ofToken.values().iterator();
+      while (oldest.hasNext() && oldest.next().until < now) {
+        oldest.remove();
+      }
+      return ofToken.isEmpty();
+    });
   }
 
   private static long time(String server) {

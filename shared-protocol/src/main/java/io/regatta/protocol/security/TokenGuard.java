@@ -3,6 +3,7 @@ package io.regatta.protocol.security;
 import io.regatta.core.loop.Stopwatch;
 import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.security.ProofVerifier.Verdict;
 import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import io.vertx.core.http.HttpServerRequest;
@@ -61,15 +62,12 @@ final class TokenGuard {
       return true;
     }
     String shown = request.getHeader(Token.HEADER);
-    Tokens.Entry entry = ProofHeader.isOne(shown) ? provedBy(request, ProofHeader.parse(shown))
+    Map<String, String> proof = ProofHeader.isOne(shown) ? ProofHeader.parse(shown) : null;
+    Tokens.Entry entry = proof != null ? tokens.now().ofId(proof.get("key")).orElse(null)
         : tokens.now().shownBy(shown).orElse(null);
-    return entry != null && !tokens.isExpired(entry) && entry.allows(path);
-  }
-
-  private Tokens.Entry provedBy(HttpServerRequest request, Map<String, String> values) {
-    Tokens.Entry entry = values == null ? null : tokens.now().ofId(values.get("key")).orElse(null);
-    return entry != null && proofs.check(values, entry.token(), request.method().name(), request.uri())
-        == ProofVerifier.Verdict.PROVED ? entry : null;
+    return entry != null && !tokens.isExpired(entry) && entry.allows(path) && (proof == null
+        || proofs.check(proof, entry.token(), request.method().name(), request.uri()) == Verdict.PROVED
+        && proofs.record(proof, entry.token()) == Verdict.PROVED);
   }
 
   private boolean admitsProof(HttpServerRequest request, Map<String, String> values) {
@@ -82,16 +80,23 @@ final class TokenGuard {
       answer(request, "waits for a proof of the job's token", proofs.challenge(values, token));
       return false;
     }
-    return switch (proofs.check(values, token, request.method().name(), request.uri())) {
-      case PROVED -> may(request, entry);
+    Verdict verdict = proofs.check(values, token, request.method().name(), request.uri());
+    if (verdict == Verdict.PROVED) {
+      if (!may(request, entry)) {
+        return false;
+      }
+      verdict = proofs.record(values, token); // last: a call that is refused anyway takes no session
+    }
+    return switch (verdict) {
+      case PROVED -> true;
       case WRONG -> refuse(request, OTHER, null);
       case EXPIRED -> refuse(request, "a call whose proof is of an earlier time", proofs.challenge(values, token));
       case REPEATED -> refuse(request, "a call that has come before", null);
-      case OVERLOADED -> refuse(request, "a call while it keeps as many sessions as it can", null);
+      case OVERLOADED -> refuse(request, "a call while it keeps as many sessions of this token as it can", null);
     };
   }
 
-  /** Checks the roles of a token last: only its holder learns them. */
+  /** Checks the roles of a token that has been shown or proved: only its holder learns them. */
   private boolean may(HttpServerRequest request, Tokens.Entry entry) {
     if (tokens.isExpired(entry)) {
       return refuse(request, "a call whose token " + entry.name() + " has expired", null);

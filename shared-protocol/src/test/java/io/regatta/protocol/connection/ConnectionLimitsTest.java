@@ -28,6 +28,7 @@ import io.regatta.protocol.stream.frame.TensorFrame;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.HostileClient;
+import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
@@ -272,9 +273,90 @@ class ConnectionLimitsTest {
     try (HostileClient client = HostileClient.connect(port)) {
       client.send(hello());
       for (int i = 0; i < 150; i++) {
-        client.send(call(1 + 2 * i, PATH));
+        client.send(headers(1 + 2 * i, true, "GET", "/health"));
+        client.awaitFramesOrEnd(Http2FrameTypes.DATA, i + 1);
       }
       assertThat(HostileClient.count(Http2FrameTypes.HEADERS, client.awaitEnd())).isEqualTo(100);
+    }
+  }
+
+  private static final byte[] NO_WINDOW = join("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(US_ASCII),
+      frame(Http2FrameTypes.SETTINGS, 0, 0, new byte[] {0, 4, 0, 0, 0, 0}));
+
+  private static final byte[] PING = frame(Http2FrameTypes.PING, 0, 0, new byte[8]);
+
+  /** Calls whose answers have no window, from stream 1 on. */
+  private static byte[] blocked(int calls) {
+    byte[][] frames = new byte[calls][];
+    for (int i = 0; i < calls; i++) {
+      frames[i] = headers(1 + 2 * i, true, "GET", "/health");
+    }
+    return join(frames);
+  }
+
+  /** Each would stay with all that was made for it until the client gives it a window, which it never does. */
+  @Test
+  void refusesFurtherCalls_whenFewAreOpenWithoutTheToken() throws Exception {
+    int port = serve(PATIENT);
+    try (HostileClient client = HostileClient.connect(port)) {
+      client.send(NO_WINDOW, blocked(40), PING);
+      client.awaitFramesOrEnd(Http2FrameTypes.PING, 1);
+      client.halfClose();
+      assertThat(HostileClient.count(Http2FrameTypes.RST_STREAM, client.awaitEnd())).as("of 40").isEqualTo(32);
+    }
+  }
+
+  @Test
+  void opensManyStreams_onceTheConnectionHasAuthenticated() throws Exception {
+    int port = serve(PATIENT);
+    HttpClient client = loop.vertx.createHttpClient(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2)
+        .setHttp2ClearTextUpgrade(false));
+    List<Future<HttpClientRequest>> streams = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      streams.add(client.request(HttpMethod.POST, port, "127.0.0.1", PATH).compose(request -> request
+          .putHeader(Token.HEADER, TOKEN.headerValue()).putHeader("content-type", "application/grpc")
+          .setChunked(true).sendHead().map(request)));
+    }
+    get(Future.all(streams));
+    assertThat(streams.stream().map(each -> each.result().connection()).distinct()).hasSize(1);
+    get(client.close());
+  }
+
+  @Test
+  void closesTheConnectionWithAFurtherCall_whenThePortHasAsManyAsItTakes() throws Exception {
+    int port = serve(PATIENT); // 8 calls beyond the first of each connection
+    List<HostileClient> open = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      HostileClient client = HostileClient.connect(port);
+      client.send(NO_WINDOW, blocked(3), PING);
+      client.awaitFramesOrEnd(Http2FrameTypes.PING, 1); // after the calls
+      open.add(client);
+    }
+    TensorStream training = echo(port, PATIENT);
+    try (HostileClient probe = HostileClient.connect(port)) {
+      probe.send(hello(), blocked(1));
+      probe.awaitFramesOrEnd(Http2FrameTypes.DATA, 1);
+      assertThat(probe.endsWithin(1)).isFalse();
+    }
+    try (HostileClient further = HostileClient.connect(port)) {
+      further.send(NO_WINDOW, blocked(2));
+      further.awaitEnd();
+    }
+    open.get(0).close();
+    roundTrip(training);
+    for (HostileClient client : open) {
+      client.close();
+    }
+  }
+
+  /** With a watch, one more of them could be left open in each period. */
+  @Test
+  void aWatchKeepsNoConnection_whileAnotherCallIsOpen() throws Exception {
+    int port = serve(HASTY);
+    try (HostileClient client = HostileClient.connect(port)) {
+      client.send(NO_WINDOW, call(1, "/grpc.health.v1.Health/Watch"), frame(Http2FrameTypes.DATA, 1, 1, new byte[5]),
+          call(3, CHECK), frame(Http2FrameTypes.DATA, 1, 3, new byte[5]));
+      client.awaitEnd();
     }
   }
 
@@ -372,7 +454,7 @@ class ConnectionLimitsTest {
   @Test
   void a_connection_that_authenticates_is_not_closed_for_a_new_one_and_counts() {
     ConnectionLimits few = new ConnectionLimits(4, 4, 600_000); // one may be unauthenticated
-    EmbeddedChannel listening = new EmbeddedChannel(new ConnectionLimiter(few, true));
+    EmbeddedChannel listening = new EmbeddedChannel(new ConnectionLimiter(few, true, 100));
     List<EmbeddedChannel> accepted = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       accepted.add(new EmbeddedChannel(new ChannelInboundHandlerAdapter()));

@@ -337,6 +337,52 @@ class ProofTest {
   }
 
   private static Verdict check(ProofVerifier verifier, Map<String, String> call) {
-    return verifier.check(call, TOKEN, "POST", "/a/b");
+    Verdict verdict = verifier.check(call, TOKEN, "POST", "/a/b");
+    return verdict == Verdict.PROVED ? verifier.record(call, TOKEN) : verdict;
+  }
+
+  private static Map<String, String> firstCall(ProofVerifier verifier, Token token) {
+    ProofSession.Greeting greeting = new ProofSession.Greeting(token, () -> 0);
+    return ProofHeader.parse(greeting.answered(verifier.challenge(ProofHeader.parse(greeting.header()), token),
+        "a peer").header("POST", "/a/b"));
+  }
+
+  @Test
+  void refusesNewSessionsOfOneTokenAlone_whenItHasAsManyAsItMay() {
+    AtomicLong millis = new AtomicLong(1000);
+    ProofVerifier verifier = new ProofVerifier(millis::get, 2);
+    Token monitor = Token.of("the-token-of-the-monitoring", "a test");
+    for (int session = 0; session < 2; session++) {
+      assertThat(verifier.record(firstCall(verifier, monitor), monitor)).isEqualTo(Verdict.PROVED);
+    }
+    assertThat(verifier.record(firstCall(verifier, monitor), monitor)).isEqualTo(Verdict.OVERLOADED);
+    assertThat(check(verifier, firstCall(verifier, TOKEN))).isEqualTo(Verdict.PROVED);
+    millis.addAndGet(ProofVerifier.LIFETIME_MILLIS + 1);
+    assertThat(verifier.record(firstCall(verifier, monitor), monitor)).isEqualTo(Verdict.PROVED);
+  }
+
+  /** A call that is refused is recognized by nothing: it may come again, and is refused again. */
+  @Test
+  void keepsNoSession_whenTheTokenHasNoRoleForTheCall() throws Exception {
+    Tokens tokens = Tokens.parse("job " + SECRET + "\nprometheus the-token-of-the-monitoring roles=monitor\n", "a test");
+    PeerSecurity security = PeerSecurity.of(null, tokens, null);
+    Token monitor = Token.of("the-token-of-the-monitoring", "a test");
+    HttpServer server = get(loop.vertx.createHttpServer().requestHandler(request -> {
+      if (request.path().equals("/health")) {
+        request.response().end(String.valueOf(security.couldCall(request, "/predict")));
+      } else if (security.admits(request)) {
+        request.response().end("in");
+      }
+    }).listen(0, "127.0.0.1"));
+    for (String path : List.of("/predict", "/health")) {
+      ProofSession.Greeting greeting = new ProofSession.Greeting(monitor, () -> 0);
+      String challenge = fetch(server.actualPort(), "/why", greeting.header()).headers()
+          .firstValue("www-authenticate").orElseThrow();
+      String call = greeting.answered(challenge, "a peer").header("GET", path);
+      for (int time = 0; time < 2; time++) {
+        assertThat(fetch(server.actualPort(), path, call).body()).contains(path.equals("/health") ? "false"
+            : "a call for which its token prometheus has no role");
+      }
+    }
   }
 }

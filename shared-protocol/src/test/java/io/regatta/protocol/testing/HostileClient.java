@@ -19,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
@@ -219,8 +220,21 @@ public final class HostileClient implements Closeable {
    * @throws SocketTimeoutException if neither happens
    */
   public void awaitTextOrEnd(String text) throws IOException {
+    awaitOrEnd(() -> received.toString(StandardCharsets.ISO_8859_1).contains(text));
+  }
+
+  /**
+   * Waits until this number of HTTP/2 frames of a type has arrived in all, or the server has closed the connection.
+   *
+   * @throws SocketTimeoutException if neither happens
+   */
+  public void awaitFramesOrEnd(int type, int count) throws IOException {
+    awaitOrEnd(() -> count(type, received.toByteArray()) >= count);
+  }
+
+  private void awaitOrEnd(BooleanSupplier come) throws IOException {
     byte[] buffer = new byte[8192];
-    while (!received.toString(StandardCharsets.ISO_8859_1).contains(text)) {
+    while (!come.getAsBoolean()) {
       int n;
       try {
         n = socket.getInputStream().read(buffer);

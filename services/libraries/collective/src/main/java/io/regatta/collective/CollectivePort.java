@@ -36,7 +36,9 @@ import org.slf4j.LoggerFactory;
  * methods may be called on any thread.
  *
  * <pre>{@code
- * CollectivePort.listen(vertx, "10.0.0.7", CollectiveOptions.defaults(), waits)
+ * PeerSecurity token = PeerSecurity.of(null, Token.of(text, "token.txt"));
+ * CollectiveOptions options = CollectiveOptions.defaults().withStream(StreamOptions.defaults().withSecurity(token));
+ * CollectivePort.listen(vertx, "10.0.0.7", options, waits)
  *     .compose(port -> rendezvous.join(Joining.fixed("means", 4, -1, "process 7", port.endpoint(), Duration.ofMinutes(1)))
  *         .compose(seat -> port.form(seat.membership())))
  *     .compose(ranks -> ranks.allReduce(Tensor.of(gradient), ReduceOp.MEAN));
@@ -70,12 +72,18 @@ public final class CollectivePort {
   }
 
   /**
-   * Listens on a free port of this host, where the other ranks must reach it.
+   * Listens on a free port of this host, where the other ranks must reach it. Fails with {@link InvalidInput} if the
+   * host is not of loopback and the options have neither a token nor mutual TLS, nor {@code PeerSecurity.NONE.open()}.
    *
    * @param host e.g. {@code node.host()}, or the choice of {@link io.regatta.node.address.PublishedAddress#toward}
    * @param waits registers calls under way, e.g. {@code node.waits()}
    */
   public static Future<CollectivePort> listen(Vertx vertx, String host, CollectiveOptions options, Waits waits) {
+    try {
+      Node.refuseOpenPort(options.stream().security(), "a rank of collective calls", host);
+    } catch (InvalidInput e) {
+      return Future.failedFuture(e);
+    }
     return new CollectivePort(vertx, host, host, options, waits).deploy();
   }
 

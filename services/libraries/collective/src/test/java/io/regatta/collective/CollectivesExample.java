@@ -22,11 +22,12 @@ final class CollectivesExample {
    * Averages over all processes, which find each other through a shared directory; the result is in values when the
    * future completes.
    */
-  static Future<float[]> mean(Vertx vertx, Path meeting, int processes, String host, float[] values) {
+  static Future<float[]> mean(Vertx vertx, Path meeting, int processes, String host, CollectiveOptions options,
+      float[] values) {
     Waits waits = new Waits();
     Store store = new FileStore(vertx, meeting);
     Rendezvous rendezvous = new StoreRendezvous(vertx, store.under("means"), Timing.defaults(), waits);
-    return CollectivePort.listen(vertx, host, CollectiveOptions.defaults(), waits).compose(port -> rendezvous
+    return CollectivePort.listen(vertx, host, options, waits).compose(port -> rendezvous
         .join(Joining.fixed("means", processes, -1, "process on " + host, port.endpoint(), Duration.ofMinutes(1)))
         .compose(seat -> port.form(seat.membership())
             .compose(ranks -> ranks.allReduce(Tensor.of(values), ReduceOp.MEAN).eventually(ranks::close))

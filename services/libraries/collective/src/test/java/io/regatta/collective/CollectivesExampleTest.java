@@ -18,8 +18,10 @@ class CollectivesExampleTest {
   @Test
   void itGivesTheMean(@TempDir Path meeting) {
     Vertx vertx = Vertx.vertx();
-    Future<float[]> one = CollectivesExample.mean(vertx, meeting, 2, "127.0.0.1", new float[] {1, 2, 3});
-    Future<float[]> other = CollectivesExample.mean(vertx, meeting, 2, "127.0.0.1", new float[] {3, 2, 4});
+    Future<float[]> one = CollectivesExample.mean(vertx, meeting, 2, "127.0.0.1", CollectiveOptions.defaults(),
+        new float[] {1, 2, 3});
+    Future<float[]> other = CollectivesExample.mean(vertx, meeting, 2, "127.0.0.1", CollectiveOptions.defaults(),
+        new float[] {3, 2, 4});
     assertThat(get(one)).containsExactly(2, 2, 3.5f);
     assertThat(get(other)).containsExactly(2, 2, 3.5f);
     get(vertx.close());

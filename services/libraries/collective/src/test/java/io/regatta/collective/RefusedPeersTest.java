@@ -10,6 +10,7 @@ import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.TlsConfig;
 import io.regatta.node.address.HostPort;
+import io.regatta.node.admin.Waits;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.node.settings.Settings;
 import io.regatta.protocol.client.RendezvousClient;
@@ -129,5 +130,21 @@ class RefusedPeersTest {
     assertThat(stream(peer)).as("it says no more than that").hasMessageNotContaining("token");
     assertThat(stream(withoutToken)).isInstanceOf(InvalidInput.class).hasMessageContaining("refuses a call without the job's token");
     assertThat(stream(PeerSecurity.NONE)).hasMessageContaining("node.tls");
+  }
+
+  private static CollectiveOptions with(PeerSecurity security) {
+    return CollectiveOptions.defaults().withStream(StreamOptions.defaults().withSecurity(security));
+  }
+
+  /** A program without a node has no configuration that would have been refused. */
+  @Test
+  void listensBeyondLoopback_whenTheOptionsHaveATokenOrPermission() {
+    PeerSecurity token = PeerSecurity.of(null, Token.of(TOKEN, "a test"));
+    assertThatThrownBy(() -> get(CollectivePort.listen(VERTX, "0.0.0.0", with(PeerSecurity.NONE), new Waits())))
+        .isInstanceOf(InvalidInput.class).hasMessageContainingAll("a rank of collective calls would listen on 0.0.0.0",
+            "without a token", "PeerSecurity.NONE.open()");
+    for (PeerSecurity enough : new PeerSecurity[] {token, withoutToken, PeerSecurity.NONE.open()}) {
+      get(get(CollectivePort.listen(VERTX, "0.0.0.0", with(enough), new Waits())).close());
+    }
   }
 }

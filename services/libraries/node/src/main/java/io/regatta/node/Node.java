@@ -360,6 +360,16 @@ public final class Node {
     NodeSecurity.refuseOpenPorts(config, role(), new ListenAddresses(bind, "", ""));
   }
 
+  /**
+   * Refuses a host on which a port of a program without a node would be open to everybody.
+   *
+   * @param role what would listen, for the message
+   * @throws InvalidInput one line that says what to configure
+   */
+  public static void refuseOpenPort(PeerSecurity security, String role, String bind) {
+    NodeSecurity.refuseOpenPort(security, role, bind);
+  }
+
   /** Returns TLS and token, with which this process serves and calls. */
   public PeerSecurity security() {
     return security.peers();

@@ -73,15 +73,30 @@ final class NodeSecurity {
    * @throws InvalidInput one line with the addresses, and what to configure
    */
   static void refuseOpenPorts(NodeConfig config, String role, ListenAddresses addresses) {
-    if (config.security().open() || config.isAuthenticated() || addresses.beyondLoopback().isEmpty()) {
-      return;
-    }
-    throw new InvalidInput(role + " would listen on " + addresses.beyondLoopbackText() + ", which other machines may "
-        + "reach, without a token and without mutual TLS: make a token with "
-        + "(umask 077 && openssl rand -hex 32 > token), "
+    refuseOpenPorts(config.security().open() || config.isAuthenticated(), role, addresses,
+        "make a token with (umask 077 && openssl rand -hex 32 > token), "
         + "and give the same file to every process of the job with --set node.token_file=token or "
         + "REGATTA_NODE_TOKEN_FILE; or set node.security.open: true if everybody who reaches the ports may read and "
-        + "change what is trained (docs/security.md)");
+        + "change what is trained");
+  }
+
+  /**
+   * Refuses a port of a program without a node that would listen beyond loopback and let everybody call.
+   *
+   * @throws InvalidInput one line with the address, and what to configure
+   */
+  static void refuseOpenPort(PeerSecurity security, String role, String address) {
+    refuseOpenPorts(security.mayListenBeyondLoopback(), role, new ListenAddresses(address, "", ""),
+        "give its options the same token in every process, StreamOptions.withSecurity(PeerSecurity.of(null, "
+        + "Token.of(TEXT, FROM))); or PeerSecurity.NONE.open() if everybody who reaches the port may read and change "
+        + "what it exchanges");
+  }
+
+  private static void refuseOpenPorts(boolean mayListen, String role, ListenAddresses addresses, String advice) {
+    if (!mayListen && !addresses.beyondLoopback().isEmpty()) {
+      throw new InvalidInput(role + " would listen on " + addresses.beyondLoopbackText() + ", which other machines may "
+          + "reach, without a token and without mutual TLS: " + advice + " (docs/security.md)");
+    }
   }
 
   PeerSecurity peers() {

@@ -8,6 +8,7 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpVersion;
 import io.regatta.core.error.PeerText;
 import io.regatta.node.address.ServicePort;
+import io.regatta.protocol.call.HeldRequests;
 import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.vertx.NettyParts;
@@ -35,7 +36,10 @@ public final class KeyValueServer {
   private static final PeerLog DROPPED = new PeerLog(LOG);
   /** Idle limit of a connection: no client needs this long for one request. */
   private static final int IDLE_SECONDS = 30;
+  /** Longest time until a value has arrived; bytes that trickle in hold back the limit of those on their way. */
+  private static final long BODY_MILLIS = 10_000;
   static final int MAX_PATH_BYTES = 8192;
+  private static final int LATE = 408;
   private static final long SHUTDOWN_MILLIS = 200;
   /** Part of the store's limit that may be arriving at once, beside the stored values; one value always may. */
   private static final int BODIES_OF_STORE = 4;
@@ -44,32 +48,33 @@ public final class KeyValueServer {
   private final int maxBodyBytes;
   private final long maxBytesUnderWay;
   private final PeerSecurity security;
+  /** Requests whose bodies have not arrived completely, with the lengths that they announce. */
+  private final HeldRequests arriving;
   private ServicePort port;
-  /** Bytes announced by requests whose bodies have not arrived completely. */
-  private long bytesUnderWay;
-
-  private KeyValueServer(KeyValues values, HttpStoreConfig config, PeerSecurity security) {
+  /** @param bodyMillis longest time until a request's body has arrived */
+  KeyValueServer(Vertx vertx, KeyValues values, HttpStoreConfig config, PeerSecurity security, long bodyMillis) {
     this.security = config.open() ? security.open() : security;
     this.values = values;
     this.maxBodyBytes = config.valueBytes();
     this.maxBytesUnderWay = Math.max(config.valueBytes(), config.storeBytes() / BODIES_OF_STORE);
+    this.arriving = new HeldRequests(vertx, maxBytesUnderWay, bodyMillis);
   }
 
   /** Starts a server for gloo's clients, on {@code gloo_port}. Completes when it listens. */
   public static Future<KeyValueServer> gloo(Vertx vertx, String host, HttpStoreConfig config, LongSupplier clock,
       PeerSecurity security) {
-    return new KeyValueServer(new GlooKeyValues(config, clock), config, security)
+    return new KeyValueServer(vertx, new GlooKeyValues(config, clock), config, security, BODY_MILLIS)
         .listen(vertx, host, config.glooPort(), "rendezvous.http.gloo_port");
   }
 
   /** Starts a server for launch's clients, on {@code launch_port}. Completes when it listens. */
   public static Future<KeyValueServer> launch(Vertx vertx, String host, HttpStoreConfig config, LongSupplier clock,
       PeerSecurity security) {
-    return new KeyValueServer(new LaunchKeyValues(config, clock), config, security)
+    return new KeyValueServer(vertx, new LaunchKeyValues(config, clock), config, security, BODY_MILLIS)
         .listen(vertx, host, config.launchPort(), "rendezvous.http.launch_port");
   }
 
-  private Future<KeyValueServer> listen(Vertx vertx, String host, int wanted, String key) {
+  Future<KeyValueServer> listen(Vertx vertx, String host, int wanted, String key) {
     HttpServerOptions options = new HttpServerOptions().setHttp2ClearTextEnabled(false).setTcpKeepAlive(true)
         .setIdleTimeout(IDLE_SECONDS).setIdleTimeoutUnit(TimeUnit.SECONDS).setMaxInitialLineLength(MAX_PATH_BYTES);
     return ServicePort.listen(vertx, () -> server(vertx, options), host, wanted, values.what(), key).map(listening -> {
@@ -114,16 +119,34 @@ public final class KeyValueServer {
           + maxBodyBytes));
     } else if (length < 1) {
       answer(request, method, Buffer.buffer());
-    } else if (bytesUnderWay + length > maxBytesUnderWay) {
-      send(request, Answer.refusal(Budget.BUSY, bytesUnderWay + " bytes of other requests are on their way, and with these " + length
-          + " there would be more than " + maxBytesUnderWay + " (1/" + BODIES_OF_STORE + " of rendezvous.http.store_bytes, but at least "
-          + "rendezvous.http.value_bytes); try again"));
+    } else if (!arriving.hold(length)) {
+      send(request, Answer.refusal(Budget.BUSY, arriving.bytes() + " bytes of other requests are on their way, and with these "
+          + length + " there would be more than " + maxBytesUnderWay + " (1/" + BODIES_OF_STORE
+          + " of rendezvous.http.store_bytes, but at least rendezvous.http.value_bytes); try again"));
     } else {
-      bytesUnderWay += length;
-      request.body().onComplete(come -> bytesUnderWay -= length).onSuccess(body -> answer(request, method, body))
-          .onFailure(e -> LOG.debug("{}: {} {} was cut off: {}", values.what(), method, PeerText.of(request.uri()),
-              e.toString()));
+      awaitBody(request, method, length);
     }
+  }
+
+  private void awaitBody(HttpServerRequest request, String method, long length) {
+    boolean[] late = {false};
+    Runnable hasArrived = arriving.awaitArrival(() -> {
+      late[0] = true;
+      arriving.giveBack(length);
+      send(request, Answer.refusal(LATE, arriving.late("not all of " + length + " bytes")));
+    });
+    request.body().onComplete(come -> {
+      if (late[0]) {
+        return; // it has been answered
+      }
+      hasArrived.run();
+      arriving.giveBack(length);
+      if (come.succeeded()) {
+        answer(request, method, come.result());
+      } else {
+        LOG.debug("{}: {} {} was cut off: {}", values.what(), method, PeerText.of(request.uri()), come.cause().toString());
+      }
+    });
   }
 
   /** Returns the announced length, -1 if there is no valid one. */

@@ -413,4 +413,28 @@ class KeyValueServerTest {
       }
     }
   }
+
+  /** Bodies that trickle in are no idle connections: they would fill the limit of bytes on their way. */
+  @Test
+  void aValueThatDoesNotArriveInTimeIsRefused_andMakesRoom() throws Exception {
+    HttpStoreConfig config = HttpStoreConfig.defaults().with(s -> s.glooPort(0).launchPort(0).valueBytes(1000)
+        .storeBytes(1500));
+    KeyValueServer server = new KeyValueServer(vertx, new GlooKeyValues(config, clock::get), config, PeerSecurity.NONE,
+        300);
+    int port = get(server.listen(vertx, "127.0.0.1", 0, "a test")).port();
+    try (Socket slow = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      slow.setSoTimeout(20_000);
+      slow.getOutputStream().write("PUT /s/slow HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n".getBytes(ISO_8859_1));
+      vertx.setPeriodic(30, id -> {
+        try {
+          slow.getOutputStream().write('x');
+        } catch (IOException closed) {
+          vertx.cancelTimer(id);
+        }
+      });
+      assertThat((char) slow.getInputStream().read()).as("of an answer").isEqualTo('H');
+      awaitTrue(() -> send(port, "PUT", "/s/k", "x").equals(OK));
+      assertThat(send(port, "GET", "/s/slow", "")).isEqualTo(NOT_FOUND);
+    }
+  }
 }

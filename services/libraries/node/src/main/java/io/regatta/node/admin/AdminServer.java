@@ -30,30 +30,43 @@ import java.util.stream.Collectors;
 final class AdminServer {
   /** Limit of a connection without a byte, twice the usual interval of scrapes: strangers cannot hold it open. */
   private static final int IDLE_MILLIS = 120_000;
+  /** Requests that an HTTP/2 connection may have open at a time. */
+  private static final int STREAMS_PER_CONNECTION = 8;
+  /** Answers to {@code /metrics} that are rendered or not taken yet, at a time: each is a few hundred kB. */
+  static final int MOST_SCRAPES = 8;
+  /** Time in which a client must take such an answer. */
+  private static final int TAKEN_MILLIS = 10_000;
 
   private final Vertx vertx;
   private final ProcessDiagnostics diagnostics;
+  private final int takenMillis;
   private HttpServer server;
+  /** Owned by the event loop. */
+  private int scrapes;
 
-  private AdminServer(Vertx vertx, ProcessDiagnostics diagnostics) {
+  private AdminServer(Vertx vertx, ProcessDiagnostics diagnostics, int takenMillis) {
     this.vertx = vertx;
     this.diagnostics = diagnostics;
+    this.takenMillis = takenMillis;
   }
 
   /** Starts listening. If the port is in use, it fails with {@link InvalidInput} and leaves nothing running. */
   static Future<AdminServer> start(String host, int port, ProcessDiagnostics diagnostics) {
-    return start(host, port, diagnostics, IDLE_MILLIS);
+    return start(host, port, diagnostics, IDLE_MILLIS, TAKEN_MILLIS);
   }
 
-  /** Starts listening with another limit for a connection without a byte. */
-  static Future<AdminServer> start(String host, int port, ProcessDiagnostics diagnostics, int idleMillis) {
+  /** Starts listening with other limits for a connection without a byte, and for a client to take its metrics. */
+  static Future<AdminServer> start(String host, int port, ProcessDiagnostics diagnostics, int idleMillis,
+      int takenMillis) {
     Vertx own = Vertx.vertx(PlainVertx.options().setEventLoopPoolSize(1)
         .setWorkerPoolSize(1).setInternalBlockingPoolSize(1));
-    AdminServer admin = new AdminServer(own, diagnostics);
+    AdminServer admin = new AdminServer(own, diagnostics, takenMillis);
+    HttpServerOptions options = new HttpServerOptions().setIdleTimeout(idleMillis)
+        .setIdleTimeoutUnit(TimeUnit.MILLISECONDS);
+    options.getInitialSettings().setMaxConcurrentStreams(STREAMS_PER_CONNECTION);
     Promise<AdminServer> promise = Promise.promise();
     try {
-      admin.server = diagnostics.security().askingServer(own, new HttpServerOptions()
-          .setIdleTimeout(idleMillis).setIdleTimeoutUnit(TimeUnit.MILLISECONDS)).requestHandler(admin.calls());
+      admin.server = diagnostics.security().askingServer(own, options).requestHandler(admin.calls());
     } catch (InvalidInput e) {
       return admin.close().transform(closed -> Future.failedFuture(e));
     }
@@ -118,14 +131,31 @@ final class AdminServer {
       return;
     }
     switch (request.path()) {
-      case "/metrics" -> vertx.executeBlocking(() -> diagnostics.metrics().scrape(), false)
-          .onSuccess(text -> answer(request, 200, "text/plain; version=0.0.4; charset=utf-8", text))
-          .onFailure(e -> answer(request, 500, "text/plain", "cannot render the metrics: " + e + "\n"));
+      case "/metrics" -> metrics(request);
       case "/why" -> diagnostics.waits().list()
           .onSuccess(list -> why(request, list))
           .onFailure(e -> answer(request, 500, "text/plain", "cannot list the waits: " + e + "\n"));
       default -> answer(request, 404, "text/plain", "here are /health, /ready, /metrics and /why\n");
     }
+  }
+
+  private void metrics(HttpServerRequest request) {
+    if (scrapes >= MOST_SCRAPES) {
+      answer(request, 503, "text/plain", scrapes + " requests for /metrics are being answered, and no more at a time: "
+          + "ask again later, and read each answer\n");
+      return;
+    }
+    scrapes++;
+    vertx.executeBlocking(() -> diagnostics.metrics().scrape(), false).transform(text -> {
+      long late = vertx.setTimer(takenMillis, id -> request.connection().close());
+      Future<Void> taken = text.succeeded()
+          ? answer(request, 200, "text/plain; version=0.0.4; charset=utf-8", text.result())
+          : answer(request, 500, "text/plain", "cannot render the metrics: " + text.cause() + "\n");
+      return taken.eventually(() -> {
+        vertx.cancelTimer(late);
+        return Future.succeededFuture();
+      });
+    }).onComplete(taken -> scrapes--);
   }
 
   private void why(HttpServerRequest request, List<Wait> list) {
@@ -153,8 +183,9 @@ final class AdminServer {
         new JsonObject().put("role", diagnostics.role()).put("waits", entries).encodePrettily() + "\n");
   }
 
-  static void answer(HttpServerRequest request, int status, String type, String body) {
-    request.response().setStatusCode(status).putHeader("Content-Type", type).end(body)
+  /** Returns a future that completes when the client has taken the answer. */
+  static Future<Void> answer(HttpServerRequest request, int status, String type, String body) {
+    return request.response().setStatusCode(status).putHeader("Content-Type", type).end(body)
         .onFailure(e -> request.connection().close());
   }
 }

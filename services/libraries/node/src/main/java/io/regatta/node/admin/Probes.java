@@ -27,12 +27,9 @@ public final class Probes {
    * process and each check; to strangers, names and causes would reveal what runs here.
    */
   public void answer(HttpServerRequest request) {
-    if ("/ready".equals(request.path())) {
-      checked(request, diagnostics.hosted().ready());
-    } else {
-      diagnostics.health().look().onSuccess(checks -> checked(request, checks))
-          .onFailure(e -> AdminServer.answer(request, 500, "text/plain", "cannot look: " + e + "\n"));
-    }
+    ("/ready".equals(request.path()) ? diagnostics.health().ready() : diagnostics.health().look())
+        .onSuccess(checks -> checked(request, checks))
+        .onFailure(e -> AdminServer.answer(request, 500, "text/plain", "cannot look: " + e + "\n"));
   }
 
   private void checked(HttpServerRequest request, List<Check> checks) {

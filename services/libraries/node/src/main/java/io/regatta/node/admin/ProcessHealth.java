@@ -6,10 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
- * The health of a process: its services' event loops answer, and so does the directory. Owned by its
- * {@link ProcessDiagnostics}; any thread asks, because a service may answer probes at a port of its own. A process that
+ * The health of a process: its services' event loops answer, and so does the directory. Its readiness: its services
+ * serve, and the directory answers. Owned by its {@link ProcessDiagnostics}; any thread asks, because a service may answer probes at a port of its own. A process that
  * has no directory yet, because it still joins its cluster, is healthy: it only waits.
  */
 final class ProcessHealth {
@@ -49,6 +50,20 @@ final class ProcessHealth {
       checks.add(reachable.result());
       return checks;
     });
+  }
+
+  /**
+   * Checks that each service serves and, if all do, that the directory answers: without it no process finds another.
+   * Never fails.
+   */
+  Future<List<Check>> ready() {
+    List<Check> services = hosted.ready();
+    Supplier<Future<Void>> joined = directory;
+    if (joined == null || !services.stream().allMatch(Check::up)) {
+      return Future.succeededFuture(services);
+    }
+    return reachable(joined).map(check -> check.up() ? services
+        : Stream.concat(services.stream(), Stream.of(check)).toList());
   }
 
   private static Future<Void> ask(Supplier<Future<Void>> joined) {

@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
  * The connections of one Hazelcast member: each gets a {@link SecureChannel}, and little time to be admitted. The
  * number of connections that are not admitted yet is limited. At the limit the oldest one is closed for the new one, so
  * silent strangers keep nobody out. Thread-safe. Has one thread, {@code regatta-member-tls}, for TLS's long
- * computations and for expired time limits; it ends with {@link #close}.
+ * computations and for expired time limits; it ends with {@link #close}. Computations of callers take turns by their
+ * {@link PeerOrigin}, so a flood of handshakes from one address delays no other one.
  */
 final class MemberConnections implements AutoCloseable {
 
@@ -43,6 +44,7 @@ final class MemberConnections implements AutoCloseable {
   /** The member that must admit this one; null: any may be missing. */
   private final HostPort required;
   private final ScheduledThreadPoolExecutor executor;
+  private final FairTasks computations = new FairTasks();
   private final PeerLog refusals = new PeerLog(LOG);
   private final PeerLog failures = new PeerLog(LOG);
   private final PeerLog timeouts = new PeerLog(LOG);
@@ -175,8 +177,13 @@ final class MemberConnections implements AutoCloseable {
     }
   }
 
-  /** Runs a long computation, or closes a connection, after the earlier tasks. */
-  void execute(Runnable task) {
+  /** Runs a long computation of a connection in its turn. Those of connections that this member makes wait for no caller. */
+  void compute(SecureChannel secure, Runnable computation) {
+    computations.add(secure.channel().isClientMode() ? secure : PeerOrigin.of(address(secure)), computation);
+    execute(computations::runNext);
+  }
+
+  private void execute(Runnable task) {
     try {
       executor.execute(task);
     } catch (RejectedExecutionException e) {

@@ -372,7 +372,7 @@ final class SecureChannel {
   /** Runs TLS's long computations on another thread; both pipelines continue after them. */
   private void compute() {
     computing = true;
-    connections.execute(() -> {
+    connections.compute(this, () -> {
       try {
         for (Runnable task = engine.getDelegatedTask(); task != null && !abandoned; task = engine.getDelegatedTask()) {
           task.run();

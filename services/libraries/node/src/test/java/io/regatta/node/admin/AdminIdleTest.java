@@ -22,7 +22,7 @@ class AdminIdleTest {
   @BeforeEach
   void start() {
     diagnostics = new ProcessDiagnostics(Settings.defaults(AdminConfig.class), PeerSecurity.NONE, "", "", 10, "test");
-    server = Blocking.get(AdminServer.start("127.0.0.1", 0, diagnostics, IDLE_MILLIS));
+    server = Blocking.get(AdminServer.start("127.0.0.1", 0, diagnostics, IDLE_MILLIS, IDLE_MILLIS));
   }
 
   @AfterEach
