@@ -19,6 +19,6 @@ class VectorLoopsTest {
         "src/vector/VectorLoops.java", "1").redirectErrorStream(true).start();
     String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(process.waitFor()).as(said).isZero();
-    assertThat(said).contains("| SGD |", "| ADAGRAD |", "| ADAM |", "| the copy alone |", "| search for NaN");
+    assertThat(said).contains("| sgd |", "| adagrad |", "| adam |", "| the copy alone |", "| search for NaN");
   }
 }
