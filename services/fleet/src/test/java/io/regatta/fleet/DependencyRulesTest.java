@@ -341,7 +341,7 @@ class DependencyRulesTest {
   }
 
   /**
-   * Warnings there are about peers, whose words they quote. The service's own is about the configuration, and a wait for
+   * Warnings there are about peers, whose words they quote. The service's own is about the configuration. A wait for
    * the start escapes what it quotes, and logs few lines.
    */
   @Test

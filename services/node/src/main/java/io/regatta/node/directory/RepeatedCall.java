@@ -118,8 +118,9 @@ public final class RepeatedCall<T> {
     }
     if (!said) {
       said = true;
-      WAITING.warn("{} waits for {} to answer its {}, and asks again every {} ms until that has been silent for {} s: {}",
-          words.who, words.where, words.operation, AGAIN_MILLIS, patience.toSeconds(), answer.cause().getMessage());
+      WAITING.warn("{} waits for {} to answer its {}, and asks again every {} ms until that has been silent for "
+          + "{} s: {}", words.who, words.where, words.operation, AGAIN_MILLIS, patience.toSeconds(),
+          answer.cause().getMessage());
     }
     again = loop.after(AGAIN_MILLIS, this::attempt);
   }

@@ -139,8 +139,8 @@ final class HeartbeatSender {
         refused.accept((RegattaException) beat.cause());
       } else if (!complained) {
         complained = true;
-        TROUBLES.warn("{} {} of group {}: no answer to a heartbeat, it continues and tries again: {}", kind, rank, group,
-            beat.cause().getMessage());
+        TROUBLES.warn("{} {} of group {}: no answer to a heartbeat, it continues and tries again: {}", kind, rank,
+            group, beat.cause().getMessage());
       }
     });
   }
