@@ -19,9 +19,9 @@ import java.util.stream.Stream;
 
 /**
  * Meter of what attacks cost the process of a job; prints a row of a table for each. The row holds the job's own calls
- * meanwhile, which must succeed, its steps, the slowest of each, the heap while all connections are open, memory that stays, and bytes of the log.
- * Each attack finds the limits of log lines as a process does that has logged nothing yet, and the lines about what they
- * have left out count as well. Owned by the test's thread.
+ * meanwhile, which must succeed, its steps, and the slowest of each. It also holds the heap while all connections are
+ * open, the memory that stays, and the bytes of the log. Each attack finds the limits of log lines as a process does
+ * that has logged nothing yet. The lines about what they have left out count as well. Owned by the test's thread.
  */
 final class AttackCosts implements AutoCloseable {
 
@@ -94,7 +94,8 @@ final class AttackCosts implements AutoCloseable {
     }
     String progress = training ? steps + " | " + slowestStep : " | ";
     System.out.printf("| %s%s | %d | %.1f | %d | %d | %s | %d | %d | %d | %d |%n", title, name, units, millis / 1e3,
-        succeeded, slowest, progress, Math.max(peak, after.heap) - before.heap >> 10, after.heap - before.heap >> 10, after.direct - before.direct >> 10, written);
+        succeeded, slowest, progress, Math.max(peak, after.heap) - before.heap >> 10, after.heap - before.heap >> 10,
+        after.direct - before.direct >> 10, written);
     assertThat(succeeded).as("calls during: %s", name).isPositive();
     if (training) {
       assertThat(job.isTraining()).as("the job trains after: %s", name).isTrue();

@@ -159,8 +159,8 @@ class AttackTest {
   private static void manySlow(AttackedJob job, AttackCosts costs, Connector connector) throws Exception {
     int each = CONNECTIONS_OF_A_KIND / job.ports().size();
     if (each > 0) {
-      costs.measure("slow clients, " + CONNECTIONS_OF_A_KIND + " of each kind", AttackCosts.LOG_BYTES, slow(costs, slow ->
-          slow.open(job.ports(), SlowClients.http(), each, connector)
+      costs.measure("slow clients, " + CONNECTIONS_OF_A_KIND + " of each kind", AttackCosts.LOG_BYTES,
+          slow(costs, slow -> slow.open(job.ports(), SlowClients.http(), each, connector)
               + slow.open(job.ports(), SlowClients.handshakes(), each, Connector.TCP)
               + (connector == Connector.TCP ? 0 : slow.open(job.ports(), SlowClients.withinTls(), each, connector))
               + slow.open(List.of(job.memberPort()), SlowClients.members(), CONNECTIONS_OF_A_KIND, connector)));

@@ -34,6 +34,7 @@ import io.regatta.node.admin.AdminConfig;
 import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.protocol.network.VertxNetwork;
 import io.regatta.protocol.vertx.LimitedVertx;
+import io.regatta.rendezvous.RendezvousService;
 import io.regatta.training.TrainingProgram;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerOptions;
@@ -49,6 +50,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.slf4j.Logger;
 
 /** The dependency rules of docs/architecture.md, over all modules. */
 class DependencyRulesTest {
@@ -363,6 +365,18 @@ class DependencyRulesTest {
     noClasses().that().resideOutsideOfPackages("io.regatta.protocol.vertx..", "io.regatta.load..", "io.regatta.*.testing..")
         .should().callMethodWhere(target(name("sleep").or(nameStartingWith("park")))
             .and(target(owner(equivalentTo(Thread.class).or(equivalentTo(LockSupport.class)))))).check(regatta);
+  }
+
+  /**
+   * Warnings there are about peers, whose words they quote. The service's own is about the configuration. A wait for
+   * the start escapes what it quotes, and logs few lines.
+   */
+  @Test
+  void warnings_of_groups_and_directories_are_bounded_and_escaped() {
+    noClasses().that().resideInAnyPackage("io.regatta.node.group..", "io.regatta.node.directory..",
+        "io.regatta.collective.join..", "io.regatta.rendezvous..").and().areNotAssignableTo(RendezvousService.class)
+        .and().doNotHaveSimpleName("ReadyWait")
+        .should().callMethodWhere(target(name("warn")).and(target(owner(equivalentTo(Logger.class))))).check(regatta);
   }
 
   /** Timers of the node are its own still. */

@@ -123,10 +123,11 @@ public final class PeerSecurity {
    * {@link #NONE} it says so in words: it is a permission to listen beyond loopback.
    */
   public PeerSecurity open() {
-    return new PeerSecurity(null, null, new LiveTokens(Tokens.NONE, null, SystemClock.get()::epochMillis), limits, true);
+    return new PeerSecurity(null, null, new LiveTokens(Tokens.NONE, null, SystemClock.get()::epochMillis), limits,
+        true);
   }
 
-  /** Returns true if a port may be open to machines beyond this one: each caller must authenticate, or need not in words. */
+  /** Returns true if other machines may reach a port: each caller must authenticate, or {@link #open} was said. */
   public boolean mayListenBeyondLoopback() {
     return open || isMutual() || !tokens.now().isNone();
   }

@@ -10,9 +10,9 @@ import java.util.function.LongSupplier;
 
 /**
  * A server's side of {@code Regatta-HMAC}. A challenge holds its time and is bound to this process and to the client's
- * nonce, so greetings leave nothing here. The first call that is let in creates the session's record of numbers, by which
- * a repeated call is recognized. Records end with their sessions. A token has 65,536 at most, so its holder cannot use up
- * those of another token. Thread-safe.
+ * nonce, so greetings leave nothing here. The first call that is let in creates the session's record of numbers, by
+ * which a repeated call is recognized. Records end with their sessions. A token has 65,536 at most, so its holder
+ * cannot use up those of another token. Thread-safe.
  */
 final class ProofVerifier {
 

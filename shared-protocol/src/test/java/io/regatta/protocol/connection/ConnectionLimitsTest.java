@@ -377,7 +377,7 @@ class ConnectionLimitsTest {
   void a_long_first_request_with_the_token_is_read() throws Exception {
     Buffer body = Buffer.buffer(new byte[4 << 20]);
     for (HttpVersion version : List.of(HttpVersion.HTTP_2, HttpVersion.HTTP_1_1)) {
-      PeerSecurity security = PeerSecurity.of(null, TOKEN, HASTY);
+      PeerSecurity security = PeerSecurity.of(null, TOKEN, PATIENT);
       int port = get(security.server(loop.vertx, new HttpServerOptions()).requestHandler(security.guard(
           r -> r.body().onSuccess(all -> r.response().end("read " + all.length())))).listen(0, "127.0.0.1"))
           .actualPort();

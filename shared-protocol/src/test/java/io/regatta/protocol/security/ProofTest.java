@@ -364,7 +364,8 @@ class ProofTest {
   /** A call that is refused is recognized by nothing: it may come again, and is refused again. */
   @Test
   void keepsNoSession_whenTheTokenHasNoRoleForTheCall() throws Exception {
-    Tokens tokens = Tokens.parse("job " + SECRET + "\nprometheus the-token-of-the-monitoring roles=monitor\n", "a test");
+    Tokens tokens = Tokens.parse("job " + SECRET + "\nprometheus the-token-of-the-monitoring roles=monitor\n",
+        "a test");
     PeerSecurity security = PeerSecurity.of(null, tokens, null);
     Token monitor = Token.of("the-token-of-the-monitoring", "a test");
     HttpServer server = get(loop.vertx.createHttpServer().requestHandler(request -> {

@@ -120,8 +120,8 @@ public final class KeyValueServer {
     } else if (length < 1) {
       answer(request, method, Buffer.buffer());
     } else if (!arriving.hold(length)) {
-      send(request, Answer.refusal(Budget.BUSY, arriving.bytes() + " bytes of other requests are on their way, and with these "
-          + length + " there would be more than " + maxBytesUnderWay + " (1/" + BODIES_OF_STORE
+      send(request, Answer.refusal(Budget.BUSY, arriving.bytes() + " bytes of other requests are on their way, and "
+          + "with these " + length + " there would be more than " + maxBytesUnderWay + " (1/" + BODIES_OF_STORE
           + " of rendezvous.http.store_bytes, but at least rendezvous.http.value_bytes); try again"));
     } else {
       awaitBody(request, method, length);
@@ -144,7 +144,8 @@ public final class KeyValueServer {
       if (come.succeeded()) {
         answer(request, method, come.result());
       } else {
-        LOG.debug("{}: {} {} was cut off: {}", values.what(), method, PeerText.of(request.uri()), come.cause().toString());
+        LOG.debug("{}: {} {} was cut off: {}", values.what(), method, PeerText.of(request.uri()),
+            come.cause().toString());
       }
     });
   }

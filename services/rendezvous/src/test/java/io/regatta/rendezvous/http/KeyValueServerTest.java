@@ -424,7 +424,8 @@ class KeyValueServerTest {
     int port = get(server.listen(vertx, "127.0.0.1", 0, "a test")).port();
     try (Socket slow = new Socket(InetAddress.getLoopbackAddress(), port)) {
       slow.setSoTimeout(20_000);
-      slow.getOutputStream().write("PUT /s/slow HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n".getBytes(ISO_8859_1));
+      slow.getOutputStream().write("PUT /s/slow HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
+          .getBytes(ISO_8859_1));
       vertx.setPeriodic(30, id -> {
         try {
           slow.getOutputStream().write('x');

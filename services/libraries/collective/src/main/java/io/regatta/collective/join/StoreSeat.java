@@ -299,7 +299,7 @@ final class StoreSeat extends AbstractSeat {
       LoopFutures.within(loop(), LEAVE_MILLIS,
           end(new Cancelled(joining.member() + " has left group " + joining.group()), when)).onComplete(done -> {
             if (done.failed()) {
-              LOG.warn("{} could not leave group {}, its lease will end it: {}", joining.member(), joining.group(),
+              TROUBLES.warn("{} could not leave group {}, its lease will end it: {}", joining.member(), joining.group(),
                   done.cause().getMessage());
             }
             left.complete();

@@ -10,8 +10,9 @@ import java.util.stream.Stream;
 
 /**
  * The health of a process: its services' event loops answer, and so does the directory. Its readiness: its services
- * serve, and the directory answers. Owned by its {@link ProcessDiagnostics}; any thread asks, because a service may answer probes at a port of its own. A process that
- * has no directory yet, because it still joins its cluster, is healthy: it only waits.
+ * serve, and the directory answers. Owned by its {@link ProcessDiagnostics}; any thread asks, because a service may
+ * answer probes at a port of its own. A process that has no directory yet, because it still joins its cluster, is
+ * healthy: it only waits.
  */
 final class ProcessHealth {
 

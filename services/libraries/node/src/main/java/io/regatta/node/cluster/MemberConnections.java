@@ -177,7 +177,7 @@ final class MemberConnections implements AutoCloseable {
     }
   }
 
-  /** Runs a long computation of a connection in its turn. Those of connections that this member makes wait for no caller. */
+  /** Runs a long computation of a connection in its turn. A connection that this member makes has a turn of its own. */
   void compute(SecureChannel secure, Runnable computation) {
     computations.add(secure.channel().isClientMode() ? secure : PeerOrigin.of(address(secure)), computation);
     execute(computations::runNext);

@@ -56,6 +56,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
   /** Limit of removals at a close, which must not wait for a cluster whose other members have gone. */
   private static final long REMOVE_MILLIS = 1000;
   private static final Logger LOG = LoggerFactory.getLogger(HazelcastDirectory.class);
+  private static final PeerLog RENEWALS = PeerLog.ofEvents(LOG);
   private static final PeerLog GONE = PeerLog.ofEvents(LOG);
   private static final PeerLog FORGED = new PeerLog(LOG);
   private static final PeerLog REPLAYED = new PeerLog(LOG);
@@ -431,7 +432,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
       renewed.compose(v -> ended ? remove() : Future.succeededFuture()).onComplete(result -> {
         renewing = false;
         if (result.failed() && !failing && !ended) {
-          LOG.warn("{} {} cannot renew its entry in the directory and tries again every {} ms: {}",
+          RENEWALS.warn("{} {} cannot renew its entry in the directory and tries again every {} ms: {}",
               instance.service(), instance.endpoint(), leaseMillis / 3, SeedProbe.reason(result.cause()));
         }
         failing = result.failed();

@@ -6,6 +6,7 @@ import io.regatta.core.exchange.Wait;
 import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
 import io.regatta.node.admin.Waits;
+import io.regatta.protocol.connection.PeerLog;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -15,7 +16,6 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -33,7 +33,8 @@ public final class RepeatedCall<T> {
    */
   public record Words(String who, String operation, String where) {}
 
-  private static final Logger LOG = LoggerFactory.getLogger(RepeatedCall.class);
+  private static final PeerLog WAITING = PeerLog.ofEvents(LoggerFactory.getLogger(RepeatedCall.class));
+  private static final PeerLog ANSWERED = PeerLog.ofEvents(LoggerFactory.getLogger(RepeatedCall.class));
   private static final long AGAIN_MILLIS = 500;
   private static final long ASK_MILLIS = 1000;
 
@@ -117,8 +118,9 @@ public final class RepeatedCall<T> {
     }
     if (!said) {
       said = true;
-      LOG.warn("{} waits for {} to answer its {}, and asks again every {} ms until that has been silent for {} s: {}",
-          words.who, words.where, words.operation, AGAIN_MILLIS, patience.toSeconds(), answer.cause().getMessage());
+      WAITING.warn("{} waits for {} to answer its {}, and asks again every {} ms until that has been silent for "
+          + "{} s: {}", words.who, words.where, words.operation, AGAIN_MILLIS, patience.toSeconds(),
+          answer.cause().getMessage());
     }
     again = loop.after(AGAIN_MILLIS, this::attempt);
   }
@@ -131,7 +133,7 @@ public final class RepeatedCall<T> {
     }
     if (how.succeeded()) {
       if (said) {
-        LOG.info("{}: {} has answered its {}", words.who, words.where, words.operation);
+        ANSWERED.info("{}: {} has answered its {}", words.who, words.where, words.operation);
       }
       end.tryComplete(how.result());
     } else {

@@ -13,6 +13,7 @@ import io.regatta.core.reduce.Elementwise;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.RepeatedCall;
 import io.regatta.protocol.client.RendezvousClient;
+import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.message.GatheredMessages;
 import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.GroupView;
@@ -41,6 +42,7 @@ import org.slf4j.LoggerFactory;
 public final class GroupMembership {
 
   private static final Logger LOG = LoggerFactory.getLogger(GroupMembership.class);
+  private static final PeerLog TROUBLES = PeerLog.ofEvents(LOG);
   /** Limit for leaving: a frozen rendezvous declares this member lost when its lease ends. */
   private static final long LEAVE_MILLIS = 1000;
 
@@ -305,7 +307,7 @@ public final class GroupMembership {
     if (e instanceof PeerLost || e instanceof NotOwner || e instanceof StaleGeneration) {
       LOG.debug("{} {} need not leave group {}: {}", kind, rank, group, e.getMessage());
     } else {
-      LOG.warn("{} {} could not leave group {}, its lease will end it: {}", kind, rank, group, e.getMessage());
+      TROUBLES.warn("{} {} could not leave group {}, its lease will end it: {}", kind, rank, group, e.getMessage());
     }
   }
 }

@@ -7,6 +7,7 @@ import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
 import io.regatta.protocol.client.KnownGroup;
 import io.regatta.protocol.client.RendezvousClient;
+import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.JoinReply;
@@ -28,6 +29,7 @@ import org.slf4j.LoggerFactory;
  */
 final class HeartbeatSender {
   private static final Logger LOG = LoggerFactory.getLogger(HeartbeatSender.class);
+  private static final PeerLog TROUBLES = PeerLog.ofEvents(LOG);
   /** Heartbeats per lease, and the number lost in a row after which the rendezvous declares a member lost. */
   private static final int BEATS_PER_LEASE = 4;
 
@@ -137,8 +139,8 @@ final class HeartbeatSender {
         refused.accept((RegattaException) beat.cause());
       } else if (!complained) {
         complained = true;
-        LOG.warn("{} {} of group {}: no answer to a heartbeat, it continues and tries again: {}", kind, rank, group,
-            beat.cause().getMessage());
+        TROUBLES.warn("{} {} of group {}: no answer to a heartbeat, it continues and tries again: {}", kind, rank,
+            group, beat.cause().getMessage());
       }
     });
   }
@@ -146,8 +148,8 @@ final class HeartbeatSender {
   private void reconnect() {
     if (!complained) {
       complained = true;
-      LOG.warn("{} {} of group {}: no answer to a heartbeat within {} ms, it is repeated over a new connection", kind, rank, group,
-          deadlineMillis);
+      TROUBLES.warn("{} {} of group {}: no answer to a heartbeat within {} ms, it is repeated over a new connection",
+          kind, rank, group, deadlineMillis);
     }
     RendezvousClient old = calls;
     calls = connect.get();
