@@ -33,7 +33,7 @@ class PredictMetricsTest {
   void when_a_cluster_reports_gauc_then_predict_prints_the_same_and_pairs_count_to_it() {
     Path model = dir.resolve("model");
     RunResult result = LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "mode=sync", "trainers=2", "threads=2",
-        "output=" + model, "settings.gauc_slot=" + SLOT)).withoutHazelcast().withProgress(Progress.none()));
+        "output=" + model, "settings.gauc_slot=" + SLOT)).withoutHazelcast().withProgress(Progress.none())).get(0);
     Path test = dir.resolve("data/test.tsv");
     double gauc = result.metrics().get("gauc");
 

@@ -12,7 +12,7 @@ public record EvaluationConfig(
     int gaucSlot,
     @Setting(value = "10000000", unit = "examples", doc = "The most test examples, over all trainers, for which gauc is "
         + "computed: with more it is left out, with a warning. A replica holds 12 bytes for each example that it tests, "
-        + "and 12 for each of the groups that it computes.")
+        + "and 12 for each example of the groups that it computes.")
     int gaucLimit) {
 
   /** The metrics that need no key. */
