@@ -32,17 +32,19 @@ class PredictMetricsTest {
   @Test
   void when_a_cluster_reports_gauc_then_predict_prints_the_same_and_pairs_count_to_it() {
     Path model = dir.resolve("model");
-    RunResult result = LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "mode=sync", "trainers=2", "threads=2",
-        "output=" + model, "settings.gauc_slot=" + SLOT)).withoutHazelcast().withProgress(Progress.none())).get(0);
+    RunResult result = LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "mode=sync",
+        "trainers=2", "threads=2", "output=" + model, "settings.gauc_slot=" + SLOT)).withoutHazelcast().withProgress(Progress.none())).get(0);
     Path test = dir.resolve("data/test.tsv");
     double gauc = result.metrics().get("gauc");
 
-    CommandLineRun predict = CommandLineRun.regatta("predict", "--model", model.toString(), "--metrics", test.toString());
+    CommandLineRun predict = CommandLineRun.regatta("predict", "--model", model.toString(), "--metrics",
+        test.toString());
     assertThat(predict.status()).as(predict.toString()).isZero();
     List<Float> scores = predict.out().lines().map(Float::parseFloat).toList();
     assertThat(scores).hasSize(1000);
     Map<String, Double> printed = new HashMap<>();
-    for (String metric : predict.err().lines().filter(line -> line.startsWith("auc ")).findFirst().orElseThrow().split(", ")) {
+    String line = predict.err().lines().filter(text -> text.startsWith("auc ")).findFirst().orElseThrow();
+    for (String metric : line.split(", ")) {
       printed.put(metric.split(" ")[0], Double.parseDouble(metric.split(" ")[1]));
     }
     assertThat(printed.get("auc")).isCloseTo(result.auc(), within(1e-4));

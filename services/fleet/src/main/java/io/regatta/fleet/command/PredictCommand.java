@@ -48,8 +48,8 @@ final class PredictCommand implements Callable<Integer> {
       + "reads them (default: as those that the model was trained on, data.format)")
   private DataConfig.Format format;
 
-  @Option(names = "--metrics", description = "prints metrics of the predictions of all files on standard error at the end: AUC, "
-      + "accuracy and others, with GAUC if the model was trained with settings.gauc_slot; the files must hold labels")
+  @Option(names = "--metrics", description = "prints metrics of the predictions of all files on standard error at "
+      + "the end: AUC, accuracy and others, with GAUC if the model was trained with settings.gauc_slot; the files must hold labels")
   private boolean metrics;
 
   @Parameters(paramLabel = "FILE", arity = "1..*", description = "packed (.gz) or not; - for standard input")

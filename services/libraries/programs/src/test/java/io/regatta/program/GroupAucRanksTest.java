@@ -25,8 +25,8 @@ class GroupAucRanksTest {
   Path dir;
 
   private JobConfig job(String... keys) throws Exception {
-    List<String> all = new ArrayList<>(List.of("data.dir=" + dir.resolve("criteo"), "output=", "settings.train_rows=4000",
-        "settings.test_rows=5000", "settings.hidden=16,8", "settings.gauc_slot=8", "mode=sync", "overlap=false",
+    List<String> all = new ArrayList<>(List.of("data.dir=" + dir.resolve("criteo"), "output=",
+        "settings.train_rows=4000", "settings.test_rows=5000", "settings.hidden=16,8", "settings.gauc_slot=8", "mode=sync", "overlap=false",
         "compute_threads=1", "servers=1"));
     all.addAll(List.of(keys));
     return Jobs.job("ctr-dnn", all.toArray(String[]::new));
@@ -63,7 +63,8 @@ class GroupAucRanksTest {
   void trainedRanksAgree() throws Exception {
     try (SharedShards shards = new SharedShards(job("trainers=2", "threads=2", "batch_size=100", "epochs=1"))) {
       List<RunResult> results = shards.run(null);
-      assertThat(results.get(1).metrics().get("gauc")).isEqualTo(results.get(0).metrics().get("gauc")).isBetween(0.4, 0.9);
+      assertThat(results.get(1).metrics().get("gauc")).isEqualTo(results.get(0).metrics().get("gauc"))
+          .isBetween(0.4, 0.9);
     }
   }
 

@@ -6,8 +6,8 @@ import java.util.function.LongPredicate;
 
 /**
  * AUC within each group of examples, such as those of one user, averaged over the groups by their numbers of examples
- * (GAUC; Zhou et al., "Deep Interest Network for Click-Through Rate Prediction", KDD 2018). Groups without a positive or
- * without a negative do not count. Not thread-safe; one owner.
+ * (GAUC; Zhou et al., "Deep Interest Network for Click-Through Rate Prediction", KDD 2018). Groups without a positive
+ * or without a negative do not count. Not thread-safe; one owner.
  *
  * <p>The AUC of a group is that of its predictions themselves, without buckets; equal predictions count half. It needs
  * every example of the group in one place: several instances exchange examples by {@link #write} and {@link #read}, so
@@ -65,7 +65,8 @@ public final class GroupAuc {
   /** Adds one prediction: the example's group, the probability of the positive class, and the label 0 or 1. */
   public void add(long group, float probability, float label) {
     if (!(probability >= -ROUNDING && probability <= 1 + ROUNDING)) {
-      throw new InvalidInput("prediction " + probability + " is not a probability in [0, 1]; NaN means that training has diverged");
+      throw new InvalidInput("prediction " + probability + " is not a probability in [0, 1]; NaN "
+          + "means that training has diverged");
     }
     if (label != 0 && label != 1) {
       throw new InvalidInput("label " + label + " of a binary classifier must be 0 or 1");

@@ -39,7 +39,7 @@ class GroupAucTest {
         for (Example negative : group) {
           if (positive.label == 1 && negative.label == 0) {
             pairs++;
-            right += positive.probability > negative.probability ? 1 : positive.probability == negative.probability ? 0.5 : 0;
+            right += 0.5 + 0.5 * Math.signum(positive.probability - negative.probability);
           }
         }
       }
@@ -84,7 +84,8 @@ class GroupAucTest {
   }
 
   @Property(tries = 100)
-  void partsThatExchangeTheirExamplesHaveTheBitsOfTheWhole(@ForAll long seed, @ForAll @IntRange(min = 1, max = 5) int parts) {
+  void partsThatExchangeTheirExamplesHaveTheBitsOfTheWhole(@ForAll long seed,
+      @ForAll @IntRange(min = 1, max = 5) int parts) {
     List<Example> all = random(seed, 150, 12);
     GroupAuc[] before = new GroupAuc[parts];
     GroupAuc[] after = new GroupAuc[parts];
@@ -151,6 +152,7 @@ class GroupAucTest {
     auc.write(0, 1, twice, 0);
     auc.write(1, 1, twice, 2);
     twice[1] += twice[3];
-    assertThatThrownBy(() -> auc.read(twice, group -> true)).isInstanceOf(InvalidInput.class).hasMessageContaining("one place");
+    assertThatThrownBy(() -> auc.read(twice, group -> true)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("one place");
   }
 }

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * AUC by the groups that the first id of a slot names ({@link GroupAuc}). Each group belongs to one replica by a hash of
- * its id. All examples pass all replicas in all-reduces of a fixed size, in which each replica has places of its own;
+ * AUC by the groups that the first id of a slot names ({@link GroupAuc}). Each group belongs to one replica by a hash
+ * of its id. All examples pass all replicas in all-reduces of a fixed size, in which each replica has places of its own;
  * each keeps the examples of its groups. Examples whose slot holds no value belong to no group.
  */
 final class GroupAucEvaluation implements EvaluationMetric {
@@ -43,7 +43,8 @@ final class GroupAucEvaluation implements EvaluationMetric {
           + " slots: give a number from 0 to " + (layout.slots() - 1) + ", or -1 for none");
     }
     if (config.gaucLimit() < 1 || config.gaucLimit() > GroupAuc.LIMIT_MAX) {
-      throw new InvalidInput("settings.gauc_limit is " + config.gaucLimit() + ": it must be 1 to " + GroupAuc.LIMIT_MAX);
+      throw new InvalidInput("settings.gauc_limit is " + config.gaucLimit() + ": it must be 1 to "
+          + GroupAuc.LIMIT_MAX);
     }
     return config.gaucSlot() < 0 ? Optional.empty()
         : Optional.of(new GroupAucEvaluation(config.gaucSlot(), config.gaucLimit()));
@@ -97,8 +98,8 @@ final class GroupAucEvaluation implements EvaluationMetric {
 
   private GroupAuc.Result leftOut(long all, boolean logged) {
     if (logged) {
-      LOG.warn("gauc is left out: {} test examples have an id in slot {}, more than settings.gauc_limit, {}; raise it if there is "
-          + "memory for {} bytes per example and replica", all, slot, limit, 2 * GroupAuc.EXAMPLE_BYTES);
+      LOG.warn("gauc is left out: {} test examples have an id in slot {}, more than settings.gauc_limit, {}; raise it "
+          + "if there is memory for {} bytes per example and replica", all, slot, limit, 2 * GroupAuc.EXAMPLE_BYTES);
     }
     return new GroupAuc.Result(Double.NaN, 0, 0);
   }

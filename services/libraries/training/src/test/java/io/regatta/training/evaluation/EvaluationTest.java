@@ -69,7 +69,8 @@ class EvaluationTest {
     SlotBatch batch = SlotBatch.allocate(LAYOUT, EXAMPLES);
     int rows = 0;
     for (int i = 0; i < EXAMPLES; i++) {
-      long user = random.nextInt(20) == 0 ? random.nextBoolean() ? 7 : DistinctIds.PADDING : random.nextInt(3000) * 1_000_003L << 20;
+      long none = random.nextBoolean() ? 7 : DistinctIds.PADDING;
+      long user = random.nextInt(20) == 0 ? none : random.nextInt(3000) * 1_000_003L << 20;
       float probability = random.nextFloat();
       float label = random.nextFloat() < probability ? 1 : 0;
       if (Math.min(i % 7, replicas - 1) == replica) { // unequal parts
@@ -121,7 +122,8 @@ class EvaluationTest {
   void severalReplicasHaveTheBitsOfOne(int replicas) {
     EvaluationConfig config = new EvaluationConfig(1, EXAMPLES);
     Map<String, Double> alone = evaluated(config, 0, null, 1);
-    assertThat(alone).containsOnlyKeys("auc", "accuracy", "logloss", "mae", "rmse", "calibration", "gauc", "gauc_groups");
+    assertThat(alone).containsOnlyKeys("auc", "accuracy", "logloss", "mae", "rmse", "calibration", "gauc",
+        "gauc_groups");
     assertThat(alone.get("gauc")).isBetween(0.8, 0.87);
     assertThat(alone.get("gauc_groups")).as("not the empty user").isBetween(2500.0, 3000.0);
     assertThat(of(config, replicas)).hasSize(replicas).allSatisfy(values -> assertThat(values).isEqualTo(alone));
@@ -133,7 +135,8 @@ class EvaluationTest {
         .doesNotContainKey("gauc"));
     assertThat(evaluated(new EvaluationConfig(1, 60_000), 0, null, 1)).doesNotContainKey("gauc");
     assertThat(evaluated(EvaluationConfig.DEFAULT, 0, null, 1)).doesNotContainKey("gauc");
-    assertThat(evaluated(new EvaluationConfig(0, EXAMPLES), 0, null, 1)).as("one group").containsEntry("gauc_groups", 1.0);
+    assertThat(evaluated(new EvaluationConfig(0, EXAMPLES), 0, null, 1)).as("one group")
+        .containsEntry("gauc_groups", 1.0);
   }
 
   @Test
