@@ -16,6 +16,7 @@ import io.regatta.snapshot.Snapshots;
 import io.regatta.snapshot.TableLayout;
 import io.regatta.training.Servable;
 import io.regatta.training.config.DataConfig;
+import io.regatta.training.evaluation.Evaluation;
 import io.regatta.training.model.Engines;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -24,6 +25,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -151,6 +153,14 @@ public final class Predictor implements AutoCloseable {
    */
   public FileSource<?> examples(List<Path> files) {
     return model.examples(files, BadLines.refused("--format"));
+  }
+
+  /**
+   * Returns new metrics for predictions of examples with labels, as the job that trained configures them; empty if the
+   * program has none.
+   */
+  public Optional<Evaluation> evaluation() {
+    return model.evaluation();
   }
 
   /** Returns the widths of an example. */

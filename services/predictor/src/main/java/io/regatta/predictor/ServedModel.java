@@ -27,6 +27,7 @@ import io.regatta.training.Servable;
 import io.regatta.training.config.DataConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.dataset.SlotArrays;
+import io.regatta.training.evaluation.Evaluation;
 import io.regatta.training.model.DistributedEmbedding;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -36,6 +37,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /** A saved model in memory: network, dense parameters and tables. Owned by the predictor's thread. */
 final class ServedModel implements AutoCloseable {
@@ -219,6 +221,11 @@ final class ServedModel implements AutoCloseable {
   /** Returns a source of examples in the format given to {@link #load}. */
   FileSource<?> examples(List<Path> files, BadLines badLines) {
     return program.examples(job, files, badLines);
+  }
+
+  /** Returns new metrics of predictions, as the job that trained configures them; empty if the program has none. */
+  Optional<Evaluation> evaluation() {
+    return program.evaluation(job);
   }
 
   private ServedTable table(String name) {

@@ -8,12 +8,16 @@ import io.regatta.data.file.DataFiles;
 import io.regatta.fleet.command.output.Report;
 import io.regatta.predictor.Predictor;
 import io.regatta.training.config.DataConfig;
+import io.regatta.training.evaluation.Evaluation;
+import io.regatta.training.evaluation.Predictions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.Locale;
+import java.util.StringJoiner;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -44,6 +48,10 @@ final class PredictCommand implements Callable<Integer> {
       + "reads them (default: as those that the model was trained on, data.format)")
   private DataConfig.Format format;
 
+  @Option(names = "--metrics", description = "prints metrics of the predictions of all files on standard error at "
+      + "the end: AUC, accuracy and others, with GAUC if the model was trained with settings.gauc_slot; the files must hold labels")
+  private boolean metrics;
+
   @Parameters(paramLabel = "FILE", arity = "1..*", description = "packed (.gz) or not; - for standard input")
   private List<String> files;
 
@@ -57,8 +65,15 @@ final class PredictCommand implements Callable<Integer> {
       if (snapshot != null) {
         predictor.take(NamedSnapshot.of("--snapshot", snapshot, spec.commandLine().getErr()));
       }
+      Evaluation evaluation = metrics ? predictor.evaluation().orElseThrow(() -> new InvalidInput(
+          "the program of model " + model + " has no metrics of its predictions: leave --metrics out")) : null;
       for (String file : files) {
-        predict(predictor.examples(List.of(file.equals("-") ? standardInput() : DataFiles.path(file))), predictor, out);
+        predict(predictor.examples(List.of(file.equals("-") ? standardInput() : DataFiles.path(file))), predictor, out,
+            evaluation);
+      }
+      if (evaluation != null) {
+        out.flush();
+        print(evaluation);
       }
     }
     out.flush();
@@ -77,7 +92,17 @@ final class PredictCommand implements Callable<Integer> {
     }
   }
 
-  private <R> void predict(FileSource<R> source, Predictor predictor, PrintWriter out) {
+  private void print(Evaluation evaluation) {
+    StringJoiner line = new StringJoiner(", ");
+    evaluation.report((name, value) ->
+        line.add(String.format(Locale.ROOT, value == Math.rint(value) ? "%s %.0f" : "%s %.5f", name, value)));
+    PrintWriter err = spec.commandLine().getErr();
+    err.println(line);
+    err.flush();
+  }
+
+  /** @param evaluation gets the predictions; null: nobody does */
+  private <R> void predict(FileSource<R> source, Predictor predictor, PrintWriter out, Evaluation evaluation) {
     try (SlotSource.Cursor<R> records = source.open()) {
       SlotBatch examples;
       do {
@@ -87,8 +112,12 @@ final class PredictCommand implements Callable<Integer> {
           n += source.parse(record, examples, n) ? 1 : 0;
         }
         examples = examples.first(n);
-        for (float score : predictor.predict(examples).join().scores()) {
+        float[] scores = predictor.predict(examples).join().scores();
+        for (float score : scores) {
           out.println(score);
+        }
+        if (evaluation != null) {
+          evaluation.add(Predictions.of(scores, examples));
         }
       } while (examples.rows() == batch);
     }

@@ -8,7 +8,6 @@ import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.metrics.BinaryMetrics;
 import io.regatta.core.metrics.LastBatches;
 import io.regatta.core.metrics.SlotCoverage;
-import io.regatta.core.progress.Progress;
 import io.regatta.data.Layout;
 import io.regatta.data.SlotSource;
 import io.regatta.program.DatasetRun.Losses;
@@ -16,17 +15,20 @@ import io.regatta.program.block.BinaryHead;
 import io.regatta.training.FetchHandler;
 import io.regatta.training.TrainingReport;
 import io.regatta.training.Worker;
+import io.regatta.training.config.EvaluationConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.dataset.BatchWithIds;
 import io.regatta.training.dataset.SlotDataset;
+import io.regatta.training.evaluation.Evaluation;
+import io.regatta.training.evaluation.Predictions;
+import io.regatta.training.evaluation.Ranks;
 import io.regatta.training.rank.FleetTrainer;
 import io.regatta.training.result.Figures;
 import java.util.Map;
 
 /**
  * The training and test of a block that maps a data set's arrays to the outputs of a {@link BinaryHead}. It measures
- * AUC, accuracy, log loss, errors and calibration on the test data over all workers. One per replica, on its model
- * thread.
+ * the metrics of an {@link Evaluation} on the test data over all workers. One per replica, on its model thread.
  */
 final class BinaryClassification {
 
@@ -39,12 +41,20 @@ final class BinaryClassification {
   private final JobConfig job;
   private final DatasetRun frame;
   private final BinaryHead head;
+  /** Null: one with the metrics that need no key. */
+  private final Evaluation evaluation;
 
   BinaryClassification(Worker worker, String name, BinaryHead head) {
+    this(worker, name, head, null);
+  }
+
+  /** @param evaluation of this replica's predictions on the test data */
+  BinaryClassification(Worker worker, String name, BinaryHead head, Evaluation evaluation) {
     this.worker = worker;
     this.job = worker.job();
     this.frame = new DatasetRun(worker, name, TEST_BATCH);
     this.head = head;
+    this.evaluation = evaluation;
   }
 
   /**
@@ -64,13 +74,7 @@ final class BinaryClassification {
     worker.report("batch_auc", worker.global(last.lastBatches.together()).auc());
     coverage(last.coverage);
     worker.settle(trainer); // the test uses what all have learned, in every mode
-    BinaryMetrics metrics = test(trainer, test);
-    worker.report("auc", metrics.auc());
-    worker.report("accuracy", metrics.accuracy());
-    worker.report("logloss", metrics.logloss());
-    worker.report("mae", metrics.mae());
-    worker.report("rmse", metrics.rmse());
-    worker.report("calibration", metrics.calibration());
+    test(trainer, test).report(worker::report);
   }
 
   /** Trains; returns the metrics of the last pass. */
@@ -135,15 +139,14 @@ final class BinaryClassification {
   /**
    * Returns the metrics over the whole test data: every replica evaluates its partition, and all get the same result.
    */
-  private BinaryMetrics test(FleetTrainer trainer, SlotDataset test) throws Exception {
-    BinaryMetrics mine = new BinaryMetrics(BinaryMetrics.BUCKETS);
-    frame.test(trainer, test, (outputs, batch) -> add(mine, outputs, batch));
-    BinaryMetrics all = worker.global(mine);
-    Progress progress = worker.progress();
-    progress.metric("auc", all.auc());
-    progress.metric("accuracy", all.accuracy());
-    progress.metric("logloss", all.logloss());
-    progress.end();
+  private Evaluation test(FleetTrainer trainer, SlotDataset test) throws Exception {
+    Evaluation all = evaluation == null ? new Evaluation(EvaluationConfig.DEFAULT, test.layout()) : evaluation;
+    frame.test(trainer, test, (outputs, batch) ->
+        all.add(Predictions.of(head.probabilities(outputs), batch, test.layout())));
+    all.merge(new Ranks(worker.shardIndex(), worker.shardCount(), worker::global,
+        values -> worker.allReduce(values, ReduceOp.SUM)));
+    all.show(worker.progress());
+    worker.progress().end();
     return all;
   }
 

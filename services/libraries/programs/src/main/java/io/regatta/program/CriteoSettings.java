@@ -1,6 +1,8 @@
 package io.regatta.program;
 
+import io.regatta.node.settings.Inline;
 import io.regatta.node.settings.Setting;
+import io.regatta.training.config.EvaluationConfig;
 import java.util.List;
 
 /** The {@code settings} section of {@link WideAndDeep}, {@link CtrDnn} and {@link DeepFm}. */
@@ -12,4 +14,5 @@ public record CriteoSettings(
     @Setting(value = "1000001", doc = "Number of sparse ids that values are hashed to.") long idSpace,
     @Setting(value = "200000", unit = "rows", doc = "Training rows to generate if there are no data.") int trainRows,
     @Setting(value = "40000", unit = "rows", doc = "Test rows to generate if there are no data.") int testRows,
-    @Setting(value = "4", doc = "Training files to generate if there are no data.") int trainFiles) {}
+    @Setting(value = "4", doc = "Training files to generate if there are no data.") int trainFiles,
+    @Inline EvaluationConfig evaluation) {}

@@ -7,8 +7,10 @@ import io.regatta.data.FileSource;
 import io.regatta.data.LineFormat;
 import io.regatta.data.TextSource;
 import io.regatta.training.config.JobConfig;
+import io.regatta.training.evaluation.Evaluation;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A {@link TrainingProgram} whose trained models can be loaded again to predict
@@ -38,4 +40,12 @@ public interface Servable {
 
   /** Returns one score per example, computed from the network's outputs for a batch. Called on the model thread. */
   float[] scores(NDArray outputs);
+
+  /**
+   * Returns new metrics of the scores against the examples' labels, as the job configures them; empty, the default, if
+   * the program has none. The scores are then probabilities, and the labels 0 or 1.
+   */
+  default Optional<Evaluation> evaluation(JobConfig job) {
+    return Optional.empty();
+  }
 }
