@@ -330,8 +330,8 @@ class DependencyRulesTest {
       "Choices", "CsvSource.Row", "PeerSecurity", "StreamOptions",
       // members of types that a program uses
       "BatchWithIds.distinct", "DgcConfigs.toSpec", "FleetTrainer.client", "FleetTrainer.init", "FleetTrainer.startOf",
-      "FleetTrainer.times", "JobConfig.worldSize", "Node.network", "PortGuest.begin", "RendezvousStore.init",
-      "SlotBatch.distinct", "SlotBatch.init", "SlotDataset.dealt", "SlotDataset.parts", "SlotLoader.openDealt",
+      "FleetTrainer.times", "JobConfig.worldSize", "LocalCluster.Options.of", "Node.network", "PortGuest.begin",
+      "RendezvousStore.init", "SlotBatch.distinct", "SlotBatch.init", "SlotDataset.dealt", "SlotDataset.parts", "SlotLoader.openDealt",
       "StepTrace.of");
 
   /** A program can name the parameters and results of whatever it can call. */

@@ -41,6 +41,7 @@ final class PublicApi {
       Map.entry("io.regatta.core.exchange.NanPolicy", "a key of the job"),
       Map.entry("io.regatta.core.exchange.Shrunk", "the result of Worker.shrink"),
       Map.entry("io.regatta.core.exchange.Wait", "the waits of an application that /why shows"),
+      Map.entry("io.regatta.fleet.process.ServiceConfigs", "the sections of services in LocalCluster.Options"),
       Map.entry("io.regatta.fleet.role.Role", "the role of a process"),
       Map.entry("io.regatta.protocol.security.PeerSecurity", "the token and TLS of a store or a collective"),
       Map.entry("io.regatta.protocol.stream.StreamOptions", "the options of a collective's streams"),
@@ -54,7 +55,7 @@ final class PublicApi {
 
   /** Reads the marks of all packages. */
   PublicApi() throws IOException {
-    read(Checkout.root(), path -> path.endsWith("package-info.java") && path.toString().contains("src/main"), (path, text) -> {
+    read(Checkout.root(), path -> path.endsWith("package-info.java"), (path, text) -> {
       Matcher marked = MARKED.matcher(text);
       if (marked.find()) {
         packages.add(marked.group(1));
@@ -99,7 +100,7 @@ final class PublicApi {
     return packages.contains(inPackage) || TYPES.containsKey(type);
   }
 
-  /** Returns the types that belong to the API alone of their packages. */
+  /** Returns the single types. */
   static Set<String> types() {
     return TYPES.keySet();
   }
@@ -126,8 +127,8 @@ final class PublicApi {
   }
 
   /**
-   * Returns the visible members of the API, {@code Type.member}, whose signatures name types outside of it. A type whose
-   * supertypes or bounds do so is {@code Type}.
+   * Returns the visible members of the API, {@code Type.member}, whose signatures name types outside of it. A type is
+   * named by itself if its supertypes or bounds do so.
    */
   Set<String> leaks(JavaClasses all) {
     Set<String> leaks = new TreeSet<>();
@@ -168,7 +169,8 @@ final class PublicApi {
       if (isVisible(unit.getModifiers())) {
         add(named, name + "." + unit.getName().replaceAll("[<>]", ""), Stream.of(Stream.of(unit.getReturnType()),
             unit.getParameterTypes().stream(), unit.getExceptionTypes().stream(),
-            unit.getTypeParameters().stream().flatMap(parameter -> parameter.getUpperBounds().stream())).flatMap(s -> s));
+            unit.getTypeParameters().stream().flatMap(parameter -> parameter.getUpperBounds().stream()))
+            .flatMap(s -> s));
       }
     }
     return named;
