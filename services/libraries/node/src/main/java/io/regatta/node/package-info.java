@@ -4,7 +4,4 @@
  * service. Each package below is one capability. They depend on each other in one direction, without circles, and only
  * {@code group} depends on this one. Part of the public API.
  */
-package below is one capability. They depend on each other in one direction, without circles, and
- * only {@code group} depends on this one. Part of the public API.
- */
 package io.regatta.node;
