@@ -159,11 +159,8 @@ abstract class CriteoProgram implements TrainingProgram, Servable {
 
   /** Returns the name of the test file if the job gives none. */
   private static String test(JobConfig job) {
-    return switch (job.data().format()) {
-      case CSV -> "test.csv";
-      case PARQUET -> "test.parquet";
-      default -> "test.tsv";
-    };
+    Format format = job.data().format();
+    return "test." + (format.namesColumns() ? format.label() : "tsv");
   }
 
   private static CriteoGenerator.Size size(JobConfig job, CriteoSettings settings) {

@@ -10,7 +10,7 @@ import java.util.stream.Stream;
  * The ways in which pushes of several trainers become updates, each with its properties. This is the registry of the
  * modes: code asks a mode for its properties, never which one it is. Two strategies belong to a mode: the one of a
  * shard ({@code ShardStrategy} in {@code core.shard}), which follows from the properties, and the one of a trainer
- * ({@code TrainerStrategy} in the trainer).
+ * ({@code TrainerStrategy} in {@code training.strategy}).
  */
 public enum Mode {
   /** One round per step: weighted mean over the ranks in the round, summed in rank order, applied when it closes. */

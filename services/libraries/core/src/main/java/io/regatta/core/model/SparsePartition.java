@@ -16,8 +16,8 @@ public final class SparsePartition {
   /**
    * Returns the shard in [0, shards) that owns the id. The upper 32 bits of the mixed id are scaled to the range by a
    * multiplication instead of a remainder. This is Lemire's method ("Fast random integer generation in an interval",
-   * 2019): shards' fractions of the ids differ by less than shards / 2^32. Must never change: files and running
-   * clusters rely on it.
+   * 2019): shards' fractions of the ids differ by less than shards / 2^32. Must not change without a mark in the manifest
+   * of snapshots: files and running clusters rely on it.
    */
   public static int shardOf(long id, int shards) {
     DensePartition.requireShards(shards);

@@ -29,7 +29,7 @@ public final class OtherNames {
     NAMES.put("regatta.root", "Tests: the checkout.");
     NAMES.put("regatta.version", "Tests: Regatta's version.");
     NAMES.put("regatta.local.repository", "Tests: Maven's local repository.");
-    NAMES.put("regatta.docs.update", "Tests: true writes the tables of docs/configuration.md anew.");
+    NAMES.put("regatta.docs.update", "Tests: true writes the tables of docs/configuration.md and docs/optimizers.md anew.");
     NAMES.put("regatta.service.jars.skip", "Build: true leaves out the services' own jars.");
     NAMES.put("regatta.jvm", "Build: JVM options of the tests.");
     NAMES.put("regatta.test.forks", "Build: test classes that run side by side.");

@@ -7,6 +7,7 @@ import io.regatta.data.file.PipeCommand;
 import io.regatta.node.settings.Setting;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /**
  * The {@code data} section of a job: where the examples are and how they are read. Paths are relative to the working
@@ -60,22 +61,36 @@ public record DataConfig(
     @Setting(value = "true", doc = "Batches come in the (shuffled) order of the files however many threads read.")
     boolean ordered) {
 
-  /** The text format of an example. */
+  /** The format of the files with examples. */
   public enum Format {
     /** The program's own format. */
     AUTO,
     /** Criteo's columns: {@link io.regatta.data.format.CriteoFormat}. */
     CRITEO,
     /** Files whose first row names the columns: {@link io.regatta.data.format.CsvSource}. */
-    CSV,
+    CSV(Property.NAMES_COLUMNS),
     /** {@code label index:value ...}: {@link io.regatta.data.format.LibSvmFormat}. */
     LIBSVM,
     /** PaddlePaddle's: {@link io.regatta.data.format.MultiSlotFormat}. */
     MULTISLOT,
     /** Files of named columns: {@link io.regatta.data.format.ParquetSource}. */
-    PARQUET,
+    PARQUET(Property.NAMES_COLUMNS),
     /** PaddleRec's {@code name:value}: {@link io.regatta.data.format.SlotTextFormat}. */
     SLOTS;
+
+    /** The properties of a format. */
+    private enum Property { NAMES_COLUMNS }
+
+    private final Set<Property> properties;
+
+    Format(Property... properties) {
+      this.properties = Set.of(properties);
+    }
+
+    /** Returns true if a file itself names its columns, so that it is not made of lines of a format. */
+    public boolean namesColumns() {
+      return properties.contains(Property.NAMES_COLUMNS);
+    }
 
     /** Returns the name as it is written in a job. */
     public String label() {
@@ -108,7 +123,7 @@ public record DataConfig(
   public DataConfig {
     files = List.copyOf(files);
     testFiles = List.copyOf(testFiles);
-    if (PipeCommand.of(pipeCommand) != null && (format == Format.CSV || format == Format.PARQUET)) {
+    if (PipeCommand.of(pipeCommand) != null && format.namesColumns()) {
       throw new InvalidInput("pipe_command writes lines, but format: " + format.label() + " names columns in the file itself; "
           + "leave pipe_command out, or have it write another format");
     }

@@ -94,7 +94,7 @@ final class DealtPasses implements TrainingPasses {
   }
 
   @Override
-  public DataCursor told(DataCursor place) {
+  public DataCursor resumePlace(DataCursor place) {
     return null;
   }
 

@@ -56,7 +56,7 @@ final class OwnPasses implements TrainingPasses {
   }
 
   @Override
-  public DataCursor told(DataCursor place) {
+  public DataCursor resumePlace(DataCursor place) {
     return place;
   }
 

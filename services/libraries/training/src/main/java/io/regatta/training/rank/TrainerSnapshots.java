@@ -120,7 +120,7 @@ public final class TrainerSnapshots {
 
   private void take(long made, DataCursor place) {
     if (snapshotRun != null && session.group().isLowest()) {
-      snapshotRun.stepped(made, round(), passes.told(place));
+      snapshotRun.stepped(made, round(), passes.resumePlace(place));
     }
   }
 
@@ -138,7 +138,7 @@ public final class TrainerSnapshots {
   private DataCursor cursorAfterPass() {
     boolean sync = spec.mode().hasRounds(); // in the others each rank counts its own
     return session.job().maxSteps() == 0 || sync && !steps.areEnough() ? data.behindPass()
-        : sync ? passes.told(iterations.place()) : null;
+        : sync ? passes.resumePlace(iterations.place()) : null;
   }
 
   /**

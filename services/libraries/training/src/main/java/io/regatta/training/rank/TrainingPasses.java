@@ -49,7 +49,7 @@ interface TrainingPasses {
   boolean keeps(Supplier<ElasticState> state);
 
   /** Returns where reading resumes after a step, if that is not the ledger's to say: the same place, or else null. */
-  DataCursor told(DataCursor place);
+  DataCursor resumePlace(DataCursor place);
 
   /** DJL's access to the batches of a data set. */
   interface Reading {

@@ -7,7 +7,7 @@ import io.regatta.core.exchange.Mode;
  * mode holds on both sides; this adds what concerns the trainer alone. Immutable.
  *
  * <p>Each mode has a record in a folder of its own. The record's components are the keys of the job file that are this
- * mode's. An exchange in {@code trainer.exchange} carries the strategy out.
+ * mode's. An exchange in {@code training.exchange} carries the strategy out.
  */
 public interface TrainerStrategy {
 

@@ -1,2 +1,2 @@
-/** Async mode: every push is applied as it arrives. */
+/** Async mode: every push is applied as it arrives. Part of the public API. */
 package io.regatta.training.strategy.async;

@@ -1,2 +1,2 @@
-/** Sync mode: one round per step over all ranks. */
+/** Sync mode: one round per step over all ranks. Part of the public API. */
 package io.regatta.training.strategy.sync;
