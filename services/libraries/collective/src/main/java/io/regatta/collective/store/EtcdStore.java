@@ -63,6 +63,7 @@ public final class EtcdStore extends PolledStore {
   private final HttpClientAgent http;
   private final EtcdEndpoints cluster;
   private final PeerSecurity security;
+  private final long answerMillis;
   private volatile Object shown;
   /** Index of the member that is asked first: the one that answered last. */
   private volatile int preferred;
@@ -73,7 +74,13 @@ public final class EtcdStore extends PolledStore {
    * @param security TLS of the connections, e.g. {@code node.security()}
    */
   public EtcdStore(Vertx vertx, EtcdEndpoints cluster, PeerSecurity security) {
+    this(vertx, cluster, security, ANSWER_MILLIS);
+  }
+
+  /** @param answerMillis time in which a member must answer */
+  EtcdStore(Vertx vertx, EtcdEndpoints cluster, PeerSecurity security, long answerMillis) {
     super(vertx, FIRST_POLL_MILLIS, POLL_MILLIS);
+    this.answerMillis = answerMillis;
     this.cluster = cluster;
     this.security = security;
     this.shown = security.version();
@@ -168,7 +175,7 @@ public final class EtcdStore extends PolledStore {
   private Future<JsonObject> send(Request request, int at, int attempt, String failures) {
     HostPort member = cluster.members().get(at);
     return http.request(new RequestOptions().setMethod(HttpMethod.POST).setHost(member.host()).setPort(member.port())
-        .setURI(request.path).setConnectTimeout(CONNECT_MILLIS).setIdleTimeout(ANSWER_MILLIS))
+        .setURI(request.path).setConnectTimeout(CONNECT_MILLIS))
         .transform(connected -> {
           if (connected.failed()) {
             return next(request, at, attempt, failures, SeedProbe.reason(connected.cause()), connected.cause(), true);
@@ -180,11 +187,11 @@ public final class EtcdStore extends PolledStore {
         });
   }
 
-  private static Future<Answer> exchange(HttpClientRequest http, Buffer body) {
-    return http.putHeader("content-type", "application/json").send(body)
+  private Future<Answer> exchange(HttpClientRequest request, Buffer body) {
+    return request.exceptionHandler(reset -> { }).putHeader("content-type", "application/json").send(body)
         .compose(response -> response.body().map(bytes -> new Answer(response.statusCode(), bytes)))
-        .timeout(ANSWER_MILLIS, TimeUnit.MILLISECONDS)
-        .onFailure(e -> http.exceptionHandler(reset -> { }).reset());
+        .timeout(answerMillis, TimeUnit.MILLISECONDS)
+        .onFailure(e -> request.reset());
   }
 
   private Future<JsonObject> next(Request request, int at, int attempt, String failures, String reason, Throwable cause,
