@@ -25,9 +25,13 @@ final class EtcdGateway {
   private final Map<String, Entry> entries = new HashMap<>();
   private long revision = 1;
 
-  /** Starts a member on loopback; 0: any port. */
+  /**
+   * Starts a member on loopback; 0: any port. A plain one takes values of the largest size: the servers of a
+   * {@link PeerSecurity} limit what a connection without a token may send.
+   */
   HttpServer listen(Vertx vertx, int port, PeerSecurity security) {
-    return get(security.server(vertx, new HttpServerOptions()).requestHandler(this::serve).listen(port, "127.0.0.1"));
+    HttpServer server = security.hasTls() ? security.server(vertx, new HttpServerOptions()) : vertx.createHttpServer();
+    return get(server.requestHandler(this::serve).listen(port, "127.0.0.1"));
   }
 
   HostPort member(Vertx vertx) {
