@@ -20,8 +20,8 @@ public record EtcdEndpoints(List<HostPort> members, String prefix) {
   public EtcdEndpoints {
     members = List.copyOf(members);
     if (members.isEmpty() || prefix.isEmpty() || prefix.startsWith("/") || prefix.endsWith("/")) {
-      throw new InvalidInput("a store in etcd has at least one endpoint, and a prefix without a slash at either end; got "
-          + members.size() + " endpoints and prefix '" + PeerText.of(prefix) + "'");
+      throw new InvalidInput("a store in etcd has at least one endpoint, and a prefix without a slash at either end; "
+          + "got " + members.size() + " endpoints and prefix '" + PeerText.of(prefix) + "'");
     }
   }
 

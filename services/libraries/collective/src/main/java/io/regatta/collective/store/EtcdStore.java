@@ -210,7 +210,8 @@ public final class EtcdStore extends PolledStore {
     if (another && attempt < cluster.members().size()) {
       return send(request, after, attempt + 1, all);
     }
-    return Future.failedFuture(new PeerLost(this + " did not carry out the " + request.action + ": " + all + HEALTH, cause));
+    return Future.failedFuture(
+        new PeerLost(this + " did not carry out the " + request.action + ": " + all + HEALTH, cause));
   }
 
   private Future<JsonObject> take(Request request, int at, int attempt, String failures, Answer answer) {
@@ -223,8 +224,9 @@ public final class EtcdStore extends PolledStore {
       return Future.failedFuture(refusal(answer.status, said));
     }
     preferred = at;
-    return json(answer).filter(json -> json.containsKey("header")).map(Future::succeededFuture).orElseGet(() ->
-        Future.failedFuture(new InvalidInput(said + ", which is no answer of etcd: name the client ports of a cluster")));
+    return json(answer).filter(json -> json.containsKey("header")).map(Future::succeededFuture)
+        .orElseGet(() -> Future.failedFuture(
+            new InvalidInput(said + ", which is no answer of etcd: name the client ports of a cluster")));
   }
 
   private static Optional<JsonObject> json(Answer answer) {
@@ -237,12 +239,14 @@ public final class EtcdStore extends PolledStore {
 
   private static RegattaException refusal(int status, String said) {
     return switch (status) {
-      case 429 -> new Overloaded(said + ". If its database is full: compact and defragment it, then \"etcdctl alarm disarm\"");
-      case 401, 403 -> new InvalidInput(said + ": users of etcd are not supported; take a cluster without authentication, "
-          + "protected by node.tls");
+      case 429 -> new Overloaded(said + ". If its database is full: compact and defragment it, then "
+          + "\"etcdctl alarm disarm\"");
+      case 401, 403 -> new InvalidInput(said + ": users of etcd are not supported; take a cluster without "
+          + "authentication, protected by node.tls");
       case 404, 405, 501 -> new InvalidInput(said + ": name the client ports of etcd 3.4 or newer, started without "
           + "--enable-grpc-gateway=false");
-      default -> new InvalidInput(said + ": look at the limits and the log of etcd (--max-request-bytes, authentication)");
+      default -> new InvalidInput(said
+          + ": look at the limits and the log of etcd (--max-request-bytes, authentication)");
     };
   }
 

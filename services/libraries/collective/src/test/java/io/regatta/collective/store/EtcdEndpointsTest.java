@@ -24,8 +24,8 @@ class EtcdEndpointsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"etcd:", "etcd:/p", "etcd:a/p", "etcd:a:1", "etcd:a:1/", "etcd:a:1//p", "etcd:a:1/p/", "etcd:a:1,/p",
-      "etcd:a:1,b/p", "etcd:a:70000/p", "etcd://a:1/p"})
+  @ValueSource(strings = {"etcd:", "etcd:/p", "etcd:a/p", "etcd:a:1", "etcd:a:1/", "etcd:a:1//p", "etcd:a:1/p/",
+      "etcd:a:1,/p", "etcd:a:1,b/p", "etcd:a:70000/p", "etcd://a:1/p"})
   void otherTextsAreRefusedInOneLineThatNamesTheKey(String text) {
     assertThatThrownBy(() -> EtcdEndpoints.parse(text, "collective: store")).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("collective: store").hasMessageNotContaining("\n");

@@ -55,8 +55,8 @@ class EtcdGatewayTest {
       String[] call = line.split("\t");
       JsonObject answer = get(http.request(HttpMethod.POST, member.port(), member.host(), call[0])
           .compose(request -> request.send(Buffer.buffer(call[1]))
-              .compose(response -> response.body()
-                  .map(body -> new JsonObject().put("status", response.statusCode()).put("body", plain(new JsonObject(body)))))));
+              .compose(response -> response.body().map(body -> new JsonObject()
+                  .put("status", response.statusCode()).put("body", plain(new JsonObject(body)))))));
       assertThat(answer).as(line)
           .isEqualTo(new JsonObject().put("status", Integer.valueOf(call[2])).put("body", new JsonObject(call[3])));
     }

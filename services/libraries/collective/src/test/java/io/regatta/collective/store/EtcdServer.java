@@ -38,7 +38,8 @@ final class EtcdServer implements AutoCloseable {
     for (int i = 0; i < size; i++) {
       String client = url(first + i);
       String peer = url(first + size + i);
-      processes.add(new ProcessBuilder(program.toString(), "--name", "m" + i, "--data-dir", directory.resolve("m" + i).toString(),
+      processes.add(new ProcessBuilder(program.toString(), "--name", "m" + i,
+          "--data-dir", directory.resolve("m" + i).toString(),
           "--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer,
           "--initial-advertise-peer-urls", peer, "--initial-cluster", cluster, "--log-level", "error")
           .redirectErrorStream(true).redirectOutput(directory.resolve("log" + i).toFile()).start());

@@ -33,8 +33,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Against a cluster of three etcd members if {@code PATH} has etcd, and otherwise against {@link EtcdGateway}, so that
- * no machine skips it. A line of the log says which of the two it was: of Raft, of limits and of a member that dies only
- * the former proves something.
+ * no machine skips it. A line of the log says which of the two it was. Only the former proves anything of Raft, of
+ * etcd's limits, and of members that die.
  */
 class EtcdStoreTest extends StoreContract {
   private static final Logger LOG = LoggerFactory.getLogger(EtcdStoreTest.class);
@@ -68,7 +68,8 @@ class EtcdStoreTest extends StoreContract {
   Store client() {
     if (members == null) {
       EtcdGateway gateway = new EtcdGateway();
-      members = etcd != null ? etcd.members() : List.of(gateway.member(vertx), gateway.member(vertx), gateway.member(vertx));
+      members = etcd != null ? etcd.members()
+          : List.of(gateway.member(vertx), gateway.member(vertx), gateway.member(vertx));
     }
     return store(members, prefix);
   }
@@ -152,6 +153,7 @@ class EtcdStoreTest extends StoreContract {
 
   /** A write to a member that has just lost its leader may fail. */
   private Future<Void> untilSet(Store store) {
-    return store.set("k", new byte[] {2}).recover(e -> e instanceof PeerLost ? untilSet(store) : Future.failedFuture(e));
+    return store.set("k", new byte[] {2})
+        .recover(e -> e instanceof PeerLost ? untilSet(store) : Future.failedFuture(e));
   }
 }
