@@ -26,6 +26,7 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * A store below a prefix of an etcd cluster, version 3.4 or newer. A key is {@code PREFIX/KEY}. Any thread.
@@ -181,10 +182,13 @@ public final class EtcdStore extends PolledStore {
             return next(request, at, attempt, failures, SeedProbe.reason(connected.cause()), connected.cause(), true);
           }
           return exchange(connected.result(), request.body).transform(answered -> answered.failed()
-              ? next(request, at, attempt, failures, SeedProbe.reason(answered.cause()), answered.cause(),
-                  request.repeatable)
+              ? next(request, at, attempt, failures, reason(answered.cause()), answered.cause(), request.repeatable)
               : take(request, at, attempt, failures, answered.result()));
         });
+  }
+
+  private String reason(Throwable failure) {
+    return failure instanceof TimeoutException ? "no answer within " + answerMillis + " ms" : SeedProbe.reason(failure);
   }
 
   private Future<Answer> exchange(HttpClientRequest request, Buffer body) {
