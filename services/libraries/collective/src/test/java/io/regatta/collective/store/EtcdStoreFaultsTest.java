@@ -116,7 +116,8 @@ class EtcdStoreFaultsTest {
     EtcdEndpoints both = new EtcdEndpoints(List.of(silent, gateway.member(vertx)), "regatta");
     assertThat(get(new EtcdStore(vertx, both, PeerSecurity.NONE, 5000).get("k"))).isEmpty();
     assertThatThrownBy(() -> get(new EtcdStore(vertx, both, PeerSecurity.NONE, 100).delete("k")))
-        .isInstanceOf(PeerLost.class).hasMessageContaining("the delete of key k: " + silent + ": no answer within 100 ms");
+        .isInstanceOf(PeerLost.class)
+        .hasMessageContaining("the delete of key k: " + silent + ": no answer within 100 ms");
   }
 
   @ParameterizedTest
