@@ -4,6 +4,7 @@ import io.regatta.collective.Rendezvous;
 import io.regatta.collective.join.ServiceRendezvous;
 import io.regatta.collective.join.StoreRendezvous;
 import io.regatta.collective.join.Timing;
+import io.regatta.collective.store.EtcdStore;
 import io.regatta.collective.store.FileStore;
 import io.regatta.collective.store.HazelcastStore;
 import io.regatta.collective.store.HttpStore;
@@ -57,6 +58,10 @@ record MeetingPlace(Rendezvous rendezvous, Store store, String host) {
       case HTTP -> hostToward(node, at.server()).map(host -> {
         Store server = HttpStore.gloo(node.vertx(), at.server(), job.job(), node.security());
         return over(node, job, server, server, host);
+      });
+      case ETCD -> hostToward(node, at.etcd().remote()).map(host -> {
+        Store etcd = new EtcdStore(node.vertx(), at.etcd(), node.security());
+        return over(node, job, etcd, etcd.under(job.job()), host);
       });
       case HAZELCAST -> {
         if (VertxMember.address(node.vertx()).isEmpty()) {

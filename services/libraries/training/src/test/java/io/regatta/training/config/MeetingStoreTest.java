@@ -1,0 +1,22 @@
+package io.regatta.training.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.collective.store.EtcdEndpoints;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import org.junit.jupiter.api.Test;
+
+class MeetingStoreTest {
+  @Test
+  void aStoreInEtcdIsNamedByItsMembersAndPrefix() {
+    String text = "etcd:10.0.0.1:2379,10.0.0.2:2379/regatta";
+    MeetingStore etcd = MeetingStore.parse(text);
+    assertThat(etcd.kind()).isEqualTo(MeetingStore.Kind.ETCD);
+    assertThat(etcd.etcd()).isEqualTo(EtcdEndpoints.parse(text, "")).hasToString(text);
+    assertThatThrownBy(() -> MeetingStore.parse("etcd:10.0.0.1:2379")).isInstanceOf(InvalidInput.class)
+        .hasMessageStartingWith("collective: store is 'etcd:10.0.0.1:2379'; give etcd:HOST:PORT");
+    assertThatThrownBy(() -> MeetingStore.parse("zookeeper")).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("etcd:HOST:PORT[,HOST:PORT...]/PREFIX");
+  }
+}
