@@ -262,9 +262,6 @@ public final class Admission extends ChannelDuplexHandler {
   }
 
   private void cutNow() {
-    ChannelHandlerContext first = channel.pipeline().firstContext(); // null once it has been closed
-    if (first != null) {
-      first.close(); // past the handlers that would wait until a last frame has been sent
-    }
+    NettyParts.cut(channel);
   }
 }
