@@ -421,6 +421,19 @@ class ProofTest {
     assertThat(check(verifier, ProofHeader.parse(session.header("POST", "/a/b")))).isEqualTo(Verdict.EXPIRED);
   }
 
+  @Test
+  void letsNoCallInTwice_whenItsSessionExpiresWhileItIsChecked() {
+    AtomicLong millis = new AtomicLong(1000);
+    ProofVerifier verifier = new ProofVerifier(millis::get);
+    Map<String, String> call = firstCall(verifier, TOKEN);
+    assertThat(check(verifier, call)).isEqualTo(Verdict.PROVED);
+    millis.addAndGet(ProofVerifier.LIFETIME_MILLIS);
+    assertThat(verifier.check(call, TOKEN, "POST", "/a/b")).as("in its last moment").isEqualTo(Verdict.PROVED);
+    millis.incrementAndGet();
+    assertThat(check(verifier, firstCall(verifier, TOKEN))).as("removes expired sessions").isEqualTo(Verdict.PROVED);
+    assertThat(verifier.record(call, TOKEN)).isEqualTo(Verdict.EXPIRED);
+  }
+
   private static Verdict check(ProofVerifier verifier, Map<String, String> call) {
     Verdict verdict = verifier.check(call, TOKEN, "POST", "/a/b");
     return verdict == Verdict.PROVED ? verifier.record(call, TOKEN) : verdict;
