@@ -1,0 +1,34 @@
+package io.regatta.training.dataset;
+
+import ai.djl.ndarray.NDManager;
+import ai.djl.training.dataset.Batch;
+import ai.djl.training.dataset.Dataset;
+import ai.djl.translate.TranslateException;
+import ai.djl.util.Progress;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A batch without an example in the middle of others, as of a file whose bad lines are skipped. */
+public final class EmptyBatch {
+
+  private EmptyBatch() {}
+
+  /** Returns a data set with one more batch, at this place from 0. */
+  public static Dataset within(Dataset others, int place) {
+    return new Dataset() {
+      @Override
+      public Iterable<Batch> getData(NDManager manager) throws IOException, TranslateException {
+        List<Batch> batches = new ArrayList<>();
+        others.getData(manager).forEach(batches::add);
+        batches.add(place, BatchWithIds.empty(manager.newSubManager(), place, batches.size(), null));
+        return batches;
+      }
+
+      @Override
+      public void prepare(Progress progress) throws IOException, TranslateException {
+        others.prepare(progress);
+      }
+    };
+  }
+}
