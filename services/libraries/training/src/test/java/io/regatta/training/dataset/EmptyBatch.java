@@ -6,8 +6,7 @@ import ai.djl.training.dataset.Dataset;
 import ai.djl.translate.TranslateException;
 import ai.djl.util.Progress;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Iterator;
 
 /** A batch without an example in the middle of others, as of a file whose bad lines are skipped. */
 public final class EmptyBatch {
@@ -19,10 +18,20 @@ public final class EmptyBatch {
     return new Dataset() {
       @Override
       public Iterable<Batch> getData(NDManager manager) throws IOException, TranslateException {
-        List<Batch> batches = new ArrayList<>();
-        others.getData(manager).forEach(batches::add);
-        batches.add(place, BatchWithIds.empty(manager.newSubManager(), place, batches.size(), null));
-        return batches;
+        Iterator<Batch> left = others.getData(manager).iterator();
+        return () -> new Iterator<>() {
+          private int taken;
+
+          @Override
+          public boolean hasNext() {
+            return taken == place || left.hasNext();
+          }
+
+          @Override
+          public Batch next() {
+            return taken++ == place ? BatchWithIds.empty(manager.newSubManager(), place, place, null) : left.next();
+          }
+        };
       }
 
       @Override
