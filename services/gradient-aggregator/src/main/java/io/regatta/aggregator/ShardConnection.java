@@ -119,6 +119,11 @@ final class ShardConnection implements AggregationRounds.Shard {
     return done;
   }
 
+  @Override
+  public void failed(String what, Throwable fault) {
+    LOG.error("{} failed; its trainer gets an answer all the same", what, fault);
+  }
+
   private static void answer(AsyncResult<?> result, CompletableFuture<PushAck> done) {
     if (result.succeeded()) {
       done.complete((PushAck) result.result());

@@ -110,11 +110,13 @@ final class HealthService {
       throw new Overloaded("this port's health is watched by " + all + " clients already; ask with Check");
     }
     ServingStatus now = status(name);
+    Runnable letGo = call.keepConnection(); // before the answer: it may refuse
     call.write(response(now));
     if (call.isOver()) {
+      letGo.run();
       return () -> { };
     }
-    Observer observer = new Observer(name, call, origin, now);
+    Observer observer = new Observer(name, call, origin, now, letGo);
     watches.put(origin, ofOrigin + 1); // nothing after this can fail before the timer is there to be canceled
     observer.timer = VertxLoop.current(vertx).every(WATCH_MILLIS, observer::look);
     return observer::release;
@@ -131,12 +133,12 @@ final class HealthService {
     private boolean released;
 
     private Observer(String name, ServerCall<HealthCheckRequest, HealthCheckResponse> call, String origin,
-        ServingStatus sent) {
+        ServingStatus sent, Runnable letGo) {
       this.name = name;
       this.call = call;
       this.origin = origin;
       this.sent = sent;
-      this.letGo = call.keepConnection();
+      this.letGo = letGo;
     }
 
     private void look() {

@@ -9,6 +9,7 @@ import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.AttributeKey;
 import io.netty.util.ReferenceCountUtil;
+import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.protocol.vertx.NettyParts;
 import io.vertx.core.http.HttpConnection;
 import java.net.InetAddress;
@@ -188,10 +189,17 @@ public final class Admission extends ChannelDuplexHandler {
   }
 
   /**
-   * Lets the connection stay, also if it is idle, until the task that is returned has run. It ends at its next deadline
-   * if calls other than such ones are open then.
+   * Lets the connection stay, also if it is idle, until the task that is returned has run. It ends at a deadline if other
+   * calls have been open at every moment since the deadline before.
+   *
+   * @throws Overloaded if the connection is kept by as many calls as it may open, but one: that one can be refused, and
+   *     a client whose library holds back calls beyond the limit would wait in silence
    */
   public Runnable keep() {
+    if (!admitted && open != null && kept >= ConnectionLimits.UNAUTHENTICATED_STREAMS - 1) {
+      throw new Overloaded("this connection has " + kept + " calls open that keep it, as many as it may without the "
+          + "job's token; show the token, or use another connection");
+    }
     if (kept++ == 0) {
       suspendIdleTimeout();
     }
@@ -228,7 +236,10 @@ public final class Admission extends ChannelDuplexHandler {
     if (admitted || ended) {
       return;
     }
-    if (kept > 0 && (open == null || open.open() <= kept)) { // else calls that nobody lets end would add up
+    if (kept > 0 && (open == null || open.fewest() <= kept)) { // else calls that nobody lets end would add up
+      if (open != null) {
+        open.restart();
+      }
       bytes = 0;
       calls = 0;
       awaitAuthentication();
@@ -262,9 +273,6 @@ public final class Admission extends ChannelDuplexHandler {
   }
 
   private void cutNow() {
-    ChannelHandlerContext first = channel.pipeline().firstContext(); // null once it has been closed
-    if (first != null) {
-      first.close(); // past the handlers that would wait until a last frame has been sent
-    }
+    NettyParts.cut(channel);
   }
 }

@@ -35,6 +35,8 @@ public record ConnectionLimits(int connections, int perAddress, int authenticate
   private static final int UNAUTHENTICATED_PART = 4;
   /** Connections for each open call of unauthenticated ones beyond their first. */
   private static final int FURTHER_PART = 40;
+  /** Such calls of a port with few connections: several monitors may watch its health. */
+  private static final int LEAST_FURTHER = 64;
 
   public ConnectionLimits {
     check(connections >= UNAUTHENTICATED_PART, "max", connections, "at least " + UNAUTHENTICATED_PART);
@@ -60,7 +62,7 @@ public record ConnectionLimits(int connections, int perAddress, int authenticate
 
   /** Returns the number of calls that unauthenticated connections may have open together beyond their first ones. */
   int furtherCalls() {
-    return Math.max(UNAUTHENTICATED_STREAMS, connections / FURTHER_PART);
+    return Math.max(LEAST_FURTHER, connections / FURTHER_PART);
   }
 
   /**

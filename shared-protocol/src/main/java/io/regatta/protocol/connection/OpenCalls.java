@@ -17,6 +17,8 @@ final class OpenCalls extends Http2ConnectionAdapter {
   private final int mostFurther;
   private final Runnable tooMany;
   private int open;
+  /** The fewest calls that were open at a time since the last {@link #restart}. */
+  private int fewest;
 
   /**
    * Begins to count, in the first call.
@@ -31,6 +33,7 @@ final class OpenCalls extends Http2ConnectionAdapter {
     this.tooMany = tooMany;
     connection.remote().maxActiveStreams(ConnectionLimits.UNAUTHENTICATED_STREAMS); // also before it acknowledges them
     open = connection.remote().numActiveStreams();
+    fewest = open;
     furtherOfPort.addAndGet(further());
     connection.addListener(this);
   }
@@ -39,8 +42,14 @@ final class OpenCalls extends Http2ConnectionAdapter {
     return Math.max(0, open - 1);
   }
 
-  int open() {
-    return open;
+  /** Returns the number of calls that were open at every moment since the last {@link #restart}. */
+  int fewest() {
+    return fewest;
+  }
+
+  /** Begins a new period of {@link #fewest}. */
+  void restart() {
+    fewest = open;
   }
 
   @Override
@@ -55,6 +64,7 @@ final class OpenCalls extends Http2ConnectionAdapter {
     if (--open > 0) {
       furtherOfPort.decrementAndGet();
     }
+    fewest = Math.min(fewest, open);
   }
 
   /** Counts no more: the connection has authenticated, or has been closed. */

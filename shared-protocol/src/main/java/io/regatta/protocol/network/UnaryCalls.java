@@ -5,6 +5,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.security.CallAuthorization;
 import io.regatta.protocol.security.ConnectFailure;
+import io.regatta.protocol.security.GreetingCall;
 import io.regatta.protocol.security.Token;
 import io.regatta.protocol.stream.Liveness;
 import io.regatta.protocol.stream.StreamOptions;
@@ -13,7 +14,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpVersion;
@@ -22,11 +22,8 @@ import io.vertx.grpc.client.GrpcClient;
 import io.vertx.grpc.client.GrpcClientOptions;
 import io.vertx.grpc.client.GrpcClientRequest;
 import io.vertx.grpc.client.GrpcClientResponse;
-import io.vertx.grpc.common.GrpcMessageDecoder;
-import io.vertx.grpc.common.GrpcMessageEncoder;
 import io.vertx.grpc.common.GrpcStatus;
 import io.vertx.grpc.common.ServiceMethod;
-import io.vertx.grpc.common.ServiceName;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -44,9 +41,6 @@ import java.util.concurrent.TimeoutException;
 final class UnaryCalls implements Calls {
   private static final long MAX_MESSAGE_BYTES = 64L << 20;
   private static final long CLOSE_MILLIS = 1000;
-  /** A call that the server's guard answers, whatever its name. */
-  private static final ServiceMethod<Buffer, Buffer> GREETING = ServiceMethod.client(
-      ServiceName.create("regatta.Authentication"), "Greet", GrpcMessageEncoder.IDENTITY, GrpcMessageDecoder.IDENTITY);
 
   private final Vertx vertx;
   private final VertxLoop loop;
@@ -174,25 +168,21 @@ final class UnaryCalls implements Calls {
   private <Q, A> Future<GrpcClientRequest<Q, A>> authorized(Client by, ServiceMethod<A, Q> method,
       GrpcClientRequest<Q, A> request) {
     HttpConnection connection = request.connection();
-    return watch(by, connection)
-        .header(connection.remoteAddress(), "POST", "/" + method.fullMethodName(), header -> greet(by, header))
+    CallAuthorization authorization = watch(by, connection);
+    return authorization
+        .header(connection.remoteAddress(), "POST", "/" + method.fullMethodName(), header ->
+            GreetingCall.send(vertx, address.host(), address.port(), header, options.connectTimeoutMillis()))
         .map(header -> {
           if (header != null) {
             request.headers().set(Token.HEADER, header);
           }
           return request;
-        }).onFailure(e -> request.cancel());
-  }
-
-  /**
-   * Greets the peer. Fails if it does not answer in time: calls that wait for the answer would otherwise wait for ever.
-   */
-  private Future<String> greet(Client by, String header) {
-    return by.grpc.request(address, GREETING).compose(r -> {
-      r.headers().set(Token.HEADER, header);
-      r.end(Buffer.buffer());
-      return r.response().timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS).onFailure(e -> r.cancel());
-    }).map(UnaryCalls::challenge);
+        }).onFailure(e -> {
+          request.cancel();
+          if (!authorization.wasProved()) { // the library never takes back the places of requests that were not sent
+            connection.close();
+          }
+        });
   }
 
   /** Returns the header {@code www-authenticate} of an answer; null: there is none. */

@@ -17,6 +17,7 @@ public final class CallAuthorization {
   private final String peer;
   /** Null: the peer has not been asked yet. */
   private volatile Future<ProofSession> session;
+  private volatile boolean proved;
 
   /** @param peer for messages, e.g. {@code rendezvous at 10.0.0.7:36000} */
   public CallAuthorization(PeerSecurity security, String peer) {
@@ -45,10 +46,16 @@ public final class CallAuthorization {
     Future<ProofSession> now = session;
     if (now == null || now.failed() || now.succeeded() && !now.result().isUsable(security.token())) {
       ProofSession.Greeting greeting = security.greeting();
-      now = greet.apply(greeting.header()).map(challenge -> greeting.answered(challenge, peer));
+      now = greet.apply(greeting.header()).map(challenge -> greeting.answered(challenge, peer))
+          .onSuccess(answered -> proved = true);
       session = now;
     }
     return now.map(proved -> proved.header(method, path));
+  }
+
+  /** Returns true if the peer has ever proved that it knows the token; false if that is not needed. */
+  public boolean wasProved() {
+    return proved;
   }
 
   /** Returns whether a header {@code www-authenticate} asks for such a proof; null: there is no header. */

@@ -86,7 +86,7 @@ final class ProofVerifier {
     return at + "." + ProofHeader.text(ProofHeader.mac(secret, client + "\n" + at)).substring(0, CHALLENGE_CHARS);
   }
 
-  /** Checks the proof of one call, which leaves nothing here: any verdict but those of {@link #record}. */
+  /** Checks the proof of one call, which leaves nothing here. Never {@code REPEATED} or {@code OVERLOADED}. */
   Verdict check(Map<String, String> call, Token token, String method, String path) {
     String client = call.get("client");
     String server = call.get("server");
@@ -107,22 +107,28 @@ final class ProofVerifier {
   }
 
   /**
-   * Records a call that is to be let in. Only after {@link #check}.
+   * Records a call that is to be let in. Only after {@link #check}. A session that has expired since then may have lost
+   * its record, so none of its calls is let in.
    *
-   * @return {@code PROVED} if it has not come before, or {@code REPEATED}, or {@code OVERLOADED}
+   * @return {@code PROVED} if it has not come before, or {@code REPEATED}, {@code EXPIRED}, or {@code OVERLOADED}
    */
   Verdict record(Map<String, String> call, Token token) {
     String server = call.get("server");
+    long until = time(server) + LIFETIME_MILLIS;
     synchronized (sessions) {
+      long now = millis.getAsLong(); // within the lock: no record has been removed by a later time
+      if (until < now) {
+        return Verdict.EXPIRED;
+      }
       Map<String, Numbers> ofToken = sessions.get(token.id());
       Numbers numbers = ofToken == null ? null : ofToken.get(server);
       if (numbers == null) {
-        removeExpired(millis.getAsLong());
+        removeExpired(now);
         ofToken = sessions.computeIfAbsent(token.id(), id -> new LinkedHashMap<>());
         if (ofToken.size() >= maxSessionsOfToken) {
           return Verdict.OVERLOADED;
         }
-        numbers = new Numbers(time(server) + LIFETIME_MILLIS);
+        numbers = new Numbers(until);
         ofToken.put(server, numbers);
       }
       return numbers.take(Long.parseLong(call.get("number"))) ? Verdict.PROVED : Verdict.REPEATED;

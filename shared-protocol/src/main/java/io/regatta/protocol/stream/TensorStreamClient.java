@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.loop.Loop;
 import io.regatta.protocol.security.CallAuthorization;
 import io.regatta.protocol.security.ConnectFailure;
+import io.regatta.protocol.security.GreetingCall;
 import io.regatta.protocol.security.Token;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.vertx.core.Future;
@@ -22,7 +23,6 @@ import java.net.ConnectException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A client that opens tensor streams. To a service of the same JVM they are in-process if both allow it. To a service
@@ -75,7 +75,8 @@ public final class TensorStreamClient implements TensorStreams {
         }
       });
       Future<String> authorized = connection.authorization.header(r.connection().remoteAddress(), "POST", path,
-          header -> greet(header, host, port)).onFailure(e -> r.reset());
+              header -> GreetingCall.send(vertx, host, port, header, options.connectTimeoutMillis()))
+          .onFailure(e -> giveUp(r, connection.authorization));
       return authorized.compose(header -> {
         if (header != null) {
           r.putHeader(Token.HEADER, header);
@@ -85,13 +86,15 @@ public final class TensorStreamClient implements TensorStreams {
     }).recover(e -> Future.failedFuture(lost(peer, path, e)));
   }
 
-  /** Greets a peer over the one connection to it. */
-  private Future<String> greet(String header, String host, int port) {
-    return client.request(new RequestOptions().setMethod(HttpMethod.GET).setHost(host).setPort(port).setURI("/")
-        .setConnectTimeout(options.connectTimeoutMillis()).putHeader(Token.HEADER, header))
-        .compose(HttpClientRequest::send)
-        .map(answer -> answer.getHeader("www-authenticate"))
-        .timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS);
+  /**
+   * Gives up a request that has not been sent. The library never takes back its place among the connection's streams,
+   * and a connection has few before authentication: one that has never had a stream is closed.
+   */
+  private static void giveUp(HttpClientRequest request, CallAuthorization authorization) {
+    request.reset();
+    if (!authorization.wasProved()) {
+      request.connection().close();
+    }
   }
 
   private RegattaException lost(String peer, String path, Throwable e) {

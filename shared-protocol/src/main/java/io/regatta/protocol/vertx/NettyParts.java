@@ -2,6 +2,7 @@ package io.regatta.protocol.vertx;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.internal.buffer.BufferInternal;
@@ -35,6 +36,17 @@ public final class NettyParts {
   /** Asks the connection of a channel to end in order: calls under way may be answered for that long. Its event loop. */
   public static void shutDown(Channel channel, int seconds) {
     channel.pipeline().fireUserEventTriggered(new ShutdownEvent(seconds, TimeUnit.SECONDS));
+  }
+
+  /**
+   * Closes a connection at once, past the handlers that would wait until a last frame or an answer has been taken. Any
+   * thread.
+   */
+  public static void cut(Channel channel) {
+    ChannelHandlerContext first = channel.pipeline().firstContext();
+    if (first != null) { // null once it has been closed
+      first.close();
+    }
   }
 
   /**

@@ -34,6 +34,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpVersion;
@@ -324,11 +325,11 @@ class ConnectionLimitsTest {
 
   @Test
   void closesTheConnectionWithAFurtherCall_whenThePortHasAsManyAsItTakes() throws Exception {
-    int port = serve(PATIENT); // 8 calls beyond the first of each connection
+    int port = serve(PATIENT); // 64 calls beyond the first of each connection
     List<HostileClient> open = new ArrayList<>();
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 16; i++) {
       HostileClient client = HostileClient.connect(port);
-      client.send(NO_WINDOW, blocked(3), PING);
+      client.send(NO_WINDOW, blocked(5), PING);
       client.awaitFramesOrEnd(Http2FrameTypes.PING, 1); // after the calls
       open.add(client);
     }
@@ -358,6 +359,37 @@ class ConnectionLimitsTest {
           call(3, CHECK), frame(Http2FrameTypes.DATA, 1, 3, new byte[5]));
       client.awaitEnd();
     }
+  }
+
+  @Test
+  void aWatchKeepsItsConnection_whenAnotherCallIsOpenAtTheDeadlineAndThenEnds() throws Exception {
+    int port = serve(new ConnectionLimits(100, 50, 1_000));
+    try (HostileClient client = HostileClient.connect(port)) {
+      client.send(NO_WINDOW, call(1, "/grpc.health.v1.Health/Watch"), frame(Http2FrameTypes.DATA, 1, 1, new byte[5]),
+          PING);
+      client.awaitFramesOrEnd(Http2FrameTypes.PING, 1);
+      client.send(call(3, CHECK), frame(Http2FrameTypes.DATA, 1, 3, new byte[5]));
+      assertThat(client.endsWithin(1_300)).as("after a deadline").isFalse();
+      client.send(frame(Http2FrameTypes.RST_STREAM, 0, 3, new byte[] {0, 0, 0, 8}));
+      assertThat(client.endsWithin(2_200)).as("after the next one").isFalse();
+    }
+  }
+
+  /** The last place of the connection is for the refusal: a client's library would hold the call back in silence. */
+  @Test
+  void refusesAWatch_whenTheConnectionHasAsManyAsItMayWithoutTheToken() throws Exception {
+    int port = serve(PATIENT);
+    HttpClient client = loop.vertx.createHttpClient(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2)
+        .setHttp2ClearTextUpgrade(false));
+    List<String> statuses = new ArrayList<>();
+    for (int i = 0; i < 9; i++) {
+      HttpClientResponse answer = get(client.request(HttpMethod.POST, port, "127.0.0.1", "/grpc.health.v1.Health/Watch")
+          .compose(r -> r.putHeader("content-type", "application/grpc").send(Buffer.buffer(new byte[5]))));
+      statuses.add(answer.getHeader("grpc-status"));
+    }
+    assertThat(statuses).as("7 watches, then RESOURCE_EXHAUSTED").containsExactly(null, null, null, null, null, null,
+        null, "8", "8");
+    get(client.close());
   }
 
   /** The library's handler of WebSocket extensions would count requests that wait for an answer, and fail. */

@@ -23,6 +23,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.net.SocketAddress;
 import java.net.URI;
@@ -39,8 +40,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.AfterEach;
@@ -51,6 +54,8 @@ import org.junit.jupiter.api.io.TempDir;
 class ProofTest {
   private static final String PATH = "/regatta.Test/Exchange";
   private static final String SECRET = "the-right-token-of-this-job";
+  /** Streams or calls at once: more than {@code ConnectionLimits.UNAUTHENTICATED_STREAMS}. */
+  private static final int AT_ONCE = 12;
   private static final Token TOKEN = Token.of(SECRET, "a test");
 
   private final Loop loop = new Loop();
@@ -252,6 +257,86 @@ class ProofTest {
     assertThat(requests).as("a greeting, another one, a call").hasValue(3);
   }
 
+  /** A trainer opens a stream for each shard at once, and a port allows 8 on a connection before authentication. */
+  @Test
+  void opensAllStreams_whenMoreAreOpenedAtOnceThanAConnectionMayHaveBeforeAuthentication() throws Exception {
+    int port = serve(0, plain(TOKEN)).actualPort();
+    StreamOptions options = options(plain(TOKEN)).withConnectTimeoutMillis(5_000);
+    TensorStreamClient client = get(loop.on(() -> Future.succeededFuture(new TensorStreamClient(loop.vertx, options))));
+    get(loop.on(() -> Future.all(IntStream.range(0, AT_ONCE).mapToObj(i -> client.open("127.0.0.1", port, PATH))
+        .toList())));
+    for (int waits = 0; seen.size() < 1 + AT_ONCE && waits < 1_000; waits++) {
+      Thread.sleep(10);
+    }
+    assertThat(seen).filteredOn(request -> request.startsWith(PATH)).hasSize(AT_ONCE);
+    assertThat(seen).filteredOn(request -> !request.contains("proof=")).as("one greeting").hasSize(1);
+  }
+
+  @Test
+  void answersAllCalls_whenMoreAreMadeAtOnceThanAConnectionMayHaveBeforeAuthentication() throws Exception {
+    int port = serve(0, plain(TOKEN)).actualPort();
+    RendezvousClient calls = new RendezvousClient(
+        new VertxNetwork(loop.vertx, options(plain(TOKEN)).withConnectTimeoutMillis(5_000)), "127.0.0.1", port);
+    assertThat(failures(calls)).hasSize(AT_ONCE).allSatisfy(e -> assertThat(e).as("is not served here")
+        .hasMessageNotContaining("is lost"));
+    assertThat(seen).filteredOn(request -> request.contains("proof=")).hasSize(AT_ONCE);
+  }
+
+  @Test
+  void opensAllStreamsAtTheNextTry_whenTheFirstGreetingHasNotBeenAnswered() throws Exception {
+    int port = listenAndIgnoreTheFirst();
+    StreamOptions options = options(plain(TOKEN)).withConnectTimeoutMillis(1_000);
+    TensorStreamClient client = get(loop.on(() -> Future.succeededFuture(new TensorStreamClient(loop.vertx, options))));
+    Supplier<Future<Void>> all = () -> Future.join(IntStream.range(0, AT_ONCE).mapToObj(i ->
+        client.open("127.0.0.1", port, PATH)).toList()).mapEmpty();
+    assertThatThrownBy(() -> get(loop.on(all))).isInstanceOf(PeerLost.class);
+    assertThat(get(loop.on(all))).isNull();
+  }
+
+  @Test
+  void answersAllCallsAtTheNextTry_whenTheFirstGreetingHasNotBeenAnswered() throws Exception {
+    RendezvousClient calls = new RendezvousClient(new VertxNetwork(loop.vertx,
+        options(plain(TOKEN)).withConnectTimeoutMillis(1_000)), "127.0.0.1", listenAndIgnoreTheFirst());
+    assertThat(failures(calls)).anySatisfy(e -> assertThat(e).hasMessageContaining("is lost"));
+    assertThat(failures(calls)).allSatisfy(e -> assertThat(e).hasMessageNotContaining("is lost"));
+  }
+
+  private int listenAndIgnoreTheFirst() throws Exception {
+    Handler<HttpServerRequest> serving = handler(plain(TOKEN));
+    AtomicInteger requests = new AtomicInteger();
+    return listen(0, options(plain(TOKEN)), request -> {
+      if (requests.incrementAndGet() > 1) {
+        serving.handle(request);
+      }
+    }).actualPort();
+  }
+
+  private List<Throwable> failures(RendezvousClient calls) throws Exception {
+    return get(loop.on(() -> {
+      List<Future<?>> all = new ArrayList<>();
+      IntStream.range(0, AT_ONCE).forEach(i -> all.add(calls.groups()));
+      return Future.join(all).transform(done -> Future.succeededFuture(all.stream().<Throwable>map(Future::cause)
+          .toList()));
+    }));
+  }
+
+  @Test
+  void failsToOpenAStream_whenTheConnectionHasNoPlaceForItInTime() throws Exception {
+    StreamOptions options = options(PeerSecurity.NONE).withConnectTimeoutMillis(500);
+    HttpServerOptions one = new HttpServerOptions();
+    one.getInitialSettings().setMaxConcurrentStreams(1);
+    int port = get(loop.vertx.createHttpServer(one).requestHandler(TensorStreamServer.handler(loop.vertx,
+        Map.of(PATH, s -> s.handler(s::send)), new GrpcCalls(loop.vertx), options)).listen(0, "127.0.0.1")).actualPort();
+    TensorStreamClient client = get(loop.on(() -> Future.succeededFuture(new TensorStreamClient(loop.vertx, options))));
+    TensorStream first = get(loop.on(() -> client.open("127.0.0.1", port, PATH)));
+    for (int tries = 0; tries < 2; tries++) {
+      assertThatThrownBy(() -> get(loop.on(() -> client.open("127.0.0.1", port, PATH)))).isInstanceOf(PeerLost.class)
+          .hasMessageContaining("cannot open a tensor stream to 127.0.0.1:" + port);
+    }
+    loop.context.runOnContext(v -> first.sever());
+    assertThat(get(loop.on(() -> client.open("127.0.0.1", port, PATH)))).as("the place that is free now").isNotNull();
+  }
+
   /** As docs/protocol.md has it, with nothing of Regatta's. */
   @Test
   void a_foreign_client_greets_and_calls_once_with_each_proof() throws Exception {
@@ -334,6 +419,19 @@ class ProofTest {
     assertThat(check(verifier, ProofHeader.parse(session.header("POST", "/a/b")))).isEqualTo(Verdict.PROVED);
     millis.incrementAndGet();
     assertThat(check(verifier, ProofHeader.parse(session.header("POST", "/a/b")))).isEqualTo(Verdict.EXPIRED);
+  }
+
+  @Test
+  void letsNoCallInTwice_whenItsSessionExpiresWhileItIsChecked() {
+    AtomicLong millis = new AtomicLong(1000);
+    ProofVerifier verifier = new ProofVerifier(millis::get);
+    Map<String, String> call = firstCall(verifier, TOKEN);
+    assertThat(check(verifier, call)).isEqualTo(Verdict.PROVED);
+    millis.addAndGet(ProofVerifier.LIFETIME_MILLIS);
+    assertThat(verifier.check(call, TOKEN, "POST", "/a/b")).as("in its last moment").isEqualTo(Verdict.PROVED);
+    millis.incrementAndGet();
+    assertThat(check(verifier, firstCall(verifier, TOKEN))).as("removes expired sessions").isEqualTo(Verdict.PROVED);
+    assertThat(verifier.record(call, TOKEN)).isEqualTo(Verdict.EXPIRED);
   }
 
   private static Verdict check(ProofVerifier verifier, Map<String, String> call) {

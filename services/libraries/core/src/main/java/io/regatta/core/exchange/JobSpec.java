@@ -29,7 +29,7 @@ public record JobSpec(String job, Mode mode, int trainers, int stalenessBound, N
   /** Returns the same job without what its mode and its model do not use: jobs that train alike are equal then. */
   public JobSpec used() {
     return new JobSpec(job, mode, trainers, mode.hasStalenessBound() ? stalenessBound : 0, nanPolicy,
-        sharding.isApart() ? sharding : Sharding.common(shards()), minBlock, model.used());
+        sharding.isApart() ? sharding : Sharding.common(shards()), usedMinBlock(), model.used());
   }
 
   /**
@@ -41,7 +41,11 @@ public record JobSpec(String job, Mode mode, int trainers, int stalenessBound, N
   }
 
   private JobSpec without(ModelSpec instead) {
-    return new JobSpec(job, mode, trainers, stalenessBound, nanPolicy, sharding, minBlock, instead);
+    return new JobSpec(job, mode, trainers, stalenessBound, nanPolicy, sharding, usedMinBlock(), instead);
+  }
+
+  private int usedMinBlock() {
+    return model.denseOptimizer().needsWholeTensors() ? 0 : minBlock;
   }
 
   /** Returns the partition of the dense variables over the shards. */

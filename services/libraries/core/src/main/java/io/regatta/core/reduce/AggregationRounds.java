@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 
 /**
  * The open reduction rounds of one job towards one shard. Owned by one aggregator, on its thread; it changes its state
@@ -42,6 +43,13 @@ public final class AggregationRounds {
 
     /** Sends a push so that its refusal affects no other push. */
     CompletionStage<PushAck> pushAlone(Push push);
+
+    /**
+     * Reports a fault of this process, for the log. The pushes have been answered, or are answered next.
+     *
+     * @param what was done, e.g. {@code sending the push of step 7 of trainer 3 at aggregator of shard 0 of job census}
+     */
+    void failed(String what, Throwable fault);
   }
 
   /**
@@ -288,7 +296,7 @@ public final class AggregationRounds {
               + " given up: its round of " + parts.size() + " pushes could not be merged: " + e, e)));
       return;
     }
-    shard.push(push).whenComplete((ack, error) -> {
+    sent(() -> shard.push(push), "sending " + named(parts.get(0)) + " with its round").whenComplete((ack, error) -> {
       limits.merged.giveBack(merged);
       if (error instanceof StaleGeneration) {
         parts.forEach(this::sendAlone); // one of them was lost before we knew: only that one is to be refused
@@ -299,14 +307,34 @@ public final class AggregationRounds {
   }
 
   private void sendAlone(Part part) {
-    shard.pushAlone(part.push).whenComplete((ack, error) -> answer(part, ack, error));
+    sent(() -> shard.pushAlone(part.push), "sending " + named(part) + " alone")
+        .whenComplete((ack, error) -> answer(part, ack, error));
+  }
+
+  /** Sends; if that throws, it is reported, and the push fails. */
+  private CompletionStage<PushAck> sent(Supplier<CompletionStage<PushAck>> sending, String what) {
+    try {
+      return sending.get();
+    } catch (RuntimeException | Error e) {
+      shard.failed(what, e);
+      return CompletableFuture.failedFuture(e instanceof RegattaException refusal ? refusal
+          : new Indeterminate(what + " failed: " + e, e));
+    }
+  }
+
+  private String named(Part part) {
+    return "the push of step " + part.push.step() + " of " + part.trainer.name() + " at " + where;
   }
 
   private void answer(Part part, PushAck ack, Throwable error) {
     held--;
     bytes -= part.bytes;
     part.trainer.pending--;
-    part.push.release();
+    try {
+      part.push.release();
+    } catch (RuntimeException | Error e) { // the trainer, and those of the other parts, must get their answers
+      shard.failed("releasing " + named(part), e);
+    }
     if (error == null) {
       part.done.complete(ack);
     } else {

@@ -329,6 +329,35 @@ class AggregationRoundsTest {
     assertThat(released).containsExactlyInAnyOrder(0, 1);
   }
 
+  @Test
+  void everyPushIsAnswered_whenOneCannotBeReleased() {
+    register(0, 1);
+    Answers zero = give(new Push(List.of(new Contributor(0, 10, 1, 1)), 0, 0, releasable(() -> {
+      throw new IllegalStateException("released twice");
+    }), List.of()));
+    Answers one = give(1, 0);
+    shard.acknowledge(0);
+    assertThat(zero.ack).isNotNull().isSameAs(one.ack);
+    assertThat(rounds.bytes()).isZero();
+    assertThat(shard.failed).containsExactly("releasing the push of step 0 of trainer 0 at aggregator of shard 0 of "
+        + "job census: released twice");
+  }
+
+  @Test
+  void everyPushOfARoundTakenApartIsAnswered_whenOneCannotBeSent() {
+    register(0, 1);
+    Answers zero = give(0, 0);
+    Answers one = give(1, 0);
+    shard.fault = new IllegalStateException("no stream");
+    shard.refuse(0, new StaleGeneration("trainer 1 was lost"));
+    assertThat(zero.error).isInstanceOf(Indeterminate.class).hasMessageContaining("no stream");
+    assertThat(shard.alone).as("the other one is sent").hasSize(1);
+    shard.acknowledge(1);
+    assertThat(one.ack).isNotNull();
+    assertThat(rounds.bytes()).isZero();
+    assertThat(shard.failed).hasSize(1);
+  }
+
   private static DenseValues releasable(Runnable release) {
     return new DenseValues() {
       @Override

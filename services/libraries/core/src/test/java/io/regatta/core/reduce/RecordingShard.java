@@ -13,6 +13,9 @@ import java.util.concurrent.CompletionStage;
 final class RecordingShard implements AggregationRounds.Shard {
   final List<Push> pushes = new ArrayList<>();
   final List<Push> alone = new ArrayList<>();
+  final List<String> failed = new ArrayList<>();
+  /** Thrown by the next {@link #pushAlone}; null: none. */
+  RuntimeException fault;
   private final List<CompletableFuture<PushAck>> owed = new ArrayList<>();
 
   @Override
@@ -25,8 +28,18 @@ final class RecordingShard implements AggregationRounds.Shard {
 
   @Override
   public CompletionStage<PushAck> pushAlone(Push push) {
+    if (fault != null) {
+      RuntimeException thrown = fault;
+      fault = null;
+      throw thrown;
+    }
     alone.add(push);
     return push(push);
+  }
+
+  @Override
+  public void failed(String what, Throwable fault) {
+    failed.add(what + ": " + fault.getMessage());
   }
 
   PushAck acknowledge(int i) {

@@ -128,6 +128,11 @@ class SameResultPropertyTest {
       public CompletionStage<PushAck> pushAlone(Push push) {
         return push(push);
       }
+
+      @Override
+      public void failed(String what, Throwable fault) {
+        throw new AssertionError(what, fault);
+      }
     };
   }
 

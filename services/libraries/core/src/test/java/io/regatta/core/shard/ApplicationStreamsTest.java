@@ -144,6 +144,11 @@ class ApplicationStreamsTest {
     public CompletionStage<PushAck> pushAlone(Push p) {
       return push(p);
     }
+
+    @Override
+    public void failed(String what, Throwable fault) {
+      throw new AssertionError(what, fault);
+    }
   }
 
   @Test

@@ -63,6 +63,18 @@ class JobDifferenceTest {
   }
 
   @Test
+  void saysNothingOfTheSmallestBlock_whenTheOptimizerNeedsWholeTensors() {
+    ModelSpec lamb = model(OptimizerSpec.of("lamb", 0.5), T);
+    JobSpec here = new JobSpec("job", Mode.SSP, 2, 3, NanPolicy.FAIL, 6, 16, lamb);
+    JobSpec there = new JobSpec("job", Mode.SSP, 2, 3, NanPolicy.FAIL, 6, 8, lamb);
+    assertThat(here.isUsedAs(there)).isTrue();
+    assertThat(here.used()).isEqualTo(there.used());
+    assertThat(JobDifference.describe(here, there, 5)).isEmpty();
+    assertThat(JOB.isUsedAs(new JobSpec("job", Mode.SSP, 2, 3, NanPolicy.FAIL, 6, 8, MODEL))).isFalse();
+    assertThat(JobDifference.describe(JOB, job(lamb), 5)).contains("optimizer.kind").doesNotContain("min_block");
+  }
+
+  @Test
   void namesSettingsOfTheJob() {
     assertDifference(JOB, new JobSpec("job", Mode.SSP, 7, 3, NanPolicy.FAIL, 6, 16, MODEL), "trainers", 2, 7);
     assertDifference(JOB, new JobSpec("job", Mode.SSP, 2, 4, NanPolicy.FAIL, 6, 16, MODEL), "staleness_bound", 3, 4);

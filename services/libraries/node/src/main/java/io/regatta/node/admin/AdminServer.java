@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Wait;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.vertx.NettyParts;
 import io.regatta.protocol.vertx.SystemClock;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
@@ -146,24 +147,27 @@ final class AdminServer {
       return;
     }
     scrapes++;
-    vertx.executeBlocking(() -> diagnostics.metrics().scrape(), false).transform(text -> {
-      long late = vertx.setTimer(takenMillis, id -> request.connection().close());
-      Future<Void> taken = text.succeeded()
-          ? answer(request, 200, "text/plain; version=0.0.4; charset=utf-8", text.result())
-          : answer(request, 500, "text/plain", "cannot render the metrics: " + text.cause() + "\n");
-      return taken.eventually(() -> {
-        vertx.cancelTimer(late);
-        return Future.succeededFuture();
-      });
-    }).onComplete(taken -> scrapes--);
+    vertx.executeBlocking(() -> diagnostics.metrics().scrape(), false).transform(text -> text.succeeded()
+        ? answerInTime(request, 200, "text/plain; version=0.0.4; charset=utf-8", text.result())
+        : answerInTime(request, 500, "text/plain", "cannot render the metrics: " + text.cause() + "\n"))
+        .onComplete(taken -> scrapes--);
+  }
+
+  /** Closes the connection at once if the client does not take the answer in time. */
+  private Future<Void> answerInTime(HttpServerRequest request, int status, String type, String body) {
+    long late = vertx.setTimer(takenMillis, id -> NettyParts.cut(NettyParts.channel(request.connection())));
+    return answer(request, status, type, body).eventually(() -> {
+      vertx.cancelTimer(late);
+      return Future.succeededFuture();
+    });
   }
 
   private void why(HttpServerRequest request, List<Wait> list) {
     long now = SystemClock.get().epochMillis();
     String accept = request.getHeader("Accept");
     if (accept != null && accept.startsWith("text/plain")) {
-      answer(request, 200, "text/plain; charset=utf-8", list.isEmpty() ? diagnostics.role() + ": nothing waits\n"
-          : list.stream().map(wait -> wait.sentence(now) + "\n").collect(Collectors.joining()));
+      answerInTime(request, 200, "text/plain; charset=utf-8", list.isEmpty()
+          ? diagnostics.role() + ": nothing waits\n" : list.stream().map(wait -> wait.sentence(now) + "\n").collect(Collectors.joining()));
       return;
     }
     JsonArray entries = new JsonArray();
@@ -179,7 +183,7 @@ final class AdminServer {
           .put("seconds", (now - wait.sinceMillis()) / 1000.0).put("waits_for", peers)
           .put("sentence", wait.sentence(now)));
     }
-    answer(request, 200, "application/json",
+    answerInTime(request, 200, "application/json",
         new JsonObject().put("role", diagnostics.role()).put("waits", entries).encodePrettily() + "\n");
   }
 

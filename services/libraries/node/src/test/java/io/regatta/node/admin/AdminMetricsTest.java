@@ -10,6 +10,10 @@ import io.regatta.node.testing.Conditions;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.testing.HostileClient;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -75,6 +79,27 @@ class AdminMetricsTest {
     try (HostileClient blocked = HostileClient.connect(server.port())) {
       blocked.send(NO_WINDOW, scrapes(1));
       blocked.awaitEnd();
+    }
+  }
+
+  @Test
+  void answersAgain_whenHttp1ClientsHaveNotReadTheirAnswersInTime() throws Exception {
+    start(2_000);
+    diagnostics.metrics().counter("long", "text", "x".repeat(8 << 20)); // more than the sockets hold
+    List<Socket> blocked = new ArrayList<>();
+    try {
+      for (int i = 0; i < AdminServer.MOST_SCRAPES; i++) {
+        Socket socket = new Socket();
+        socket.connect(new InetSocketAddress("127.0.0.1", server.port()));
+        socket.getOutputStream().write("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(US_ASCII));
+        blocked.add(socket);
+      }
+      Conditions.awaitTrue(() -> scrape().startsWith("HTTP/1.1 503"), () -> "the port still answers");
+      Conditions.awaitTrue(() -> scrape().startsWith("HTTP/1.1 200"), () -> "the port still answers that it is busy");
+    } finally {
+      for (Socket socket : blocked) {
+        socket.close();
+      }
     }
   }
 }

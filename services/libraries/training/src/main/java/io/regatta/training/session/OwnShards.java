@@ -191,8 +191,13 @@ public final class OwnShards {
 
   private void snapshot(Consumer<JobSnapshot> look) {
     asked(() -> one().snapshot(spec.job(), 0, TableSnapshot.Scope.ALL, Long.MAX_VALUE).thenAccept(snapshot -> {
-      look.accept(snapshot);
-      snapshot.end(true);
+      boolean seen = false;
+      try {
+        look.accept(snapshot);
+        seen = true;
+      } finally {
+        snapshot.end(seen);
+      }
     })).toCompletableFuture().join();
   }
 

@@ -238,6 +238,9 @@ public final class PushPullExchange implements Exchange {
    */
   private DenseMemory pushWithOverlap(Gradients g) {
     awaitPush();
+    if (ahead == null) { // a step without a batch, before which nobody has requested values
+      prefetch(List.of());
+    }
     long[] computedOn = versions;
     long begin = session.clock().nanos();
     underWay = steps.next(itself,

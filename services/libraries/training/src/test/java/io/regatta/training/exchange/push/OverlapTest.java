@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.vertx.core.json.JsonObject;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -23,6 +24,15 @@ class OverlapTest {
     assertThat(trained[1]).as("bias").isCloseTo(expected[1], within(1e-5));
     double[] otherwise = byHand(rowLag, 1 - biasLag);
     assertThat(Math.abs(expected[1] - otherwise[1])).as("the test tells them apart").isGreaterThan(1e-3);
+  }
+
+  /** All lines of the batch were skipped: the replica makes the step of the others without a gradient. */
+  @Test
+  void makesAStepWithoutAGradient_whenABatchHasNoExample() {
+    double[] trained = RowAndBias.train(new JsonObject().put("mode", "async").put("overlap", true), 5);
+    double[] expected = RowAndBias.byHand(step -> step - 1, step -> step - 1, 5);
+    assertThat(trained[0]).as("row").isCloseTo(expected[0], within(1e-5));
+    assertThat(trained[1]).as("bias").isCloseTo(expected[1], within(1e-5));
   }
 
   private static double[] byHand(int rowLag, int biasLag) {

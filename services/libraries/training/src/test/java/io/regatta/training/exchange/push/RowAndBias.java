@@ -16,6 +16,7 @@ import ai.djl.training.dataset.ArrayDataset;
 import ai.djl.util.PairList;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.training.dataset.EmptyBatch;
 import io.regatta.training.model.DistributedEmbedding;
 import io.regatta.training.rank.FleetTrainer;
 import io.regatta.training.rank.Toy;
@@ -75,20 +76,41 @@ public final class RowAndBias extends AbstractBlock {
    * @param biasSeen the same for the bias
    */
   public static double[] byHand(IntUnaryOperator rowSeen, IntUnaryOperator biasSeen) {
-    double[] row = new double[STEPS + 1];
-    double[] bias = new double[STEPS + 1];
-    for (int step = 0; step < STEPS; step++) {
+    return byHand(rowSeen, biasSeen, STEPS);
+  }
+
+  /**
+   * The same with a step without an example.
+   *
+   * @param empty its number; {@code STEPS} if there is none
+   */
+  static double[] byHand(IntUnaryOperator rowSeen, IntUnaryOperator biasSeen, int empty) {
+    int steps = empty < STEPS ? STEPS + 1 : STEPS;
+    double[] row = new double[steps + 1];
+    double[] bias = new double[steps + 1];
+    for (int step = 0; step < steps; step++) {
+      if (step == empty) {
+        row[step + 1] = row[step];
+        bias[step + 1] = bias[step];
+        continue;
+      }
+      int example = step < empty ? step : step - 1;
       double rowThen = row[Math.max(0, rowSeen.applyAsInt(step))];
       double biasThen = bias[Math.max(0, biasSeen.applyAsInt(step))];
-      double error = rowThen * x(step) + biasThen - 1;
-      row[step + 1] = row[step] - RATE * 2 * error * x(step);
+      double error = rowThen * x(example) + biasThen - 1;
+      row[step + 1] = row[step] - RATE * 2 * error * x(example);
       bias[step + 1] = bias[step] - RATE * 2 * error;
     }
-    return new double[] {row[STEPS], bias[STEPS]};
+    return new double[] {row[steps], bias[steps]};
   }
 
   /** Returns row and bias after a job with these keys and one trainer. */
   public static double[] train(JsonObject keys) {
+    return train(keys, STEPS);
+  }
+
+  /** The same with a step whose batch has no example; {@code STEPS}: none. */
+  static double[] train(JsonObject keys, int empty) {
     JsonObject job = keys.copy().put("batch_size", 1)
         .put("optimizer", new JsonObject().put("kind", "sgd").put("learning_rate", RATE));
     double[] trained = new double[2];
@@ -98,7 +120,8 @@ public final class RowAndBias extends AbstractBlock {
           model.setBlock(new RowAndBias());
           try (FleetTrainer trainer = worker.distributedTrainer(model, Toy.config(worker.optimizer()))) {
             trainer.initialize(new Shape(1, 1), new Shape(1, 1));
-            EasyTrain.fit(trainer, 1, data(trainer.getManager()), null);
+            ArrayDataset data = data(trainer.getManager());
+            EasyTrain.fit(trainer, 1, empty < STEPS ? EmptyBatch.within(data, empty) : data, null);
             worker.settle(trainer);
             trained[0] = trainer.client().read(false, List.of(new SparseIds("t", new long[] {7})))
                 .join().sparse().get(0).values()[0];
@@ -108,7 +131,7 @@ public final class RowAndBias extends AbstractBlock {
         }
       });
       assertThat(results.get(0).stalenessMax()).as("of others' updates, of which there are none").isZero();
-      assertThat(results.get(0).steps()).isEqualTo(STEPS);
+      assertThat(results.get(0).steps()).isEqualTo(empty < STEPS ? STEPS + 1 : STEPS);
     }
     return trained;
   }
