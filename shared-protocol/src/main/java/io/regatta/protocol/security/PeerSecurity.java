@@ -331,13 +331,13 @@ public final class PeerSecurity {
   }
 
   /**
-   * Returns a handler for calls that are open to everybody, such as those of probes. If there is a token, they
-   * authenticate no connection, and a connection may make few of them before it authenticates.
+   * Returns a handler for calls that are open to everybody, such as those of probes. If there is a token or mutual TLS, they
+   * authenticate no connection without it, and a connection may make few of them before it authenticates.
    */
   public Handler<HttpServerRequest> open(Handler<HttpServerRequest> calls) {
     return request -> {
       Admission connection = Admission.of(request.connection());
-      if (connection != null && tokens.isNone()) {
+      if (connection != null && tokens.isNone() && (!isMutual() || !request.isSSL() || hasCertificate(request))) {
         connection.admit();
       }
       if (connection == null || connection.mayCall()) {

@@ -50,7 +50,7 @@ class SimulatedTrainingTest {
   private static final float PRECISION = 1e-4f;
 
   private static JobSpec job(Mode mode, OptimizerSpec optimizer) {
-    return new JobSpec("simulated", mode, TRAINERS, mode == Mode.SSP ? 2 : 0, NanPolicy.FAIL, SHARDS, 4, new ModelSpec(7,
+    return new JobSpec("simulated", mode, TRAINERS, mode.hasStalenessBound() ? 2 : 0, NanPolicy.FAIL, SHARDS, 4, new ModelSpec(7,
         List.of(new DenseVariable("weight", List.of(5, 3)), new DenseVariable("bias", List.of(9))), optimizer,
         List.of(new SparseTableSpec(TABLE, DIM, InitializerSpec.zeros(), optimizer))));
   }
