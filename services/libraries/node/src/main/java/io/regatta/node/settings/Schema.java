@@ -26,15 +26,22 @@ public final class Schema {
   /** The shape of a key's value. */
   sealed interface Shape {}
 
-  /** A nested record, or (type null) the root of several sections. */
-  record Section(Class<? extends Record> type, Map<String, Key> keys) implements Shape {
+  /**
+   * A nested record, or (type null) the root of several sections.
+   *
+   * @param written the keys that a file can give here by their names, those of inline records included
+   */
+  record Section(Class<? extends Record> type, Map<String, Key> keys, Map<String, List<Key>> written) implements Shape {
 
-    /** Returns the keys that a file can give here by their names, those of inline records included. */
-    Map<String, List<Key>> written() {
+    Section(Class<? extends Record> type, Map<String, Key> keys) {
+      this(type, keys, written(keys));
+    }
+
+    private static Map<String, List<Key>> written(Map<String, Key> keys) {
       Map<String, List<Key>> written = new LinkedHashMap<>();
       for (Key key : keys.values()) {
         if (key.inline()) {
-          ((Section) key.shape()).written()
+          ((Section) key.shape()).written
               .forEach((name, of) -> written.computeIfAbsent(name, n -> new ArrayList<>()).addAll(of));
         } else {
           written.computeIfAbsent(key.name(), n -> new ArrayList<>()).add(key);
@@ -45,7 +52,7 @@ public final class Schema {
 
     /** Returns the shape of a key, or null if there is no such key. */
     Shape shape(String name) {
-      List<Key> of = written().get(name);
+      List<Key> of = written.get(name);
       return of == null ? null : of.get(0).shape();
     }
   }
