@@ -156,10 +156,7 @@ final class AdminServer {
   /** Closes the connection at once if the client does not take the answer in time. */
   private Future<Void> answerInTime(HttpServerRequest request, int status, String type, String body) {
     long late = vertx.setTimer(takenMillis, id -> NettyParts.cut(NettyParts.channel(request.connection())));
-    return answer(request, status, type, body).eventually(() -> {
-      vertx.cancelTimer(late);
-      return Future.succeededFuture();
-    });
+    return answer(request, status, type, body).onComplete(taken -> vertx.cancelTimer(late));
   }
 
   private void why(HttpServerRequest request, List<Wait> list) {
