@@ -40,7 +40,7 @@ public final class GroupAuc {
 
   private final int limit;
   private long[] groups = new long[0];
-  /** For each example the bits of its prediction, then a bit for its label: ordered as the predictions are. */
+  /** The bits of each example's prediction, then a bit for its label: ordered as the predictions are. */
   private int[] outcomes = new int[0];
   private int kept;
   private long count;

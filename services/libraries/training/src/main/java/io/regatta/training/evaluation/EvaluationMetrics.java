@@ -9,7 +9,7 @@ import java.util.function.BiFunction;
 /** The registry of metrics on test data. A new metric is a class and a line here. Stateless. */
 final class EvaluationMetrics {
 
-  /** For each metric its factory, which returns an empty value if the configuration leaves the metric out. */
+  /** The factories of all metrics, each of which returns an empty value if the configuration leaves the metric out. */
   private static final List<BiFunction<EvaluationConfig, Layout, Optional<EvaluationMetric>>> ALL = List.of(
       (config, layout) -> Optional.of(new BinaryEvaluation()),
       GroupAucEvaluation::of);

@@ -4,7 +4,7 @@ import io.regatta.core.metrics.BinaryMetrics;
 import java.util.function.UnaryOperator;
 
 /**
- * What metrics need of a {@link io.regatta.training.Worker}, which this package does not see.
+ * The part of a {@link io.regatta.training.Worker} that metrics need: this package does not see the whole.
  *
  * @param index this replica's number among all replicas of all trainers
  * @param count number of these
