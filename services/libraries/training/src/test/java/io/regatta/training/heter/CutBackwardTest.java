@@ -66,7 +66,8 @@ class CutBackwardTest {
       @Override
       Block upper() {
         return new SequentialBlock().add(BatchNorm.builder().build()).add(Activation::relu)
-            .add(Conv2d.builder().setKernelShape(new Shape(2, 2)).setFilters(3).build()).add(BatchNorm.builder().build())
+            .add(Conv2d.builder().setKernelShape(new Shape(2, 2)).setFilters(3).build())
+            .add(BatchNorm.builder().build())
             .add(Blocks.batchFlattenBlock()).add(Linear.builder().setUnits(CLASSES).build());
       }
     },
@@ -217,22 +218,27 @@ class CutBackwardTest {
           float[] y = labels(random);
           Map<String, float[]> whole = new LinkedHashMap<>();
           float loss;
-          try (NDManager scope = lower.manager.newSubManager(); GradientCollector collector = Engines.newGradientCollector()) {
+          try (NDManager scope = lower.manager.newSubManager();
+              GradientCollector collector = Engines.newGradientCollector()) {
             NDArray outputs = upper.forward(lower.forward(scope.create(x, network.input)), seed);
-            NDArray l = Loss.softmaxCrossEntropyLoss().evaluate(new NDList(scope.create(y, new Shape(BATCH, 1))), new NDList(outputs));
+            NDArray wanted = scope.create(y, new Shape(BATCH, 1));
+            NDArray l = Loss.softmaxCrossEntropyLoss().evaluate(new NDList(wanted), new NDList(outputs));
             collector.backward(l);
             loss = l.getFloat();
             lower.seen("lower ", whole);
             upper.seen("upper ", whole);
           }
           Map<String, float[]> cut = new LinkedHashMap<>();
-          try (NDManager scope = lower.manager.newSubManager(); GradientCollector collector = Engines.newGradientCollector()) {
+          try (NDManager scope = lower.manager.newSubManager();
+              GradientCollector collector = Engines.newGradientCollector()) {
             NDArray activations = lower.forward(scope.create(x, network.input));
             float[] crossing = activations.toFloatArray();
             Answer answer = elsewhere(() -> remote(copy, crossing, between, y, seed));
             assertThat(answer.loss()).isEqualTo(loss);
-            HeadGradients.backward(collector, List.of(activations), List.of(scope.create(answer.inputGradient(), between)));
-            List<Parameter> trained = upper.block.getParameters().values().stream().filter(Parameter::requiresGradient).toList();
+            NDArray given = scope.create(answer.inputGradient(), between);
+            HeadGradients.backward(collector, List.of(activations), List.of(given));
+            List<Parameter> trained = upper.block.getParameters().values().stream()
+                .filter(Parameter::requiresGradient).toList();
             for (int i = 0; i < trained.size(); i++) {
               HeadGradients.set(trained.get(i).getArray(), FloatBuffer.wrap(answer.gradients().get(i)));
             }
