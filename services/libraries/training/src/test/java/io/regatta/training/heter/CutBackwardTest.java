@@ -35,8 +35,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The mechanism of a cut: the upper part of a network is trained from the activations of the lower part, elsewhere,
- * and the lower part from the gradient that comes back. The oracle is the same network in one piece, bit for bit.
+ * The mechanism of a cut. The upper part of a network is trained elsewhere, from the activations of the lower part. The
+ * lower part is trained from the gradient that comes back. The oracle is the network in one piece, bit for bit.
  */
 class CutBackwardTest {
 
