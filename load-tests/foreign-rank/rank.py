@@ -260,7 +260,7 @@ class Model:
         self.group = group
         self.shards = [Shard(where, group) for where in sorted(maps, key=lambda s: s.index)]
         self.versions = [0] * len(self.shards)
-        ftrl = t.Optimizer(kind="ftrl", learning_rate=t.LearningRate(kind="constant", base=0.1),
+        ftrl = t.Optimizer(kind="ftrl", learning_rate=t.LearningRate(kind="CONSTANT", base=0.1),
                             hyperparameters={"l2": t.Hyperparameter(number=0.0001)})
         job = t.RegisterTrainer(mode=mode.upper(), trainers=trainers, nan_policy="FAIL", shards=len(self.shards),
                                 min_block=8192, seed=1, dense_optimizer=ftrl)

@@ -6,6 +6,7 @@ import io.regatta.fleet.process.JobFile;
 import io.regatta.fleet.process.ProcessSettings;
 import io.regatta.node.settings.Settings;
 import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.MeetingStore;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,21 +15,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.yaml.snakeyaml.Yaml;
 
-/** The file and the commands that docs/launching.md gives for service jars on two machines. */
+/** The file and the commands that docs/launching.md gives for service jars on two machines, and its list of stores. */
 class LaunchingPageTest {
 
-  private static final String SECTION = section();
+  private static final String SECTION = section("Service jars on two machines");
 
   @TempDir
   private Path directory;
 
-  private static String section() {
+  private static String section(String title) {
     String page = Checkout.text("docs/launching.md");
-    int begin = page.indexOf("## Service jars on two machines\n");
+    int begin = page.indexOf("## " + title + "\n");
     return page.substring(begin, page.indexOf("\n## ", begin));
   }
 
@@ -36,6 +38,13 @@ class LaunchingPageTest {
     Matcher block = Pattern.compile("(?ms)^```" + language + "\n(.*?)^```$").matcher(SECTION);
     assertThat(block.find()).as("a block of %s", language).isTrue();
     return block.group(1);
+  }
+
+  @Test
+  void the_table_of_stores_has_every_form() {
+    List<String> forms = section("Without a rendezvous").lines().filter(line -> line.startsWith("| `")).skip(1)
+        .map(line -> line.substring(line.indexOf('`') + 1, line.indexOf('`', 3))).toList();
+    assertThat(forms).isEqualTo(Stream.of(MeetingStore.Kind.values()).map(MeetingStore.Kind::form).toList());
   }
 
   @Test

@@ -97,15 +97,15 @@ class ProtocolPageTest {
   }
 
   @Test
-  void constants_and_strings_are_all_that_messages_take() {
+  void constants_are_all_that_messages_take() {
     assertThat(line("Field | Constants", "mode")).contains("`RegisterTrainer.Mode`");
     assertThat(told(RegisterTrainer.Mode.values())).containsExactlyInAnyOrderElementsOf(names(Mode.ofServers()));
     assertThat(constants("nan_policy")).containsExactlyElementsOf(names(List.of(NanPolicy.values())))
         .containsExactlyElementsOf(told(RegisterTrainer.NanPolicy.values()));
     assertThat(constants("initializer")).containsExactlyElementsOf(names(List.of(InitializerSpec.Kind.values())))
         .containsExactlyElementsOf(told(SparseTable.Initializer.values()));
-    assertThat(strings("LearningRate.kind"))
-        .containsExactlyInAnyOrderElementsOf(names(List.of(LearningRate.Kind.values())));
+    assertThat(constants("learning_rate.kind")).containsExactlyElementsOf(names(List.of(LearningRate.Kind.values())))
+        .containsExactlyElementsOf(told(io.regatta.protocol.tensor.LearningRate.Kind.values()));
   }
 
   @Test
@@ -115,6 +115,10 @@ class ProtocolPageTest {
         .hasMessageContaining("HALF_ASYNC").hasMessageNotContaining("MODE_UNSPECIFIED");
     RegisterTrainer none = job().clearMode().build();
     assertThatThrownBy(() -> register(none)).isInstanceOf(InvalidInput.class).hasMessageContaining("MODE_UNSPECIFIED");
+    Optimizer curve = optimizer("sgd").toBuilder()
+        .setLearningRate(io.regatta.protocol.tensor.LearningRate.newBuilder().setBase(1)).build();
+    assertThatThrownBy(() -> register(job().setDenseOptimizer(curve).build())).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("learning_rate.kind").hasMessageContaining("KIND_UNSPECIFIED").hasMessageContaining("PIECEWISE");
     RegisterTrainer rule = job().setDenseOptimizer(optimizer("SGD")).build();
     assertThatThrownBy(() -> register(rule)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("SGD").hasMessageContaining("sgd");
@@ -173,16 +177,13 @@ class ProtocolPageTest {
 
   private static Optimizer optimizer(String kind) {
     return Optimizer.newBuilder().setKind(kind)
-        .setLearningRate(io.regatta.protocol.tensor.LearningRate.newBuilder().setKind("constant").setBase(1)).build();
+        .setLearningRate(io.regatta.protocol.tensor.LearningRate.newBuilder()
+            .setKind(io.regatta.protocol.tensor.LearningRate.Kind.CONSTANT).setBase(1)).build();
   }
 
   private static SparseTable table(TableLife.Builder life) {
     return SparseTable.newBuilder().setName("rows").setDim(1).setInitializer(SparseTable.Initializer.CONSTANT)
         .setOptimizer(optimizer("sgd")).setLife(life).build();
-  }
-
-  private static List<String> strings(String field) {
-    return values("Field | Values", field);
   }
 
   /** Constants of a field, as core spells its own in lower case. */
@@ -207,7 +208,7 @@ class ProtocolPageTest {
   private static String line(String heading, String field) {
     String table = Pattern.quote("| " + heading + " |") + "\n.*?\n\\| `" + Pattern.quote(field) + "` \\|([^\n]*)";
     Matcher row = Pattern.compile(table, Pattern.DOTALL).matcher(PAGE);
-    assertThat(row.find()).as("strings of %s", field).isTrue();
+    assertThat(row.find()).as("constants of %s", field).isTrue();
     return row.group(1);
   }
 

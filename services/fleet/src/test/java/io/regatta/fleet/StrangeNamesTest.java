@@ -116,7 +116,7 @@ class StrangeNamesTest {
       return List.of(strange.build());
     }
     List<Message> messages = new ArrayList<>();
-    Optimizer sgd = Optimizer.newBuilder().setKind("sgd").setLearningRate(LearningRate.newBuilder().setKind("constant"))
+    Optimizer sgd = Optimizer.newBuilder().setKind("sgd").setLearningRate(LearningRate.newBuilder().setKind(LearningRate.Kind.CONSTANT))
         .build();
     messages.add(TensorMessage.newBuilder().setJob(name).setRequest(1).setIncarnation(1).setRegister(Register.newBuilder()
         .setTrainer(RegisterTrainer.newBuilder().setMode(Mode.ASYNC).setTrainers(1).setNanPolicy(NanPolicy.FAIL).setShards(1)

@@ -160,7 +160,7 @@ final class ShardService {
 
   /** Takes a stream of {@link StreamPaths#PARAMETER_SHARD}. */
   void serve(TensorStream stream) {
-    ShardStreamSession.serve(stream, new ShardStreams(index, incarnation, shard, metrics, config::checkSharding,
+    ShardStreamSession.serve(stream, new ShardRequestHandler(index, incarnation, shard, metrics, config::checkSharding,
         this::came, this::jobChanged, job -> streams.put(stream, job), () -> streams.remove(stream),
         this::left), options);
   }

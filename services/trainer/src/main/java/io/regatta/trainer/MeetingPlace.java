@@ -66,7 +66,7 @@ record MeetingPlace(Rendezvous rendezvous, Store store, String host) {
       case HAZELCAST -> {
         if (VertxMember.address(node.vertx()).isEmpty()) {
           yield Future.failedFuture(new InvalidInput("job " + job.job() + ": collective.store is hazelcast, but this process is not a member "
-              + "of a Hazelcast cluster; set node.cluster.directory: hazelcast, and seeds, or give file:DIRECTORY or http://HOST:PORT"));
+              + "of a Hazelcast cluster; set node.cluster.directory: hazelcast, and seeds, or choose another store (docs/launching.md)"));
         }
         Store map = new HazelcastStore(node.vertx(), node.security());
         yield Future.succeededFuture(over(node, job, map, map.under(job.job()), node.host()));

@@ -19,17 +19,12 @@ import io.regatta.protocol.tensor.RegisterTrainer;
 import io.regatta.protocol.tensor.SparseTable;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** A {@link JobSpec} as it travels in a registration, and back. */
 public final class JobSpecs {
-
-  /** Spelling of each constant in messages; of a job of many tables, thousands are looked up in one turn. */
-  private static final Map<Enum<?>, String> NAMES = new ConcurrentHashMap<>();
 
   private JobSpecs() {}
 
@@ -97,8 +92,9 @@ public final class JobSpecs {
     LearningRate r = o.learningRate();
     Optimizer.Builder b = Optimizer.newBuilder().setKind(o.name()).setWeightDecay(o.weightDecay())
         .setClipValue(o.clipValue()).setClipNorm(o.clipNorm())
-        .setLearningRate(io.regatta.protocol.tensor.LearningRate.newBuilder().setKind(name(r.kind())).setBase(r.base())
-            .setDecaySteps(r.decaySteps()).setDecayRate(r.decayRate()).setStaircase(r.staircase())
+        .setLearningRate(io.regatta.protocol.tensor.LearningRate.newBuilder()
+            .setKind(io.regatta.protocol.tensor.LearningRate.Kind.valueOf(r.kind().name())).setBase(r.base()).setDecaySteps(r.decaySteps())
+            .setDecayRate(r.decayRate()).setStaircase(r.staircase())
             .addAllBoundaries(r.boundaries()).addAllValues(r.values()).setModelDim(r.modelDim())
             .setMinimum(r.minimum()).setWarmupSteps(r.warmupSteps()).setWarmupStart(r.warmupStart()));
     o.hyperparameters().forEach((key, value) -> b.putHyperparameters(key, value instanceof Boolean flag
@@ -125,10 +121,6 @@ public final class JobSpecs {
     };
   }
 
-  private static String name(Enum<?> e) {
-    return NAMES.computeIfAbsent(e, constant -> constant.name().toLowerCase(Locale.ROOT));
-  }
-
   /** Returns our constant for one of the protocol's. */
   private static <E extends Enum<E>> E parse(Class<E> type, String field, Enum<?> constant) {
     for (E e : type.getEnumConstants()) {
@@ -139,15 +131,5 @@ public final class JobSpecs {
     throw new InvalidInput("registration: " + field + " is " + constant + " but must be one of "
         + Stream.of(constant.getDeclaringClass().getEnumConstants()).map(Enum::name)
             .filter(name -> !name.endsWith("UNSPECIFIED") && !name.equals("UNRECOGNIZED")).toList());
-  }
-
-  private static <E extends Enum<E>> E parse(Class<E> type, String field, String text) {
-    for (E e : type.getEnumConstants()) {
-      if (name(e).equals(text)) {
-        return e;
-      }
-    }
-    throw new InvalidInput("registration: " + field + " is '" + text + "' but must be one of "
-        + Stream.of(type.getEnumConstants()).map(JobSpecs::name).toList());
   }
 }

@@ -26,7 +26,7 @@ import java.util.function.Consumer;
  * The receiver reads a payload in the sender's memory; until then the sender's {@link #send} is not complete, and the
  * payload counts in its window. Owned by its context; the two ends communicate by tasks on each other's.
  */
-final class HandoverStream extends StreamEnd {
+final class HandoverStream extends AbstractTensorStream {
   /** Bytes of the window that a frame takes beside its payload. */
   private static final int FRAME_BYTES = 64;
 
@@ -245,7 +245,7 @@ final class HandoverStream extends StreamEnd {
     }
     if (!ended) {
       ended = true;
-      toOther(StreamEnd::peerEnded);
+      toOther(AbstractTensorStream::peerEnded);
     }
     return Future.succeededFuture();
   }

@@ -28,7 +28,7 @@ import java.util.concurrent.Callable;
  * that arrive before a receiver is set, or while paused, wait here, and the peer is held back. On a lane they are
  * limited by the stream's window. Otherwise the network below is paused, so that they are those of one read at most.
  */
-abstract class HttpTensorStream extends StreamEnd {
+abstract class HttpTensorStream extends AbstractTensorStream {
   /** Limit of bytes that wait to be sent past Vert.x: some chunks, so that the socket never runs dry. */
   private static final int MAX_QUEUE_BYTES = 2 << 20;
 

@@ -47,7 +47,7 @@ class JobSpecsTest {
     assertThatThrownBy(() -> JobSpecs.ofProto("j", good.toBuilder().setModeValue(77).build()))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("mode is UNRECOGNIZED").hasMessageContaining("HALF_ASYNC");
     assertThatThrownBy(() -> JobSpecs.ofProto("j", good.toBuilder().clearDenseOptimizer().build()))
-        .isInstanceOf(InvalidInput.class).hasMessageContaining("kind is ''");
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("learning_rate.kind is KIND_UNSPECIFIED");
     RegisterTrainer uneven = good.toBuilder().setShards(5).setShardsPerServer(2).setSparseShards(1).build();
     assertThatThrownBy(() -> JobSpecs.ofProto("j", uneven)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("1 of each server's 2 shards").hasMessageContaining("of 5 in all");

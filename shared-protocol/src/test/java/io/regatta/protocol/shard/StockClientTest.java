@@ -78,7 +78,7 @@ class StockClientTest {
   void it_pushes_and_pulls_a_tensor() throws Exception {
     // usage begins
     Optimizer sgd = Optimizer.newBuilder().setKind("sgd")
-        .setLearningRate(LearningRate.newBuilder().setKind("constant").setBase(0.5)).build();
+        .setLearningRate(LearningRate.newBuilder().setKind(LearningRate.Kind.CONSTANT).setBase(0.5)).build();
     RegisterTrainer job = RegisterTrainer.newBuilder().setMode(Mode.ASYNC).setTrainers(1).setNanPolicy(NanPolicy.FAIL)
         .setShards(1).setMinBlock(8192).setSeed(1).setDenseOptimizer(sgd)
         .addDense(DenseVariable.newBuilder().setName("w").addShape(4))
@@ -143,7 +143,7 @@ class StockClientTest {
 
   private void register() throws Exception {
     Optimizer sgd = Optimizer.newBuilder().setKind("sgd")
-        .setLearningRate(LearningRate.newBuilder().setKind("constant").setBase(0.5)).build();
+        .setLearningRate(LearningRate.newBuilder().setKind(LearningRate.Kind.CONSTANT).setBase(0.5)).build();
     shard.ask(shard.request().setRegister(Register.newBuilder().setTrainer(RegisterTrainer.newBuilder().setMode(Mode.ASYNC)
         .setTrainers(1).setNanPolicy(NanPolicy.FAIL).setShards(1).setMinBlock(8192).setDenseOptimizer(sgd)
         .addDense(DenseVariable.newBuilder().setName("w").addShape(4)))));

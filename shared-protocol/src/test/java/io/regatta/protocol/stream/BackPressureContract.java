@@ -193,7 +193,7 @@ abstract class BackPressureContract {
       to.stream.resume();
       atOnce.complete(to.seen);
     });
-    assertThat(get(atOnce.future()) * CHUNK).isLessThanOrEqualTo(StreamEnd.TURN_BYTES + CHUNK);
+    assertThat(get(atOnce.future()) * CHUNK).isLessThanOrEqualTo(AbstractTensorStream.TURN_BYTES + CHUNK);
     assertThat(get(to.all.future())).isEqualTo(frames);
   }
 

@@ -119,7 +119,7 @@ record LaunchedProgram(String program, List<String> arguments) {
     MeetingStore.Kind meeting = config.collective().meeting().kind();
     if (meeting == MeetingStore.Kind.HAZELCAST) {
       throw new InvalidInput("collective.store is hazelcast, but launch gives its processes fixed endpoints and starts nothing of Hazelcast: "
-          + "give file:DIRECTORY or http://HOST:PORT instead, or leave the key out, and the trainers meet at a rendezvous that launch starts");
+          + "choose another store (docs/launching.md), or leave the key out, and the trainers meet at a rendezvous that launch starts");
     }
     return new LaunchedJob(config.shards(), !config.mode().needsServers(), config.worldSize().elastic(), meeting == MeetingStore.Kind.FILE
         ? config.collective().store() : "", node, config.mode().needsServers() && config.onTrainerLost() == OnTrainerLost.CONTINUE);

@@ -15,6 +15,9 @@ import java.util.stream.Collectors;
  * @param prefix of all keys, without a slash at either end, e.g. {@code regatta/jobs}
  */
 public record EtcdEndpoints(List<HostPort> members, String prefix) {
+  /** The form of a text that {@link #parse} reads, with placeholders in upper case. */
+  public static final String FORM = "etcd:HOST:PORT[,HOST:PORT...]/PREFIX";
+
   private static final String SCHEME = "etcd:";
 
   public EtcdEndpoints {
@@ -25,13 +28,8 @@ public record EtcdEndpoints(List<HostPort> members, String prefix) {
     }
   }
 
-  /** Returns true if a text names a store in etcd, valid or not. */
-  public static boolean areNamedBy(String text) {
-    return text.startsWith(SCHEME);
-  }
-
   /**
-   * Parses {@code etcd:HOST:PORT[,HOST:PORT...]/PREFIX}.
+   * Parses {@value #FORM}.
    *
    * @param key the configuration key, for the message
    * @throws InvalidInput if the text has another form
@@ -39,8 +37,8 @@ public record EtcdEndpoints(List<HostPort> members, String prefix) {
   public static EtcdEndpoints parse(String text, String key) {
     int slash = text.indexOf('/');
     String prefix = slash < 0 ? "" : PeerText.requireVisible("prefix of a store in etcd", text.substring(slash + 1));
-    if (!areNamedBy(text) || prefix.isEmpty() || prefix.startsWith("/") || prefix.endsWith("/")) {
-      throw new InvalidInput(key + " is '" + PeerText.of(text) + "'; give etcd:HOST:PORT[,HOST:PORT...]/PREFIX, e.g. "
+    if (!text.startsWith(SCHEME) || prefix.isEmpty() || prefix.startsWith("/") || prefix.endsWith("/")) {
+      throw new InvalidInput(key + " is '" + PeerText.of(text) + "'; give " + FORM + ", e.g. "
           + "etcd:10.0.0.1:2379,10.0.0.2:2379/regatta, where the prefix ends without a slash");
     }
     return new EtcdEndpoints(Arrays.stream(text.substring(SCHEME.length(), slash).split(",", -1))

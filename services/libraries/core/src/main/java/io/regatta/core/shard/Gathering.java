@@ -4,7 +4,7 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.shard.internal.job.TimeSlices;
-import io.regatta.core.shard.internal.parameters.ChangedRows;
+import io.regatta.core.shard.internal.parameters.ChangedRowsCollector;
 import io.regatta.core.shard.internal.parameters.CountedPulls;
 import io.regatta.core.shard.internal.parameters.JobTables;
 import io.regatta.core.table.SparseTable;
@@ -24,7 +24,7 @@ final class Gathering {
   private final Pull pull;
   private final CountedPulls counted;
   /** Null if what has changed is not asked for. */
-  private final ChangedRows changes;
+  private final ChangedRowsCollector changes;
   private final List<SparseIds> wish;
   /** Rows of the requested tables so far; the array of a table is allocated when its first row is copied. */
   private final List<SparseRows> rows = new ArrayList<>();
@@ -41,7 +41,7 @@ final class Gathering {
    * @param counted the pulls of the trainer that have counted
    * @param changes the rows that have changed, if the pull asks for them; else null
    */
-  Gathering(JobTables tables, Pull pull, long births, CountedPulls counted, ChangedRows changes) {
+  Gathering(JobTables tables, Pull pull, long births, CountedPulls counted, ChangedRowsCollector changes) {
     this.tables = tables;
     this.pull = pull;
     this.births = births;

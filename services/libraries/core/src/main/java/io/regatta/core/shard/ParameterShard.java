@@ -401,6 +401,11 @@ public final class ParameterShard {
     completions.drain();
   }
 
+  /** Returns true once a job has its dense values, for which pulls and snapshots wait. */
+  public boolean hasValues(String job) {
+    return job(job).tables.initialized();
+  }
+
   /** Returns the digest of a job, computed in one time slice; see {@link ShardLink#digest}. */
   public long digest(String job) {
     job(job).context.turns.finish();

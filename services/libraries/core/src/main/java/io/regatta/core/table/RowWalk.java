@@ -35,7 +35,7 @@ public final class RowWalk {
   /** End of the row numbers in use when the walk began, by segment. */
   private final int[] ends;
   /** Rows to walk over; null: all rows. */
-  private final ChangedRows only;
+  private final ChangedRowSet only;
   /** Rows that the walk must not visit any more, by segment; null: none of the segment. */
   private long[][] passed = NONE;
   private final ArrayDeque<Page> kept = new ArrayDeque<>();
@@ -52,7 +52,7 @@ public final class RowWalk {
    * @param only null: all rows
    * @param keptMax bytes of copies that may wait to be fetched
    */
-  RowWalk(SparseTable table, ChangedRows only, long keptMax) {
+  RowWalk(SparseTable table, ChangedRowSet only, long keptMax) {
     this.table = table;
     this.only = only;
     this.keptMax = keptMax;

@@ -9,7 +9,7 @@ final class RowWatch {
   /** The walk; null if there is none. */
   RowWalk walk;
   /** The changed rows; null if no delta is planned. */
-  ChangedRows changed;
+  ChangedRowSet changed;
 
   /** Called before a row changes. */
   void changes(int segment, int row) {

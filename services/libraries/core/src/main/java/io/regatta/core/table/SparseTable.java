@@ -129,7 +129,7 @@ public final class SparseTable {
     moment = group.moments();
     if (group.notes()) {
       watch = new RowWatch();
-      watch.changed = new ChangedRows(); // the last base and its deltas do not hold this table: all its rows are new
+      watch.changed = new ChangedRowSet(); // the last base and its deltas do not hold this table: all its rows are new
     }
   }
 

@@ -24,10 +24,10 @@ public final class TableSnapshot {
   private final long[] removed;
   private final int removedCount;
   /** Changes noted until now, kept in case this snapshot fails. */
-  private final ChangedRows before;
+  private final ChangedRowSet before;
   private final boolean notes;
 
-  private TableSnapshot(SparseTable table, RowWalk rows, Scope scope, ChangedRows before) {
+  private TableSnapshot(SparseTable table, RowWalk rows, Scope scope, ChangedRowSet before) {
     this.table = table;
     this.rows = rows;
     this.before = before;
@@ -55,10 +55,10 @@ public final class TableSnapshot {
     if (watch.walk != null) {
       throw new IllegalStateException("table " + table.spec().name() + " is being walked over already");
     }
-    ChangedRows before = watch.changed;
+    ChangedRowSet before = watch.changed;
     RowWalk walk = new RowWalk(table, scope == Scope.DELTA ? before : null, keptMax);
     TableSnapshot taken = new TableSnapshot(table, walk, scope, before);
-    ChangedRows noted = scope == Scope.ALL ? before : new ChangedRows();
+    ChangedRowSet noted = scope == Scope.ALL ? before : new ChangedRowSet();
     watch.walk = walk; // from here on nothing fails
     watch.changed = noted;
     table.watch = watch;

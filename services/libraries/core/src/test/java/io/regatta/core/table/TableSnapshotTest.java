@@ -171,7 +171,7 @@ class TableSnapshotTest {
   void more_rows_have_gone_than_are_noted_and_the_next_base_notes_anew() {
     SparseTable t = table(TableLife.NONE);
     TableSnapshot.take(t, TableSnapshot.Scope.BASE, Long.MAX_VALUE).end(true);
-    for (int i = 0; i <= ChangedRows.REMOVED_MAX; i++) {
+    for (int i = 0; i <= ChangedRowSet.REMOVED_MAX; i++) {
       t.watch.changed.removed(0, 0, i);
     }
     assertThat(TableSnapshot.isNoted(t)).isFalse();

@@ -27,9 +27,9 @@ public final class Schema {
   sealed interface Shape {}
 
   /**
-   * A nested record, or (type null) the root of several sections.
+   * A nested record, or (type null) the root of several sections or the keys of an {@link Inline} map.
    *
-   * @param written the keys that a file can give here by their names, those of inline records included
+   * @param written the keys that a file can give here by their names, those of inline components included
    */
   record Section(Class<? extends Record> type, Map<String, Key> keys, Map<String, List<Key>> written) implements Shape {
 
@@ -75,20 +75,20 @@ public final class Schema {
   /**
    * A key of a section.
    *
-   * @param component of the record, in snake_case, that gets the value; another name than the key's for {@link DerivedKeys}
    * @param holder name of the record that has it, in snake case
-   * @param inline true for a record whose own keys stand in its place
+   * @param inline true for a section whose own keys stand in its place
+   * @param ofMap true for a key of an inline map, which has no value if none is given
    */
-  record Key(String name, String component, String holder, String defaultText, String unit, boolean required, String doc,
-      Shape shape, boolean inline) {
+  record Key(String name, String holder, String defaultText, String unit, boolean required, String doc, Shape shape,
+      boolean inline, boolean ofMap) {
 
     static Key of(String name, String holder, Setting setting, Shape shape, boolean inline) {
-      return setting == null ? new Key(name, name, holder, "", "", false, "", shape, inline)
-          : new Key(name, name, holder, setting.value(), setting.unit(), setting.required(), setting.doc(), shape, inline);
+      return setting == null ? new Key(name, holder, "", "", false, "", shape, inline, false)
+          : new Key(name, holder, setting.value(), setting.unit(), setting.required(), setting.doc(), shape, inline, false);
     }
 
-    boolean isDerived() {
-      return !component.equals(name);
+    static Key ofMap(Inline.InlineKey key, String holder) {
+      return new Key(key.name(), holder, key.defaultValue(), "", false, key.doc(), new Leaf(key.type()), false, true);
     }
   }
 
@@ -96,7 +96,7 @@ public final class Schema {
    * One line of documentation.
    *
    * @param key dotted path; {@code []} stands for a list's element, {@code <name>} for a map's key
-   * @param derived true if it is one of {@link DerivedKeys}, or its words are those of a {@link OneOf}
+   * @param derived true if it is a key of an {@link Inline} map, or its words are those of a {@link OneOf}
    */
   public record Entry(String key, String type, String unit, String defaultValue, boolean required, String doc,
       boolean derived) {
@@ -217,7 +217,7 @@ public final class Schema {
             && leaf.type() != Secret.class;
         boolean required = key.required() || bare && key.defaultText().isEmpty();
         out.add(new Entry(path, typeName(shape), key.unit(), defaults(keys), required, docs(keys),
-            key.isDerived() || shape instanceof Leaf leaf && !leaf.words().isEmpty()));
+            key.ofMap() || shape instanceof Leaf leaf && !leaf.words().isEmpty()));
       }
     }
   }
@@ -266,18 +266,21 @@ public final class Schema {
     for (RecordComponent c : type.getRecordComponents()) {
       String name = snake(c.getName());
       String holder = snake(type.getSimpleName());
-      if (c.isAnnotationPresent(DerivedKeys.class)) {
-        made(c.getAnnotation(DerivedKeys.class).value()).keys().forEach(key -> keys.put(key.name(),
-            new Key(key.name(), name, holder, key.defaultValue(), "", false, key.doc(), new Leaf(key.type()), false)));
-      } else {
-        keys.put(name, Key.of(name, holder, c.getAnnotation(Setting.class), c.isAnnotationPresent(OneOf.class)
-            ? new Leaf(String.class, made(c.getAnnotation(OneOf.class).value()).get())
-            : shape(c.getGenericType(), type, c), c.isAnnotationPresent(Inline.class)));
-      }
+      Inline inline = c.getAnnotation(Inline.class);
+      Shape shape = inline != null && c.getType() == Map.class ? mapKeys(inline, holder)
+          : c.isAnnotationPresent(OneOf.class) ? new Leaf(String.class, made(c.getAnnotation(OneOf.class).value()).get())
+          : shape(c.getGenericType(), type, c);
+      keys.put(name, Key.of(name, holder, c.getAnnotation(Setting.class), shape, inline != null));
     }
     Section section = new Section(type.asSubclass(Record.class), keys);
     section.written().forEach((name, of) -> requireOneType(type, name, of));
     return section;
+  }
+
+  private static Section mapKeys(Inline inline, String holder) {
+    Map<String, Key> keys = new LinkedHashMap<>();
+    made(inline.value()).keys().forEach(key -> keys.put(key.name(), Key.ofMap(key, holder)));
+    return new Section(null, keys);
   }
 
   private static void requireOneType(Class<?> type, String name, List<Key> of) {
@@ -336,9 +339,8 @@ public final class Schema {
         Method accessor = component.getAccessor();
         accessor.setAccessible(true);
         if (component.isAnnotationPresent(Inline.class)) {
-          parts((Record) accessor.invoke(record)).forEach(parts::putIfAbsent);
-        } else if (component.isAnnotationPresent(DerivedKeys.class)) {
-          ((Map<?, ?>) accessor.invoke(record)).forEach((key, given) -> parts.put(key.toString(), given));
+          Map<?, ?> inside = accessor.invoke(record) instanceof Map<?, ?> map ? map : parts((Record) accessor.invoke(record));
+          inside.forEach((key, value) -> parts.putIfAbsent(key.toString(), value));
         } else {
           parts.put(snake(component.getName()), accessor.invoke(record));
         }

@@ -106,7 +106,7 @@ final class SettingsBinder {
 
   private Record construct(Section section, Map<String, Object> values, JsonObject json, String prefix) {
     RecordComponent[] components = section.type().getRecordComponents();
-    Object[] arguments = arguments(section, components, values);
+    Object[] arguments = Arrays.stream(components).map(c -> values.get(Schema.snake(c.getName()))).toArray();
     try {
       Constructor<? extends Record> constructor = section.type()
           .getDeclaredConstructor(Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new));
@@ -124,19 +124,6 @@ final class SettingsBinder {
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("cannot construct " + section.type().getName(), e);
     }
-  }
-
-  private static Object[] arguments(Section section, RecordComponent[] components, Map<String, Object> values) {
-    return Arrays.stream(components).map(c -> {
-      String name = Schema.snake(c.getName());
-      if (!c.isAnnotationPresent(DerivedKeys.class)) {
-        return values.get(name);
-      }
-      Map<String, Object> given = new LinkedHashMap<>();
-      section.keys().values().stream().filter(key -> key.component().equals(name) && values.containsKey(key.name()))
-          .forEach(key -> given.put(key.name(), values.get(key.name())));
-      return Collections.unmodifiableMap(given);
-    }).toArray();
   }
 
   private static String sectionName(String prefix) {
@@ -223,7 +210,7 @@ final class SettingsBinder {
     for (Key key : section.keys().values()) {
       String path = prefix + key.name();
       Object raw = json.getValue(key.name());
-      if (raw == null && key.isDerived()) {
+      if (raw == null && key.ofMap()) {
         continue;
       }
       try {
@@ -238,8 +225,9 @@ final class SettingsBinder {
     return values;
   }
 
-  private Record inline(Section section, JsonObject json, String prefix) {
-    return construct(section, bindKeys(section, json, prefix, List.of()), json, prefix);
+  private Object inline(Section section, JsonObject json, String prefix) {
+    Map<String, Object> values = bindKeys(section, json, prefix, List.of());
+    return section.type() == null ? Collections.unmodifiableMap(values) : construct(section, values, json, prefix);
   }
 
   private Object defaultValue(Key key, String path) {

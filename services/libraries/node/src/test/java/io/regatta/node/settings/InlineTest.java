@@ -2,6 +2,7 @@ package io.regatta.node.settings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.vertx.core.json.JsonObject;
@@ -35,6 +36,19 @@ class InlineTest {
 
   record Odd(@Inline Walk walk, @Setting(value = "", doc = "Length.") String length) {}
 
+  /** Keys of vehicles, which another definition has. */
+  static final class Vehicles implements Inline.Source {
+
+    @Override
+    public List<Inline.InlineKey> keys() {
+      return List.of(new Inline.InlineKey("wheels", double.class, "4", "Number of wheels."),
+          new Inline.InlineKey("length", int.class, "2", "drive: length."));
+    }
+  }
+
+  record Drive(@Setting(value = "home", doc = "Start.") String from, @Inline(Vehicles.class) Map<String, Object> given,
+      @Inline Walk walk) {}
+
   private static Trip trip(Object length) {
     return Settings.bind(new JsonObject().put("length", length), Trip.class);
   }
@@ -65,6 +79,20 @@ class InlineTest {
     assertThatThrownBy(() -> Settings.bind(new JsonObject().put("lenght", 1), Trip.class))
         .isInstanceOf(InvalidInput.class)
         .hasMessageContaining("unknown key 'lenght'").hasMessageContaining("'length'");
+  }
+
+  @Test
+  void a_map_gets_the_values_that_are_given() {
+    Drive drive = Settings.bind(new JsonObject().put("wheels", 3).put("length", 9), Drive.class);
+    assertThat(drive).isEqualTo(new Drive("home", Map.of("wheels", 3.0, "length", 9), new Walk(9)));
+    assertThat(Schema.parts(drive)).isEqualTo(Map.of("from", "home", "wheels", 3.0, "length", 9));
+    assertThat(Settings.defaults(Drive.class)).isEqualTo(new Drive("home", Map.of(), new Walk(3)));
+    assertThat(Schema.of(Drive.class).find(List.of("given"))).isEmpty();
+    assertThat(Settings.describe(Drive.class)).extracting(Schema.Entry::key, Schema.Entry::defaultValue, Schema.Entry::derived)
+        .containsExactly(tuple("from", "home", false), tuple("wheels", "4", true),
+            tuple("length", "2 (drive), 3 (walk)", true));
+    assertThatThrownBy(() -> Settings.bind(new JsonObject().put("wheels", "many"), Drive.class))
+        .isInstanceOf(InvalidInput.class).hasMessage("key 'wheels': expected double, got \"many\"");
   }
 
   @Test

@@ -34,9 +34,8 @@ public record CollectiveConfig(
         + "0, or as many as trainers: a loss ends the job; over a store the others wait for another trainer in its place.")
     int minTrainers,
 
-    @Setting(value = "service", doc = "Where the trainers meet: service, the rendezvous; or without one: file:DIRECTORY that all see; "
-        + "http://HOST:PORT, a key-value server (rendezvous.http.gloo_port); etcd:HOST:PORT[,HOST:PORT...]/PREFIX, keys below a "
-        + "prefix of an etcd cluster; hazelcast, the cluster that they form themselves. Over a store the job is elastic, and whoever dies is lost when failure_timeout_ms is over.")
+    @Setting(value = "service", doc = "Where the trainers meet: service, the rendezvous; or a store, in one of the forms that docs/launching.md lists. "
+        + "Over a store the job is elastic, and a trainer that dies is lost when failure_timeout_ms is over.")
     String store,
 
     @Setting(value = "auto", doc = "Over a store: whether the next generation of trainers needs a majority of the last one (of two halves "

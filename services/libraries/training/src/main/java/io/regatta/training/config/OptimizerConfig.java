@@ -8,7 +8,7 @@ import io.regatta.core.optim.OptimizerRegistry;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.optim.OptimizerType;
 import io.regatta.core.optim.OptimizerType.Parameter;
-import io.regatta.node.settings.DerivedKeys;
+import io.regatta.node.settings.Inline;
 import io.regatta.node.settings.OneOf;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
@@ -44,7 +44,7 @@ public record OptimizerConfig(
     @Setting(doc = "How the learning rate changes over steps.")
     ScheduleConfig schedule,
 
-    @DerivedKeys(Hyperparameters.class)
+    @Inline(Hyperparameters.class)
     Map<String, Object> hyperparameters,
 
     @Setting(value = "0", doc = "L2 term: gradient += weight_decay * weight, after clipping by value; a rule that decays "
@@ -74,17 +74,17 @@ public record OptimizerConfig(
   }
 
   /** The keys of all optimizers' hyperparameters. */
-  static final class Hyperparameters implements DerivedKeys.Source {
+  static final class Hyperparameters implements Inline.Source {
 
     /** Returns each key once; where optimizers have different defaults, the default is 0, which means their own. */
     @Override
-    public List<DerivedKeys.DerivedKey> keys() {
+    public List<Inline.InlineKey> keys() {
       Set<String> names = new LinkedHashSet<>();
       OptimizerRegistry.all().forEach(type -> type.parameters().forEach(p -> names.add(p.key())));
       return names.stream().map(Hyperparameters::key).toList();
     }
 
-    private static DerivedKeys.DerivedKey key(String name) {
+    private static Inline.InlineKey key(String name) {
       Map<OptimizerType, Parameter> having = having(name);
       Set<String> defaults = new LinkedHashSet<>();
       StringBuilder doc = new StringBuilder();
@@ -92,7 +92,7 @@ public record OptimizerConfig(
         defaults.add(p.defaultText());
         doc.append(doc.isEmpty() ? "" : " ").append(type.name()).append(": ").append(p.doc());
       });
-      return new DerivedKeys.DerivedKey(name, having.values().iterator().next().isFlag() ? boolean.class : double.class,
+      return new Inline.InlineKey(name, having.values().iterator().next().isFlag() ? boolean.class : double.class,
           defaults.size() == 1 ? defaults.iterator().next() : "0", doc.toString());
     }
   }

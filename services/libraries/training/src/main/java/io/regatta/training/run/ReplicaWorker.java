@@ -182,7 +182,7 @@ final class ReplicaWorker implements Worker {
 
   @Override
   public ExampleExchange exampleExchange() {
-    return new ReplicaExchange(this, context, collectives);
+    return new ReplicaExampleExchange(this, context, collectives);
   }
 
   /** Runs an all-reduce with a name for messages. */

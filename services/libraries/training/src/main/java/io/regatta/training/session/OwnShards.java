@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -104,7 +105,10 @@ public final class OwnShards {
     serially(() -> parameters.forEach(shard -> shard.assign(spec.job(), flat.slice(partition, shard.index()))));
   }
 
-  /** Takes a snapshot; the calling model thread writes the files, while other replicas continue. */
+  /**
+   * Takes a snapshot; the calling model thread writes the files, while other replicas continue. Fails with {@code
+   * Conflict} before the first values.
+   */
   public CompletableFuture<Saving> save(SaveOrder order) {
     TableSnapshot.Scope scope = switch (order.kind()) {
       case BASE -> TableSnapshot.Scope.BASE;
@@ -112,8 +116,7 @@ public final class OwnShards {
       case FULL, BATCH, MODEL -> TableSnapshot.Scope.ALL;
     };
     List<CompletableFuture<JobSnapshot>> taken = new ArrayList<>();
-    serially(() -> parameters.forEach(shard ->
-        taken.add(shard.snapshot(spec.job(), order.round(), scope, Long.MAX_VALUE).toCompletableFuture())));
+    serially(() -> parameters.forEach(shard -> taken.add(taken(shard, order.round(), scope).toCompletableFuture())));
     return CompletableFuture.allOf(taken.toArray(CompletableFuture[]::new)).thenApply(v -> {
       CompletableFuture<List<FileEntry>> written = new CompletableFuture<>();
       try {
@@ -166,7 +169,7 @@ public final class OwnShards {
    */
   public record Progress(long version, long updates, long step) {}
 
-  /** Returns the progress of the one shard. Called between two steps. */
+  /** Returns the progress of the one shard. Called between two steps; fails before the first values. */
   public Progress progress() {
     Progress[] progress = new Progress[1];
     snapshot(snapshot -> progress[0] = new Progress(snapshot.version(), snapshot.updates().dense(), snapshot.step()));
@@ -174,7 +177,8 @@ public final class OwnShards {
   }
 
   /**
-   * Writes the one shard's dense values and then each of its slots at the buffer's position. Called between two steps.
+   * Writes the one shard's dense values and then each of its slots at the buffer's position. Called between two steps;
+   * fails before the first values.
    */
   public void copy(FloatBuffer to) {
     snapshot(snapshot -> {
@@ -190,7 +194,7 @@ public final class OwnShards {
   }
 
   private void snapshot(Consumer<JobSnapshot> look) {
-    asked(() -> one().snapshot(spec.job(), 0, TableSnapshot.Scope.ALL, Long.MAX_VALUE).thenAccept(snapshot -> {
+    asked(() -> taken(one(), 0, TableSnapshot.Scope.ALL).thenAccept(snapshot -> {
       boolean seen = false;
       try {
         look.accept(snapshot);
@@ -199,6 +203,18 @@ public final class OwnShards {
         snapshot.end(seen);
       }
     })).toCompletableFuture().join();
+  }
+
+  /**
+   * Takes a shard's snapshot, or refuses if it has no values: only this rank could initialize them, so its wait for them
+   * would not end. With values it is answered at once, since these shards have no later time slices.
+   */
+  private CompletionStage<JobSnapshot> taken(ParameterShard shard, long step, TableSnapshot.Scope scope) {
+    if (!shard.hasValues(spec.job())) {
+      return CompletableFuture.failedFuture(new Conflict("job " + spec.job() + " has no values in this process yet, so its "
+          + "state cannot be copied or saved; create the trainer, which initializes them, first"));
+    }
+    return shard.snapshot(spec.job(), step, scope, Long.MAX_VALUE);
   }
 
   /** Replaces the content by what another rank's {@link #copy} has written. Called between two steps. */

@@ -3,7 +3,7 @@ package io.regatta.core.shard.internal.geo;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.hash.Mix64;
 import io.regatta.core.shard.internal.job.TimeSlices;
-import io.regatta.core.shard.internal.parameters.ChangedRows;
+import io.regatta.core.shard.internal.parameters.ChangedRowsCollector;
 import it.unimi.dsi.fastutil.longs.AbstractLong2LongMap.BasicEntry;
 import it.unimi.dsi.fastutil.longs.Long2LongLinkedOpenHashMap;
 import java.util.ArrayList;
@@ -113,7 +113,7 @@ public final class ChangeLog {
   }
 
   /** A walk from the log's end to the first entry that its reader has not received. */
-  public static final class Reading implements ChangedRows {
+  public static final class Reading implements ChangedRowsCollector {
 
     /** Costs in floats: of a part, of an id in it, and of its copy. */
     public static final int PART_FLOATS = 64;

@@ -6,7 +6,7 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.shard.internal.free.FreeStrategy;
 import io.regatta.core.shard.internal.job.JobContext;
-import io.regatta.core.shard.internal.parameters.ChangedRows;
+import io.regatta.core.shard.internal.parameters.ChangedRowsCollector;
 import io.regatta.core.shard.internal.parameters.JobTables;
 import io.regatta.core.shard.internal.parameters.RowLimit;
 import io.regatta.core.shard.internal.push.PushCheck;
@@ -51,7 +51,7 @@ public final class GeoStrategy extends FreeStrategy {
   }
 
   @Override
-  public ChangedRows changesFor(TrainerState trainer) {
+  public ChangedRowsCollector changesFor(TrainerState trainer) {
     return changes.after(received.get(trainer));
   }
 

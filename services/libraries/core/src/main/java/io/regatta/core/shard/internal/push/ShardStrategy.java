@@ -8,7 +8,7 @@ import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.internal.job.JobContext;
-import io.regatta.core.shard.internal.parameters.ChangedRows;
+import io.regatta.core.shard.internal.parameters.ChangedRowsCollector;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -95,11 +95,11 @@ public interface ShardStrategy {
   }
 
   /** Returns a reading of the rows that have changed since the trainer was last sent them; null if they are not noted. */
-  default ChangedRows changesFor(TrainerState trainer) {
+  default ChangedRowsCollector changesFor(TrainerState trainer) {
     return null;
   }
 
-  /** Notes that a trainer has received all changes up to this version of {@link ChangedRows}. */
+  /** Notes that a trainer has received all changes up to this version of {@link ChangedRowsCollector}. */
   default void received(TrainerState trainer, long version) {}
 
   /** Returns true if values are being changed in several turns, so that nobody may see them meanwhile. */

@@ -16,7 +16,7 @@ import java.nio.channels.ClosedChannelException;
  * One end of a tensor stream on any transport: it decides when waiting input is read, and how the stream ends. The end
  * is reported once, after the frames that came before. Owned by its loop.
  */
-abstract class StreamEnd implements TensorStream {
+abstract class AbstractTensorStream implements TensorStream {
   /** Bytes read in one task, up to the end of a frame; waiting input can be a whole window. */
   static final int TURN_BYTES = 2 << 20;
 
@@ -39,7 +39,7 @@ abstract class StreamEnd implements TensorStream {
   /** True once the peer's clean end has been delivered, while this side may still write. */
   private boolean halfClosed;
 
-  StreamEnd(Loop loop, String peer) {
+  AbstractTensorStream(Loop loop, String peer) {
     this.loop = loop;
     this.peer = peer;
   }

@@ -26,7 +26,7 @@ import java.util.function.Supplier;
  * addressed to the shard, counts bytes, and reports the job of the stream. The end of a stream is not a loss: only the
  * rendezvous declares losses.
  */
-final class ShardStreams implements ShardStreamHandler {
+final class ShardRequestHandler implements ShardStreamHandler {
 
   private final int index;
   private final long incarnation;
@@ -49,7 +49,7 @@ final class ShardStreams implements ShardStreamHandler {
    * @param gone called when such a stream is over
    * @param left called with each trainer that has left
    */
-  ShardStreams(int index, long incarnation, ParameterShard shard, ShardMetrics metrics, Consumer<JobSpec> fits,
+  ShardRequestHandler(int index, long incarnation, ParameterShard shard, ShardMetrics metrics, Consumer<JobSpec> fits,
       Consumer<Origin> came, Consumer<String> jobChanged, Consumer<String> registered, Runnable gone,
       Departures.Taker left) {
     this.index = index;

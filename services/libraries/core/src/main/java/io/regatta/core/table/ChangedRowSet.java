@@ -8,7 +8,7 @@ import java.util.Arrays;
  * removed. Together they make up a delta. The number of removed ids is bounded: beyond that none is noted, and no delta
  * can be made. Owned by the table's thread.
  */
-final class ChangedRows {
+final class ChangedRowSet {
 
   /** Largest number of removed ids that are noted: 16 MB. */
   static final int REMOVED_MAX = 1 << 21;
@@ -123,7 +123,7 @@ final class ChangedRows {
    * Adds later changes, and drops the rows removed since, because the delta that was to hold these has failed. Works on
    * 64 rows at a time.
    */
-  void addLater(ChangedRows later) {
+  void addLater(ChangedRowSet later) {
     if (later.bits != NONE) {
       bits = writable(bits);
     }

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-class ChangedRowsTest {
+class ChangedRowSetTest {
 
-  private final ChangedRows rows = new ChangedRows();
+  private final ChangedRowSet rows = new ChangedRowSet();
 
   @Test
   void nextFindsEachRow_alsoFarApart() {
@@ -43,7 +43,7 @@ class ChangedRowsTest {
     rows.add(0, 2);
     rows.add(1, 3);
     rows.removed(0, 200, 9);
-    ChangedRows later = new ChangedRows();
+    ChangedRowSet later = new ChangedRowSet();
     later.removed(0, 1, 11);
     later.removed(1, 500, 12);
     later.add(0, 700);
@@ -58,18 +58,18 @@ class ChangedRowsTest {
 
   @Test
   void asManyIdsAreNotedAsTheLimitSays_andNoneBeyondIt() {
-    ChangedRows later = new ChangedRows();
-    for (int i = 0; i < ChangedRows.REMOVED_MAX - 1; i++) {
+    ChangedRowSet later = new ChangedRowSet();
+    for (int i = 0; i < ChangedRowSet.REMOVED_MAX - 1; i++) {
       rows.removed(0, 0, i);
     }
     later.removed(0, 0, -1);
     rows.addLater(later);
     assertThat(rows.isWhole()).isTrue();
-    assertThat(rows.removedCount()).isEqualTo(ChangedRows.REMOVED_MAX);
+    assertThat(rows.removedCount()).isEqualTo(ChangedRowSet.REMOVED_MAX);
     rows.addLater(later);
     assertThat(rows.isWhole()).isFalse();
     assertThat(rows.removedCount()).isZero();
-    ChangedRows fresh = new ChangedRows();
+    ChangedRowSet fresh = new ChangedRowSet();
     fresh.addLater(rows);
     assertThat(fresh.isWhole()).as("what is not whole makes nothing whole").isFalse();
   }

@@ -13,7 +13,7 @@ import java.util.List;
  * One replica's side of an exchange of examples: the replicas of a rank meet, and one exchanges for all. Used on the
  * model thread.
  */
-final class ReplicaExchange implements ExampleExchange {
+final class ReplicaExampleExchange implements ExampleExchange {
 
   private static final String OPERATION = "exchange of examples";
 
@@ -21,7 +21,7 @@ final class ReplicaExchange implements ExampleExchange {
   private final ReplicaContext context;
   private final RankCollectives collectives;
 
-  ReplicaExchange(ReplicaWorker worker, ReplicaContext context, RankCollectives collectives) {
+  ReplicaExampleExchange(ReplicaWorker worker, ReplicaContext context, RankCollectives collectives) {
     this.worker = worker;
     this.context = context;
     this.collectives = collectives;

@@ -8,7 +8,7 @@ import java.util.List;
  * A walk that collects the ids of rows that have changed since a trainer was last sent them, some at a time. Rows that change
  * meanwhile may be included, and will be reported again; none that changed before is missing. Owned by the shard's thread.
  */
-public interface ChangedRows {
+public interface ChangedRowsCollector {
 
   /**
    * Collects further ids, for about {@code floats} of work ({@link TimeSlices#FLOATS}).
