@@ -239,6 +239,7 @@ pinned() {
   rm -rf "$work/registry"
   in_engine docker-registry serve "$work/registry.yml" >"$work/registry.log" 2>&1 &
   registry=$!
+  docker image ls --digests --format '{{.Repository}}@{{.Digest}}' "${tag%:*}" | sed '/<none>/d' | xargs -r docker image rm >/dev/null # an earlier run's
   docker tag "$IMAGE" $tag
   ! "$root/deploy/pin-image" $tag >"$work/pin.log" 2>&1 || fail "an image that was not pushed has a digest: $(cat "$work/pin.log")"
   grep -q 'docker push' "$work/pin.log" || fail "no word of what to do: $(cat "$work/pin.log")"
