@@ -52,7 +52,7 @@ public final class ServiceMain<R extends Record> {
 
   /** Services that cannot work alone. A rendezvous can: other processes find it. */
   private static final List<String> NEED_OTHERS =
-      List.of(Directory.PARAMETER_SERVER, Directory.GRADIENT_AGGREGATOR, Directory.TRAINER);
+      List.of(Directory.PARAMETER_SERVER, Directory.GRADIENT_AGGREGATOR, Directory.TRAINER, Directory.HETER_WORKER);
   private static final List<Shorthand> COMMON = List.of(
       new Shorthand("--seeds", "HOST:PORT,...", "node.cluster.seeds", "Hazelcast members to join through"),
       new Shorthand("--ready-timeout", "SECONDS", "node.ready_timeout_seconds", "how long to wait for other services"));

@@ -21,6 +21,7 @@ public interface Directory {
   String PARAMETER_SERVER = "parameter-server";
   String GRADIENT_AGGREGATOR = "gradient-aggregator";
   String TRAINER = "trainer";
+  String HETER_WORKER = "heter-worker";
   String PREDICTOR = "predictor";
 
   /** Attribute that the Hazelcast directory adds to every entry: the process id of its owner. */
