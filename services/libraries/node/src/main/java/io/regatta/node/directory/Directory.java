@@ -23,6 +23,9 @@ public interface Directory {
   String TRAINER = "trainer";
   String PREDICTOR = "predictor";
 
+  /** All service names. */
+  List<String> SERVICES = List.of(RENDEZVOUS, PARAMETER_SERVER, GRADIENT_AGGREGATOR, TRAINER, PREDICTOR);
+
   /** Attribute that the Hazelcast directory adds to every entry: the process id of its owner. */
   String PID = "pid";
 
