@@ -2,6 +2,7 @@ package io.regatta.node;
 
 import io.regatta.node.directory.Directory;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Names of the sections at the root of a configuration. All processes may share one configuration: each reads its own
@@ -19,7 +20,7 @@ public final class Sections {
   public static final String PREDICTOR = of(Directory.PREDICTOR);
 
   private static final List<String> ALL =
-      List.of(NODE, FLEET, RENDEZVOUS, PARAMETER_SERVER, GRADIENT_AGGREGATOR, TRAINER, HETER_WORKER, PREDICTOR);
+      Stream.concat(Stream.of(NODE, FLEET), Directory.SERVICES.stream().map(Sections::of)).toList();
 
   private Sections() {}
 
