@@ -23,7 +23,7 @@ import io.regatta.training.evaluation.Evaluation;
 import io.regatta.training.evaluation.Predictions;
 import io.regatta.training.evaluation.Ranks;
 import io.regatta.training.rank.FleetTrainer;
-import io.regatta.training.result.Figures;
+import io.regatta.training.result.MetricNames;
 import java.util.Map;
 
 /**
@@ -102,7 +102,7 @@ final class BinaryClassification {
     mine.take(worker.allReduce(mine.sums(), ReduceOp.SUM));
     for (int slot = 0; slot < mine.slots(); slot++) {
       if (mine.of(slot) < 1) {
-        worker.report(Figures.COVERAGE + slot, mine.of(slot));
+        worker.report(MetricNames.COVERAGE + slot, mine.of(slot));
       }
     }
   }
