@@ -122,6 +122,34 @@ listed() { # lines of the last status, how many
   [ "$(grep -c -E -- "$1" "$work/status.log")" -eq "$2" ] || { cat "$work/status.log"; fail "regatta status does not list $2 times \"$1\""; }
 }
 
+# The service token has made one for this project, for its owner alone, and a further start leaves it as it is.
+token_was_made() {
+  token_file() { docker run --rm --network none --volume regatta-test_secrets:/secrets --entrypoint sh "$IMAGE" -c "$1"; }
+  local made sum
+  made=$(token_file 'stat -c "mode %a, owner %u, %s characters" /secrets/token')
+  [ "$made" = "mode 400, owner 10001, 64 characters" ] || fail "the token's file has $made"
+  sum=$(token_file 'sha256sum /secrets/token')
+  compose up -d --no-build --force-recreate --no-deps token >"$work/token.log" 2>&1 || { cat "$work/token.log"; fail "the service token does not start again"; }
+  until_true 60 ended token || fail "the service token has not ended"
+  [ "$(token_file 'sha256sum /secrets/token')" = "$sum" ] || fail "a further start has changed the token"
+  say "  the token was made by the service token: $made; a further start leaves it"
+}
+
+# Containers of the same network that have no token, or another one, are shown nothing. The first says that it wants no token,
+# without which Regatta would refuse to start it, and would not ask anybody.
+strangers_are_refused() { # container of the rendezvous
+  local network status stranger
+  network=$(docker inspect --format '{{range $name, $_ := .NetworkSettings.Networks}}{{$name}}{{end}}' "$1")
+  for stranger in NODE_SECURITY_OPEN=true "NODE_TOKEN=$(printf '%064d' 0)"; do
+    status=0
+    docker run --rm --network "$network" --env "REGATTA_$stranger" "$IMAGE" status --seeds rendezvous:5701 --ready-timeout 15 \
+      >"$work/stranger.log" 2>&1 || status=$?
+    ! grep -E -q '^(rendezvous|server|group) ' "$work/stranger.log" || { cat "$work/stranger.log"; fail "a stranger is shown the cluster"; }
+    [ $status -ne 0 ] || { cat "$work/stranger.log"; fail "regatta status ended with 0 for a stranger"; }
+    say "  status with ${stranger%%=*}: $(grep '^regatta: ' "$work/stranger.log" | tail -n 1 | cut -c1-200)"
+  done
+}
+
 collective() {
   now
   service=trainer
@@ -139,6 +167,8 @@ collective() {
   # The job is elastic: it may begin with one trainer, and lets the other in after a step.
   both() { (status_of "$first") && [ "$(grep -c -E '^  rank [01] active, ' "$work/status.log")" -eq 2 ]; }
   until_true 60 both || { cat "$work/status.log"; fail "the group does not have 2 trainers within 60 s"; }
+  token_was_made
+  strangers_are_refused "$first"
 
   now
   compose up -d --no-build --no-recreate --scale trainer=4 >"$work/scale.log" 2>&1 || { cat "$work/scale.log"; fail "scaling failed"; }
@@ -209,6 +239,7 @@ pinned() {
   rm -rf "$work/registry"
   in_engine docker-registry serve "$work/registry.yml" >"$work/registry.log" 2>&1 &
   registry=$!
+  docker image ls --digests --format '{{.Repository}}@{{.Digest}}' "${tag%:*}" | sed '/<none>/d' | xargs -r docker image rm >/dev/null # an earlier run's
   docker tag "$IMAGE" $tag
   ! "$root/deploy/pin-image" $tag >"$work/pin.log" 2>&1 || fail "an image that was not pushed has a digest: $(cat "$work/pin.log")"
   grep -q 'docker push' "$work/pin.log" || fail "no word of what to do: $(cat "$work/pin.log")"

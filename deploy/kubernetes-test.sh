@@ -195,6 +195,23 @@ token_was_made() {
   say "  the token was made by the manifests, and a further apply leaves it: $(k logs job/regatta-token | tail -n 1)"
 }
 
+# Pods read the token from a file that only root, its owner, and the group of the pod can read. Processes that have no token, or another
+# one, are shown nothing. The first says that it wants no token, without which Regatta would not start it.
+token_protects() {
+  local mode status stranger
+  mode=$(k exec regatta-rendezvous-0 -- stat -L -c 'mode %a, owner %u, group %g' /secrets/token)
+  [ "$mode" = "mode 440, owner 0, group 10001" ] || fail "the token's file has $mode"
+  say "  the token's file in a pod: $mode"
+  for stranger in NODE_SECURITY_OPEN=true "NODE_TOKEN=$(printf '%064d' 0)"; do
+    status=0
+    k exec regatta-rendezvous-0 -- env -u REGATTA_NODE_TOKEN_FILE "REGATTA_$stranger" regatta status --seeds regatta-rendezvous:5701 \
+      --ready-timeout 15 >"$logs/stranger.log" 2>&1 || status=$?
+    ! grep -E -q '^(rendezvous|server|group) ' "$logs/stranger.log" || { cat "$logs/stranger.log"; fail "a stranger is shown the cluster"; }
+    [ $status -ne 0 ] || { cat "$logs/stranger.log"; fail "regatta status ended with 0 for a stranger"; }
+    say "  status with ${stranger%%=*}: $(grep '^regatta: ' "$logs/stranger.log" | tail -n 1 | cut -c1-200)"
+  done
+}
+
 # Without the manifests the Secret is gone, too, though nobody names it.
 token_goes() {
   k delete serviceaccount regatta-token >/dev/null
@@ -215,6 +232,7 @@ collective() {
   token_was_made
   awaited 400 'Epoch 0, batch [0-9]'
   until_true 60 ready rendezvous || fail "the rendezvous is not ready"
+  token_protects
 
   mark
   k patch job regatta-trainers -p '{"spec": {"parallelism": 4}}' >/dev/null

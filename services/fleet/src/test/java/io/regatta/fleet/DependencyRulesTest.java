@@ -113,7 +113,7 @@ class DependencyRulesTest {
 
   /** Packages that are made of the .proto files. */
   private static final String[] GENERATED =
-      Stream.of("aggregation", "collective", "gather", "parameterserver", "prediction", "rendezvous", "tensor",
+      Stream.of("aggregation", "collective", "gather", "heterworker", "parameterserver", "prediction", "rendezvous", "tensor",
           "trainer")
           .map(name -> "io.regatta.protocol." + name).toArray(String[]::new);
 

@@ -2,6 +2,7 @@ package io.regatta.protocol.stream;
 
 import io.regatta.protocol.aggregation.GradientAggregatorGrpcService;
 import io.regatta.protocol.collective.CollectiveGrpcService;
+import io.regatta.protocol.heterworker.HeterWorkerGrpcService;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcService;
 import io.regatta.protocol.trainer.TrainerGrpcService;
 import io.vertx.grpc.common.ServiceName;
@@ -18,9 +19,18 @@ public final class StreamPaths {
   /** Between two ranks of a group, for collective calls. */
   public static final String COLLECTIVE = exchange(CollectiveGrpcService.SERVICE_NAME);
 
+  /** To a heter worker, for batches and their results. */
+  public static final String HETER_COMPUTE = path(HeterWorkerGrpcService.SERVICE_NAME, "Compute");
+  /** To a shard, through a heter worker. */
+  public static final String HETER_EXCHANGE = exchange(HeterWorkerGrpcService.SERVICE_NAME);
+
   private StreamPaths() {}
 
   private static String exchange(ServiceName service) {
-    return "/" + service.fullyQualifiedName() + "/Exchange";
+    return path(service, "Exchange");
+  }
+
+  private static String path(ServiceName service, String method) {
+    return "/" + service.fullyQualifiedName() + "/" + method;
   }
 }

@@ -8,7 +8,9 @@ import io.regatta.node.process.ServiceLogging;
 import io.regatta.training.TrainingProgram;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -20,11 +22,17 @@ import picocli.CommandLine.ParameterException;
  */
 @Command(name = "regatta", mixinStandardHelpOptions = true, versionProvider = Version.class,
     description = "Distributed training of DJL models on the JVM.",
-    subcommands = {SimulateCommand.class, TrainCommand.class, RunCommand.class, ParityCommand.class, StatusCommand.class,
-        CheckpointCommand.class, PrepareCommand.class, PredictCommand.class, EnvCommand.class, LaunchCommand.class,
-        MasterCommand.class, VersionCommand.class, CompletionCommand.class, CommandLine.HelpCommand.class},
     footer = {"", "First steps: regatta simulate configs/wide-and-deep.yaml"})
 public final class Regatta implements Runnable {
+
+  /** The commands beside the services' in the order of the help. */
+  private static final List<Class<?>> COMMANDS = List.of(SimulateCommand.class, TrainCommand.class, RunCommand.class,
+      ParityCommand.class, StatusCommand.class, CheckpointCommand.class, PrepareCommand.class, PredictCommand.class,
+      EnvCommand.class, LaunchCommand.class, MasterCommand.class, VersionCommand.class, CompletionCommand.class,
+      CommandLine.HelpCommand.class);
+
+  /** The commands that read the others. */
+  private static final Set<Class<?>> OF_ALL = Set.of(CompletionCommand.class, CommandLine.HelpCommand.class);
 
   /** The program that every trainer runs; null: the class that the job names. */
   private final TrainingProgram program;
@@ -50,7 +58,7 @@ public final class Regatta implements Runnable {
    */
   public static int execute(TrainingProgram program, String... args) {
     LauncherLink.follow(System.getenv());
-    CommandLine commandLine = commandLine(program);
+    CommandLine commandLine = commandLine(program, args);
     boolean command = args.length == 0 || commandLine.getSubcommands().containsKey(args[0])
         || commandLine.getCommandSpec().findOption(args[0]) != null;
     if (command && (args.length > 0 || program == null)) {
@@ -64,15 +72,35 @@ public final class Regatta implements Runnable {
     return commandLine.execute(withRun(args));
   }
 
-  /** Returns all commands, with the examples at the end of their help. */
-  static CommandLine commandLine(TrainingProgram program) {
+  /**
+   * Returns the command that the arguments begin with, or all if they begin with none, with the examples at the end of
+   * their help. One alone spares a start the reflection over the options of all the others.
+   */
+  static CommandLine commandLine(TrainingProgram program, String... args) {
+    Predicate<String> asked = args.length == 0 ? name -> true : args[0]::equals;
     CommandLine commandLine = new CommandLine(new Regatta(program));
-    ServiceCommand.addAll(commandLine);
-    commandLine.getSubcommands().get("launch").setStopAtPositional(true); // what follows the program is the program's
+    add(commandLine, asked);
+    if (commandLine.getSubcommands().isEmpty()) {
+      add(commandLine, name -> true);
+    }
+    CommandLine launch = commandLine.getSubcommands().get("launch");
+    if (launch != null) {
+      launch.setStopAtPositional(true); // what follows the program is the program's
+    }
     CommandExamples.addTo(commandLine);
     return commandLine.setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(Regatta::badArguments)
         .setExecutionExceptionHandler((e, failed, parsed) -> Report.failure(e, failed.getErr()));
+  }
+
+  private static void add(CommandLine commandLine, Predicate<String> asked) {
+    for (Class<?> command : COMMANDS) {
+      String name = command.getAnnotation(Command.class).name();
+      if (asked.test(name) && !(OF_ALL.contains(command) && commandLine.getSubcommands().isEmpty())) {
+        commandLine.addSubcommand(name, command);
+      }
+    }
+    ServiceCommand.addTo(commandLine, asked);
   }
 
   /** Returns the words about a command that is misspelt or comes after options; null if there is none. */

@@ -4,6 +4,7 @@ import io.regatta.fleet.command.output.Report;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Predicate;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -24,11 +25,14 @@ final class ServiceCommand implements Callable<Integer> {
   @Unmatched
   private List<String> arguments = new ArrayList<>();
 
-  static void addAll(CommandLine commandLine) {
+  /** Adds those services whose names are asked for. */
+  static void addTo(CommandLine commandLine, Predicate<String> asked) {
     ServiceRoles.descriptions().forEach((name, description) -> {
-      CommandLine service = new CommandLine(name.equals("pserver") ? new PserverCommand() : new ServiceCommand());
-      service.getCommandSpec().usageMessage().description(description);
-      commandLine.addSubcommand(name, service);
+      if (asked.test(name)) {
+        CommandLine service = new CommandLine(name.equals("pserver") ? new PserverCommand() : new ServiceCommand());
+        service.getCommandSpec().usageMessage().description(description);
+        commandLine.addSubcommand(name, service);
+      }
     });
   }
 

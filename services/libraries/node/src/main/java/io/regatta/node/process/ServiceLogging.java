@@ -17,6 +17,8 @@ public final class ServiceLogging {
   private static final String PROPERTY = "logback.configurationFile";
   private static final String OURS = "regatta-logback.xml";
   private static final String HAZELCAST = "hazelcast.logging.type";
+  /** Whether Netty registers its events of flight recordings, which takes a start some 0.1 s of a core. */
+  private static final String NETTY_EVENTS = "io.netty.jfr.enabled";
   /** Files that logback finds by itself. */
   private static final List<String> OWN = List.of("logback-test.xml", "logback.xml");
 
@@ -53,6 +55,9 @@ public final class ServiceLogging {
     }
     if (System.getProperty(HAZELCAST) == null) {
       System.setProperty(HAZELCAST, "slf4j"); // it logs before it has read a configuration of ours
+    }
+    if (System.getProperty(NETTY_EVENTS) == null) {
+      System.setProperty(NETTY_EVENTS, "false"); // who records sets it to true
     }
   }
 

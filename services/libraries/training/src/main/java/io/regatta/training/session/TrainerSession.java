@@ -16,6 +16,8 @@ import io.regatta.snapshot.FileEntry;
 import io.regatta.snapshot.SnapshotKind;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
+import io.regatta.training.heter.PartHost;
+import io.regatta.training.heter.RemoteCompute;
 import io.regatta.training.trace.StepTrace;
 import java.nio.file.Path;
 import java.util.List;
@@ -64,6 +66,16 @@ public interface TrainerSession {
    */
   default boolean isElastic() {
     return ranks().map(RankOperations::peers).filter(RankGroup::isElastic).isPresent();
+  }
+
+  /** Returns the computation of a part of the network at heter workers; empty if the network is not cut. */
+  default Optional<RemoteCompute> remote() {
+    return Optional.empty();
+  }
+
+  /** Returns the source of batches if this process is a heter worker, which trains nothing itself; else empty. */
+  default Optional<PartHost> host() {
+    return Optional.empty();
   }
 
   /** Returns true once {@link #connect} has been called for collective mode: the parameters are in this process. */
