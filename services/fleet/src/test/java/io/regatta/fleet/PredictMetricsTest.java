@@ -67,10 +67,12 @@ class PredictMetricsTest {
       throws IOException {
     Path data = dir.resolve("data");
     Path model = dir.resolve("model");
-    CommandLineRun train = CommandLineRun.regatta("train", "--local", Checkout.file("configs/" + job + ".yaml").toString(),
-        "--data", data.toString(), "--max-steps", "50", "--set", "output=" + model, "--result", dir.resolve("result").toString());
+    Path file = dir.resolve("result.json");
+    CommandLineRun train = CommandLineRun.regatta("train", "--local",
+        Checkout.file("configs/" + job + ".yaml").toString(), "--data", data.toString(), "--max-steps", "50",
+        "--set", "output=" + model, "--result", file.toString());
     assertThat(train.status()).as(train.toString()).isZero();
-    JsonObject result = new JsonObject(Files.readString(dir.resolve("result")));
+    JsonObject result = new JsonObject(Files.readString(file));
 
     CommandLineRun predict = CommandLineRun.regatta("predict", "--model", model.toString(), "--metrics",
         data.resolve(test).toString());
@@ -80,7 +82,8 @@ class PredictMetricsTest {
       assertThat(printed.get(metric)).as(metric).isCloseTo(result.getDouble(metric), within(1e-4));
     }
     for (String metric : List.of("mae", "rmse", "calibration")) {
-      assertThat(printed.get(metric)).as(metric).isCloseTo(result.getJsonObject("metrics").getDouble(metric), within(1e-4));
+      double reported = result.getJsonObject("metrics").getDouble(metric);
+      assertThat(printed.get(metric)).as(metric).isCloseTo(reported, within(1e-4));
     }
   }
 

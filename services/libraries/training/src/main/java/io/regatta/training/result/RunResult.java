@@ -125,8 +125,8 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
     JsonObject more = new JsonObject();
     metrics.forEach((name, value) -> more.put(name, figure(value)));
     MetricNames.TOP_LEVEL.forEach(more::remove);
-    JsonObject json = new JsonObject().put("job", job).put("mode", mode).put("servers", servers).put("trainers", trainers)
-        .put("shards", shards).put("seed", seed).put("steps", steps).put("examples", examples)
+    JsonObject json = new JsonObject().put("job", job).put("mode", mode).put("servers", servers)
+        .put("trainers", trainers).put("shards", shards).put("seed", seed).put("steps", steps).put("examples", examples)
         .put("seconds", figure(seconds)).put("examples_per_second", figure(examplesPerSecond()));
     MetricNames.TOP_LEVEL.forEach(name -> json.put(name, figure(metric(name))));
     return json.put("staleness_max", stalenessMax()).put("process_ids", processIdsByName)

@@ -47,7 +47,8 @@ record RankStats(int rank, long processId, long steps, long examples, double sec
   static RankStats of(EndReport r) {
     return new RankStats(r.getRank(), r.getProcessId(), r.getSteps(), r.getExamples(), r.getSeconds(),
         new ExchangeFigures(r.getStalenessMax(), r.getClockLeadMax(), r.getSkippedPushes()),
-        r.getMetricsMap(), r.hasEarlier() ? new ExampleCounts(r.getEarlier().getTrained(), r.getEarlier().getRepeated(), 0) : ExampleCounts.NONE);
+        r.getMetricsMap(), r.hasEarlier()
+            ? new ExampleCounts(r.getEarlier().getTrained(), r.getEarlier().getRepeated(), 0) : ExampleCounts.NONE);
   }
 
   double examplesPerSecond() {

@@ -40,7 +40,8 @@ class RunSummaryTest {
     assertThat(json.getDouble("auc")).isEqualTo(0.75);
     assertThat(json.getValue("accuracy")).isNull();
     assertThat(json.getValue("logloss")).isNull();
-    assertThat(json.getJsonObject("metrics")).isEqualTo(new JsonObject().put("mae", 0.25).put("coverage_slot_3", 0.125));
+    assertThat(json.getJsonObject("metrics"))
+        .isEqualTo(new JsonObject().put("mae", 0.25).put("coverage_slot_3", 0.125));
   }
 
   @Test
