@@ -53,7 +53,7 @@ record LaunchedProgram(String program, List<String> arguments) {
    * "no such option" in its log.
    */
   void refuseOptionsOf(CommandSpec launch) {
-    CommandSpec run = launch.root().subcommands().get("run").getCommandSpec();
+    CommandSpec run = new CommandLine(new RunCommand()).getCommandSpec(); // a root may have the called command alone
     for (String argument : isJobFile() ? arguments : List.<String>of()) {
       String option = argument.split("=", 2)[0];
       if (option.startsWith("-") && launch.findOption(option) != null && run.findOption(option) == null) {
