@@ -16,6 +16,7 @@ public final class Sections {
   public static final String PARAMETER_SERVER = of(Directory.PARAMETER_SERVER);
   public static final String GRADIENT_AGGREGATOR = of(Directory.GRADIENT_AGGREGATOR);
   public static final String TRAINER = of(Directory.TRAINER);
+  public static final String HETER_WORKER = of(Directory.HETER_WORKER);
   public static final String PREDICTOR = of(Directory.PREDICTOR);
 
   private static final List<String> ALL =
