@@ -30,6 +30,7 @@ import picocli.CommandLine.Unmatched;
 @Command(name = "launch", aliases = "launch_ps", mixinStandardHelpOptions = true,
     description = "Starts the servers and trainers of a job on this machine, watches them, and ends with them.",
     footer = {"", "Two servers and two trainers:   regatta launch --server_num 2 --worker_num 2 configs/ctr-dnn.yaml",
+        "And two heter workers:          regatta launch --server_num 2 --worker_num 2 --heter_worker_num 2 configs/ctr-dnn.yaml",
         "Four that exchange directly:    regatta launch --nproc_per_node 4 configs/resnet50.yaml",
         "The same on two machines:       regatta launch --ips 10.0.0.1,10.0.0.2 --nproc_per_node 2 configs/resnet50.yaml",
         "Machines that are not named:    regatta launch --master 10.0.0.1:6379 --nnodes 2:4 --nproc_per_node 2 configs/lenet.yaml",
@@ -54,6 +55,13 @@ final class LaunchCommand implements Callable<Integer> {
 
   @Option(names = {"--workers", "--trainers"}, paramLabel = "HOST[:PORT],...", description = "every trainer of the job")
   private String workers;
+
+  @Option(names = {"--heter_worker_num", "--heter-worker-num"}, paramLabel = "N", description = "heter workers on this machine, which compute "
+      + "the expensive part of the network for the trainers")
+  private Integer heterWorkerNum;
+
+  @Option(names = {"--heter_workers", "--heter-workers"}, paramLabel = "HOST:PORT,...", description = "every heter worker of the job")
+  private String heterWorkers;
 
   @Option(names = {"--ips", "--cluster_node_ips"}, paramLabel = "HOST,...",
       description = "machines of a collective job; this command is given on each of them")
@@ -83,7 +91,7 @@ final class LaunchCommand implements Callable<Integer> {
   private RemoteLaunchOptions remote;
 
   @Option(names = {"--gpus", "--devices", "--selected_gpus"}, paramLabel = "N,...",
-      description = "GPUs to give to the trainers, one each, in turn")
+      description = "GPUs to give to the trainers, or to the heter workers if there are any, one each, in turn")
   private String gpus;
 
   @Option(names = {"--host", "--node_ip"}, paramLabel = "HOST", defaultValue = "",
@@ -160,7 +168,7 @@ final class LaunchCommand implements Callable<Integer> {
     startPort = variables.number("--start_port", startPort);
     logDir = variables.text("--log_dir", logDir);
     jobId = variables.text("--job_id", jobId);
-    if (Stream.of(servers, workers, ips).flatMap(list -> LaunchOptions.list(list).stream()).anyMatch(variables::isOwnPlace)) {
+    if (Stream.of(servers, workers, heterWorkers, ips).flatMap(list -> LaunchOptions.list(list).stream()).anyMatch(variables::isOwnPlace)) {
       host = variables.text("--host", host);
     }
   }
@@ -168,7 +176,7 @@ final class LaunchCommand implements Callable<Integer> {
   private LaunchOptions options(LaunchVariables variables, boolean old) {
     return new LaunchOptions(old && servers == null && serverNum == null ? Integer.valueOf(OLD_COUNT) : serverNum,
         old && workers == null && workerNum == null ? Integer.valueOf(OLD_COUNT) : workerNum, LaunchOptions.list(servers),
-        LaunchOptions.list(workers), old ? List.of() : LaunchOptions.list(ips), nprocPerNode,
+        LaunchOptions.list(workers), heterWorkerNum, LaunchOptions.list(heterWorkers), old ? List.of() : LaunchOptions.list(ips), nprocPerNode,
         old && master == null && nnodes == null ? Meeting.NONE : Meeting.of(master, nnodes, rank, maxRestart), LaunchOptions.gpus(gpus),
         host, startPort, httpPort, variables.gloo(), logDir != null ? logDir : old ? "logs" : "log", jobId.isBlank() ? LaunchOptions.JOB_ID : jobId,
         program, launched().arguments(), given(variables));

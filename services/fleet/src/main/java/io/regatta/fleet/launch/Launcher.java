@@ -19,8 +19,9 @@ import java.util.function.Function;
 
 /**
  * A launcher, which starts the processes of a job on this machine and watches them until the last has ended. With
- * parameter servers the job is done when all workers have exited with 0; then the servers are ended. A process that
- * fails ends all others, and its last lines are shown. Owned by the main thread, except {@link #interrupt}.
+ * parameter servers the job is done when all workers have exited with 0; then heter workers and servers are ended. A
+ * process that fails ends all others, and its last lines are shown. A heter worker that fails does not, as long as the
+ * job has another one: trainers send their batches there. Owned by the main thread, except {@link #interrupt}.
  */
 public final class Launcher {
 
@@ -49,6 +50,8 @@ public final class Launcher {
   private final Map<String, Integer> restarts = new HashMap<>();
   /** Workers that failed and without which the others continue to train; owned by the main thread. */
   private final List<Launched> lost = new ArrayList<>();
+  /** Heter workers that failed while others computed. */
+  private final List<Launched> lostHeterWorkers = new ArrayList<>();
   private boolean continues;
   private int endedWell;
   private final AtomicInteger signals = new AtomicInteger();
@@ -93,6 +96,7 @@ public final class Launcher {
       plan.of(LaunchedRole.MASTER).forEach(master -> start(master, false));
       startAll(LaunchedRole.SERVER);
       startAll(LaunchedRole.WORKER);
+      startAll(LaunchedRole.HETER_WORKER);
     } catch (RuntimeException e) {
       ending.of(running);
       held.close();
@@ -110,6 +114,8 @@ public final class Launcher {
     try {
       say(plan.collective() ? "details abouts " + plan.placesName() + " can be found in " + logs + "/endpoints.log, and detail "
           + "running logs maybe found in " + logs + "/workerlog.0"
+          : plan.heterWorkers() > 0 ? "Please check servers, workers and heter_worker logs in " + logs + "/workerlog.*, " + logs
+          + "/serverlog.* and " + logs + "/heterlog.*"
           : "Please check servers and workers logs in " + logs + "/workerlog.* and " + logs + "/serverlog.*");
       return watch();
     } finally {
@@ -145,6 +151,9 @@ public final class Launcher {
       Launched ended = event.ended();
       running.remove(ended);
       ended.awaitLog();
+      if (continuesWithoutHeterWorker(ended)) {
+        continue;
+      }
       boolean early = workers && ended.planned().role() != LaunchedRole.WORKER;
       if (!early && startsAgain(ended)) {
         continue;
@@ -154,27 +163,41 @@ public final class Launcher {
         return false;
       }
       endedWell += ended.process().exitValue() == 0 ? 1 : 0;
-      if (workers && running.stream().noneMatch(process -> process.planned().role() == LaunchedRole.WORKER)) {
+      if (workers && running(LaunchedRole.WORKER).isEmpty()) {
         break;
       }
     }
     lost.forEach(worker -> say("regatta: WARNING: the job has ended without " + worker.name() + ", whose part of the data was not trained to "
         + "its end (on_trainer_lost: continue); see " + worker.log()));
-    if (plan.of(LaunchedRole.SERVER).isEmpty()) {
+    if (plan.of(LaunchedRole.SERVER).isEmpty() && plan.of(LaunchedRole.HETER_WORKER).isEmpty()) {
       return masterEnds();
     }
-    if (!running.isEmpty()) {
-      if (plan.isUsedFromElsewhere() && !othersLeave()) {
-        return false;
-      }
-      say("all workers exit, going to finish parameter server");
-      ending.of(running);
-      if (ending.isImpatient()) {
-        throw new Cancelled("the launcher was stopped before its parameter servers had ended in order");
-      }
+    return (running.isEmpty() || serversEnd()) && haveEndedInOrder() && (workers || lostHeterWorkers.isEmpty());
+  }
+
+  /** Ends heter workers, then servers, when no trainer of any machine uses them; returns false if one has failed before. */
+  private boolean serversEnd() {
+    if (plan.isUsedFromElsewhere() && !othersLeave()) {
+      return false;
+    }
+    say("all workers exit, going to finish parameter server" + (plan.heterWorkers() > 0 ? " and heter_worker." : ""));
+    List<Launched> heterWorkers = running(LaunchedRole.HETER_WORKER);
+    ending.of(heterWorkers);
+    if (!heterWorkers.isEmpty()) {
+      say("all heter_worker are killed");
+    }
+    ending.of(running);
+    if (ending.isImpatient()) {
+      throw new Cancelled("the launcher was stopped before its parameter servers had ended in order");
+    }
+    if (!running(LaunchedRole.SERVER).isEmpty()) {
       say("all parameter server are killed");
     }
-    return haveEndedInOrder();
+    return true;
+  }
+
+  private List<Launched> running(LaunchedRole role) {
+    return running.stream().filter(process -> process.planned().role() == role).toList();
   }
 
   /**
@@ -210,19 +233,45 @@ public final class Launcher {
     return haveEndedInOrder();
   }
 
-  /** Waits until the trainers of other machines have left the servers; returns false if a server has ended before. */
+  /**
+   * Waits until the trainers of other machines have left the servers and heter workers; returns false if one of these
+   * has failed before. Heter workers then end by themselves.
+   */
   private boolean othersLeave() {
+    if (plan.of(LaunchedRole.SERVER).isEmpty()) {
+      say("all workers of this machine exit; its heter workers stay until those of other machines have left them (Ctrl-C ends them)");
+      return heterWorkersEnd();
+    }
     say("all workers of this machine exit; its parameter servers stay until those of other machines have left them (Ctrl-C ends them)");
     try (ServerUse.Asking asking = use.begin(plan.serversHere(), plan.rendezvousHere(), this::say, () -> events.add(Event.LEFT))) {
-      Event event = next();
-      if (event == Event.LEFT) {
-        return true;
+      for (Event event = next(); event != Event.LEFT; event = next()) {
+        if (!hasEndedWithJob(event.ended())) {
+          return false;
+        }
       }
-      running.remove(event.ended());
-      event.ended().awaitLog();
-      failed(event.ended());
-      return false;
     }
+    return heterWorkersEnd();
+  }
+
+  /** Waits until the heter workers have ended with the job; returns false if one has failed. */
+  private boolean heterWorkersEnd() {
+    while (!running(LaunchedRole.HETER_WORKER).isEmpty()) {
+      if (!hasEndedWithJob(next().ended())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Shows the failure of a process, unless it is a heter worker that has ended well: then returns true. */
+  private boolean hasEndedWithJob(Launched ended) {
+    running.remove(ended);
+    ended.awaitLog();
+    boolean well = ended.planned().role() == LaunchedRole.HETER_WORKER && ended.process().exitValue() == 0;
+    if (!well) {
+      failed(ended);
+    }
+    return well;
   }
 
   /**
@@ -254,6 +303,28 @@ public final class Launcher {
     }
     lost.add(ended);
     say("regatta: " + ended.name() + " " + ended.ending() + "; the others continue without it (on_trainer_lost: continue)");
+    return true;
+  }
+
+  /**
+   * Lets the job continue without a heter worker that has ended, if it has another one, and returns whether it does. It
+   * does not after bad input, which the others would refuse as well.
+   */
+  private boolean continuesWithoutHeterWorker(Launched ended) {
+    int status = ended.process().exitValue();
+    if (ended.planned().role() != LaunchedRole.HETER_WORKER || status == BAD_INPUT) {
+      return false;
+    }
+    if (status == 0 && plan.isUsedFromElsewhere()) {
+      return true; // with the job of other machines' trainers
+    }
+    if (plan.heterWorkers() - lostHeterWorkers.size() <= 1) {
+      return false;
+    }
+    lostHeterWorkers.add(ended);
+    say("regatta: " + ended.name() + " " + ended.ending() + "; trainers send their batches to the other heter workers. The end of "
+        + ended.log() + ":");
+    LogTail.of(ended.log(), TAIL_LINES).forEach(line -> say("  " + line));
     return true;
   }
 

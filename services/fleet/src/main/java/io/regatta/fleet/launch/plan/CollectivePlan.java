@@ -42,7 +42,7 @@ final class CollectivePlan {
         variables.put("PADDLE_TRAINERS_NUM", Integer.toString(endpoints.size()));
         variables.put("PADDLE_TRAINER_ENDPOINTS", String.join(",", endpoints));
         variables.putAll(options.glooVariables());
-        variables.putAll(gpus.variables(machine.beside(nodes.get(node), places)));
+        variables.putAll(gpus.variables(machine.beside(nodes.get(node), places), LaunchedGpus.OF_TRAINER));
         places.add(nodes.get(node));
         all.add(new LaunchPlan.Planned(LaunchedRole.WORKER, all.size(), variables));
       }

@@ -31,6 +31,9 @@ public final class LaunchNotes {
     if (isGiven(options, "--ips") && !plan.collective() && options.given().get("--ips").contains(",")) {
       notes.add("--ips" + WITHOUT + "with parameter servers --servers and --workers name what is on several machines");
     }
+    if (plan.heterWorkers() > 0 && isGiven(options, "--gpus")) {
+      notes.add("--gpus are the heter workers', one each, in turn; the trainers have none");
+    }
     if (isGiven(options, "--host") && isGiven(options, "--hosts")) {
       notes.add("--host" + WITHOUT + "--hosts names the machines");
     }

@@ -17,6 +17,8 @@ import java.util.TreeMap;
  * @param workerNum trainers on this machine; null: as {@code workers} says
  * @param servers {@code host:port} of every server, of all machines; empty: {@code serverNum} here
  * @param workers {@code host} or {@code host:port} of every trainer, of all machines; empty: {@code workerNum} here
+ * @param heterWorkerNum heter workers on this machine; null: as {@code heterWorkers} says, if there are any
+ * @param heterWorkers {@code host:port} of every heter worker, of all machines; empty: {@code heterWorkerNum} here
  * @param ips machines of a collective job, in the order of its ranks; empty: this one alone
  * @param nprocPerNode trainers of a collective job on each machine; null: one for each of {@code gpus}, or one
  * @param meeting rendezvous of the machines of a collective job that are not named
@@ -33,7 +35,7 @@ import java.util.TreeMap;
  * @param given options as they were typed, or as variables that stand for them say, by their first names
  */
 public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> servers, List<String> workers,
-    List<String> ips, Integer nprocPerNode, Meeting meeting, GpuAssignment gpus, String host, Integer startPort, String httpPort,
+    Integer heterWorkerNum, List<String> heterWorkers, List<String> ips, Integer nprocPerNode, Meeting meeting, GpuAssignment gpus, String host, Integer startPort, String httpPort,
     String gloo, String logDir, String jobId, String program, List<String> arguments, Map<String, String> given) {
 
   /** Name of a launch that was given none, as in PaddlePaddle. */
@@ -47,16 +49,20 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
   public LaunchOptions {
     servers = List.copyOf(servers);
     workers = List.copyOf(workers);
+    heterWorkers = List.copyOf(heterWorkers);
     ips = List.copyOf(ips);
     arguments = List.copyOf(arguments);
     given = Map.copyOf(given);
     atLeast("--server_num", serverNum, 1);
     atLeast("--worker_num", workerNum, 1);
+    atLeast("--heter_worker_num", heterWorkerNum, 1);
     atLeast("--nproc_per_node", nprocPerNode, 1);
     atLeast("--start_port", startPort, 1);
     servers.forEach(server -> HostPort.parse(server, "--servers"));
     workers.stream().filter(worker -> worker.contains(":")).forEach(worker -> HostPort.parse(worker, "--workers"));
+    heterWorkers.forEach(worker -> HostPort.parse(worker, "--heter_workers"));
     unique("--servers", servers);
+    unique("--heter_workers", heterWorkers);
     unique("--workers", workers.stream().filter(worker -> worker.contains(":")).toList());
     unique("--ips", ips);
     if (!meeting.master().isEmpty() && !ips.isEmpty()) {
@@ -65,14 +71,14 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
   }
 
   /** Returns the same options for other machines, by their names; numbers on each are in the lists. */
-  public LaunchOptions on(List<String> newServers, List<String> newWorkers, List<String> newIps) {
-    return new LaunchOptions(null, null, newServers, newWorkers, newIps, nprocPerNode, meeting, gpus, host, startPort,
+  public LaunchOptions on(List<String> newServers, List<String> newWorkers, List<String> newHeterWorkers, List<String> newIps) {
+    return new LaunchOptions(null, null, newServers, newWorkers, null, newHeterWorkers, newIps, nprocPerNode, meeting, gpus, host, startPort,
         httpPort, gloo, logDir, jobId, program, arguments, given);
   }
 
   /** Returns the same options with one server and one trainer, for a command that has asked for neither mode. */
   LaunchOptions withOneOfEach() {
-    return new LaunchOptions(1, 1, servers, workers, ips, nprocPerNode, meeting, gpus, host, startPort, httpPort, gloo, logDir,
+    return new LaunchOptions(1, 1, servers, workers, null, heterWorkers, ips, nprocPerNode, meeting, gpus, host, startPort, httpPort, gloo, logDir,
         jobId, program, arguments, given);
   }
 
@@ -138,6 +144,8 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
       REMOTE.forEach(option -> lines.put(option.substring(2), given.getOrDefault(option, "None")));
     }
     lines.put("gpus", gpus.gpus().isEmpty() ? "None" : gpus.toString());
+    lines.put("heter_worker_num", none(heterWorkerNum));
+    lines.put("heter_workers", String.join(",", heterWorkers));
     lines.put("host", host.isEmpty() ? "None" : host);
     lines.put("http_port", httpPort.isEmpty() ? "None" : httpPort);
     lines.put("ips", ips.isEmpty() ? given.getOrDefault("--ips", LOOPBACK) : String.join(",", ips));
@@ -171,6 +179,8 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     given.put("--server_num", serverNum != null);
     given.put("--servers", !servers.isEmpty());
     given.put("--workers", !workers.isEmpty());
+    given.put("--heter_worker_num", heterWorkerNum != null);
+    given.put("--heter_workers", !heterWorkers.isEmpty());
     return given(given);
   }
 

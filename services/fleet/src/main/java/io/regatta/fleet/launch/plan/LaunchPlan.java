@@ -9,7 +9,7 @@ import java.util.Map;
  *
  * @param collective whether trainers exchange among themselves; otherwise there are parameter servers
  * @param why the line that says how the mode was chosen
- * @param processes the master, servers, workers, each in the order of its numbers
+ * @param processes the master, servers, workers, heter workers, each in the order of its numbers
  * @param endpoints of all trainers of the job, in the order of their ranks; empty: they are not known beforehand
  * @param trainers of the job, at most
  * @param restarts how often a trainer that fails is started again
@@ -29,7 +29,7 @@ public record LaunchPlan(boolean collective, String why, List<Planned> processes
   public record Planned(LaunchedRole role, int local, Map<String, String> environment) {
 
     public String name() {
-      return role.word + " " + local;
+      return role.inWords() + " " + local;
     }
   }
 
@@ -52,11 +52,19 @@ public record LaunchPlan(boolean collective, String why, List<Planned> processes
    * launch. A launch on hosts over ssh does.
    */
   public boolean isWhole() {
-    int servers = of(LaunchedRole.WORKER).stream().findFirst()
-        .map(worker -> worker.environment().getOrDefault("PADDLE_PSERVERS_IP_PORT_LIST", ""))
-        .filter(list -> !list.isEmpty())
+    return trainers == of(LaunchedRole.WORKER).size() && (collective || ofJob("PADDLE_PSERVERS_IP_PORT_LIST") == of(LaunchedRole.SERVER)
+        .size() && heterWorkers() == of(LaunchedRole.HETER_WORKER).size());
+  }
+
+  /** Returns the number of the job's heter workers, of all machines. */
+  public int heterWorkers() {
+    return ofJob("PADDLE_HETER_TRAINER_IP_PORT_LIST");
+  }
+
+  /** Returns the length of a list that all processes of the job have. */
+  private int ofJob(String variable) {
+    return processes.stream().map(process -> process.environment().getOrDefault(variable, "")).filter(list -> !list.isEmpty()).findFirst()
         .map(list -> list.split(",").length).orElse(0);
-    return trainers == of(LaunchedRole.WORKER).size() && (collective || servers == of(LaunchedRole.SERVER).size());
   }
 
   /** Returns {@code host:port} of each server of this machine. */

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * The GPUs of a launch on one machine, and the variables of each trainer's process for its own. Immutable.
+ * The GPUs of a launch on one machine, and the variables of each process for its own. Immutable.
  * PaddlePaddle's programs and CUDA read these variables. A trainer sees one GPU only, which for it is number 0.
  *
  * @param asked numbers of {@code --gpus}, by the machine's count; none: not given
@@ -17,6 +17,10 @@ import java.util.stream.IntStream;
  */
 public record LaunchedGpus(GpuAssignment asked, List<String> visible) {
 
+  /** Variable for a trainer's key. */
+  static final String OF_TRAINER = "REGATTA_TRAINER_GPUS";
+  /** Variable for a heter worker's key. */
+  static final String OF_HETER_WORKER = "REGATTA_HETER_WORKER_GPUS";
   private static final String ONLY_ONE = "0";
 
   public LaunchedGpus {
@@ -44,6 +48,11 @@ public record LaunchedGpus(GpuAssignment asked, List<String> visible) {
     return new LaunchedGpus(asked, visible);
   }
 
+  /** Returns none: other processes have them. */
+  LaunchedGpus none() {
+    return new LaunchedGpus(GpuAssignment.NONE, List.of());
+  }
+
   /** Returns those of {@code --gpus} only. */
   LaunchedGpus onlyAsked() {
     return new LaunchedGpus(asked, List.of());
@@ -56,19 +65,20 @@ public record LaunchedGpus(GpuAssignment asked, List<String> visible) {
   }
 
   /**
-   * Returns the variables of a trainer's process. With {@code --gpus} it must use its GPU, see {@link GpuAssignment};
+   * Returns the variables of a trainer's or heter worker's process. With {@code --gpus} it must use its GPU, see {@link GpuAssignment};
    * otherwise its engine may find that it can use none.
    *
-   * @param number of the trainer on its machine, from 0
+   * @param number of the process among those of its role on its machine, from 0
+   * @param own the variable for the key of its GPUs
    */
-  Map<String, String> variables(int number) {
+  Map<String, String> variables(int number, String own) {
     Map<String, String> variables = new LinkedHashMap<>();
     variables.put("FLAGS_selected_gpus", ONLY_ONE);
     variables.put("FLAGS_selected_xpus", ONLY_ONE);
     if (!asked.gpus().isEmpty()) {
       variables.putAll(asked.environment(number));
       variables.put("XPU_VISIBLE_DEVICES", Integer.toString(asked.of(number).orElseThrow()));
-      variables.put("REGATTA_TRAINER_GPUS", ONLY_ONE);
+      variables.put(own, ONLY_ONE);
     } else if (!visible.isEmpty()) {
       variables.put("CUDA_VISIBLE_DEVICES", visible.get(number % visible.size()));
     }

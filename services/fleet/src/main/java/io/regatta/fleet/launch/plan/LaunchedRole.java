@@ -4,9 +4,10 @@ package io.regatta.fleet.launch.plan;
 public enum LaunchedRole {
   MASTER("master", "masterlog"),
   SERVER("server", "serverlog"),
-  WORKER("worker", "workerlog");
+  WORKER("worker", "workerlog"),
+  HETER_WORKER("heter_worker", "heterlog");
 
-  /** Name in messages. */
+  /** Name in PaddlePaddle's lines. */
   public final String word;
   /** Name of its log without the point and its number on the machine. */
   public final String log;
@@ -14,5 +15,10 @@ public enum LaunchedRole {
   LaunchedRole(String word, String log) {
     this.word = word;
     this.log = log;
+  }
+
+  /** Returns the name in messages. */
+  public String inWords() {
+    return word.replace('_', ' ');
   }
 }

@@ -54,7 +54,7 @@ final class MeetingPlan {
       if (meeting.rank() >= 0 && !elastic) { // who is started again takes the rank that is free
         variables.put("PADDLE_TRAINER_ID", Integer.toString(meeting.rank() * each + i));
       }
-      variables.putAll(gpus.variables(i));
+      variables.putAll(gpus.variables(i, LaunchedGpus.OF_TRAINER));
       all.add(new LaunchPlan.Planned(LaunchedRole.WORKER, i, variables));
     }
     return new LaunchPlan(true, why, all, List.of(), meeting.machines().most() * each, elastic ? meeting.maxRestart() : 0, store);

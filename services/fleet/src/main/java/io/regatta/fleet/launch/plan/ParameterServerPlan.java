@@ -21,6 +21,8 @@ public final class ParameterServerPlan {
    */
   public static final int FIRST_PORT = 6170;
 
+  private static final String HETER_WORKERS = "--heter_workers";
+
   private final LaunchOptions options;
   private final LaunchedJob job;
   private final Machines machine;
@@ -36,11 +38,12 @@ public final class ParameterServerPlan {
   LaunchPlan plan(String why) {
     List<String> servers = servers();
     List<String> workers = workers(servers.size());
+    List<String> heterWorkers = heterWorkers(servers.size());
     String http = httpEndpoint(servers.get(0));
     Map<String, String> shared = new LinkedHashMap<>();
     shared.put("PADDLE_PSERVERS_IP_PORT_LIST", String.join(",", servers));
     shared.put("PADDLE_TRAINER_ENDPOINTS", String.join(",", workers));
-    shared.put("PADDLE_HETER_TRAINER_IP_PORT_LIST", ""); // there are none
+    shared.put("PADDLE_HETER_TRAINER_IP_PORT_LIST", String.join(",", heterWorkers));
     shared.put("PADDLE_TRAINERS_NUM", Integer.toString(workers.size()));
     shared.putAll(options.glooVariables());
     if (!http.isEmpty()) {
@@ -61,21 +64,49 @@ public final class ParameterServerPlan {
       }
       all.add(new LaunchPlan.Planned(LaunchedRole.SERVER, count(all, LaunchedRole.SERVER), variables));
     }
+    LaunchedGpus ofTrainers = heterWorkers.isEmpty() ? gpus : gpus.none();
     List<String> places = new ArrayList<>();
     for (int i : here(workers, "--workers")) {
       int local = count(all, LaunchedRole.WORKER);
       Map<String, String> variables = new LinkedHashMap<>(shared);
       variables.put("TRAINING_ROLE", "TRAINER");
       variables.put("PADDLE_TRAINER_ID", Integer.toString(i));
-      variables.putAll(gpus.variables(machine.beside(host(workers.get(i)), places)));
+      variables.putAll(ofTrainers.variables(machine.beside(host(workers.get(i)), places), LaunchedGpus.OF_TRAINER));
       places.add(host(workers.get(i)));
       all.add(new LaunchPlan.Planned(LaunchedRole.WORKER, local, variables));
     }
+    all.addAll(heterWorkers(heterWorkers, shared, workers.size() > count(all, LaunchedRole.WORKER)));
     if (all.isEmpty()) {
-      machine.of(Stream.concat(servers.stream(), workers.stream()).map(ParameterServerPlan::host).toList(),
-          "--servers and --workers");
+      machine.of(Stream.of(servers, workers, heterWorkers).flatMap(List::stream).map(ParameterServerPlan::host).toList(),
+          heterWorkers.isEmpty() ? "--servers and --workers" : "--servers, --workers and --heter_workers");
     }
     return new LaunchPlan(false, why, all, workers, workers.size(), 0);
+  }
+
+  /**
+   * Returns the heter workers of this machine. With {@code --gpus} they have these, and trainers have none: the
+   * expensive part of the network is here.
+   *
+   * @param shared variables of all processes
+   * @param outlived whether trainers of other machines use them: then they end with the job, and not with this machine's
+   */
+  private List<LaunchPlan.Planned> heterWorkers(List<String> heterWorkers, Map<String, String> shared, boolean outlived) {
+    List<LaunchPlan.Planned> planned = new ArrayList<>();
+    List<String> places = new ArrayList<>();
+    for (int i : here(heterWorkers, HETER_WORKERS)) {
+      HostPort at = HostPort.parse(heterWorkers.get(i), HETER_WORKERS);
+      Map<String, String> variables = new LinkedHashMap<>(shared);
+      variables.put("TRAINING_ROLE", "HETER_TRAINER");
+      variables.put("POD_IP", at.host());
+      variables.put("PADDLE_PORT", Integer.toString(at.port()));
+      variables.putAll(gpus.variables(machine.beside(at.host(), places), LaunchedGpus.OF_HETER_WORKER));
+      if (outlived) {
+        variables.put("REGATTA_HETER_WORKER_LIFETIME", "job");
+      }
+      places.add(at.host());
+      planned.add(new LaunchPlan.Planned(LaunchedRole.HETER_WORKER, planned.size(), variables));
+    }
+    return planned;
   }
 
   private static int count(List<LaunchPlan.Planned> all, LaunchedRole role) {
@@ -140,6 +171,37 @@ public final class ParameterServerPlan {
           : worker + ":" + (FIRST_PORT + servers + onHost.merge(worker, 1, Integer::sum) - 1));
     }
     return workers;
+  }
+
+  /** Returns the places of the heter workers; none unless they were asked for. */
+  private List<String> heterWorkers(int servers) {
+    Integer count = options.heterWorkerNum();
+    List<String> named = options.heterWorkers();
+    if (named.isEmpty()) {
+      if (count != null && options.servers().stream().anyMatch(server -> !machine.has(host(server)))) {
+        throw new InvalidInput("--heter_worker_num counts the heter workers of this machine alone, but --servers names others as well: "
+            + "name the heter workers of all with " + HETER_WORKERS);
+      }
+      return IntStream.range(0, count == null ? 0 : count).mapToObj(i -> options.ownHost() + ":" + heterPort(servers, i)).toList();
+    }
+    if (count != null && count != named.size()) {
+      throw new InvalidInput("The heter_worker_num and heter_workers doesn't match. Expect heter_workers endpoints num epual to "
+          + "heter_worker_num, but received heter_workers enpoint num: " + named.size() + " and heter_worker_num " + count);
+    }
+    for (int i : here(named, HETER_WORKERS)) {
+      HostPort at = HostPort.parse(named.get(i), HETER_WORKERS);
+      machine.exactPort(at.host(), at.port(), LaunchedRole.HETER_WORKER.inWords() + " " + i);
+    }
+    return named;
+  }
+
+  private int heterPort(int servers, int i) {
+    if (options.startPort() == null) {
+      return machine.anyPort(options.ownHost(), 1);
+    }
+    int port = options.startPort() + servers * job.stride() + i;
+    machine.exactPort(options.ownHost(), port, LaunchedRole.HETER_WORKER.inWords() + " " + i);
+    return port;
   }
 
   /** Returns the numbers of the places that are on this machine; there may be none of one role. */

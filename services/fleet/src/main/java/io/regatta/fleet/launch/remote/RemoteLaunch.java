@@ -54,10 +54,10 @@ public final class RemoteLaunch {
    * @throws InvalidInput for options that contradict each other, or a file of hosts that says nothing
    */
   public RemoteLaunch(LaunchOptions options, RemoteOptions remote, LaunchedJob job, PrintWriter out) {
-    if (!options.servers().isEmpty() || !options.workers().isEmpty() || !options.ips().isEmpty()
+    if (!options.servers().isEmpty() || !options.workers().isEmpty() || !options.heterWorkers().isEmpty() || !options.ips().isEmpty()
         || !options.meeting().master().isEmpty()) {
-      throw new InvalidInput("--hosts names the machines: leave out --servers, --workers, --ips and --master; --server_num, "
-          + "--worker_num and --nproc_per_node are numbers on each of them");
+      throw new InvalidInput("--hosts names the machines: leave out --servers, --workers, --heter_workers, --ips and --master; "
+          + "--server_num, --worker_num, --heter_worker_num and --nproc_per_node are numbers on each of them");
     }
     if (!Settings.isFile(options.program()) || Path.of(options.program()).isAbsolute()) {
       throw new InvalidInput("program " + options.program() + ": with --hosts it is a job file (.yaml, .yml, .json) by its path in the "
@@ -134,11 +134,13 @@ public final class RemoteLaunch {
   private LaunchOptions named() {
     List<String> all = hosts.stream().map(RemoteHost::host).toList();
     if (mode.collective()) {
-      return options.on(List.of(), List.of(), all);
+      return options.on(List.of(), List.of(), List.of(), all);
     }
     int first = options.startPort() == null ? ParameterServerPlan.FIRST_PORT : options.startPort();
     List<String> servers = new ArrayList<>();
     List<String> workers = new ArrayList<>();
+    List<String> heterWorkers = new ArrayList<>();
+    int firstHeter = first + each(options.serverNum()) * job.stride() + each(options.workerNum()); // behind the trainers' names
     for (String host : all) {
       for (int i = 0; i < each(options.serverNum()); i++) {
         servers.add(host + ":" + (first + i * job.stride()));
@@ -146,8 +148,11 @@ public final class RemoteLaunch {
       for (int i = 0; i < each(options.workerNum()); i++) {
         workers.add(host);
       }
+      for (int i = 0; i < (options.heterWorkerNum() == null ? 0 : options.heterWorkerNum()); i++) {
+        heterWorkers.add(host + ":" + (firstHeter + i));
+      }
     }
-    return options.on(servers, workers, List.of());
+    return options.on(servers, workers, heterWorkers, List.of());
   }
 
   /** Returns the GPUs of each machine; its number of them cannot be seen. */
