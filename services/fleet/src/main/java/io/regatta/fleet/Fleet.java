@@ -146,6 +146,14 @@ public final class Fleet implements AutoCloseable {
   }
 
   /**
+   * Runs this process's service as {@link #runServer()} does. A heter worker computes its part of this program's
+   * network; other services need no program.
+   */
+  public void runServer(TrainingProgram program) {
+    part.serve(program);
+  }
+
+  /**
    * Joins the job as a trainer. From here to {@link #stopWorker} the calling thread is the model thread: it builds,
    * trains and closes its models, and calls the worker.
    *
