@@ -442,7 +442,7 @@ def main():
     if group.sync:
         model.sit_out()
     mine = gt.EndReport(rank=group.rank, process_id=os.getpid(), steps=steps, examples=group.examples, seconds=seconds,
-                        staleness_max=stalest, loss=loss[0] / loss[1])
+                        staleness_max=stalest, metrics={"loss": loss[0] / loss[1]})
     there = group.tell("end of the run", mine)
     group.by_the_lowest("save")
     digest = group.by_the_lowest("hash of all parameters")

@@ -121,7 +121,7 @@ class FleetTest {
     try (Fleet fleet = Fleet.builder().job(short_).init()) {
       RunResult fit = fleet.train(new LineProgram());
       assertThat(fit.steps()).isEqualTo(40);
-      assertThat(fit.figures().loss()).isBetween(1e-9, 10.0);
+      assertThat(fit.loss()).isBetween(1e-9, 10.0);
     }
     List<Double> means = new ArrayList<>();
     try (Fleet fleet = Fleet.builder().job(short_).init()) {
@@ -141,7 +141,7 @@ class FleetTest {
       });
       assertThat(means).hasSize(5);
       assertThat(means.get(4)).isNaN();
-      assertThat(byHand.figures().loss()).isEqualTo(means.get(1));
+      assertThat(byHand.loss()).isEqualTo(means.get(1));
     }
   }
 

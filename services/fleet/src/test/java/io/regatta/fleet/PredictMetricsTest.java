@@ -11,6 +11,9 @@ import io.regatta.data.SlotSource;
 import io.regatta.fleet.local.LocalCluster;
 import io.regatta.predictor.Predictor;
 import io.regatta.training.result.RunResult;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -18,8 +21,13 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** AUC by group: of a cluster of several trainers, of {@code predict --metrics}, and counted pair by pair. */
+/**
+ * Metrics of {@code predict --metrics}: those of the run that trained the model. AUC by group is also counted pair by
+ * pair.
+ */
 class PredictMetricsTest {
 
   private static final int SLOT = 8;
@@ -42,11 +50,7 @@ class PredictMetricsTest {
     assertThat(predict.status()).as(predict.toString()).isZero();
     List<Float> scores = predict.out().lines().map(Float::parseFloat).toList();
     assertThat(scores).hasSize(1000);
-    Map<String, Double> printed = new HashMap<>();
-    String line = predict.err().lines().filter(text -> text.startsWith("auc ")).findFirst().orElseThrow();
-    for (String metric : line.split(", ")) {
-      printed.put(metric.split(" ")[0], Double.parseDouble(metric.split(" ")[1]));
-    }
+    Map<String, Double> printed = printed(predict);
     assertThat(printed.get("auc")).isCloseTo(result.auc(), within(1e-4));
     assertThat(printed.get("gauc")).isCloseTo(gauc, within(1e-4));
     assertThat(printed.get("gauc_groups")).isEqualTo(result.metrics().get("gauc_groups")).isGreaterThan(5);
@@ -55,6 +59,41 @@ class PredictMetricsTest {
     CommandLineRun plain = CommandLineRun.regatta("predict", "--model", model.toString(), test.toString());
     assertThat(plain.out()).isEqualTo(predict.out());
     assertThat(plain.err()).doesNotContain("auc");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"logistic-regression, a9a.t", "census, adult.test"})
+  void when_a_model_of_another_binary_classifier_is_asked_then_its_metrics_are_those_of_its_run(String job, String test)
+      throws IOException {
+    Path data = dir.resolve("data");
+    Path model = dir.resolve("model");
+    Path file = dir.resolve("result.json");
+    CommandLineRun train = CommandLineRun.regatta("train", "--local",
+        Checkout.file("configs/" + job + ".yaml").toString(), "--data", data.toString(), "--max-steps", "50",
+        "--set", "output=" + model, "--result", file.toString());
+    assertThat(train.status()).as(train.toString()).isZero();
+    JsonObject result = new JsonObject(Files.readString(file));
+
+    CommandLineRun predict = CommandLineRun.regatta("predict", "--model", model.toString(), "--metrics",
+        data.resolve(test).toString());
+    assertThat(predict.status()).as(predict.toString()).isZero();
+    Map<String, Double> printed = printed(predict);
+    for (String metric : List.of("auc", "accuracy", "logloss")) {
+      assertThat(printed.get(metric)).as(metric).isCloseTo(result.getDouble(metric), within(1e-4));
+    }
+    for (String metric : List.of("mae", "rmse", "calibration")) {
+      double reported = result.getJsonObject("metrics").getDouble(metric);
+      assertThat(printed.get(metric)).as(metric).isCloseTo(reported, within(1e-4));
+    }
+  }
+
+  private static Map<String, Double> printed(CommandLineRun predict) {
+    Map<String, Double> printed = new HashMap<>();
+    String line = predict.err().lines().filter(text -> text.startsWith("auc ")).findFirst().orElseThrow();
+    for (String metric : line.split(", ")) {
+      printed.put(metric.split(" ")[0], Double.parseDouble(metric.split(" ")[1]));
+    }
+    return printed;
   }
 
   private static double gauc(Path model, Path test, List<Float> scores) {

@@ -238,13 +238,17 @@ public final class HeterLink {
     });
   }
 
-  /** Half-closes if nothing is pending; otherwise gives up what is, which fails with {@link Cancelled}. */
-  public CompletionStage<Void> close() {
+  /**
+   * Ends the stream. Pending calls fail with {@link Cancelled}.
+   *
+   * @param clean true if the trainer has reached its end and needs nothing more; with pending calls no end is clean
+   */
+  public CompletionStage<Void> close(boolean clean) {
     if (broken != null) {
       return Future.<Void>succeededFuture().toCompletionStage();
     }
     Cancelled closed = new Cancelled("the link to " + peer + " was closed");
-    Future<Void> ended = pending.isEmpty() ? stream.end() : stream.fail(closed);
+    Future<Void> ended = clean && pending.isEmpty() ? stream.end() : stream.fail(closed);
     breakAll(closed);
     return ended.otherwiseEmpty().toCompletionStage();
   }

@@ -53,8 +53,11 @@ record LaunchedProgram(String program, List<String> arguments) {
    * "no such option" in its log.
    */
   void refuseOptionsOf(CommandSpec launch) {
-    CommandSpec run = new CommandLine(new RunCommand()).getCommandSpec(); // a root may have the called command alone
-    for (String argument : isJobFile() ? arguments : List.<String>of()) {
+    if (!isJobFile() || arguments.isEmpty()) {
+      return;
+    }
+    CommandSpec run = CommandSpec.forAnnotatedObject(RunCommand.class); // the command line has the command asked for alone
+    for (String argument : arguments) {
       String option = argument.split("=", 2)[0];
       if (option.startsWith("-") && launch.findOption(option) != null && run.findOption(option) == null) {
         throw new InvalidInput(option + " stands behind " + program + ", where what 'regatta run' takes stands; launch's own options "

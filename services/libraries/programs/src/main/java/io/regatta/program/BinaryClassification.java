@@ -15,7 +15,6 @@ import io.regatta.program.block.BinaryHead;
 import io.regatta.training.FetchHandler;
 import io.regatta.training.TrainingReport;
 import io.regatta.training.Worker;
-import io.regatta.training.config.EvaluationConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.dataset.BatchWithIds;
 import io.regatta.training.dataset.SlotDataset;
@@ -23,7 +22,7 @@ import io.regatta.training.evaluation.Evaluation;
 import io.regatta.training.evaluation.Predictions;
 import io.regatta.training.evaluation.Ranks;
 import io.regatta.training.rank.FleetTrainer;
-import io.regatta.training.result.Figures;
+import io.regatta.training.result.MetricNames;
 import java.util.Map;
 
 /**
@@ -41,12 +40,7 @@ final class BinaryClassification {
   private final JobConfig job;
   private final DatasetRun frame;
   private final BinaryHead head;
-  /** Null: one with the metrics that need no key. */
   private final Evaluation evaluation;
-
-  BinaryClassification(Worker worker, String name, BinaryHead head) {
-    this(worker, name, head, null);
-  }
 
   /** @param evaluation of this replica's predictions on the test data */
   BinaryClassification(Worker worker, String name, BinaryHead head, Evaluation evaluation) {
@@ -102,7 +96,7 @@ final class BinaryClassification {
     mine.take(worker.allReduce(mine.sums(), ReduceOp.SUM));
     for (int slot = 0; slot < mine.slots(); slot++) {
       if (mine.of(slot) < 1) {
-        worker.report(Figures.COVERAGE + slot, mine.of(slot));
+        worker.report(MetricNames.COVERAGE + slot, mine.of(slot));
       }
     }
   }
@@ -140,14 +134,13 @@ final class BinaryClassification {
    * Returns the metrics over the whole test data: every replica evaluates its partition, and all get the same result.
    */
   private Evaluation test(FleetTrainer trainer, SlotDataset test) throws Exception {
-    Evaluation all = evaluation == null ? new Evaluation(EvaluationConfig.DEFAULT, test.layout()) : evaluation;
     frame.test(trainer, test, (outputs, batch) ->
-        all.add(Predictions.of(head.probabilities(outputs), batch, test.layout())));
-    all.merge(new Ranks(worker.shardIndex(), worker.shardCount(), worker::global,
+        evaluation.add(Predictions.of(head.probabilities(outputs), batch, test.layout())));
+    evaluation.merge(new Ranks(worker.shardIndex(), worker.shardCount(), worker::global,
         values -> worker.allReduce(values, ReduceOp.SUM)));
-    all.show(worker.progress());
+    evaluation.show(worker.progress());
     worker.progress().end();
-    return all;
+    return evaluation;
   }
 
   private void add(BinaryMetrics metrics, NDArray outputs, Batch batch) {

@@ -13,9 +13,12 @@ import io.regatta.program.block.WideAndDeepBlock;
 import io.regatta.training.Servable;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.Worker;
+import io.regatta.training.config.EvaluationConfig;
 import io.regatta.training.config.JobConfig;
+import io.regatta.training.evaluation.Evaluation;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Wide and deep on the Census Income data, for the question: is the income above 50K? Wide: one weight per category and
@@ -64,7 +67,7 @@ public final class CensusWideAndDeep implements TrainingProgram, Servable {
     Inputs inputs = Inputs.tableOrGenerated(worker, GeneratedTable.Kind.CENSUS, given(job), dir -> own(job, dir));
     Census census = Census.read(inputs.train().get(0), inputs.test().get(0), badLines);
     worker.report("bad_lines", badLines.skipped());
-    new BinaryClassification(worker, "census", BinaryHead.LOGIT)
+    new BinaryClassification(worker, "census", BinaryHead.LOGIT, evaluation(job).orElseThrow())
         .run(network(settings), Loading.training(worker, census.train()), census.test());
   }
 
@@ -87,5 +90,10 @@ public final class CensusWideAndDeep implements TrainingProgram, Servable {
   @Override
   public float[] scores(NDArray outputs) {
     return BinaryHead.LOGIT.probabilities(outputs);
+  }
+
+  @Override
+  public Optional<Evaluation> evaluation(JobConfig job) {
+    return Optional.of(new Evaluation(EvaluationConfig.DEFAULT, input(job).layout()));
   }
 }

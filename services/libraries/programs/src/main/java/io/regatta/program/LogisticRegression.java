@@ -14,8 +14,11 @@ import io.regatta.training.Servable;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.Worker;
 import io.regatta.training.config.DataConfig.Format;
+import io.regatta.training.config.EvaluationConfig;
 import io.regatta.training.config.JobConfig;
+import io.regatta.training.evaluation.Evaluation;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * Logistic regression on LibSVM files, for any number of features: their weights are rows of a table, created when an
@@ -50,6 +53,11 @@ public final class LogisticRegression implements TrainingProgram, Servable {
   }
 
   @Override
+  public Optional<Evaluation> evaluation(JobConfig job) {
+    return Optional.of(new Evaluation(EvaluationConfig.DEFAULT, input(job).layout()));
+  }
+
+  @Override
   public void check(JobConfig job) {
     input(job);
     Inputs files = given(job);
@@ -77,7 +85,7 @@ public final class LogisticRegression implements TrainingProgram, Servable {
     LineFormat format = input(job);
     Inputs files = Inputs.tableOrGenerated(worker, GeneratedTable.Kind.A9A, given(job), dir -> own(job, dir));
     BadLines badLines = Loading.badLinesOfOwn(worker);
-    new BinaryClassification(worker, "logistic-regression", BinaryHead.LOGIT).run(
+    new BinaryClassification(worker, "logistic-regression", BinaryHead.LOGIT, evaluation(job).orElseThrow()).run(
         new LogisticRegressionBlock(format.layout()),
         Loading.training(worker, files.train(), train -> Loading.text(job, format, train, badLines)),
         Loading.text(job, format, files.test(), badLines));

@@ -14,12 +14,12 @@ import java.util.Map;
  *     those of lost trainers up to their last heartbeats. If {@code examplesResumed} is not known, those of this
  *     incarnation alone
  * @param seconds of training in this incarnation, first step to last
- * @param figures reported by rank 0's first replica
  * @param exchange statistics of the pushes and pulls of all trainers
  * @param processIds process ids by role, e.g. {@code trainer-0}
  * @param model where it was saved, empty if it was not
  * @param parametersHash hash of all parameters at the end, hex; independent of the number of shards
- * @param metrics other metrics that the program reported
+ * @param metrics that the program reported, and others of the exchange: those of {@link MetricNames#TOP_LEVEL} by the
+ *     first replica of the lowest rank, the others by this process's
  * @param losses trainers that did not reach the end, and their data that were not trained
  * @param examplesResumed of the examples, those in the snapshot from which the run was resumed; 0 if it was not
  *     resumed, negative if the snapshot does not say
@@ -28,7 +28,7 @@ import java.util.Map;
  *     has taken part
  */
 public record RunResult(String job, String mode, int servers, int trainers, int threads, int shards, long seed,
-    int rank, long steps, long examples, double seconds, Figures figures, ExchangeFigures exchange,
+    int rank, long steps, long examples, double seconds, ExchangeFigures exchange,
     Map<String, Long> processIds, String model, String parametersHash, Map<String, Double> metrics,
     List<Double> examplesPerSecondByRank, RunLosses losses, long examplesResumed, long examplesRepeated,
     String nothingLeft) {
@@ -40,7 +40,7 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
    * @param why in words for the user
    */
   public static RunResult late(String job, String mode, long seed, String why) {
-    return new RunResult(job, mode, 0, 0, 0, 0, seed, -1, 0, 0, 0, Figures.of(Map.of()), ExchangeFigures.NONE, Map.of(),
+    return new RunResult(job, mode, 0, 0, 0, 0, seed, -1, 0, 0, 0, ExchangeFigures.NONE, Map.of(),
         "", "", Map.of(), List.of(), RunLosses.NONE, 0, 0, why);
   }
 
@@ -54,20 +54,25 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
     return seconds > 0 ? (examples - Math.max(0, examplesResumed)) / seconds : 0;
   }
 
+  /** Returns a metric; NaN if the program did not report it. */
+  public double metric(String name) {
+    return metrics.getOrDefault(name, Double.NaN);
+  }
+
   public double loss() {
-    return figures.loss();
+    return metric(MetricNames.LOSS);
   }
 
   public double auc() {
-    return figures.auc();
+    return metric(MetricNames.AUC);
   }
 
   public double accuracy() {
-    return figures.accuracy();
+    return metric(MetricNames.ACCURACY);
   }
 
   public double logloss() {
-    return figures.logloss();
+    return metric(MetricNames.LOGLOSS);
   }
 
   public long stalenessMax() {
@@ -119,11 +124,12 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
     processIds.forEach(processIdsByName::put);
     JsonObject more = new JsonObject();
     metrics.forEach((name, value) -> more.put(name, figure(value)));
-    return new JsonObject().put("job", job).put("mode", mode).put("servers", servers).put("trainers", trainers)
-        .put("shards", shards).put("seed", seed).put("steps", steps).put("examples", examples)
-        .put("seconds", figure(seconds)).put("examples_per_second", figure(examplesPerSecond()))
-        .put("loss", figure(loss())).put("auc", figure(auc())).put("accuracy", figure(accuracy()))
-        .put("logloss", figure(logloss())).put("staleness_max", stalenessMax()).put("process_ids", processIdsByName)
+    MetricNames.TOP_LEVEL.forEach(more::remove);
+    JsonObject json = new JsonObject().put("job", job).put("mode", mode).put("servers", servers)
+        .put("trainers", trainers).put("shards", shards).put("seed", seed).put("steps", steps).put("examples", examples)
+        .put("seconds", figure(seconds)).put("examples_per_second", figure(examplesPerSecond()));
+    MetricNames.TOP_LEVEL.forEach(name -> json.put(name, figure(metric(name))));
+    return json.put("staleness_max", stalenessMax()).put("process_ids", processIdsByName)
         .put("model", model).put("parameters_hash", parametersHash)
         .put("trainers_at_end", trainersAtEnd()).put("threads", threads)
         .put("skipped_pushes", skippedPushes()).put("clock_lead_max", clockLeadMax())

@@ -1,6 +1,7 @@
 package io.regatta.training.result;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -10,6 +11,16 @@ import java.util.TreeMap;
 
 /** The text form of a {@link RunResult}, for people. Stateless. */
 final class RunSummary {
+
+  /** Words for the metrics that stand before the others, in their order. */
+  private static final Map<String, String> SHOWN_FIRST = new LinkedHashMap<>();
+
+  static {
+    SHOWN_FIRST.put(MetricNames.AUC, "AUC");
+    SHOWN_FIRST.put(MetricNames.ACCURACY, "accuracy");
+    SHOWN_FIRST.put(MetricNames.LOGLOSS, "log loss");
+    SHOWN_FIRST.put(MetricNames.LOSS, "loss");
+  }
 
   private RunSummary() {}
 
@@ -38,15 +49,12 @@ final class RunSummary {
           .append(" trained more than once (at most), and counted once");
     }
     StringJoiner figures = new StringJoiner(", ", "\n  ", "");
-    figure(figures, "AUC", run.auc());
-    figure(figures, "accuracy", run.accuracy());
-    figure(figures, "log loss", run.logloss());
-    figure(figures, "loss", run.loss());
+    SHOWN_FIRST.forEach((name, words) -> figure(figures, words, run.metric(name)));
     List<String> partly = new ArrayList<>();
     new TreeMap<>(run.metrics()).forEach((name, value) -> {
-      if (name.startsWith(Figures.COVERAGE)) { // one per slot: too many for a line
-        partly.add(name.substring(Figures.COVERAGE.length()));
-      } else {
+      if (name.startsWith(MetricNames.COVERAGE)) { // one per slot: too many for a line
+        partly.add(name.substring(MetricNames.COVERAGE.length()));
+      } else if (!SHOWN_FIRST.containsKey(name)) {
         figure(figures, name.replace('_', ' '), value);
       }
     });

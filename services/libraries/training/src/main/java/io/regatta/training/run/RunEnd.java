@@ -10,7 +10,7 @@ import io.regatta.training.rank.ModelRegistration;
 import io.regatta.training.replica.RankSteps;
 import io.regatta.training.replica.ReplicaGroup;
 import io.regatta.training.result.ExchangeFigures;
-import io.regatta.training.result.Figures;
+import io.regatta.training.result.MetricNames;
 import io.regatta.training.result.ResultFile;
 import io.regatta.training.result.RunLosses;
 import io.regatta.training.result.RunResult;
@@ -139,7 +139,7 @@ final class RunEnd {
     return new RankStats(session.trainer().rank(), ProcessHandle.current().pid(),
         first.trainer() == null ? 0 : first.trainer().steps(), examples, seconds,
         new ExchangeFigures(steps.stalenessMax(), steps.clockLeadMax(), steps.skippedPushes()),
-        Figures.of(first.reported()), steps.before());
+        first.reported(), steps.before());
   }
 
   /** Returns the examples of earlier incarnations, which all ranks that have trained know. */
@@ -164,7 +164,8 @@ final class RunEnd {
       rates.add(r.examplesPerSecond());
     }
     Map<String, Double> metrics = new LinkedHashMap<>(first.reported());
-    metrics.keySet().removeIf(Figures::has);
+    MetricNames.TOP_LEVEL.forEach(metrics::remove);
+    metrics.putAll(lowest.metrics());
     if (first.trainer() != null) {
       metrics.putAll(first.trainer().exchangeFigures());
     }
@@ -179,7 +180,7 @@ final class RunEnd {
     Mode mode = session.isCollective() ? job.mode() : session.client().map(c -> c.job().mode()).orElse(job.mode());
     return new RunResult(job.job(), mode.id(), servers, session.worldSize(),
         job.threads(), session.shards(), job.seed(), session.trainer().rank(), lowest.steps(), examples, seconds,
-        lowest.figures(), exchange, processIds, first.model(), parametersHash, metrics, rates, losses,
+        exchange, processIds, first.model(), parametersHash, metrics, rates, losses,
         before.trained(), repeated, "");
   }
 }

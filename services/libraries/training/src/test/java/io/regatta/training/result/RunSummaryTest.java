@@ -8,16 +8,40 @@ import io.regatta.training.run.LocalRun;
 import io.vertx.core.json.JsonObject;
 import org.junit.jupiter.api.Test;
 
-/** The examples of a resumed run in its result. */
+/** The metrics and the examples of a run in its result. */
 class RunSummaryTest {
 
   /** A run whose last life took ten seconds. */
   private static RunResult run(long examples, long resumed, long repeated) {
     RunResult run = LocalRun.run(JobConfig.of(new JsonObject().put("job", "brief")), worker -> { }, Progress.none());
     return new RunResult(run.job(), run.mode(), run.servers(), run.trainers(), run.threads(), run.shards(), run.seed(),
-        run.rank(), run.steps(), examples, 10, run.figures(), run.exchange(), run.processIds(), run.model(),
+        run.rank(), run.steps(), examples, 10, run.exchange(), run.processIds(), run.model(),
         run.parametersHash(), run.metrics(), run.examplesPerSecondByRank(), run.losses(), resumed, repeated,
         run.nothingLeft());
+  }
+
+  @Test
+  void when_metrics_are_reported_then_four_of_them_are_keys_of_the_result_and_the_others_stand_under_metrics() {
+    RunResult run = LocalRun.run(JobConfig.of(new JsonObject().put("job", "brief")), worker -> {
+      worker.report("mae", 0.25);
+      worker.report("loss", 0.5);
+      worker.report("auc", 0.75);
+      worker.report("coverage_slot_3", 0.125);
+      worker.report("logloss", Double.NaN);
+    }, Progress.none());
+    assertThat(run.auc()).isEqualTo(run.metric("auc")).isEqualTo(0.75);
+    assertThat(run.accuracy()).isNaN();
+    assertThat(run.logloss()).isNaN();
+    assertThat(run.toString()).contains("\n  AUC 0.75000, loss 0.50000, mae 0.25000, 1 slots without");
+    JsonObject json = run.toJson();
+    assertThat(json.fieldNames()).containsSubsequence("examples_per_second", "loss", "auc", "accuracy", "logloss",
+        "staleness_max", "metrics");
+    assertThat(json.getDouble("loss")).isEqualTo(0.5);
+    assertThat(json.getDouble("auc")).isEqualTo(0.75);
+    assertThat(json.getValue("accuracy")).isNull();
+    assertThat(json.getValue("logloss")).isNull();
+    assertThat(json.getJsonObject("metrics"))
+        .isEqualTo(new JsonObject().put("mae", 0.25).put("coverage_slot_3", 0.125));
   }
 
   @Test

@@ -110,7 +110,7 @@ class LossReportTest {
 
   private static RunResult with(RunResult run, RunLosses losses) {
     return new RunResult(run.job(), run.mode(), run.servers(), 2, run.threads(), run.shards(), run.seed(), run.rank(), run.steps(),
-        run.examples(), run.seconds(), run.figures(), run.exchange(), run.processIds(), run.model(), run.parametersHash(),
+        run.examples(), run.seconds(), run.exchange(), run.processIds(), run.model(), run.parametersHash(),
         run.metrics(), run.examplesPerSecondByRank(), losses,
         run.examplesResumed(), run.examplesRepeated(), run.nothingLeft());
   }
