@@ -83,8 +83,8 @@ final class RoleMakerVariables {
       found.key(HETER_DEVICE, device, "heter.device", switch (device) {
         case "cpu" -> "cpu";
         case "gpu" -> "gpu:0";
-        default -> variables.wrong(HETER_DEVICE, HETER_DEVICE + " must be cpu or gpu, but is "" + variables.text(HETER_DEVICE)
-            + "", please check your environment.", "cpu");
+        default -> variables.wrong(HETER_DEVICE, HETER_DEVICE + " must be cpu or gpu, but is \"" + variables.text(HETER_DEVICE)
+            + "\", please check your environment.", "cpu");
       });
     }
     return workers;
