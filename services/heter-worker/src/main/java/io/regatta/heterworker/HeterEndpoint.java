@@ -11,10 +11,13 @@ import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.protocol.heter.ComputedBatch;
 import io.regatta.protocol.heter.HeterHandler.Origin;
+import io.regatta.protocol.heter.TensorData;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutOpened;
+import io.regatta.protocol.tensor.CutSignature;
 import io.regatta.protocol.tensor.WorkerLoad;
 import io.regatta.training.config.JobConfig;
+import io.regatta.training.heter.CutSignatures;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Map;
@@ -38,10 +41,11 @@ final class HeterEndpoint implements TrainersEnd.Losses {
   private final int maxTrainers;
   private final Clock clock;
   private final BatchQueue queue;
-  private final CutAgreement cut;
   private final TrainersEnd end;
   private final String device;
   private final long startMillis;
+  /** What the first trainer sends across the cut; null: none has opened it yet. */
+  private CutSignature first;
   /** The open stream of each rank: the one of its newest life. */
   private final Map<Integer, TrainerStream> streams = new TreeMap<>();
   /** The newest incarnation of each rank that has come. */
@@ -62,7 +66,6 @@ final class HeterEndpoint implements TrainersEnd.Losses {
     this.clock = clock;
     this.queue = queue;
     this.end = end;
-    cut = new CutAgreement(job);
     device = job.heter().device();
     startMillis = clock.epochMillis();
   }
@@ -77,13 +80,23 @@ final class HeterEndpoint implements TrainersEnd.Losses {
     admit(stream, from.trainer());
     queue.want();
     return Future.fromCompletionStage(queue.signature()).map(own -> {
-      CutOpened opened = CutOpened.newBuilder().setSignature(cut.agree(own, open, from.trainer().rank())).setDevice(device)
-          .build();
+      agree(own, open, "trainer " + from.trainer().rank());
       if (stream.home(open.getHome())) {
         tell();
       }
-      return opened.toBuilder().setLoad(load()).build();
+      return CutOpened.newBuilder().setSignature(own).setDevice(device).setLoad(load()).build();
     });
+  }
+
+  /** Compares a trainer's cut with the own one, and with that of the first trainer. */
+  private void agree(CutSignature own, CutOpen open, String trainer) {
+    CutSignatures.check(job, own, open, trainer);
+    if (first == null) {
+      first = open.getSignature();
+      LOG.info("{}: {}", name, CutSignatures.describe(job, first));
+    } else {
+      CutSignatures.same(job, first, open.getSignature(), trainer);
+    }
   }
 
   private void admit(TrainerStream stream, TrainerId trainer) {
@@ -130,7 +143,8 @@ final class HeterEndpoint implements TrainersEnd.Losses {
     if (streams.get(batch.id().trainer().rank()) != stream) {
       throw new StaleGeneration("trainer " + batch.id().trainer().rank() + " of job " + job.job() + " has another stream by now");
     }
-    cut.check(batch);
+    CutSignatures.same(job, first, CutSignature.newBuilder().addAllTensors(batch.tensors().stream().map(TensorData::tensor).toList())
+        .build(), "batch " + batch.id().number() + " of trainer " + batch.id().trainer().rank());
     return Future.fromCompletionStage(queue.add(batch)).map(result -> {
       if (!Double.isFinite(result.head().getLoss())) {
         FAULTS.warn("{}: the loss of step {} of trainer {} of job {} is {}", name, batch.head().getStep(),
