@@ -11,7 +11,6 @@ import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.protocol.heter.ComputedBatch;
 import io.regatta.protocol.heter.HeterHandler.Origin;
-import io.regatta.protocol.heter.TensorData;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutOpened;
 import io.regatta.protocol.tensor.CutSignature;
@@ -90,12 +89,10 @@ final class HeterEndpoint implements TrainersEnd.Losses {
 
   /** Compares a trainer's cut with the own one, and with that of the first trainer. */
   private void agree(CutSignature own, CutOpen open, String trainer) {
-    CutSignatures.check(job, own, open, trainer);
-    if (first == null) {
-      first = open.getSignature();
+    boolean isFirst = first == null;
+    first = CutSignatures.agree(job, own, first, open, trainer);
+    if (isFirst) {
       LOG.info("{}: {}", name, CutSignatures.describe(job, first));
-    } else {
-      CutSignatures.same(job, first, open.getSignature(), trainer);
     }
   }
 
@@ -143,8 +140,7 @@ final class HeterEndpoint implements TrainersEnd.Losses {
     if (streams.get(batch.id().trainer().rank()) != stream) {
       throw new StaleGeneration("trainer " + batch.id().trainer().rank() + " of job " + job.job() + " has another stream by now");
     }
-    CutSignatures.same(job, first, CutSignature.newBuilder().addAllTensors(batch.tensors().stream().map(TensorData::tensor).toList())
-        .build(), "batch " + batch.id().number() + " of trainer " + batch.id().trainer().rank());
+    CutSignatures.check(job, first, batch, "trainer " + batch.id().trainer().rank());
     return Future.fromCompletionStage(queue.add(batch)).map(result -> {
       if (!Double.isFinite(result.head().getLoss())) {
         FAULTS.warn("{}: the loss of step {} of trainer {} of job {} is {}", name, batch.head().getStep(),
