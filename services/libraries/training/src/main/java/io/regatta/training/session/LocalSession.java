@@ -7,7 +7,9 @@ import io.regatta.core.model.Sharding;
 import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
+import io.regatta.training.heter.RemoteCompute;
 import io.regatta.training.trace.StepTrace;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -21,20 +23,36 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
   private final Sharding sharding;
   private final Awaiting awaiting = new Awaiting();
   private final JobGroup group = new LoneTrainer(this::await);
+  private final Optional<RemoteCompute> remote;
 
   /** Creates a session with one shard; the number of shards does not change a bit of the result. */
   public LocalSession(JobConfig job) {
-    this(job, 1);
+    this(job, 1, Optional.empty());
+  }
+
+  /** Creates a session of a network that is cut. */
+  public LocalSession(JobConfig job, RemoteCompute remote) {
+    this(job, 1, Optional.of(remote));
   }
 
   LocalSession(JobConfig job, int shards) {
+    this(job, shards, Optional.empty());
+  }
+
+  private LocalSession(JobConfig job, int shards, Optional<RemoteCompute> remote) {
     super(job, shards, StepTrace.of(SystemClock.get(), job.trace(), 0, 1));
+    this.remote = remote;
     sharding = Sharding.common(shards);
   }
 
   @Override
   public JobGroup group() {
     return group;
+  }
+
+  @Override
+  public Optional<RemoteCompute> remote() {
+    return remote;
   }
 
   @Override
