@@ -5,6 +5,7 @@ import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.trainer.heter.HeterWorkers;
+import io.regatta.training.config.HeterConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.TrainerConfig;
 import io.vertx.core.Context;
@@ -92,6 +93,7 @@ final class RankSeat {
   private HeterWorkers remote() {
     HeterWorkers remote = new HeterWorkers(VertxLoop.of(context), connections.streams(), connections.options(),
         () -> node.directory().list(Directory.HETER_WORKER), node.config().readyTimeout(),
+        job.heter().path() == HeterConfig.DensePath.SERVERS,
         new HeterWorkers.Rank(job.job(), group::trainer, group::generation, progress::lastStep));
     remote.start(heterWorkers).onFailure(e -> LOG.debug("{}", e.getMessage())); // the first batch fails with it
     return remote;

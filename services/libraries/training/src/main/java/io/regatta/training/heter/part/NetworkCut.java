@@ -155,6 +155,12 @@ final class NetworkCut {
     return trained;
   }
 
+  /** Returns the names of parameters that are trained and do not belong to the part. */
+  List<String> trainedBefore() {
+    return network.getParameters().stream().filter(named -> named.getValue().isInitialized()
+        && named.getValue().requiresGradient() && !trained.containsValue(named.getValue())).map(Pair::getKey).toList();
+  }
+
   /** Returns the part's parameters that are not trained, such as running means. */
   Map<String, Parameter> frozen() {
     return frozen;
