@@ -1,6 +1,5 @@
 package io.regatta.load.train;
 
-import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.core.progress.Progress;
 import io.regatta.fleet.local.LocalCluster;
 import io.regatta.fleet.process.ServiceConfigs;
@@ -9,7 +8,6 @@ import io.regatta.node.NodeConfig;
 import io.regatta.node.settings.StreamConfig;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.protocol.stream.Transport;
-import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.TrainerConfig;
 import io.regatta.training.result.RunResult;
@@ -46,8 +44,8 @@ final class ProgramRun implements Task {
   ProgramRun(NodeConfig node, JsonObject setup) {
     job = job(setup);
     StreamConfig tcp = StreamConfig.defaults().withTransport(Transport.GRPC);
-    ServiceConfigs services = new ServiceConfigs(RendezvousConfig.defaults(), ParameterServerConfig.defaults().withStream(tcp),
-        AggregatorConfig.defaults(), new TrainerConfig(job, -1, "").withStream(tcp));
+    ServiceConfigs services = ServiceConfigs.defaults(job).with(ParameterServerConfig.defaults().withStream(tcp))
+        .with(new TrainerConfig(job, -1, "").withStream(tcp));
     run = where -> LocalCluster.run(LocalCluster.Options.of(job).withNode(node).withServices(services)
         .withProgress(where)).get(0);
   }

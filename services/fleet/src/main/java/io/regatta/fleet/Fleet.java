@@ -141,7 +141,7 @@ public final class Fleet implements AutoCloseable {
    *     them has ended its run with success
    */
   public void runServer() {
-    part.serve();
+    part.serve(null);
   }
 
   /**

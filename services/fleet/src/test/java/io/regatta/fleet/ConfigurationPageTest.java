@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.fleet.process.FleetConfig;
+import io.regatta.heterworker.HeterWorkerConfig;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.Sections;
 import io.regatta.node.settings.OtherNames;
@@ -45,6 +46,7 @@ class ConfigurationPageTest {
     sections.put("parameter_server", ParameterServerConfig.class);
     sections.put("gradient_aggregator", AggregatorConfig.class);
     sections.put("trainer", TrainerConfig.class);
+    sections.put("heter_worker", HeterWorkerConfig.class);
     sections.put("predictor", PredictorConfig.class);
     sections.put("WideAndDeep, CtrDnn and DeepFm", CriteoSettings.class);
     sections.put("Word2Vec", Word2VecSettings.class);

@@ -91,6 +91,7 @@ class DependencyRulesTest {
         .layer("training").definedBy("io.regatta.training..")
         .layer("programs").definedBy("io.regatta.program..")
         .layer("trainer").definedBy("io.regatta.trainer..")
+        .layer("heter-worker").definedBy("io.regatta.heterworker..")
         .layer("predictor").definedBy("io.regatta.predictor..")
         .layer("fleet").definedBy("io.regatta.fleet..")
         .whereLayer("core").mayNotAccessAnyLayer()
@@ -106,6 +107,7 @@ class DependencyRulesTest {
         .whereLayer("programs").mayOnlyAccessLayers("core", "data", "node", "training")
         .whereLayer("trainer").mayOnlyAccessLayers("core", "shared-protocol", "snapshot", "data", "node", "collective",
             "training")
+        .whereLayer("heter-worker").mayOnlyAccessLayers("core", "shared-protocol", "node", "training")
         .whereLayer("predictor").mayOnlyAccessLayers("core", "shared-protocol", "snapshot", "data", "node", "training")
         .whereLayer("fleet").mayNotBeAccessedByAnyLayer();
     rule.check(regatta);

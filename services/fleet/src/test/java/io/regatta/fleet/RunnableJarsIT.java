@@ -109,7 +109,8 @@ class RunnableJarsIT {
 
   /** The bill of materials is true: every class and native library is of a listed version, and the fleet lacks none. */
   @ParameterizedTest
-  @ValueSource(strings = {"fleet", "trainer", "predictor", "parameter-server", "rendezvous", "gradient-aggregator"})
+  @ValueSource(strings = {"fleet", "trainer", "predictor", "parameter-server", "rendezvous", "gradient-aggregator",
+      "heter-worker"})
   void classes_are_those_of_the_listed_libraries(String service) throws IOException {
     try (ZipFile jar = open(service)) {
       Map<String, Long> inside = code(jar);
@@ -144,7 +145,8 @@ class RunnableJarsIT {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"fleet", "trainer", "predictor", "parameter-server", "rendezvous", "gradient-aggregator"})
+  @ValueSource(strings = {"fleet", "trainer", "predictor", "parameter-server", "rendezvous", "gradient-aggregator",
+      "heter-worker"})
   void licences_of_all_libraries_are_there(String service) throws IOException {
     try (ZipFile jar = open(service)) {
       Set<String> texts = jar.stream().map(ZipEntry::getName)

@@ -1,20 +1,22 @@
 package io.regatta.protocol.shard;
 
 /** The bytes that incomplete requests may take together. Owned by one stream's loop. */
-final class ByteBudget {
+public final class ByteBudget {
   private final long limit;
   private long taken;
 
-  ByteBudget(long limit) {
+  /** Creates a budget of which nothing is taken. */
+  public ByteBudget(long limit) {
     this.limit = limit;
   }
 
-  long limit() {
+  /** Returns the bytes that may be taken together. */
+  public long limit() {
     return limit;
   }
 
   /** Takes this number of bytes, or none and returns false. */
-  boolean take(long bytes) {
+  public boolean take(long bytes) {
     if (bytes > limit - taken) {
       return false;
     }
@@ -22,7 +24,8 @@ final class ByteBudget {
     return true;
   }
 
-  void giveBack(long bytes) {
+  /** Returns bytes to the budget. */
+  public void giveBack(long bytes) {
     taken -= bytes;
   }
 }

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  * frame is made only when there is room for it. The number of waiting messages is limited by its users' requests in
  * progress. Owned by the stream's loop.
  */
-final class FrameSender {
+public final class FrameSender {
   private final TensorStream stream;
   private final Consumer<RegattaException> failed;
   private final ArrayDeque<Message> queue = new ArrayDeque<>();
@@ -28,7 +28,7 @@ final class FrameSender {
   private record Message(Iterator<Outgoing> frames, Runnable handedOver) {}
 
   /** @param failed notified when a frame cannot be made or written; the stream is not usable then */
-  FrameSender(TensorStream stream, Consumer<RegattaException> failed) {
+  public FrameSender(TensorStream stream, Consumer<RegattaException> failed) {
     this.stream = stream;
     this.failed = failed;
     stream.drainHandler(v -> pump());
@@ -39,7 +39,7 @@ final class FrameSender {
    *
    * @param handedOver called when the stream has taken its last frame; not called if the stream breaks before
    */
-  void send(Iterator<Outgoing> frames, Runnable handedOver) {
+  public void send(Iterator<Outgoing> frames, Runnable handedOver) {
     if (stopped) {
       drop(frames);
     } else {
@@ -49,7 +49,7 @@ final class FrameSender {
   }
 
   /** Returns true if messages wait for room. */
-  boolean isBackedUp() {
+  public boolean isBackedUp() {
     return !queue.isEmpty();
   }
 
@@ -60,14 +60,14 @@ final class FrameSender {
   }
 
   /** Drops everything that has not been sent. */
-  void stop() {
+  public void stop() {
     stopped = true;
     queue.forEach(message -> drop(message.frames));
     queue.clear();
   }
 
   /** Completes when the stream has released all borrowed memory. */
-  Future<Void> handedOver() {
+  public Future<Void> handedOver() {
     if (lent == 0) {
       return Future.succeededFuture();
     }

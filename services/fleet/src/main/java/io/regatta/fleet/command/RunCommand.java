@@ -66,7 +66,7 @@ final class RunCommand implements Callable<Integer> {
         Report.say(out, end);
         end.requireSuccess();
       } else {
-        part.serve();
+        part.serve(regatta.program());
       }
       return Report.DONE;
     }

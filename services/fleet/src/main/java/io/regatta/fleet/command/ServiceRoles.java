@@ -1,10 +1,7 @@
 package io.regatta.fleet.command;
 
-import io.regatta.aggregator.AggregatorMain;
-import io.regatta.parameterserver.ParameterServerMain;
-import io.regatta.predictor.PredictorMain;
-import io.regatta.rendezvous.RendezvousMain;
-import io.regatta.trainer.TrainerMain;
+import io.regatta.fleet.process.Service;
+import io.regatta.fleet.process.Services;
 import io.regatta.training.TrainingProgram;
 import java.util.List;
 import java.util.Map;
@@ -13,30 +10,18 @@ import java.util.TreeMap;
 /** The services as commands: {@code regatta pserver -conf FILE} is {@code java -jar parameter-server.jar -conf FILE}. */
 final class ServiceRoles {
 
-  private static final Map<String, String> ROLES = new TreeMap<>(Map.of(
-      "rendezvous", RendezvousMain.DESCRIPTION,
-      "pserver", ParameterServerMain.DESCRIPTION,
-      "aggregator", AggregatorMain.DESCRIPTION,
-      "trainer", TrainerMain.DESCRIPTION,
-      "serve", PredictorMain.DESCRIPTION));
-
   private ServiceRoles() {}
 
+  /** Returns the purpose of each, by its command. */
   static Map<String, String> descriptions() {
-    return ROLES;
+    Map<String, String> descriptions = new TreeMap<>();
+    Services.all().forEach(service -> descriptions.put(service.command(), service.description()));
+    return descriptions;
   }
 
   /** Runs a service until it ends, and then the JVM. */
-  static void run(String role, TrainingProgram program, List<String> arguments) {
-    String[] args = arguments.toArray(String[]::new);
-    String command = "regatta " + role;
-    switch (role) {
-      case "rendezvous" -> RendezvousMain.run(command, args);
-      case "pserver" -> ParameterServerMain.run(command, args);
-      case "aggregator" -> AggregatorMain.run(command, args);
-      case "trainer" -> TrainerMain.run(command, args, program);
-      case "serve" -> PredictorMain.run(command, args);
-      default -> throw new IllegalArgumentException(role);
-    }
+  static void run(String command, TrainingProgram program, List<String> arguments) {
+    Service<?> called = Services.all().stream().filter(service -> service.command().equals(command)).findFirst().orElseThrow();
+    called.main().run("regatta " + command, arguments.toArray(String[]::new), program);
   }
 }

@@ -2,6 +2,7 @@ package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.launch.plan.LaunchPlan;
+import io.regatta.fleet.launch.plan.LaunchedRole;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -30,7 +32,8 @@ final class LaunchLogs implements AutoCloseable {
   static final String PREVIOUS = "previous";
   private static final String LOCK = ".launch";
   private static final String ENDPOINTS = "endpoints.log";
-  private static final Pattern LOG = Pattern.compile("(masterlog|serverlog|workerlog)\\.\\d{1,9}");
+  private static final Pattern LOG = Pattern.compile("(" + Stream.of(LaunchedRole.values()).map(role -> role.log)
+      .collect(Collectors.joining("|")) + ")\\.\\d{1,9}");
 
   /** Lock of this launch; null: another one had it. */
   private final FileChannel lock;

@@ -1,24 +1,21 @@
 package io.regatta.fleet.local;
 
-import io.regatta.aggregator.AggregatorVerticle;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.progress.Progress;
 import io.regatta.fleet.process.ProcessSettings;
+import io.regatta.fleet.process.Service;
 import io.regatta.fleet.process.ServiceConfigs;
+import io.regatta.fleet.process.Services;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.PlainVertx;
-import io.regatta.parameterserver.ParameterServerConfig;
-import io.regatta.parameterserver.ParameterServerVerticle;
-import io.regatta.rendezvous.RendezvousVerticle;
 import io.regatta.trainer.TrainerVerticle;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.TrainerConfig;
 import io.regatta.training.result.RunResult;
-import io.regatta.training.snapshot.StartingPoint;
 import io.soabase.recordbuilder.core.RecordBuilder;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
@@ -73,10 +70,10 @@ public final class LocalCluster {
   private final Promise<Void> closed = Promise.promise();
   private final AtomicBoolean closing = new AtomicBoolean();
   private volatile Node.Starting starting;
-  private volatile Future<Services> services = Future.failedFuture(new Cancelled("not started"));
+  private volatile Future<Running> services = Future.failedFuture(new Cancelled("not started"));
 
   /** The Vertx, its node, and deployments in the order in which they are ended. */
-  private record Services(Vertx vertx, boolean ownsVertx, Node node, List<Future<String>> trainers,
+  private record Running(Vertx vertx, boolean ownsVertx, Node node, List<Future<String>> trainers,
       List<Future<String>> others) {}
 
   private LocalCluster(Options options) {
@@ -108,10 +105,10 @@ public final class LocalCluster {
 
   /** Returns the node that all services share, once it has started. */
   public Future<Node> nodeReady() {
-    return services.map(Services::node);
+    return services.map(Running::node);
   }
 
-  private Future<Services> node() {
+  private Future<Running> node() {
     if (options.clustered()) {
       starting = Node.begin(options.node(), "simulation");
       return starting.future().map(node -> services(node, node.vertx(), false));
@@ -122,41 +119,25 @@ public final class LocalCluster {
         .recover(e -> vertx.close().transform(v -> Future.failedFuture(e)));
   }
 
-  private static Services services(Node node, Vertx vertx, boolean ownsVertx) {
-    return new Services(vertx, ownsVertx, node, new CopyOnWriteArrayList<>(), new CopyOnWriteArrayList<>());
+  private static Running services(Node node, Vertx vertx, boolean ownsVertx) {
+    return new Running(vertx, ownsVertx, node, new CopyOnWriteArrayList<>(), new CopyOnWriteArrayList<>());
   }
 
-  /**
-   * Deploys rendezvous, then servers, then trainers: any order works, but this one keeps lines about waits out of the
-   * log.
-   */
-  private void deploy(Services s) {
-    JobConfig job = options.job();
-    Node node = s.node();
-    Hosted.Service whole = node.starting("simulation");
+  /** Deploys each kind of service in its order, then the trainers. */
+  private void deploy(Running s) {
+    Hosted.Service whole = s.node().starting("simulation");
     results.future().onFailure(whole::failed);
-    deploy(s, s.others(), List.of(new RendezvousVerticle(node, options.services().rendezvous())))
-        .compose(up -> deploy(s, s.others(), servers(node)))
-        .compose(up -> deploy(s, s.others(), job.aggregator()
-            ? List.of(new AggregatorVerticle(node, options.services().gradientAggregator())) : List.of()))
-        .compose(up -> deployTrainers(s))
+    Future<Void> deployed = Future.succeededFuture();
+    for (Service<?> service : Services.all()) {
+      deployed = deployed.compose(up -> deploy(s, s.others(), service.inWholeJob(s.node(), options.services(), options.job(),
+          options.program())));
+    }
+    deployed.compose(up -> deployTrainers(s))
         .onSuccess(up -> whole.serves())
         .onFailure(results::tryFail);
   }
 
-  private List<Deployable> servers(Node node) {
-    JobConfig job = options.job();
-    List<Deployable> servers = new ArrayList<>();
-    for (int i = 0; i < job.servers(); i++) {
-      ParameterServerConfig server = options.services().parameterServer().at(i, job.servers(), job.shards())
-          .rootedAt(StartingPoint.directories(job));
-      servers.add(new ParameterServerVerticle(node,
-          job.sparseShards() < 0 ? server : server.withSparseShards(job.sparseShards())));
-    }
-    return servers;
-  }
-
-  private Future<Void> deployTrainers(Services s) {
+  private Future<Void> deployTrainers(Running s) {
     List<TrainerVerticle> trainers = new ArrayList<>();
     for (int rank = 0; rank < options.job().trainers(); rank++) {
       trainers.add(trainer(s.node(), rank));
@@ -169,14 +150,14 @@ public final class LocalCluster {
   }
 
   private TrainerVerticle trainer(Node node, int rank) {
-    TrainerConfig config = options.services().trainer().with(t -> t.job(options.job()).rank(rank));
+    TrainerConfig config = options.services().of(TrainerConfig.class).with(t -> t.job(options.job()).rank(rank));
     if (options.faults().stepDelayMillis().containsKey(rank)) {
       config = config.withStepDelayMs(options.faults().stepDelayMillis().get(rank));
     }
     return new TrainerVerticle(node, config, options.program(), options.progress());
   }
 
-  private Future<Void> deploy(Services s, List<Future<String>> deployments, List<? extends Deployable> verticles) {
+  private Future<Void> deploy(Running s, List<Future<String>> deployments, List<? extends Deployable> verticles) {
     if (closing.get()) {
       return Future.failedFuture(new Cancelled("the cluster is closing"));
     }
@@ -201,7 +182,7 @@ public final class LocalCluster {
   }
 
   /** Closes everything by callbacks in place of a chain: a future of a Vertx that has closed never completes. */
-  private void closeAll(Services s) {
+  private void closeAll(Running s) {
     s.node().endWaits();
     undeploy(s.vertx(), s.trainers()).onComplete(trainersEnded ->
         undeploy(s.vertx(), s.others()).onComplete(allEnded ->

@@ -95,7 +95,7 @@ public final class JobPart implements AutoCloseable {
           PublishedAddress.choose(place.node().cluster().address(), List.of()).address()); // seeds are not asked yet
     }
     if (!isWorker()) {
-      ServerProcess.check(place, job);
+      ServerProcess.check(place, job, null);
     } else if (role() == Role.LOCAL) {
       JobCheck.device(job(), place.gpus(job()));
       JobCheck.alone(job(), null);
@@ -146,11 +146,12 @@ public final class JobPart implements AutoCloseable {
    * Runs this process's service until {@link #close}, Ctrl-C, SIGTERM or, for a server of a known number of trainers, until these
    * have closed. The calling thread waits.
    *
+   * @param program of a service that computes; null: the job's
    * @throws io.regatta.core.error.RegattaException.PeerLost if such a server has ended because its trainers have closed, and none of
    *     them has ended its run with success
    */
-  public void serve() {
-    server = ServerProcess.start(place, job, ready);
+  public void serve(TrainingProgram program) {
+    server = ServerProcess.start(place, job, program, ready);
     server.serve();
   }
 

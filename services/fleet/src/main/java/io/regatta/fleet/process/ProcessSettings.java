@@ -15,7 +15,6 @@ import io.regatta.node.settings.EffectiveConfig.Dictated;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
 import io.regatta.parameterserver.ParameterServerConfig;
-import io.regatta.predictor.PredictorConfig;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.training.config.GpuAssignment;
 import io.regatta.training.config.JobConfig;
@@ -44,6 +43,9 @@ public final class ProcessSettings {
   public static final String RESULT = Sections.TRAINER + ".result";
   /** The key of the GPUs that a machine's trainers share. */
   public static final String GPUS = Sections.TRAINER + ".gpus";
+
+  /** Origin of what a whole job in one process decides, for messages. */
+  private static final String WHOLE = "a whole job in one process";
 
   private final EffectiveConfig effective;
   private final FleetConfig fleet;
@@ -89,11 +91,7 @@ public final class ProcessSettings {
     Map<String, Class<? extends Record>> sections = new LinkedHashMap<>();
     sections.put(Sections.FLEET, FleetConfig.class);
     sections.put(Sections.NODE, NodeConfig.class);
-    sections.put(Sections.RENDEZVOUS, RendezvousConfig.class);
-    sections.put(Sections.PARAMETER_SERVER, ParameterServerConfig.class);
-    sections.put(Sections.GRADIENT_AGGREGATOR, AggregatorConfig.class);
-    sections.put(Sections.TRAINER, TrainerConfig.class);
-    sections.put(Sections.PREDICTOR, PredictorConfig.class);
+    Services.all().forEach(service -> sections.put(Sections.of(service.name()), service.section()));
     return Schema.sections(sections);
   }
 
@@ -234,7 +232,7 @@ public final class ProcessSettings {
   /** Returns the section {@code node} for a whole job in one process, whose services find each other on any ports. */
   public NodeConfig simulationNode() {
     return effective.bindSection(Sections.NODE, NodeConfig.class,
-        List.of(new Dictated("cluster.directory", DirectoryKind.HAZELCAST, "a whole job in one process")));
+        List.of(new Dictated("cluster.directory", DirectoryKind.HAZELCAST, WHOLE)));
   }
 
   /**
@@ -242,20 +240,34 @@ public final class ProcessSettings {
    * number.
    */
   public ServiceConfigs simulation(JobConfig job) {
-    String whole = "a whole job in one process";
+    return ServiceConfigs.of(this, job);
+  }
+
+  /** Returns the section {@code rendezvous} of a whole job in one process. */
+  RendezvousConfig rendezvousOfAll(JobConfig job) {
     RendezvousConfig rendezvous = effective.bindSection(Sections.RENDEZVOUS, RendezvousConfig.class, List.of());
     if (job.trainers() > rendezvous.limits().members()) {
       throw new InvalidInput("trainers is " + job.trainers() + ", and the rendezvous takes at most "
           + rendezvous.limits().members() + " in a job (rendezvous.limits.members)");
     }
+    return rendezvous;
+  }
+
+  /** Returns the section {@code parameter_server} of all servers of a whole job in one process. */
+  ParameterServerConfig parameterServerOfAll(JobConfig job) {
     ParameterServerConfig server = effective.bindSection(Sections.PARAMETER_SERVER, ParameterServerConfig.class,
-        Stream.concat(Stream.of(new Dictated("index", -1, whole), servers(job)), shards(job).stream()).toList());
+        Stream.concat(Stream.of(new Dictated("index", -1, WHOLE), servers(job)), shards(job).stream()).toList());
     if (server.port() != 0 && job.servers() > 1) {
       throw new InvalidInput("parameter_server.port is " + server.port() + " (" + effective.origin(
           "parameter_server.port") + "), which " + job.servers() + " servers in one process cannot share: leave it out");
     }
-    return new ServiceConfigs(rendezvous, server, gradientAggregator(), effective.bindSection(Sections.TRAINER, TrainerConfig.class,
-        Stream.concat(job(job).stream(), Stream.of(new Dictated("rank", -1, whole))).toList()));
+    return server;
+  }
+
+  /** Returns the section {@code trainer} of all trainers of a whole job in one process. */
+  TrainerConfig trainerOfAll(JobConfig job) {
+    return effective.bindSection(Sections.TRAINER, TrainerConfig.class,
+        Stream.concat(job(job).stream(), Stream.of(new Dictated("rank", -1, WHOLE))).toList());
   }
 
   /** Returns the number of servers that the job dictates; 1 for a collective job, which starts none. */

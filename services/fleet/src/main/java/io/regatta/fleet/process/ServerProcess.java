@@ -1,8 +1,5 @@
 package io.regatta.fleet.process;
 
-import io.regatta.aggregator.AggregatorConfig;
-import io.regatta.aggregator.AggregatorVerticle;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.Fleet;
 import io.regatta.fleet.launch.LauncherLink;
 import io.regatta.fleet.role.Role;
@@ -14,11 +11,10 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.Interrupt;
 import io.regatta.parameterserver.ParameterServerConfig;
-import io.regatta.parameterserver.ParameterServerConfig.Lifetime;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousService;
-import io.regatta.rendezvous.RendezvousVerticle;
+import io.regatta.training.TrainingProgram;
 import io.regatta.training.config.JobConfig;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
@@ -54,16 +50,16 @@ public final class ServerProcess {
   /**
    * Starts a service, after its settings have been checked.
    *
+   * @param program of a service that computes; null: the job's
    * @param ready receives one line when the service serves
    */
-  static ServerProcess start(ProcessSettings place, JobConfig job, Consumer<String> ready) {
-    return new ServerProcess(place.node(), service(place.fleet().role()), check(place, job), ready);
+  static ServerProcess start(ProcessSettings place, JobConfig job, TrainingProgram program, Consumer<String> ready) {
+    return new ServerProcess(place.node(), service(place.fleet().role()), check(place, job, program), ready);
   }
 
   /** Checks the settings only; returns a factory of the service. */
-  static Function<Node, Deployable> check(ProcessSettings place, JobConfig job) {
-    service(place.fleet().role());
-    Function<Node, Deployable> verticle = verticle(place, job);
+  static Function<Node, Deployable> check(ProcessSettings place, JobConfig job, TrainingProgram program) {
+    Function<Node, Deployable> verticle = Services.serving(place.fleet().role()).process().of(place, job, program);
     if (place.fleet().role() != Role.RENDEZVOUS) {
       place.node().requireOthers("");
     }
@@ -104,41 +100,6 @@ public final class ServerProcess {
 
   /** Returns the name of a role's service; refuses roles that are none. */
   static String service(Role role) {
-    return switch (role) {
-      case PSERVER -> Directory.PARAMETER_SERVER;
-      case AGGREGATOR -> Directory.GRADIENT_AGGREGATOR;
-      case RENDEZVOUS -> Directory.RENDEZVOUS;
-      case LOCAL, TRAINER -> throw new InvalidInput("runServer: this process is a "
-          + role.name().toLowerCase(java.util.Locale.ROOT) + ", not a server; call train or initWorker");
-    };
-  }
-
-  /** A server for a known number of trainers ends with their job; one that a launcher has started is ended by it. */
-  private static ParameterServerConfig lifetime(ProcessSettings place, JobConfig job) {
-    ParameterServerConfig server = place.parameterServer(job);
-    boolean known = job != null || place.knowsTrainers();
-    return server.lifetime() == Lifetime.AUTO && known && !System.getenv().containsKey(LauncherLink.VARIABLE)
-        ? server.withLifetime(Lifetime.JOB) : server;
-  }
-
-  private static Function<Node, Deployable> verticle(ProcessSettings place, JobConfig job) {
-    switch (place.fleet().role()) {
-      case PSERVER -> {
-        ParameterServerConfig server = lifetime(place, job);
-        if (!place.fleet().hostsRendezvous()) {
-          return node -> new ParameterServerVerticle(node, server);
-        }
-        RendezvousConfig rendezvous = place.rendezvous();
-        return node -> new ParameterServerVerticle(node, server, new RendezvousService(node, rendezvous));
-      }
-      case AGGREGATOR -> {
-        AggregatorConfig aggregator = place.gradientAggregator();
-        return node -> new AggregatorVerticle(node, aggregator);
-      }
-      default -> {
-        RendezvousConfig rendezvous = place.rendezvous();
-        return node -> new RendezvousVerticle(node, rendezvous);
-      }
-    }
+    return Services.serving(role).name();
   }
 }

@@ -2,6 +2,7 @@ package io.regatta.node;
 
 import io.regatta.node.directory.Directory;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Names of the sections at the root of a configuration. All processes may share one configuration: each reads its own
@@ -15,10 +16,11 @@ public final class Sections {
   public static final String PARAMETER_SERVER = of(Directory.PARAMETER_SERVER);
   public static final String GRADIENT_AGGREGATOR = of(Directory.GRADIENT_AGGREGATOR);
   public static final String TRAINER = of(Directory.TRAINER);
+  public static final String HETER_WORKER = of(Directory.HETER_WORKER);
   public static final String PREDICTOR = of(Directory.PREDICTOR);
 
   private static final List<String> ALL =
-      List.of(NODE, FLEET, RENDEZVOUS, PARAMETER_SERVER, GRADIENT_AGGREGATOR, TRAINER, PREDICTOR);
+      Stream.concat(Stream.of(NODE, FLEET), Directory.SERVICES.stream().map(Sections::of)).toList();
 
   private Sections() {}
 

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -50,9 +51,8 @@ public final class ServiceMain<R extends Record> {
     ServiceLogging.use(); // before the first logger
   }
 
-  /** Services that cannot work alone. A rendezvous can: other processes find it. */
-  private static final List<String> NEED_OTHERS =
-      List.of(Directory.PARAMETER_SERVER, Directory.GRADIENT_AGGREGATOR, Directory.TRAINER);
+  /** Services that can work alone. Other processes find a rendezvous, and a predictor needs a model only. */
+  private static final Set<String> ALONE = Set.of(Directory.RENDEZVOUS, Directory.PREDICTOR);
   private static final List<Shorthand> COMMON = List.of(
       new Shorthand("--seeds", "HOST:PORT,...", "node.cluster.seeds", "Hazelcast members to join through"),
       new Shorthand("--ready-timeout", "SECONDS", "node.ready_timeout_seconds", "how long to wait for other services"));
@@ -246,7 +246,7 @@ public final class ServiceMain<R extends Record> {
   }
 
   private int serve(NodeConfig config, R own) {
-    if (NEED_OTHERS.contains(service)) {
+    if (Directory.SERVICES.contains(service) && !ALONE.contains(service)) {
       config.requireOthers("");
     }
     check.accept(own);

@@ -158,7 +158,8 @@ class ServiceMainTest {
 
   @Test
   void aServiceThatCanMeetNobodyIsRefusedAtOnceUnlessItIsASeed() {
-    for (String service : List.of(Directory.PARAMETER_SERVER, Directory.GRADIENT_AGGREGATOR, Directory.TRAINER)) {
+    for (String service : List.of(Directory.PARAMETER_SERVER, Directory.GRADIENT_AGGREGATOR, Directory.TRAINER,
+        Directory.HETER_WORKER)) {
       err.reset();
       assertThat(main(service).execute()).as(service).isEqualTo(2);
       assertThat(err.toString(UTF_8)).isEqualToIgnoringNewLines(

@@ -21,7 +21,11 @@ public interface Directory {
   String PARAMETER_SERVER = "parameter-server";
   String GRADIENT_AGGREGATOR = "gradient-aggregator";
   String TRAINER = "trainer";
+  String HETER_WORKER = "heter-worker";
   String PREDICTOR = "predictor";
+
+  /** All service names. */
+  List<String> SERVICES = List.of(RENDEZVOUS, PARAMETER_SERVER, GRADIENT_AGGREGATOR, TRAINER, HETER_WORKER, PREDICTOR);
 
   /** Attribute that the Hazelcast directory adds to every entry: the process id of its owner. */
   String PID = "pid";

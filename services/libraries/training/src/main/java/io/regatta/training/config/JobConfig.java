@@ -102,6 +102,9 @@ public record JobConfig(
         + "there; auto: the engine's own choice, a GPU if it sees one.")
     String device,
 
+    @Setting(doc = "Workers of two kinds: heter workers compute the expensive part of the network.")
+    HeterConfig heter,
+
     @Setting(value = "imperative", doc = "How training passes are carried out: operator by operator, or, symbolic, as a graph that "
         + "the engine has recorded in the first step (MXNet only; not with sparse tables). Both give the same bits.")
     Execution execution,
@@ -164,6 +167,8 @@ public record JobConfig(
     }
     GroupNames.checkJob(job);
     sparseOptimizer = OptimizerConfig.sparse(sparseOptimizer, optimizer);
+    threads = heter.replicas(mode, threads);
+    heter.check(execution);
     servers = serversOf(mode, servers, threads);
     atLeast("shards", shards, 1);
     if (sparseShards < -1 || sparseShards >= shards) {

@@ -59,6 +59,18 @@ public final class JobCheck {
     device(job, gpus.device(job.device(), job.mode(), 0));
   }
 
+  /**
+   * Checks a job at a heter worker, which writes nothing and starts no engine before it computes: its engine, and its
+   * program's own check.
+   *
+   * @param program null: the one that the job names
+   * @throws InvalidInput for the first error
+   */
+  public static void computing(JobConfig job, TrainingProgram program) {
+    Engines.check(job.engine());
+    ProgramLoader.check(job, program);
+  }
+
   private static void requireSgd(String section, OptimizerConfig optimizer) {
     if (!(optimizer.toSpec().optimizer() instanceof Sgd)) { // naive is SGD
       throw new InvalidInput("geo mode trains with SGD only, but " + section + ".kind is "
