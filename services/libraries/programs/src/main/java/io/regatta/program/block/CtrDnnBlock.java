@@ -6,11 +6,12 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.AbstractBlock;
-import ai.djl.nn.SequentialBlock;
+import ai.djl.nn.Block;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.data.Layout;
+import io.regatta.training.cut.Heter;
 import io.regatta.training.model.DistributedEmbedding;
 import java.util.List;
 
@@ -26,7 +27,7 @@ public final class CtrDnnBlock extends AbstractBlock {
   private final Layout layout;
   private final int embedded;
   private final DistributedEmbedding embedding;
-  private final SequentialBlock layers;
+  private final Block layers;
 
   /**
    * @param layout widths of an example
@@ -41,7 +42,7 @@ public final class CtrDnnBlock extends AbstractBlock {
     embedding = addChildBlock("embedding", DistributedEmbedding.builder().setTable("embedding").setDim(embeddingDim)
         .optInitializer(InitializerSpec.uniform(-bound, bound)).optInputIndex(IDS_INPUT).build());
     layers = addChildBlock("layers",
-        ReluLayers.of(embedded + layout.dense(), hidden, BinaryHead.SOFTMAX.width(), gain));
+        Heter.remote(ReluLayers.of(embedded + layout.dense(), hidden, BinaryHead.SOFTMAX.width(), gain)));
   }
 
   @Override

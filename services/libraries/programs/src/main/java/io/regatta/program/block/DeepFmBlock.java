@@ -6,14 +6,15 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.AbstractBlock;
+import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
-import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.core.Linear;
 import ai.djl.training.ParameterStore;
 import ai.djl.training.initializer.NormalInitializer;
 import ai.djl.util.PairList;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.data.Layout;
+import io.regatta.training.cut.Heter;
 import io.regatta.training.model.DistributedEmbedding;
 import java.util.List;
 
@@ -34,7 +35,7 @@ public final class DeepFmBlock extends AbstractBlock {
   private final DistributedEmbedding idWeights;
   private final DistributedEmbedding embedding;
   private final Parameter denseVectors;
-  private final SequentialBlock deep;
+  private final Block deep;
 
   /**
    * @param layout widths of an example
@@ -55,7 +56,8 @@ public final class DeepFmBlock extends AbstractBlock {
     denseVectors = addParameter(Parameter.builder().setName("dense_vectors").setType(Parameter.Type.WEIGHT)
         .optShape(new Shape(1, layout.dense(), dim)).build());
     denseVectors.setInitializer(new NormalInitializer(bound));
-    deep = addChildBlock("deep", ReluLayers.of(fields() * dim, hidden, 1, gain));
+    deep = addChildBlock("deep", Heter.remote(ReluLayers.of(fields() * dim, hidden, 1, gain), 1,
+        (ofDeep, others) -> new NDList(others.get(0).add(ofDeep.get(0)))));
   }
 
   private int fields() {
@@ -73,9 +75,8 @@ public final class DeepFmBlock extends AbstractBlock {
     NDArray vectors = ofIds.concat(ofDense, 1);
     NDArray logits = weights.forward(store, new NDList(dense), training).singletonOrThrow()
         .add(idWeights.forward(store, ids, training).singletonOrThrow().sum(new int[] {1}))
-        .add(pairs(vectors))
-        .add(deep.forward(store, new NDList(vectors.reshape(batch, (long) fields() * dim)), training).singletonOrThrow());
-    return new NDList(logits);
+        .add(pairs(vectors));
+    return deep.forward(store, new NDList(vectors.reshape(batch, (long) fields() * dim), logits), training);
   }
 
   /**
@@ -93,7 +94,7 @@ public final class DeepFmBlock extends AbstractBlock {
     weights.initialize(manager, dataType, new Shape(batch, layout.dense()));
     idWeights.initialize(manager, dataType, new Shape(batch, layout.slots()));
     embedding.initialize(manager, dataType, new Shape(batch, layout.slots()));
-    deep.initialize(manager, dataType, new Shape(batch, (long) fields() * dim));
+    deep.initialize(manager, dataType, new Shape(batch, (long) fields() * dim), new Shape(batch, 1));
   }
 
   @Override

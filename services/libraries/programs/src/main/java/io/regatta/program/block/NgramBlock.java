@@ -7,6 +7,7 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.AbstractBlock;
 import ai.djl.nn.Activation;
+import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.core.Linear;
@@ -14,6 +15,7 @@ import ai.djl.training.ParameterStore;
 import ai.djl.training.initializer.NormalInitializer;
 import ai.djl.util.PairList;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.training.cut.Heter;
 import io.regatta.training.model.DistributedEmbedding;
 
 /**
@@ -28,7 +30,7 @@ public final class NgramBlock extends AbstractBlock {
   private final int dim;
   private final int words;
   private final DistributedEmbedding embedding;
-  private final SequentialBlock layers;
+  private final Block layers;
 
   /**
    * Creates the network.
@@ -45,8 +47,8 @@ public final class NgramBlock extends AbstractBlock {
     float bound = (float) (1 / Math.sqrt(dim));
     embedding = addChildBlock("embedding", DistributedEmbedding.builder().setTable("words").setDim(dim)
         .optInitializer(InitializerSpec.uniform(-bound, bound)).optInputIndex(0).build());
-    layers = addChildBlock("layers", new SequentialBlock().add(layer(hidden, before * dim)).add(Activation::sigmoid)
-        .add(layer(words, hidden)));
+    layers = addChildBlock("layers", Heter.remote(new SequentialBlock().add(layer(hidden, before * dim))
+        .add(Activation::sigmoid).add(layer(words, hidden))));
   }
 
   private static Linear layer(int units, int fanIn) {

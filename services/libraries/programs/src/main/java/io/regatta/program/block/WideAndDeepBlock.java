@@ -6,14 +6,15 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.AbstractBlock;
+import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
-import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.core.Linear;
 import ai.djl.training.ParameterStore;
 import ai.djl.training.initializer.TruncatedNormalInitializer;
 import ai.djl.util.PairList;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.data.Layout;
+import io.regatta.training.cut.Heter;
 import io.regatta.training.model.DistributedEmbedding;
 import java.util.List;
 
@@ -33,7 +34,7 @@ public final class WideAndDeepBlock extends AbstractBlock {
   private final Linear wide;
   private final DistributedEmbedding wideWeights;
   private final DistributedEmbedding embedding;
-  private final SequentialBlock deep;
+  private final Block deep;
 
   /**
    * Creates the network.
@@ -56,7 +57,8 @@ public final class WideAndDeepBlock extends AbstractBlock {
         .optInitializer(InitializerSpec.zeros()).optInputIndex(IDS_INPUT).build()) : null;
     embedding = addChildBlock("embedding", DistributedEmbedding.builder().setTable("embedding").setDim(embeddingDim)
         .optInitializer(InitializerSpec.uniform(-bound, bound)).optInputIndex(IDS_INPUT).build());
-    deep = addChildBlock("deep", ReluLayers.of(width, hidden, 1, gain));
+    deep = addChildBlock("deep", Heter.remote(ReluLayers.of(width, hidden, 1, gain), 1,
+        (ofDeep, ofWide) -> new NDList(ofWide.get(0).add(ofDeep.get(0)))));
   }
 
   @Override
@@ -72,7 +74,7 @@ public final class WideAndDeepBlock extends AbstractBlock {
     }
     NDArray rows = embedding.forward(store, new NDList(ids), training).singletonOrThrow();
     NDArray features = rows.reshape(batch, width - layout.dense()).concat(dense, 1);
-    return new NDList(logits.add(deep.forward(store, new NDList(features), training).singletonOrThrow()));
+    return deep.forward(store, new NDList(features, logits), training);
   }
 
   @Override
@@ -83,7 +85,7 @@ public final class WideAndDeepBlock extends AbstractBlock {
       wideWeights.initialize(manager, dataType, new Shape(batch, layout.slots()));
     }
     embedding.initialize(manager, dataType, new Shape(batch, layout.slots()));
-    deep.initialize(manager, dataType, new Shape(batch, width));
+    deep.initialize(manager, dataType, new Shape(batch, width), new Shape(batch, 1));
   }
 
   @Override

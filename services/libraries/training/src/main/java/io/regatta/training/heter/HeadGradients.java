@@ -1,6 +1,7 @@
 package io.regatta.training.heter;
 
 import ai.djl.mxnet.engine.MxNDArray;
+import ai.djl.mxnet.jna.JnaUtils;
 import ai.djl.mxnet.jna.LibUtils;
 import ai.djl.mxnet.jna.MxnetLibrary;
 import ai.djl.ndarray.NDArray;
@@ -64,6 +65,30 @@ public final class HeadGradients {
       handles.setPointer((long) i * Native.POINTER_SIZE, ((MxNDArray) arrays.get(i)).getHandle());
     }
     return handles;
+  }
+
+  /** Returns true if the collector has recorded this array, so that it may be a head. */
+  public static boolean isRecorded(NDArray array) {
+    if (!(array instanceof MxNDArray mx)) {
+      return array.hasGradient();
+    }
+    if (array.hasGradient()) {
+      return true;
+    }
+    try {
+      JnaUtils.freeSymbol(JnaUtils.autogradGetSymbol(mx));
+      return true;
+    } catch (RuntimeException notRecorded) {
+      return false;
+    }
+  }
+
+  /**
+   * Returns an array that may be a head, in place of one that has been recorded: MXNet writes no gradient of a variable
+   * that is a head itself.
+   */
+  public static NDArray head(NDArray recorded) {
+    return recorded instanceof MxNDArray && recorded.hasGradient() ? recorded.reshape(recorded.getShape()) : recorded;
   }
 
   /**

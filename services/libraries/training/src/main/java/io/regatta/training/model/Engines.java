@@ -209,8 +209,16 @@ public final class Engines {
     return true;
   }
 
+  /**
+   * Sets the engine's generator of random numbers for the calling thread; engines other than MXNet have one for all
+   * threads.
+   */
+  public static void seed(int seed) {
+    current().setRandomSeed(seed);
+  }
+
   /** Returns true if backward overwrites gradients and their arrays stay; other engines add to them. */
-  static boolean isMxnet(Engine engine) {
+  public static boolean isMxnet(Engine engine) {
     return engine.getEngineName().equals("MXNet");
   }
 

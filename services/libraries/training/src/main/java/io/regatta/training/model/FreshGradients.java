@@ -13,7 +13,7 @@ import java.util.List;
  * no part unchanged, and keeps a mark. PyTorch keeps no mark that DJL shows: there the set holds those whose gradient
  * was nonzero in some step. Belongs to the model thread.
  */
-final class FreshGradients {
+public final class FreshGradients {
 
   private static final class Mxnet {
     private static final MxnetLibrary LIBRARY = LibUtils.loadLibrary();
@@ -23,7 +23,8 @@ final class FreshGradients {
   /** Parameters without a mark that had a gradient in some step. */
   private final BitSet reached = new BitSet();
 
-  FreshGradients(List<NDArray> parameters) {
+  /** Watches these parameters. */
+  public FreshGradients(List<NDArray> parameters) {
     this.parameters = parameters;
   }
 
@@ -31,7 +32,7 @@ final class FreshGradients {
    * Returns the indices of the parameters with a gradient, and clears their marks. Without marks, call it before the
    * gradients are set to zero.
    */
-  BitSet take() {
+  public BitSet take() {
     BitSet fresh = new BitSet();
     for (int i = 0; i < parameters.size(); i++) {
       if (parameters.get(i) instanceof MxNDArray marked) {

@@ -9,6 +9,7 @@ import ai.djl.training.TrainingConfig;
 import ai.djl.training.TrainingResult;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
+import ai.djl.training.loss.Loss;
 import ai.djl.translate.TranslateException;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.exchange.TrainerProgress;
@@ -22,6 +23,9 @@ import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
 import io.regatta.training.dataset.SlotDataset;
 import io.regatta.training.exchange.Exchanges;
+import io.regatta.training.heter.part.CutNetwork;
+import io.regatta.training.heter.part.PartLoop;
+import io.regatta.training.heter.part.PartModel;
 import io.regatta.training.model.DenseParameters;
 import io.regatta.training.model.Embeddings;
 import io.regatta.training.model.Engines;
@@ -73,6 +77,7 @@ public final class FleetTrainer extends Trainer {
   private TrainingForward forward = TrainingForward.IMPERATIVE;
   /** Empty if no layer sums over the ranks. */
   private Optional<RankSums> rankSums = Optional.empty();
+  private CutNetwork cut = CutNetwork.NONE;
   /** Batches that were trained before the run resumed. */
   private long batchesBehind;
 
@@ -120,6 +125,8 @@ public final class FleetTrainer extends Trainer {
       return new DenseParameters(getModel().getBlock(), new HostCopy());
     });
     try {
+      session.host().ifPresent(host -> PartLoop.run(session, host, new PartModel(session.job(), getModel().getBlock(), shapes,
+          getLoss(), getManager(), times.clock())));
       initialize(dense);
     } catch (RuntimeException | Error e) {
       if (values == null) { // these close it with this trainer
@@ -148,6 +155,7 @@ public final class FleetTrainer extends Trainer {
     if (passes.areOwn()) {
       exchange.onJoined(snapshots::othersStepped);
     }
+    cut = CutNetwork.of(getModel().getBlock(), getLoss(), replica, times, steps::made);
     rankSums = RankSums.attach(getModel().getBlock(), session);
     rankSums.ifPresent(sums -> replica.group().beforeJoining(sums::outside));
     if (session.job().execution() == Execution.SYMBOLIC) {
@@ -232,7 +240,7 @@ public final class FleetTrainer extends Trainer {
   public GradientCollector newGradientCollector() {
     embeddings.begins();
     rankSums.ifPresent(RankSums::begins);
-    return new TimedCollector(Engines.newGradientCollector(), times, values == null ? null : values.exchange().losses());
+    return new TimedCollector(cut.collector(Engines.newGradientCollector()), times, values == null ? null : values.exchange().losses());
   }
 
   @Override
@@ -248,14 +256,22 @@ public final class FleetTrainer extends Trainer {
 
   /** @param labels null if the program has not given them */
   private NDList forward(NDList data, NDList labels, NDList inputs, Function<NDList, NDList> imperative) {
-    initialized().trained();
+    if (!cut.isRemote()) { // the part's parameters here take no part in training passes
+      initialized().trained();
+    }
     step.forward(data, labels);
     long begin = times.clock().nanos();
     long mark = times.outsideOfWaits();
-    NDList out = forward.forward(inputs, imperative);
+    NDList out = cut.forward(new CutNetwork.Pass(data, labels, step.examples().labels()), () -> forward.forward(inputs, imperative));
     times.addSince(StepTimes.Part.FORWARD, mark);
     times.span("forward", begin);
     return out;
+  }
+
+  /** Returns the loss to train with; heter workers may compute it. */
+  @Override
+  public Loss getLoss() {
+    return cut.loss(super.getLoss());
   }
 
   @Override
@@ -492,6 +508,7 @@ public final class FleetTrainer extends Trainer {
     closed = true;
     embeddings.close();
     rankSums.ifPresent(RankSums::close);
+    cut.close();
     forward.close();
     if (values != null) {
       values.close();

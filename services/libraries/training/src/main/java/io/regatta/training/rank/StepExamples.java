@@ -42,6 +42,11 @@ final class StepExamples {
     return forwarded;
   }
 
+  /** Returns the labels of the batch in forward; null if they are not known. */
+  NDList labels() {
+    return labels;
+  }
+
   /** Sets the number of examples of the next step. */
   void give(long count) {
     if (count < 0) {

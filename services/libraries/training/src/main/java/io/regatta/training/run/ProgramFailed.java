@@ -7,7 +7,12 @@ package io.regatta.training.run;
 public final class ProgramFailed extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  ProgramFailed(String message, Throwable cause) {
+  /**
+   * Creates the failure.
+   *
+   * @param message for people
+   */
+  public ProgramFailed(String message, Throwable cause) {
     super(message, cause);
   }
 

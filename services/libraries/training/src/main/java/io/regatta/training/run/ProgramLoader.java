@@ -31,7 +31,12 @@ public final class ProgramLoader {
     program.check(job);
   }
 
-  static TrainingProgram load(JobConfig job) {
+  /**
+   * Returns an instance of the program that the job names.
+   *
+   * @throws InvalidInput if there is none
+   */
+  public static TrainingProgram load(JobConfig job) {
     if (job.program().isBlank()) {
       throw new InvalidInput("job " + job.job() + ": program is missing; name a class that implements "
           + TrainingProgram.class.getName());

@@ -7,9 +7,12 @@ import io.regatta.core.model.Sharding;
 import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
+import io.regatta.training.heter.RemoteCompute;
 import io.regatta.training.trace.StepTrace;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.LongConsumer;
 
 /**
  * A job of one rank with its shards in this process, on which {@code --local} trains; it is the reference for the
@@ -21,6 +24,8 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
   private final Sharding sharding;
   private final Awaiting awaiting = new Awaiting();
   private final JobGroup group = new LoneTrainer(this::await);
+  private final Optional<RemoteCompute> remote;
+  private final LongConsumer stepped;
 
   /** Creates a session with one shard; the number of shards does not change a bit of the result. */
   public LocalSession(JobConfig job) {
@@ -28,8 +33,29 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
   }
 
   LocalSession(JobConfig job, int shards) {
+    this(job, shards, null, step -> { });
+  }
+
+  /**
+   * Creates a session with one shard.
+   *
+   * @param remote computes the part after the network's cut; null: the network is not cut
+   * @param stepped gets the number of steps after each; on the model thread
+   */
+  public LocalSession(JobConfig job, RemoteCompute remote, LongConsumer stepped) {
+    this(job, 1, remote, stepped);
+  }
+
+  private LocalSession(JobConfig job, int shards, RemoteCompute remote, LongConsumer stepped) {
     super(job, shards, StepTrace.of(SystemClock.get(), job.trace(), 0, 1));
     sharding = Sharding.common(shards);
+    this.remote = Optional.ofNullable(remote);
+    this.stepped = stepped;
+  }
+
+  @Override
+  public Optional<RemoteCompute> remote() {
+    return remote;
   }
 
   @Override
@@ -53,7 +79,9 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
   }
 
   @Override
-  public void stepped(long step) {}
+  public void stepped(long step) {
+    stepped.accept(step);
+  }
 
   /** Releases all waiting threads. */
   @Override

@@ -19,6 +19,7 @@ import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
+import io.regatta.training.heter.RemoteCompute;
 import io.regatta.training.result.RunResult;
 import io.regatta.training.run.RankRun;
 import io.regatta.training.session.Awaiting;
@@ -43,6 +44,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
 /**
@@ -56,6 +58,7 @@ public final class SharedShards implements AutoCloseable {
   private final Map<String, Gather<?>> gathers = new HashMap<>();
   private final JobConfig job;
   private volatile boolean lostAtTheEnd;
+  private IntFunction<RemoteCompute> remote = rank -> null;
   /** Pushes of each link to the last shard until it breaks. */
   private volatile long pushesUntilCut = Long.MAX_VALUE;
   private volatile boolean cut;
@@ -75,6 +78,12 @@ public final class SharedShards implements AutoCloseable {
     for (int r = 0; r < job.trainers(); r++) {
       sessions.add(new Session(r));
     }
+  }
+
+  /** Cuts the network: the session of each rank gets the heter worker of this function. */
+  public SharedShards cut(IntFunction<RemoteCompute> worker) {
+    remote = worker;
+    return this;
   }
 
   /** The ranks' leaves will find a shard lost. */
@@ -199,6 +208,11 @@ public final class SharedShards implements AutoCloseable {
     @Override
     public void assign(DenseMemory flat) {
       own.assign(flat);
+    }
+
+    @Override
+    public Optional<RemoteCompute> remote() {
+      return Optional.ofNullable(remote.apply(id.rank()));
     }
 
     @Override

@@ -1,0 +1,43 @@
+package io.regatta.training.heter.part;
+
+import io.regatta.training.model.Engines;
+
+/**
+ * Seeds of the engine's random numbers, from the job's seed, a replica and its step. A part of a network so draws the
+ * same numbers wherever it is computed, and in a run that resumes. Stateless; used on a model thread.
+ */
+final class BatchSeed {
+
+  /** The part of a forward pass that draws. */
+  enum Place {
+    /** Layers before the cut. */
+    BEFORE,
+    /** The part, or a whole network without a cut in it. */
+    PART,
+    /** What the program computes afterwards. */
+    AFTER
+  }
+
+  private static final long GOLDEN = 0x9E3779B97F4A7C15L;
+
+  private BatchSeed() {}
+
+  /** Returns the seed of a batch. */
+  static int of(long seed, int shardIndex, long step, Place place) {
+    long mixed = mix(mix(mix(seed) + shardIndex) + step) + place.ordinal();
+    return (int) (mix(mixed) >>> 33); // not negative
+  }
+
+  /** Sets the generator of the calling model thread. */
+  static void set(long seed, int shardIndex, long step, Place place) {
+    Engines.seed(of(seed, shardIndex, step, place));
+  }
+
+  /** The mixer of SplitMix64 (Steele, Lea and Flood, 2014). */
+  private static long mix(long value) {
+    long z = value + GOLDEN;
+    z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
+    z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
+    return z ^ (z >>> 31);
+  }
+}

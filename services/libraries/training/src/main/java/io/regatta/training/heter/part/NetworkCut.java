@@ -1,0 +1,233 @@
+package io.regatta.training.heter.part;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Block;
+import ai.djl.nn.Parameter;
+import ai.djl.nn.norm.Dropout;
+import ai.djl.nn.recurrent.RecurrentBlock;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.Pair;
+import com.google.protobuf.ByteString;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.tensor.CutSignature;
+import io.regatta.protocol.tensor.CutTensor;
+import io.regatta.protocol.tensor.CutTensor.Role;
+import io.regatta.training.config.HeterConfig;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.cut.RemoteBlock;
+import io.regatta.training.model.DistributedEmbedding;
+import io.regatta.training.model.SyncBatchNorm;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The cut of one initialized network: where it is, and the parameters of the part. Both sides find the same one.
+ * Belongs to a model thread.
+ */
+final class NetworkCut {
+
+  /** The place of a cut. */
+  enum Kind {
+    /** Around a marked block. */
+    MARKED,
+    /** Around the whole network. */
+    WHOLE,
+    /** After the network: the loss alone is computed elsewhere. */
+    LOSS
+  }
+
+  private final Kind kind;
+  private final RemoteBlock marked;
+  private final Block network;
+  private final Map<String, Parameter> trained = new LinkedHashMap<>();
+  private final Map<String, Parameter> frozen = new LinkedHashMap<>();
+
+  private NetworkCut(Kind kind, RemoteBlock marked, Block network) {
+    this.kind = kind;
+    this.marked = marked;
+    this.network = network;
+    if (kind == Kind.LOSS) {
+      return;
+    }
+    Block part = marked == null ? network : marked;
+    Set<Parameter> own = parameters(part, null);
+    Set<Parameter> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+    for (Pair<String, Parameter> named : network.getParameters()) {
+      Parameter parameter = named.getValue();
+      if (own.contains(parameter) && parameter.isInitialized() && seen.add(parameter)) {
+        (parameter.requiresGradient() ? trained : frozen).put(named.getKey(), parameter);
+      }
+    }
+  }
+
+  /**
+   * Returns the cut of a network.
+   *
+   * @throws InvalidInput if the job's network cannot be cut
+   */
+  static NetworkCut of(JobConfig job, Block network) {
+    String where = "job " + job.job() + ": ";
+    if (job.heter().part() == HeterConfig.Part.LOSS) {
+      return new NetworkCut(Kind.LOSS, null, network);
+    }
+    List<RemoteBlock> marks = marks(network);
+    if (marks.size() > 1) {
+      throw new InvalidInput(where + marks.size() + " blocks of the network are marked with Heter.remote; mark one");
+    }
+    if (marks.isEmpty() && all(network).stream().anyMatch(DistributedEmbedding.class::isInstance)) {
+      throw new InvalidInput(where + "the network has sparse tables and no block that is marked with Heter.remote, so that heter "
+          + "workers have nothing to compute; mark the block after the tables, or set heter.part: loss");
+    }
+    NetworkCut cut = marks.isEmpty() ? new NetworkCut(Kind.WHOLE, null, network)
+        : new NetworkCut(Kind.MARKED, marks.get(0), network);
+    cut.check(where);
+    return cut;
+  }
+
+  private void check(String where) {
+    Block part = marked == null ? network : marked;
+    if (all(part).stream().anyMatch(SyncBatchNorm.class::isInstance)) {
+      throw new InvalidInput(where + "SyncBatchNorm sums over trainers, but heter workers compute it; use BatchNorm, or move it "
+          + "before the cut");
+    }
+    if (all(part).stream().anyMatch(DistributedEmbedding.class::isInstance)) {
+      throw new InvalidInput(where + "the part that is marked with Heter.remote has a sparse table, whose rows trainers have; mark "
+          + "the block after it");
+    }
+    if (marked != null) {
+      Set<Parameter> others = parameters(network, marked);
+      parameters(marked, null).stream().filter(others::contains).findFirst().ifPresent(shared -> {
+        throw new InvalidInput(where + "parameter " + shared.getName() + " is used by the part that is marked with Heter.remote and by "
+            + "the rest of the network; both parts need parameters of their own");
+      });
+    }
+  }
+
+  /** Returns the marked blocks of a network. */
+  static List<RemoteBlock> marks(Block network) {
+    return all(network).stream().filter(RemoteBlock.class::isInstance).map(RemoteBlock.class::cast).toList();
+  }
+
+  private static List<Block> all(Block root) {
+    Set<Block> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+    List<Block> all = new ArrayList<>();
+    collect(root, null, seen, all);
+    return all;
+  }
+
+  private static void collect(Block block, Block without, Set<Block> seen, List<Block> into) {
+    if (block == without || !seen.add(block)) {
+      return;
+    }
+    into.add(block);
+    block.getChildren().values().forEach(child -> collect(child, without, seen, into));
+  }
+
+  /** @param without a block whose parameters do not count; null: none */
+  private static Set<Parameter> parameters(Block root, Block without) {
+    List<Block> blocks = new ArrayList<>();
+    collect(root, without, Collections.newSetFromMap(new IdentityHashMap<>()), blocks);
+    Set<Parameter> parameters = Collections.newSetFromMap(new IdentityHashMap<>());
+    blocks.forEach(block -> parameters.addAll(block.getDirectParameters().values()));
+    return parameters;
+  }
+
+  Kind kind() {
+    return kind;
+  }
+
+  /** Returns the marked block; null if there is none. */
+  RemoteBlock marked() {
+    return marked;
+  }
+
+  /** Returns the part's parameters that are trained, by their names in the network. */
+  Map<String, Parameter> trained() {
+    return trained;
+  }
+
+  /** Returns the part's parameters that are not trained, such as running means. */
+  Map<String, Parameter> frozen() {
+    return frozen;
+  }
+
+  /**
+   * Returns true if several batches may be computed as one: the part keeps no statistics of a batch, and draws no
+   * random numbers.
+   */
+  boolean isGatherable() {
+    Block part = marked == null ? network : marked;
+    return frozen.isEmpty() && (kind == Kind.LOSS
+        || all(part).stream().noneMatch(block -> block instanceof Dropout || block instanceof RecurrentBlock));
+  }
+
+  /**
+   * Computes the part.
+   *
+   * @param labels of a network that takes them; null: it takes none
+   */
+  NDList forward(ParameterStore store, NDList inputs, NDList labels) {
+    return switch (kind) {
+      case LOSS -> inputs;
+      case MARKED -> marked.compute(store, inputs, true);
+      case WHOLE -> labels == null ? network.forward(store, inputs, true) : network.forward(store, inputs, labels, null);
+    };
+  }
+
+  /**
+   * Returns what crosses the cut as far as the initialized network knows it: without labels, outputs and types.
+   *
+   * @param shapes with which the network was initialized
+   */
+  CutSignature signature(Shape[] shapes) {
+    Shape[] known = kind == Kind.LOSS ? new Shape[0] : kind == Kind.MARKED ? marked.getInputShapes() : shapes;
+    List<CutTensor> inputs = new ArrayList<>();
+    for (int i = 0; i < known.length; i++) {
+      CutTensor.Builder tensor = CutTensor.newBuilder().setRole(Role.INPUT).setName("input " + i);
+      for (long dimension : known[i].getShape()) {
+        tensor.addShape(dimension);
+      }
+      inputs.add(tensor.build());
+    }
+    return signature(inputs);
+  }
+
+  /** Returns what crosses the cut: these inputs and labels, and the part's parameters. */
+  CutSignature signature(List<CutTensor> tensors) {
+    CutSignature.Builder signature = CutSignature.newBuilder();
+    tensors.forEach(tensor -> {
+      CutTensor.Builder free = tensor.toBuilder();
+      if (free.getShapeCount() > 0) {
+        free.setShape(0, -1);
+      }
+      signature.addTensors(free);
+    });
+    MessageDigest digest = sha256();
+    long numel = 0;
+    for (Map.Entry<String, Parameter> parameter : trained.entrySet()) {
+      Shape shape = parameter.getValue().getArray().getShape();
+      numel += shape.size();
+      digest.update((parameter.getKey() + shape + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+    frozen.forEach((name, parameter) ->
+        digest.update((name + parameter.getArray().getShape() + " frozen\n").getBytes(StandardCharsets.UTF_8)));
+    return signature.setDense(numel).setParameters(ByteString.copyFrom(digest.digest())).build();
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e); // every Java platform has it
+    }
+  }
+}
