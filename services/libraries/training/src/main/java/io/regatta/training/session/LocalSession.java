@@ -32,8 +32,9 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
     this(job, 1);
   }
 
-  LocalSession(JobConfig job, int shards) {
-    this(job, shards, null, step -> { });
+  /** Creates a session of a network that is cut. */
+  public LocalSession(JobConfig job, RemoteCompute remote) {
+    this(job, 1, remote, step -> { });
   }
 
   /**
@@ -46,21 +47,25 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
     this(job, 1, remote, stepped);
   }
 
-  private LocalSession(JobConfig job, int shards, RemoteCompute remote, LongConsumer stepped) {
-    super(job, shards, StepTrace.of(SystemClock.get(), job.trace(), 0, 1));
-    sharding = Sharding.common(shards);
-    this.remote = Optional.ofNullable(remote);
-    this.stepped = stepped;
+  LocalSession(JobConfig job, int shards) {
+    this(job, shards, null, step -> { });
   }
 
-  @Override
-  public Optional<RemoteCompute> remote() {
-    return remote;
+  private LocalSession(JobConfig job, int shards, RemoteCompute remote, LongConsumer stepped) {
+    super(job, shards, StepTrace.of(SystemClock.get(), job.trace(), 0, 1));
+    this.remote = Optional.ofNullable(remote);
+    this.stepped = stepped;
+    sharding = Sharding.common(shards);
   }
 
   @Override
   public JobGroup group() {
     return group;
+  }
+
+  @Override
+  public Optional<RemoteCompute> remote() {
+    return remote;
   }
 
   @Override
