@@ -34,7 +34,11 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
 
   /** Creates a session of a network that is cut. */
   public LocalSession(JobConfig job, RemoteCompute remote) {
-    this(job, 1, remote, step -> { });
+    this(job, remote, step -> { });
+  }
+
+  LocalSession(JobConfig job, int shards) {
+    this(job, shards, null, step -> { });
   }
 
   /**
@@ -47,25 +51,21 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
     this(job, 1, remote, stepped);
   }
 
-  LocalSession(JobConfig job, int shards) {
-    this(job, shards, null, step -> { });
-  }
-
   private LocalSession(JobConfig job, int shards, RemoteCompute remote, LongConsumer stepped) {
     super(job, shards, StepTrace.of(SystemClock.get(), job.trace(), 0, 1));
+    sharding = Sharding.common(shards);
     this.remote = Optional.ofNullable(remote);
     this.stepped = stepped;
-    sharding = Sharding.common(shards);
-  }
-
-  @Override
-  public JobGroup group() {
-    return group;
   }
 
   @Override
   public Optional<RemoteCompute> remote() {
     return remote;
+  }
+
+  @Override
+  public JobGroup group() {
+    return group;
   }
 
   @Override
