@@ -1,7 +1,6 @@
 package io.regatta.heterworker;
 
 import io.regatta.core.error.RegattaException;
-import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.training.heter.PartHost;
 import io.regatta.training.heter.PartHost.PartWork;
 import java.util.List;
@@ -68,17 +67,12 @@ final class PartStandIn implements PartComputation {
   }
 
   @Override
-  public void interrupt() {
+  public void stop(RegattaException reason) {
     thread.interrupt();
   }
 
   /** Returns the number of batches that it has computed. */
   int computed() {
     return sizes.stream().mapToInt(Integer::intValue).sum();
-  }
-
-  /** Returns the first values of the outputs that it would give. */
-  static float twice(BatchToCompute batch) {
-    return 2f * batch.id().number();
   }
 }

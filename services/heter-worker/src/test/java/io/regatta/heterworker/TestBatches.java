@@ -40,6 +40,12 @@ final class TestBatches {
             new TensorData(label(examples), floats(examples, 0))));
   }
 
+  /** A batch without labels. */
+  static BatchToCompute inputOnly(TrainerId trainer) {
+    BatchToCompute whole = batch(trainer, 0, 1, 4, 0);
+    return new BatchToCompute(whole.id(), whole.head(), whole.tensors().subList(0, 1));
+  }
+
   private static ByteBuffer floats(int count, float value) {
     ByteBuffer bytes = ByteBuffer.allocateDirect(count * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
     for (int i = 0; i < count; i++) {

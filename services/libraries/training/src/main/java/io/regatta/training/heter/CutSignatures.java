@@ -1,6 +1,7 @@
 package io.regatta.training.heter;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutSignature;
 import io.regatta.protocol.tensor.CutTensor;
@@ -70,6 +71,32 @@ public final class CutSignatures {
             + texts(expected) + REPAIR);
       }
     }
+  }
+
+  /**
+   * Agrees with a trainer that opens a stream on what crosses.
+   *
+   * @param first what was agreed on with the trainers before; null: there were none
+   * @return what every batch of the job has, labels included
+   * @throws InvalidInput as {@link #check(JobConfig, CutSignature, CutOpen, String)} and {@link #same}
+   */
+  public static CutSignature agree(JobConfig job, CutSignature own, CutSignature first, CutOpen open, String trainer) {
+    check(job, own, open, trainer);
+    if (first != null) {
+      same(job, first, open.getSignature(), trainer);
+    }
+    return first != null ? first : open.getSignature();
+  }
+
+  /**
+   * Compares a batch with what was agreed on: number, types and dimensions but the first of its inputs and labels.
+   *
+   * @throws InvalidInput if they differ
+   */
+  public static void check(JobConfig job, CutSignature agreed, BatchToCompute batch, String trainer) {
+    CutSignature.Builder own = CutSignature.newBuilder();
+    batch.tensors().forEach(data -> own.addTensors(data.tensor()));
+    same(job, agreed, own.build(), trainer);
   }
 
   /** Returns the tensors of a role, in their order. */

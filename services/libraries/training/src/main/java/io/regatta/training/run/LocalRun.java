@@ -38,8 +38,14 @@ public final class LocalRun {
   /** Runs on the first of these GPUs. */
   public static RunResult run(JobConfig job, TrainingProgram program, Progress progress, ResultFile resultFile,
       GpuAssignment gpus) {
-    JobCheck.alone(job, program);
-    try (LocalSession session = new LocalSession(job)) {
+    return run(new LocalSession(job), program, progress, resultFile, gpus);
+  }
+
+  /** Runs on a session, which it closes; its network may be cut. */
+  public static RunResult run(LocalSession given, TrainingProgram program, Progress progress, ResultFile resultFile,
+      GpuAssignment gpus) {
+    try (LocalSession session = given) {
+      JobCheck.alone(session.job(), program);
       RankRun run = new RankRun(session, program, progress, resultFile, gpus);
       try {
         return run.start().get();
@@ -47,7 +53,7 @@ public final class LocalRun {
         session.close();
         run.interrupt();
         Thread.currentThread().interrupt();
-        throw new Cancelled("job " + job.job() + " was interrupted");
+        throw new Cancelled("job " + session.job().job() + " was interrupted");
       } catch (ExecutionException e) {
         throw Awaiting.rethrown(e.getCause());
       }

@@ -32,6 +32,11 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
     this(job, 1);
   }
 
+  /** Creates a session of a network that is cut. */
+  public LocalSession(JobConfig job, RemoteCompute remote) {
+    this(job, remote, step -> { });
+  }
+
   LocalSession(JobConfig job, int shards) {
     this(job, shards, null, step -> { });
   }
