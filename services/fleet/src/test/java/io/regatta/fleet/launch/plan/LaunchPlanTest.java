@@ -248,6 +248,8 @@ class LaunchPlanTest {
     assertThat(options("worker_num=2", "server_num=1", "gpus=0,1").block()).isEqualTo("""
         -----------  Configuration Arguments -----------
         gpus: 0,1
+        heter_worker_num: None
+        heter_workers:
         host: None
         http_port: None
         ips: 127.0.0.1
