@@ -2,7 +2,7 @@
 # Whether image and compose.yaml do what they are for, on a Docker engine: a collective job is trained to its end while its trainers
 # are scaled from 2 to 4 and one of them is killed; a job with parameter servers is trained to its end, and once more through an
 # aggregator, with TLS and a token; and whether containers run an image that is named by its digest.
-#   deploy/compose-test.sh            KEEP=1 leaves containers and engine, PARTS="collective parameter_servers aggregated pinned" says what
+#   deploy/compose-test.sh            KEEP=1 leaves containers and engine, PARTS="collective parameter_servers heter aggregated pinned" says what
 #                                     is tried, in any order
 # Needs root, Docker (docker.io) with compose and buildx, debootstrap, a JDK. Takes an engine that runs (DOCKER_HOST), or
 # else starts one of its own in a network namespace. No image registry is asked: the base image is made by debootstrap from
@@ -195,6 +195,17 @@ collective() {
 
 parameter_servers() { job_with_servers ps trainer-ps; }
 
+# Heter workers end with the job, each having computed batches.
+heter() {
+  job_with_servers heter trainer-heter
+  until_true 60 ended heter-worker || fail "the heter workers have not ended with the job"
+  for worker in $(containers heter-worker); do
+    code=$(docker inspect --format '{{.State.ExitCode}}' "$worker")
+    [ "$code" -eq 0 ] || { docker logs --tail 5 "$worker"; fail "heter worker $worker ended with $code"; }
+  done
+  say "all heter workers ended with 0"
+}
+
 aggregated() {
   export KEYS=$work/keys
   mkdir -p "$KEYS" "$work/ca"
@@ -262,7 +273,7 @@ in_engine() {
 }
 
 before=
-for part in ${PARTS:-collective parameter_servers aggregated pinned}; do
+for part in ${PARTS:-collective parameter_servers heter aggregated pinned}; do
   [ -z "$before" ] || end
   begin
   $part

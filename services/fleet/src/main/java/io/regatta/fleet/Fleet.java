@@ -70,8 +70,9 @@ public final class Fleet implements AutoCloseable {
     return part.role();
   }
 
+  /** Returns true for a parameter server and, as in PaddlePaddle, for a heter worker: both call {@link #runServer}. */
   public boolean isServer() {
-    return role() == Role.PSERVER;
+    return role() == Role.PSERVER || role() == Role.HETER_WORKER;
   }
 
   /** Returns true for a trainer, and for a process that runs the job alone. */
@@ -97,7 +98,7 @@ public final class Fleet implements AutoCloseable {
     return steps == null ? List.of() : steps.worker().workerEndpoints();
   }
 
-  /** Returns this server's index; -1 if it is not a server or takes any index. */
+  /** Returns this server's index among those of its kind; -1 if it is not a server or takes any index. */
   public int serverIndex() {
     return part.serverIndex();
   }
@@ -142,6 +143,14 @@ public final class Fleet implements AutoCloseable {
    */
   public void runServer() {
     part.serve(null);
+  }
+
+  /**
+   * Runs this process's service as {@link #runServer()} does. A heter worker computes its part of this program's
+   * network; other services need no program.
+   */
+  public void runServer(TrainingProgram program) {
+    part.serve(program);
   }
 
   /**

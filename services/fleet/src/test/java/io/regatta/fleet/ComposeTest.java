@@ -126,8 +126,9 @@ class ComposeTest {
     for (int i = 2; i < words.size(); i += 2) {
       if (words.get(i).equals("--set")) {
         keys.add(words.get(i + 1));
-      } else if (List.of("--trainers", "--servers", "--shards").contains(words.get(i))) {
-        options.add(new Settings.Option(words.get(i), words.get(i).substring(2), words.get(i + 1)));
+      } else if (List.of("--trainers", "--servers", "--shards", "--heter-workers").contains(words.get(i))) {
+        String key = words.get(i).equals("--heter-workers") ? "heter.workers" : words.get(i).substring(2);
+        options.add(new Settings.Option(words.get(i), key, words.get(i + 1)));
       }
     }
     String file = words.get(1).equals("digits.yaml") ? "deploy/kubernetes/overlays/collective/job.yaml" : words.get(1);
@@ -141,11 +142,20 @@ class ComposeTest {
         .replace("min_trainers=1", "min_trainers=2") + " --set aggregator=true"; // MAX_TRAINERS, MIN_TRAINERS, ARGS
     assertThat(jobOf(summed.split("\\s+")).aggregator()).isTrue();
     assertThat(job("trainer-ps").aggregator()).isFalse();
-    for (String trainer : List.of("trainer-ps", "trainer-aggregated")) {
+    for (String trainer : List.of("trainer-ps", "trainer-heter", "trainer-aggregated")) {
       JobConfig job = job(trainer);
       assertThat(SERVICES.getJsonObject(trainer).getInteger("scale")).isEqualTo(job.trainers());
       assertThat(SERVICES.getJsonObject("parameter-server").getInteger("scale")).isEqualTo(job.servers());
     }
+  }
+
+  @Test
+  void heter_workers_run_the_job_of_their_trainers() {
+    JobConfig job = job("trainer-heter");
+    assertThat(SERVICES.getJsonObject("heter-worker").getInteger("scale")).isEqualTo(job.heter().workers()).isEqualTo(2);
+    assertThat(job("heter-worker")).isEqualTo(job);
+    assertThat(SERVICES.getJsonObject("heter-worker").getJsonArray("profiles"))
+        .isEqualTo(SERVICES.getJsonObject("trainer-heter").getJsonArray("profiles"));
   }
 
   /** An aggregator of a job with servers is that of its own host: its address is theirs. */

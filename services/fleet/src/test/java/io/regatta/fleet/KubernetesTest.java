@@ -60,7 +60,8 @@ class KubernetesTest {
     return Stream.of(built("overlays/ps"), built("overlays/ps-tls"), built("overlays/collective-tls"),
         built("overlays/ps-small"), built("overlays/collective-small"), built("overlays/collective", "components/aggregators"),
         built("overlays/collective", "components/aggregators", "components/tls"),
-        built("overlays/ps", "components/object-store"));
+        built("overlays/ps", "components/object-store"), built("overlays/ps", "components/heter"),
+        built("overlays/ps", "components/heter", "components/tls"));
   }
 
   private static Kustomized built(String... directories) {
@@ -221,7 +222,7 @@ class KubernetesTest {
   }
 
   private static JobConfig job(Kustomized built, Pod pod) {
-    return JobFile.load(pod.file(built, pod.option("run")), System.getenv(), part(pod).options(), List.of(), List.of(), new JsonObject());
+    return JobFile.load(pod.file(built, pod.option("run")), pod.environment(), part(pod).options(), List.of(), List.of(), new JsonObject());
   }
 
   @ParameterizedTest
@@ -235,12 +236,16 @@ class KubernetesTest {
         case "aggregator" -> assertThat(place.gradientAggregator()).isNotNull();
         default -> {
           JobConfig job = job(built, pod);
-          if (place.fleet().role() == Role.TRAINER) {
+          if (place.fleet().role() == Role.HETER_WORKER) {
+            assertThat(pod.owner().getJsonObject("spec").getInteger("replicas")).isEqualTo(job.heter().workers());
+            assertThat(place.fleet().id()).isZero();
+            assertThat(job(built, new Pod(built.object("Job", "regatta-trainers")))).isEqualTo(job);
+          } else if (place.fleet().role() == Role.TRAINER) {
             assertThat(place.trainer(job).rank()).isEqualTo(pod.indexed() ? 0 : -1);
           } else {
             assertThat(place.parameterServer(job).index()).isZero();
           }
-          assertThat(pod.mounts()).containsKey("/output");
+          assertThat(pod.mounts().containsKey("/output")).isEqualTo(place.fleet().role() != Role.HETER_WORKER);
           assertThat(job.output()).startsWith("/output/");
         }
       }
@@ -361,7 +366,8 @@ class KubernetesTest {
 
   static Stream<Kustomized> small() {
     return Stream.of(built("overlays/ps-small"), built("overlays/collective-small"),
-        built("overlays/collective", "components/aggregators", "components/small"));
+        built("overlays/collective", "components/aggregators", "components/small"),
+        built("overlays/ps", "components/heter", "components/small"));
   }
 
   /** Two cores less what the system's pods of a small distribution request, and four trainers of an elastic job. */

@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.aggregator.AggregatorMain;
+import io.regatta.heterworker.HeterWorkerMain;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.parameterserver.ParameterServerMain;
 import io.regatta.rendezvous.RendezvousMain;
@@ -16,7 +17,8 @@ import org.yaml.snakeyaml.Yaml;
 /** Services as processes of their own, which find each other through a Hazelcast seed. */
 final class ServiceProcesses implements AutoCloseable {
   private static final Map<String, Class<?>> MAINS = Map.of("rendezvous", RendezvousMain.class, "parameter-server",
-      ParameterServerMain.class, "gradient-aggregator", AggregatorMain.class, "trainer", TrainerMain.class);
+      ParameterServerMain.class, "gradient-aggregator", AggregatorMain.class, "trainer", TrainerMain.class,
+      "heter-worker", HeterWorkerMain.class);
 
   private final Path dir;
   private final boolean jars;

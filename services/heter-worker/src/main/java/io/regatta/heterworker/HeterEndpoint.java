@@ -13,8 +13,10 @@ import io.regatta.protocol.heter.ComputedBatch;
 import io.regatta.protocol.heter.HeterHandler.Origin;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutOpened;
+import io.regatta.protocol.tensor.CutSignature;
 import io.regatta.protocol.tensor.WorkerLoad;
 import io.regatta.training.config.JobConfig;
+import io.regatta.training.heter.CutSignatures;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Map;
@@ -38,10 +40,11 @@ final class HeterEndpoint implements TrainersEnd.Losses {
   private final int maxTrainers;
   private final Clock clock;
   private final BatchQueue queue;
-  private final CutAgreement cut;
   private final TrainersEnd end;
   private final String device;
   private final long startMillis;
+  /** What the first trainer sends across the cut; null: none has opened it yet. */
+  private CutSignature first;
   /** The open stream of each rank: the one of its newest life. */
   private final Map<Integer, TrainerStream> streams = new TreeMap<>();
   /** The newest incarnation of each rank that has come. */
@@ -62,7 +65,6 @@ final class HeterEndpoint implements TrainersEnd.Losses {
     this.clock = clock;
     this.queue = queue;
     this.end = end;
-    cut = new CutAgreement(job);
     device = job.heter().device();
     startMillis = clock.epochMillis();
   }
@@ -77,13 +79,21 @@ final class HeterEndpoint implements TrainersEnd.Losses {
     admit(stream, from.trainer());
     queue.want();
     return Future.fromCompletionStage(queue.signature()).map(own -> {
-      CutOpened opened = CutOpened.newBuilder().setSignature(cut.agree(own, open, from.trainer().rank())).setDevice(device)
-          .build();
+      agree(own, open, "trainer " + from.trainer().rank());
       if (stream.home(open.getHome())) {
         tell();
       }
-      return opened.toBuilder().setLoad(load()).build();
+      return CutOpened.newBuilder().setSignature(own).setDevice(device).setLoad(load()).build();
     });
+  }
+
+  /** Compares a trainer's cut with the own one, and with that of the first trainer. */
+  private void agree(CutSignature own, CutOpen open, String trainer) {
+    boolean isFirst = first == null;
+    first = CutSignatures.agree(job, own, first, open, trainer);
+    if (isFirst) {
+      LOG.info("{}: {}", name, CutSignatures.describe(job, first));
+    }
   }
 
   private void admit(TrainerStream stream, TrainerId trainer) {
@@ -130,7 +140,7 @@ final class HeterEndpoint implements TrainersEnd.Losses {
     if (streams.get(batch.id().trainer().rank()) != stream) {
       throw new StaleGeneration("trainer " + batch.id().trainer().rank() + " of job " + job.job() + " has another stream by now");
     }
-    cut.check(batch);
+    CutSignatures.check(job, first, batch, "trainer " + batch.id().trainer().rank());
     return Future.fromCompletionStage(queue.add(batch)).map(result -> {
       if (!Double.isFinite(result.head().getLoss())) {
         FAULTS.warn("{}: the loss of step {} of trainer {} of job {} is {}", name, batch.head().getStep(),

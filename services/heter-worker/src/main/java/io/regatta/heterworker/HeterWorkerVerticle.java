@@ -80,9 +80,7 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
 
   /** Creates a heter worker that runs a program given in code; null: the job's. */
   public HeterWorkerVerticle(Node node, HeterWorkerConfig config, TrainingProgram program) {
-    this(node, config, program, (host, index) -> {
-      throw new UnsupportedOperationException();
-    });
+    this(node, config, program, (host, index) -> new ProgramPart(config, program, host, index));
   }
 
   HeterWorkerVerticle(Node node, HeterWorkerConfig config, TrainingProgram program, PartComputation.Factory computation) {
@@ -244,7 +242,7 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
     Cancelled stopped = new Cancelled(name() + " of job " + job.job() + " is stopped");
     queue.close(stopped);
     finished.tryFail(stopped);
-    run.interrupt();
+    run.stop(stopped);
     return computed.timeout(SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS).transform(v -> Future.succeededFuture());
   }
 }

@@ -1,5 +1,6 @@
 package io.regatta.heterworker;
 
+import io.regatta.core.error.RegattaException;
 import io.regatta.training.heter.PartHost;
 import java.util.concurrent.CompletableFuture;
 
@@ -21,6 +22,6 @@ interface PartComputation {
   /** Begins; completes when the host has no more work, and fails with what keeps the part from being computed. */
   CompletableFuture<Void> start();
 
-  /** Interrupts the model thread. */
-  void interrupt();
+  /** Ends it: the model thread finds this reason where it waits. */
+  void stop(RegattaException reason);
 }

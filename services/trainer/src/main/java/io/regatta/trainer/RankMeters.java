@@ -5,10 +5,12 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.regatta.trainer.heter.HeterCounts;
 import io.regatta.training.replica.RankSteps;
 import io.regatta.training.snapshot.SnapshotCounts;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 
@@ -23,6 +25,7 @@ final class RankMeters {
   private final RankSteps steps;
   private final LongSupplier badLines;
   private final SnapshotCounts snapshots;
+  private final Optional<HeterCounts> heter;
   private final List<Meter> meters = new ArrayList<>();
   private Tags tags;
 
@@ -31,15 +34,17 @@ final class RankMeters {
    *
    * @param step returns the steps that the rank has made; any thread
    * @param badLines returns the lines of the data that it has skipped; any thread
+   * @param heter empty if the network is not cut
    */
   RankMeters(MeterRegistry registry, String job, int rank, LongSupplier step, RankSteps steps, LongSupplier badLines,
-      SnapshotCounts snapshots) {
+      SnapshotCounts snapshots, Optional<HeterCounts> heter) {
     this.registry = registry;
     this.job = job;
     this.step = step;
     this.steps = steps;
     this.badLines = badLines;
     this.snapshots = snapshots;
+    this.heter = heter;
     register(rank);
   }
 
@@ -90,6 +95,16 @@ final class RankMeters {
     counter("regatta.trainer.snapshots.bytes", "bytes of those taken", snapshots::bytes);
     counter("regatta.trainer.snapshots.seconds", "time that those took, from the request to the final name", snapshots::seconds);
     gauge("regatta.trainer.snapshots.step", "step of the last one taken; -1: none", snapshots::step);
+    heter.ifPresent(this::register);
+  }
+
+  private void register(HeterCounts counts) {
+    counter("regatta.trainer.heter.batches", "batches computed by heter workers", counts::batches);
+    counter("regatta.trainer.heter.again", "batches sent again, because their heter worker was lost", counts::again);
+    counter("regatta.trainer.heter.bytes.out", "bytes of tensors sent to heter workers", counts::bytesOut);
+    counter("regatta.trainer.heter.bytes.in", "bytes of tensors received from heter workers", counts::bytesIn);
+    counter("regatta.trainer.heter.wait", "time between sending a batch and its result, over all batches, s",
+        counts::waitSeconds);
   }
 
   private void counter(String name, String description, DoubleSupplier value) {

@@ -3,12 +3,17 @@ package io.regatta.trainer;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
+import io.regatta.protocol.vertx.VertxLoop;
+import io.regatta.trainer.heter.HeterWorkers;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.TrainerConfig;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One trainer's membership in its job: joining, its rank, and leaving. Owned by {@link TrainerVerticle}, on its event
@@ -16,6 +21,7 @@ import java.util.function.Consumer;
  */
 final class RankSeat {
 
+  private static final Logger LOG = LoggerFactory.getLogger(RankSeat.class);
   /**
    * Longest time for each step of leaving, and for model threads to notice that they must end: frozen or lost processes
    * are not awaited.
@@ -31,6 +37,7 @@ final class RankSeat {
   /** Each is null until it exists. */
   private ShardConnections connections;
   private RankSession session;
+  private List<Directory.Instance> heterWorkers = List.of();
 
   /**
    * Creates the membership; joins nothing yet.
@@ -66,12 +73,28 @@ final class RankSeat {
     return progress.step();
   }
 
+  /** Waits for the heter workers of a job whose network is cut. */
+  Future<Void> awaitHeterWorkers(String who) {
+    return !job.heter().isCut() ? Future.succeededFuture() : node.directory()
+        .await(Directory.HETER_WORKER, job.heter().workers(), node.config().readyTimeout(), who)
+        .onSuccess(found -> heterWorkers = found).mapEmpty();
+  }
+
   /** Creates the session of the rank that has joined. Called once. */
   RankSession session(ShardFinder.Found servers) {
     connections = new ShardConnections(node, job, group::generation, progress::lastStep,
         node.streams(config.stream().options()));
-    session = new RankSession(node, context, job, config.stepDelayMs(), group, progress, servers, connections);
+    session = new RankSession(node, context, job, config.stepDelayMs(), group, progress, servers, connections,
+        heterWorkers.isEmpty() ? null : remote());
     return session;
+  }
+
+  private HeterWorkers remote() {
+    HeterWorkers remote = new HeterWorkers(VertxLoop.of(context), connections.streams(), connections.options(),
+        () -> node.directory().list(Directory.HETER_WORKER), node.config().readyTimeout(),
+        new HeterWorkers.Rank(job.job(), group::trainer, group::generation, progress::lastStep));
+    remote.start(heterWorkers).onFailure(e -> LOG.debug("{}", e.getMessage())); // the first batch fails with it
+    return remote;
   }
 
   /** Returns a description of the joined job for the user, once there is a session. */
@@ -90,7 +113,7 @@ final class RankSeat {
   Future<Void> leave(boolean succeeded) {
     return (session == null ? Future.<Void>succeededFuture() : soon(session.leaveShards(succeeded)))
         .compose(v -> soon(group.leave(succeeded)))
-        .compose(v -> session == null ? Future.succeededFuture() : soon(session.closeLinks()))
+        .compose(v -> session == null ? Future.succeededFuture() : soon(session.closeLinks(succeeded)))
         .compose(v -> connections == null ? Future.succeededFuture() : soon(connections.close()));
   }
 

@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Wait.Peer;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 import io.regatta.data.Layout;
@@ -15,8 +16,11 @@ import io.regatta.node.Node;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.trainer.heter.HeterCounts;
+import io.regatta.trainer.heter.HeterWorkers;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
+import io.regatta.training.heter.RemoteCompute;
 import io.regatta.training.session.Awaiting;
 import io.regatta.training.session.JobGroup;
 import io.regatta.training.session.OwnShards;
@@ -52,6 +56,8 @@ final class RankSession implements TrainerSession {
   private final RankProgress progress;
   private final ShardFinder.Found found;
   private final ShardConnections connections;
+  /** Null if the network is not cut. */
+  private final HeterWorkers remote;
   private final Awaiting awaiting = new Awaiting();
   private final String where;
   private final WaitPeers peers;
@@ -67,9 +73,14 @@ final class RankSession implements TrainerSession {
   /** This rank's copy of the parameters in collective mode. */
   private final OwnShards own;
 
-  /** @param group that this trainer has joined */
+  /**
+   * Creates the session.
+   *
+   * @param group that this trainer has joined
+   * @param remote null if the network is not cut
+   */
   RankSession(Node node, Context context, JobConfig job, long stepDelayMillis, TrainerGroup group,
-      RankProgress progress, ShardFinder.Found found, ShardConnections connections) {
+      RankProgress progress, ShardFinder.Found found, ShardConnections connections, HeterWorkers remote) {
     this.node = node;
     this.context = context;
     this.job = job;
@@ -78,6 +89,7 @@ final class RankSession implements TrainerSession {
     this.progress = progress;
     this.found = found;
     this.connections = connections;
+    this.remote = remote;
     loop = new OwnerLoop(context, this::name);
     where = "job " + job.job();
     peers = new WaitPeers(node, job, "trainer " + group.rank(), found, group::missing, this::client);
@@ -94,6 +106,16 @@ final class RankSession implements TrainerSession {
   @Override
   public JobGroup group() {
     return group;
+  }
+
+  @Override
+  public Optional<RemoteCompute> remote() {
+    return Optional.ofNullable(remote);
+  }
+
+  /** Returns the counts of the exchange with heter workers; empty if the network is not cut. */
+  Optional<HeterCounts> heterCounts() {
+    return Optional.ofNullable(remote).map(HeterWorkers::counts);
   }
 
   @Override
@@ -213,7 +235,8 @@ final class RankSession implements TrainerSession {
   @Override
   public <T> T await(String operation, CompletionStage<T> stage) {
     try (Waits.Handle wait = node.waits().begin("trainer " + trainer().rank(), operation, where,
-        () -> peers.of(stage))) {
+        () -> remote != null && remote.isAwaited(stage)
+            ? Future.succeededFuture(List.of(Peer.named(remote.worker()))) : peers.of(stage))) {
       return awaiting.await(operation + " of " + name(), stage);
     }
   }
@@ -262,11 +285,14 @@ final class RankSession implements TrainerSession {
   }
 
   /**
-   * Ends the streams to servers and other trainers. Called before the connections are closed, so that the servers see
-   * the end of the streams first.
+   * Ends the streams to servers, heter workers and other trainers. Called before the connections are closed, so that
+   * the others see the end of the streams first.
+   *
+   * @param succeeded true if this rank's run has ended with success
    */
-  Future<Void> closeLinks() {
-    return group.closeStreams().compose(v -> registering == null ? Future.succeededFuture()
+  Future<Void> closeLinks(boolean succeeded) {
+    return group.closeStreams().compose(v -> remote == null ? Future.succeededFuture() : remote.close(succeeded))
+        .compose(v -> registering == null ? Future.succeededFuture()
         : Future.fromCompletionStage(registering.close(), context));
   }
 

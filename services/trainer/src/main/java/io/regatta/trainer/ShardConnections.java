@@ -69,6 +69,11 @@ final class ShardConnections {
     return options;
   }
 
+  /** Returns the client of all streams of this trainer. */
+  TensorStreamClient streams() {
+    return streams;
+  }
+
   /** Opens the links, in shard order. */
   Future<List<ShardLink>> open(ShardFinder.Found found, String who) {
     return links(found, who).onSuccess(links -> LOG.info("Communicator start")); // PaddlePaddle's words

@@ -33,9 +33,9 @@ final class CommandExamples {
     put("regatta prepare generate", "regatta prepare generate --rows 10000 --test-rows 1000 --to data/clicks");
     put("regatta version", "regatta version");
     put("regatta completion", "source <(regatta completion bash)");
-    for (String service : List.of("rendezvous", "aggregator", "trainer", "serve")) {
-      put("regatta " + service, "regatta " + service + " -conf " + service + ".yaml");
-    }
+    put("regatta heter-advice", "regatta heter-advice configs/ctr-dnn.yaml --bandwidth 1Gbit/s,100Mbit/s");
+    ServiceRoles.descriptions().keySet().stream().filter(service -> !service.equals("pserver")) // which has its own
+        .forEach(service -> put("regatta " + service, "regatta " + service + " -conf " + service + ".yaml"));
   }
 
   private CommandExamples() {}

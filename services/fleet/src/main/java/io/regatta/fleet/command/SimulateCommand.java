@@ -39,7 +39,7 @@ import picocli.CommandLine.Spec;
  * service.
  */
 @Command(name = "simulate", mixinStandardHelpOptions = true,
-    description = "Runs a job's rendezvous, servers and trainers in one JVM.")
+    description = "Runs a job's rendezvous, servers, trainers and heter workers in one JVM.")
 final class SimulateCommand implements Callable<Integer> {
 
   private static final Pattern RANK_MILLIS = Pattern.compile("(\\d{1,9})=(\\d{1,9})");
@@ -113,11 +113,14 @@ final class SimulateCommand implements Callable<Integer> {
   }
 
   private static String parts(JobConfig config) {
+    String heterWorkers = config.heter().isCut() ? count(config.heter().workers(), "heter worker") : "";
     if (config.servers() == 0) {
-      return "a rendezvous and " + count(config.trainers(), "trainer") + " in this process";
+      return "a rendezvous" + (heterWorkers.isEmpty() ? " and " : ", ") + count(config.trainers(), "trainer")
+          + (heterWorkers.isEmpty() ? "" : " and " + heterWorkers) + " in this process";
     }
     return "a rendezvous, " + count(config.servers(), "server") + " with " + count(config.servers() * config.shards(),
         "shard") + (config.servers() > 1 ? " in all, " : ", ") + count(config.trainers(), "trainer")
+        + (heterWorkers.isEmpty() ? "" : (config.aggregator() ? ", " : " and ") + heterWorkers)
         + (config.aggregator() ? " and a gradient aggregator" : "") + " in this process";
   }
 

@@ -101,6 +101,9 @@ final class StatusCommand implements Callable<Integer> {
     if (cluster.serverEndpoints() != null) {
       endpoints.put(Directory.PARAMETER_SERVER, cluster.serverEndpoints());
     }
+    if (cluster.heterEndpoints() != null) {
+      endpoints.put(Directory.HETER_WORKER, cluster.heterEndpoints());
+    }
     if (cluster.rendezvousEndpoint() != null) {
       endpoints.put(Directory.RENDEZVOUS, cluster.rendezvousEndpoint());
     }
@@ -116,7 +119,7 @@ final class StatusCommand implements Callable<Integer> {
   }
 
   private record Answers(List<Asked<StatusReply>> servers, List<Asked<GroupsReply>> rendezvous,
-      List<Directory.Instance> aggregators) {}
+      List<Directory.Instance> aggregators, List<Directory.Instance> heterWorkers) {}
 
   /** Asks all services. Fails only if none answered: the directory lists a dead service, too, until its lease ends. */
   private Future<Answers> ask(Node node) {
@@ -128,9 +131,10 @@ final class StatusCommand implements Callable<Integer> {
             .compose(rendezvous -> rendezvous.isEmpty() ? anyServer(node) // a cluster of collective jobs has none
                 : limited(node.directory().list(Directory.PARAMETER_SERVER)));
     return servers.compose(found -> limited(node.directory().list(Directory.RENDEZVOUS))
-        .compose(rendezvous -> limited(node.directory().list(Directory.GRADIENT_AGGREGATOR)).compose(aggregators -> {
+        .compose(rendezvous -> Future.all(limited(node.directory().list(Directory.GRADIENT_AGGREGATOR)),
+            limited(node.directory().list(Directory.HETER_WORKER))).compose(unasked -> {
           Answers answers = new Answers(found.stream().map(at -> new Asked<>(at, server(node, at))).toList(),
-              rendezvous.stream().map(at -> new Asked<>(at, groups(node, at))).toList(), aggregators);
+              rendezvous.stream().map(at -> new Asked<>(at, groups(node, at))).toList(), unasked.resultAt(0), unasked.resultAt(1));
           List<Future<?>> all = Stream.<Asked<?>>concat(answers.servers().stream(), answers.rendezvous().stream())
               .<Future<?>>map(Asked::reply).toList();
           return Future.join(all).transform(done -> !all.isEmpty() && all.stream().noneMatch(Future::succeeded)
@@ -164,6 +168,7 @@ final class StatusCommand implements Callable<Integer> {
         .sorted(Comparator.comparingInt(asked -> asked.reply().result().getServerIndex()))
         .forEach(asked -> StatusPage.server(asked.reply().result(), asked.instance(), now, out));
     answers.aggregators().forEach(aggregator -> StatusPage.aggregator(aggregator, out));
+    answers.heterWorkers().forEach(worker -> StatusPage.heterWorker(worker, out));
     answers.rendezvous().stream().filter(asked -> asked.reply().succeeded())
         .forEach(asked -> StatusPage.rendezvous(asked.reply().result(), asked.instance(), job, out));
     Stream.<Asked<?>>concat(answers.servers().stream(), answers.rendezvous().stream())

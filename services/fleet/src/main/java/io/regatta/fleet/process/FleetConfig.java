@@ -18,12 +18,15 @@ public record FleetConfig(
     @Setting(value = "local", doc = "What this process does.")
     Role role,
 
-    @Setting(value = "-1", doc = "Rank of a trainer, index of a server; -1: any that is free.")
+    @Setting(value = "-1", doc = "Rank of a trainer, index of a server or heter worker; -1: any that is free.")
     int id,
 
     @Setting(doc = "Control ports of the parameter servers by index, host:port each. Empty: found in the directory, "
         + "their number as the job file says.")
     List<String> serverEndpoints,
+
+    @Setting(doc = "Ports of the heter workers by index, host:port each. Empty: found in the directory.")
+    List<String> heterEndpoints,
 
     @Setting(doc = "Collective jobs: host:port of every trainer by rank; the first one's is where the rendezvous is, which that "
         + "trainer hosts. Empty: the rendezvous is found otherwise.")
@@ -49,6 +52,7 @@ public record FleetConfig(
       HostPort.parse(meetingPlace, "meeting_place");
     }
     serverEndpoints = List.copyOf(serverEndpoints);
+    heterEndpoints = List.copyOf(heterEndpoints);
     trainerEndpoints = List.copyOf(trainerEndpoints);
     if (!serverEndpoints.isEmpty() && !trainerEndpoints.isEmpty()) {
       throw new InvalidInput("server_endpoints and trainer_endpoints: a job has parameter servers, or its trainers exchange among "
@@ -65,6 +69,14 @@ public record FleetConfig(
     if (role == Role.PSERVER && !serverEndpoints.isEmpty() && (id < 0 || id >= serverEndpoints.size())) {
       throw new InvalidInput("id " + id + " is no place in server_endpoints, which has "
           + serverEndpoints.size() + ": a server with fixed endpoints needs its index");
+    }
+    if (role == Role.HETER_WORKER && !heterEndpoints.isEmpty() && (id < 0 || id >= heterEndpoints.size())) {
+      throw new InvalidInput("id " + id + " is no place in heter_endpoints, which has " + heterEndpoints.size()
+          + ": a heter worker with fixed endpoints needs its index");
+    }
+    if (!heterEndpoints.isEmpty() && rendezvousEndpoint.isEmpty()) {
+      throw new InvalidInput("heter_endpoints: heter workers with fixed endpoints go with services that have them, too; give "
+          + "server_endpoints, trainer_endpoints or rendezvous_endpoint");
     }
   }
 
@@ -93,6 +105,9 @@ public record FleetConfig(
     Map<String, String> endpoints = new HashMap<>(node.cluster().endpoints());
     if (!serverEndpoints.isEmpty()) {
       endpoints.put(Directory.PARAMETER_SERVER, String.join(",", serverEndpoints));
+    }
+    if (!heterEndpoints.isEmpty()) {
+      endpoints.put(Directory.HETER_WORKER, String.join(",", heterEndpoints));
     }
     endpoints.put(Directory.RENDEZVOUS, rendezvousEndpoint);
     return node.withCluster(ClusterConfig.fixed(endpoints));

@@ -44,7 +44,8 @@ public final class JobFile {
           + "example configs/wide-and-deep.yaml"));
     }
     return load(Schema.of(JobConfig.class).beside(ProcessSettings.sections()),
-        Settings.Sources.ofProcess(file, options, overrides).withEnvironment(environment).withVariables(variables).withCode(code))
+        Settings.Sources.ofProcess(file, options, overrides).withEnvironment(environment).withVariables(variables).withCode(code)
+            .withTranslation(AsyncConfigs::translate))
             .bind(JobConfig.class);
   }
 

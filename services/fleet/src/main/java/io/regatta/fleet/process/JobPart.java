@@ -77,7 +77,8 @@ public final class JobPart implements AutoCloseable {
 
   /** Returns this server's index; -1 if it is not a server or takes any index. */
   public int serverIndex() {
-    return role() == Role.PSERVER ? place.parameterServer(job).index() : -1;
+    return role() == Role.PSERVER ? place.parameterServer(job).index()
+        : role() == Role.HETER_WORKER ? place.heterWorker(job).index() : -1;
   }
 
   /** Returns the control ports of the servers by index, as given; empty: they are found in the directory. */

@@ -3,6 +3,7 @@ package io.regatta.fleet.process;
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.role.Role;
+import io.regatta.heterworker.HeterWorkerConfig;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.Sections;
 import io.regatta.node.address.HostPort;
@@ -199,6 +200,39 @@ public final class ProcessSettings {
     return effective.bindSection(Sections.GRADIENT_AGGREGATOR, AggregatorConfig.class, List.of());
   }
 
+  /**
+   * Returns the section {@code heter_worker} of this process.
+   *
+   * @param job null: the one of the section
+   */
+  HeterWorkerConfig heterWorker(JobConfig job) {
+    List<Dictated> dictated = new ArrayList<>();
+    if (job != null) {
+      dictated.add(new Dictated("job", job, "the job"));
+    } else if (!effective.given(Sections.HETER_WORKER + ".job.job")) {
+      throw new InvalidInput("no job was given: a heter worker computes a part of its network, so name the trainers' job file on the "
+          + "command line, or give heter_worker.job");
+    }
+    if (fleet.id() >= 0) {
+      dictated.add(new Dictated("index", fleet.id(), "fleet.id (" + effective.origin("fleet.id") + ")"));
+    }
+    if (!fleet.heterEndpoints().isEmpty()) {
+      dictated.add(port("fleet.heter_endpoints", fleet.heterEndpoints().get(fleet.id())));
+    }
+    return effective.bindSection(Sections.HETER_WORKER, HeterWorkerConfig.class, dictated);
+  }
+
+  /** Returns the section {@code heter_worker} of all heter workers of a whole job in one process. */
+  HeterWorkerConfig heterWorkerOfAll(JobConfig job) {
+    HeterWorkerConfig worker = effective.bindSection(Sections.HETER_WORKER, HeterWorkerConfig.class,
+        List.of(new Dictated("job", job, "the job"), new Dictated("index", -1, WHOLE)));
+    if (worker.port() != 0 && job.heter().workers() > 1) {
+      throw new InvalidInput("heter_worker.port is " + worker.port() + " (" + effective.origin("heter_worker.port") + "), which "
+          + job.heter().workers() + " heter workers in one process cannot share: leave it out");
+    }
+    return worker;
+  }
+
   /** Returns the section {@code trainer} for a trainer of this job. */
   public TrainerConfig trainer(JobConfig job) {
     if (job.servers() > 0 && !fleet.rendezvousEndpoint().isEmpty()
@@ -206,6 +240,12 @@ public final class ProcessSettings {
       throw new InvalidInput("job " + job.job() + " has parameter servers, and with a fixed rendezvous at "
           + fleet.rendezvousEndpoint() + " they are not looked up: give their endpoints, too (--server-endpoints, "
           + "fleet.server_endpoints)");
+    }
+    if (job.heter().isCut() && !fleet.rendezvousEndpoint().isEmpty()
+        && !node.cluster().endpoints().containsKey(Directory.HETER_WORKER)) {
+      throw new InvalidInput("job " + job.job() + " has " + job.heter().workers() + " heter worker" + (job.heter().workers() == 1 ? "" : "s")
+          + " (heter.workers), and with a fixed rendezvous at " + fleet.rendezvousEndpoint() + " they are not looked up: give their "
+          + "endpoints, too (launch --heter_worker_num, --heter-endpoints, fleet.heter_endpoints), or set heter.workers: 0");
     }
     List<Dictated> dictated = new ArrayList<>(job(job));
     if (fleet.id() >= 0) {

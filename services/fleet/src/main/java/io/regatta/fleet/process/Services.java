@@ -7,6 +7,9 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.launch.LauncherLink;
 import io.regatta.fleet.process.Service.WholeJob;
 import io.regatta.fleet.role.Role;
+import io.regatta.heterworker.HeterWorkerConfig;
+import io.regatta.heterworker.HeterWorkerMain;
+import io.regatta.heterworker.HeterWorkerVerticle;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.parameterserver.ParameterServerConfig;
@@ -20,14 +23,17 @@ import io.regatta.rendezvous.RendezvousMain;
 import io.regatta.rendezvous.RendezvousService;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.regatta.trainer.TrainerMain;
+import io.regatta.training.TrainingProgram;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.TrainerConfig;
+import io.regatta.training.run.JobCheck;
 import io.regatta.training.snapshot.StartingPoint;
 import io.vertx.core.Deployable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /**
  * The services of a fleet. Stateless. Commands, roles, sections and whole jobs in one process follow from this list: a
@@ -52,6 +58,9 @@ public final class Services {
           (settings, job, program) -> aggregator(settings),
           new WholeJob<>(job -> AggregatorConfig.defaults(), (settings, job) -> settings.gradientAggregator(),
               (node, section, job, program) -> job.aggregator() ? List.of(new AggregatorVerticle(node, section)) : List.of())),
+      new Service<>(Directory.HETER_WORKER, HeterWorkerConfig.class, "heter-worker", HeterWorkerMain.DESCRIPTION, HeterWorkerMain::run,
+          Role.HETER_WORKER, Services::heterWorker,
+          new WholeJob<>(job -> new HeterWorkerConfig(job, -1), ProcessSettings::heterWorkerOfAll, Services::heterWorkers)),
       new Service<>(Directory.TRAINER, TrainerConfig.class, "trainer", TrainerMain.DESCRIPTION, TrainerMain::run, Role.TRAINER, null,
           new WholeJob<>(job -> new TrainerConfig(job, -1, ""), ProcessSettings::trainerOfAll,
               (node, section, job, program) -> List.of())),
@@ -106,6 +115,19 @@ public final class Services {
           job.sparseShards() < 0 ? server : server.withSparseShards(job.sparseShards())));
     }
     return servers;
+  }
+
+  private static Function<Node, Deployable> heterWorker(ProcessSettings settings, JobConfig job, TrainingProgram program) {
+    HeterWorkerConfig worker = settings.heterWorker(job);
+    JobCheck.computing(worker.job(), program);
+    boolean endedByLauncher = worker.lifetime() == HeterWorkerConfig.Lifetime.AUTO && System.getenv().containsKey(LauncherLink.VARIABLE);
+    HeterWorkerConfig own = endedByLauncher ? worker.withLifetime(HeterWorkerConfig.Lifetime.ENDLESS) : worker;
+    return node -> new HeterWorkerVerticle(node, own, program);
+  }
+
+  private static List<Deployable> heterWorkers(Node node, HeterWorkerConfig section, JobConfig job, TrainingProgram program) {
+    return IntStream.range(0, job.heter().workers())
+        .<Deployable>mapToObj(i -> new HeterWorkerVerticle(node, section.with(worker -> worker.job(job).index(i)), program)).toList();
   }
 
   private static Function<Node, Deployable> aggregator(ProcessSettings settings) {

@@ -10,6 +10,8 @@ public enum Role {
   PSERVER,
   /** The gradient aggregator of this host. */
   AGGREGATOR,
+  /** One heter worker, which computes the expensive part of the network for trainers. */
+  HETER_WORKER,
   /** The rendezvous. */
   RENDEZVOUS
 }

@@ -2,6 +2,7 @@ package io.regatta.fleet.role;
 
 import io.regatta.node.address.HostPort;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * The variables of Fleet's {@code PaddleCloudRoleMaker} (PaddlePaddle 2.0): one set for parameter servers and their
@@ -16,8 +17,17 @@ final class RoleMakerVariables {
   private static final String TRAINERS = "PADDLE_TRAINERS_NUM";
   private static final String ID = "PADDLE_TRAINER_ID";
   private static final String TRAINER_ENDPOINTS = "PADDLE_TRAINER_ENDPOINTS";
+  private static final String HETER_WORKERS = "PADDLE_HETER_TRAINER_IP_PORT_LIST";
+  /** The name of the same list from PaddlePaddle 2.2 on, which has several stages. */
+  private static final String ALL_HETER_WORKERS = "PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST";
+  private static final String HETER_DEVICE = "HETER_DEVICE_TYPE";
+  private static final String HETER_ROLE = "HETER_TRAINER";
+  /** The stages of a network: the trainers', and the heter workers'. */
+  private static final int MOST_STAGES = 2;
   private static final String IP = "POD_IP";
   private static final String PORT = "PADDLE_PORT";
+  private static final String STAGE = "STAGE_ID";
+  private static final String STAGES = "STAGE_NUM";
 
   private RoleMakerVariables() {}
 
@@ -38,22 +48,76 @@ final class RoleMakerVariables {
     found.implied(SERVERS, "servers", servers.size());
     int trainers = variables.required(TRAINERS, 1);
     found.key(TRAINERS, Integer.toString(trainers), "trainers", trainers);
-    if (role(variables).equals("TRAINER")) {
-      trainer(variables, found, trainers);
-    } else {
-      server(variables, found, servers);
+    String role = role(variables);
+    List<String> heterWorkers = heterWorkers(variables, found, role.equals(HETER_ROLE));
+    switch (role) {
+      case "TRAINER" -> trainer(variables, found, trainers);
+      case HETER_ROLE -> atPlace(variables, found, role, "heter_worker", "heter worker", HETER_WORKERS, heterWorkers);
+      default -> atPlace(variables, found, role, "pserver", "server", SERVERS, servers);
     }
     GlooVariables.read(variables, found, true);
     return true;
   }
 
-  /** Returns {@code TRAINER} or {@code PSERVER}. */
+  /**
+   * Reads the list of heter workers, and what goes with it.
+   *
+   * @param needed whether this process is one of them
+   * @return them; empty: the job has none
+   */
+  private static List<String> heterWorkers(EnvironmentVariables variables, EnvironmentReadings found, boolean needed) {
+    List<String> lists = variables.set(HETER_WORKERS, ALL_HETER_WORKERS);
+    if (lists.isEmpty()) {
+      return needed ? variables.endpoints(HETER_WORKERS) : List.of();
+    }
+    List<String> workers = variables.endpoints(lists.get(0));
+    if (lists.size() > 1 && !variables.endpoints(lists.get(1)).equals(workers)) {
+      variables.wrong(lists.get(1), lists.get(1) + " is " + variables.text(lists.get(1)) + ", but " + lists.get(0) + " is "
+          + variables.text(lists.get(0)) + ": they name the same heter workers, please check your environment.", workers);
+    }
+    found.key(lists.get(0), String.join(",", workers), "fleet.heter_endpoints", String.join(",", workers));
+    found.implied(lists.get(0), "heter.workers", workers.size());
+    stages(variables, found, needed);
+    if (variables.has(HETER_DEVICE)) {
+      String device = variables.text(HETER_DEVICE).toLowerCase(Locale.ROOT);
+      found.key(HETER_DEVICE, device, "heter.device", switch (device) {
+        case "cpu" -> "cpu";
+        case "gpu" -> "gpu:0";
+        default -> variables.wrong(HETER_DEVICE, HETER_DEVICE + " must be cpu or gpu, but is \"" + variables.text(HETER_DEVICE)
+            + "\", please check your environment.", "cpu");
+      });
+    }
+    return workers;
+  }
+
+  /** Refuses more stages than a network with one cut has. */
+  private static void stages(EnvironmentVariables variables, EnvironmentReadings found, boolean heterWorker) {
+    if (variables.has(STAGES)) {
+      int stages = variables.number(STAGES, 1, MOST_STAGES);
+      if (stages > MOST_STAGES) {
+        variables.wrong(STAGES, STAGES + " is " + stages + ", but a network has one cut, and so " + MOST_STAGES
+            + " stages: the trainers' and the heter workers', please check your environment.", stages);
+      }
+      found.reading(STAGES, variables.text(STAGES), "agrees with " + ROLE + ": one cut");
+    }
+    if (variables.has(STAGE)) {
+      int expected = heterWorker ? MOST_STAGES : 1;
+      int stage = variables.number(STAGE, 0, expected);
+      if (variables.areRight(STAGE) && stage != expected) {
+        variables.wrong(STAGE, STAGE + " is " + stage + ", but of a network with one cut " + (heterWorker ? "heter workers have stage 2"
+            : "trainers have stage 1") + ", please check your environment.", stage);
+      }
+      found.reading(STAGE, variables.text(STAGE), "agrees with " + ROLE);
+    }
+  }
+
+  /** Returns {@code TRAINER}, {@code PSERVER} or {@code HETER_TRAINER}. */
   private static String role(EnvironmentVariables variables) {
     String role = variables.required(ROLE);
     return switch (role) {
-      case "TRAINER", "PSERVER" -> role;
-      case "HETER_TRAINER", "COORDINATOR" -> variables.wrong(ROLE, ROLE + " is " + role
-          + ", which is no role here: start this process as TRAINER or PSERVER", "TRAINER");
+      case "TRAINER", "PSERVER", HETER_ROLE -> role;
+      case "COORDINATOR" -> variables.wrong(ROLE, ROLE + " is " + role
+          + ", which is no role here: start this process as TRAINER, PSERVER or HETER_TRAINER", "TRAINER");
       default -> variables.wrong(ROLE, "TRAINING_ROLE must be PSERVER or TRAINER or HETER_TRAINER, but get " + role
           + ", please check your environment.", "TRAINER");
     };
@@ -63,7 +127,7 @@ final class RoleMakerVariables {
     String role = role(variables);
     if (!role.equals("TRAINER")) {
       variables.wrong(SERVERS, "Can not find " + SERVERS + ", please check your environment. " + ROLE + " is " + role
-          + ", and a server is one of that list", role);
+          + (role.equals(HETER_ROLE) ? ", and heter workers are part of a job with servers" : ", and a server is one of that list"), role);
     }
     return role;
   }
@@ -101,19 +165,21 @@ final class RoleMakerVariables {
     }
   }
 
-  private static void server(EnvironmentVariables variables, EnvironmentReadings found, List<String> servers) {
-    found.key(ROLE, "PSERVER", "fleet.role", "pserver");
+  /** Reads the place of a process that is one of a list. */
+  private static void atPlace(EnvironmentVariables variables, EnvironmentReadings found, String role, String key, String word,
+      String list, List<String> places) {
+    found.key(ROLE, role, "fleet.role", key);
     String host = variables.host(IP, variables.required(IP), PORT);
     variables.required(PORT);
     int port = variables.port(PORT, 0);
-    if (!variables.areRight(IP, PORT, SERVERS)) {
+    if (!variables.areRight(IP, PORT, list)) {
       return;
     }
     HostPort own = new HostPort(host, port);
-    int index = servers.stream().map(server -> HostPort.parse(server, SERVERS)).toList().indexOf(own);
+    int index = places.stream().map(place -> HostPort.parse(place, list)).toList().indexOf(own);
     if (index < 0) {
-      variables.wrong(IP, IP + " and " + PORT + " say that this server is " + own + ", which is none of "
-          + SERVERS + " = " + String.join(",", servers) + ", please check your environment.", host);
+      variables.wrong(IP, IP + " and " + PORT + " say that this " + word + " is " + own + ", which is none of "
+          + list + " = " + String.join(",", places) + ", please check your environment.", host);
     }
     found.key(IP, host, "node.host", host);
     found.key(PORT, Integer.toString(port), "fleet.id", index);

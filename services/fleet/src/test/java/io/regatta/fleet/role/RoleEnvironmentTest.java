@@ -38,6 +38,20 @@ class RoleEnvironmentTest {
   }
 
   @Test
+  void a_heter_worker_of_fleet_and_its_trainers() {
+    String job = FLEET + ";PADDLE_HETER_TRAINER_IP_PORT_LIST=10.89.176.13:7000, 10.89.176.14:7000";
+    String heter = "fleet.heter_endpoints=10.89.176.13:7000,10.89.176.14:7000";
+    String servers = "fleet.server_endpoints=10.89.176.11:36000,10.89.176.12:36000";
+    assertThat(keys(job + ";TRAINING_ROLE=HETER_TRAINER;POD_IP=10.89.176.14;PADDLE_PORT=7000;STAGE_ID=2;STAGE_NUM=2;HETER_DEVICE_TYPE=GPU"))
+        .isEqualTo(heter + " fleet.id=1 fleet.role=heter_worker " + servers
+            + " heter.device=gpu:0 heter.workers=2 node.host=10.89.176.14 servers=2 trainers=2");
+    assertThat(keys(job + ";TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=1;STAGE_ID=1;STAGE_NUM=2")).isEqualTo(heter
+        + " fleet.id=1 fleet.role=trainer " + servers + " heter.workers=2 servers=2 trainers=2");
+    assertThat(keys(job.replace("PADDLE_HETER", "PADDLE_ALL_HETER") + ";TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=1"))
+        .contains(heter, "heter.workers=2");
+  }
+
+  @Test
   void a_trainer_of_fleet_with_spaces_in_its_lists() {
     assertThat(keys("PADDLE_PSERVERS_IP_PORT_LIST= a:1 , b:2, ;PADDLE_TRAINERS_NUM= 2 ;TRAINING_ROLE=TRAINER ;"
         + "PADDLE_TRAINER_ID=1;PADDLE_TRAINER_ENDPOINTS=c:3, d:4;PADDLE_WITH_GLOO=0")).isEqualTo(
@@ -205,7 +219,15 @@ class RoleEnvironmentTest {
       PADDLE_PSERVERS_IP_PORT_LIST=a:1 | Can not find PADDLE_TRAINERS_NUM, please check your environment.
       PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2 | Can not find TRAINING_ROLE, please check your environment.
       PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=CAPTAIN | TRAINING_ROLE must be PSERVER or TRAINER or HETER_TRAINER, but get CAPTAIN, please check your environment.
-      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=HETER_TRAINER | TRAINING_ROLE is HETER_TRAINER, which is no role here
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=COORDINATOR | TRAINING_ROLE is COORDINATOR, which is no role here: start this process as TRAINER, PSERVER or HETER_TRAINER
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=HETER_TRAINER | Can not find PADDLE_HETER_TRAINER_IP_PORT_LIST, please check your environment.
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=HETER_TRAINER;PADDLE_HETER_TRAINER_IP_PORT_LIST=a:7,b:7;PADDLE_PORT=7 | Can not find POD_IP, please check your environment.
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=HETER_TRAINER;PADDLE_HETER_TRAINER_IP_PORT_LIST=a:7,b:7;POD_IP=c;PADDLE_PORT=7 | say that this heter worker is c:7, which is none of PADDLE_HETER_TRAINER_IP_PORT_LIST = a:7,b:7
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=0;PADDLE_HETER_TRAINER_IP_PORT_LIST=a:7,b:7;PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST=a:7 | PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST is a:7, but PADDLE_HETER_TRAINER_IP_PORT_LIST is a:7,b:7
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=0;PADDLE_HETER_TRAINER_IP_PORT_LIST=a:7,b:7;STAGE_NUM=3 | STAGE_NUM is 3, but a network has one cut
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=0;PADDLE_HETER_TRAINER_IP_PORT_LIST=a:7,b:7;STAGE_ID=2 | STAGE_ID is 2, but of a network with one cut trainers have stage 1
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=0;PADDLE_HETER_TRAINER_IP_PORT_LIST=a:7,b:7;HETER_DEVICE_TYPE=xpu | HETER_DEVICE_TYPE must be cpu or gpu, but is "xpu"
+      TRAINING_ROLE=HETER_TRAINER | Can not find PADDLE_PSERVERS_IP_PORT_LIST, please check your environment. TRAINING_ROLE is HETER_TRAINER, and heter workers
       PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=TRAINER | Can not find PADDLE_TRAINER_ID, please check your environment.
       PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=2 | PADDLE_TRAINER_ID is 2, but PADDLE_TRAINERS_NUM says that there are 2
       PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=two;TRAINING_ROLE=TRAINER | PADDLE_TRAINERS_NUM must be a whole number of at least 1, but is "two"

@@ -14,12 +14,20 @@ public final class ClusterOptions {
       description = "fixed control ports of the servers, instead of Hazelcast")
   private String serverEndpoints;
 
+  @Option(names = "--heter-endpoints", paramLabel = "HOST:PORT,...", description = "fixed ports of the heter workers")
+  private String heterEndpoints;
+
   @Option(names = "--rendezvous-endpoint", paramLabel = "HOST:PORT", description = "fixed rendezvous")
   private String rendezvousEndpoint;
 
   /** Returns the servers' endpoints; null: not given. */
   public String serverEndpoints() {
     return serverEndpoints;
+  }
+
+  /** Returns the heter workers' endpoints; null: not given. */
+  public String heterEndpoints() {
+    return heterEndpoints;
   }
 
   /** Returns the rendezvous' endpoint; null: not given. */
@@ -30,6 +38,7 @@ public final class ClusterOptions {
   /** Adds the options that were given, as keys of the sections {@code fleet} and {@code node}. */
   void addTo(List<Settings.Option> given) {
     SettingsOptions.add(given, "--server-endpoints", "fleet.server_endpoints", serverEndpoints);
+    SettingsOptions.add(given, "--heter-endpoints", "fleet.heter_endpoints", heterEndpoints);
     SettingsOptions.add(given, "--rendezvous-endpoint", "fleet.rendezvous_endpoint", rendezvousEndpoint);
     addSeeds(given);
   }

@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
 /** The job on a command line: its file, and options that override its keys. */
 public final class JobOptions {
 
-  private static final Set<String> DISTRIBUTED = Set.of("--mode", "--servers", "--shards", "--trainers");
+  private static final Set<String> DISTRIBUTED = Set.of("--mode", "--servers", "--shards", "--trainers", "--heter-workers");
 
   @Parameters(index = "0", arity = "0..1", paramLabel = "JOB", description = "job file: .yaml, .yml or .json")
   private Path file;
@@ -32,6 +32,9 @@ public final class JobOptions {
 
   @Option(names = "--trainers", paramLabel = "N", description = "trainers")
   private String trainers;
+
+  @Option(names = "--heter-workers", paramLabel = "N", description = "heter workers, which compute the expensive part of the network")
+  private String heterWorkers;
 
   @Option(names = "--max-steps", paramLabel = "N", description = "steps after which a run ends")
   private String maxSteps;
@@ -107,6 +110,7 @@ public final class JobOptions {
     SettingsOptions.add(given, "--servers", "servers", servers);
     SettingsOptions.add(given, "--shards", "shards", shards);
     SettingsOptions.add(given, "--trainers", "trainers", trainers);
+    SettingsOptions.add(given, "--heter-workers", "heter.workers", heterWorkers);
     SettingsOptions.add(given, "--max-steps", "max_steps", maxSteps);
     SettingsOptions.add(given, "--data", "data.dir", data);
     SettingsOptions.add(given, "--output", "output", output);

@@ -38,6 +38,11 @@ public final class StatusPage {
     line(out, "gradient aggregator" + place(at));
   }
 
+  /** Prints where a heter worker is. */
+  public static void heterWorker(Directory.Instance at, PrintWriter out) {
+    line(out, "heter worker " + at.index() + place(at));
+  }
+
   /** Returns the place of an instance; a fixed directory knows no process. */
   private static String place(Directory.Instance at) {
     String pid = at.attributes().get(Directory.PID);

@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
@@ -62,15 +63,16 @@ public final class Settings {
    * @param overrides {@code key=value} each, from the command line; they take precedence over the options
    * @param code values given by the program, nested as in a file
    * @param ignored top-level sections that belong to other services and are ignored
+   * @param translation replaces keys of other systems in the file by those of the schema, in place
    */
   @RecordBuilder
   public record Sources(Path file, List<Option> variables, Map<String, String> environment, Map<String, String> properties,
-      List<Option> options, List<String> overrides, JsonObject code, List<String> ignored)
+      List<Option> options, List<String> overrides, JsonObject code, List<String> ignored, Consumer<JsonObject> translation)
       implements SettingsSourcesBuilder.With {
 
     /** Sources that give no value. */
     public static final Sources NONE =
-        new Sources(null, List.of(), Map.of(), Map.of(), List.of(), List.of(), new JsonObject(), List.of());
+        new Sources(null, List.of(), Map.of(), Map.of(), List.of(), List.of(), new JsonObject(), List.of(), file -> { });
 
     public Sources {
       variables = List.copyOf(variables);
@@ -114,6 +116,7 @@ public final class Settings {
       List<JsonObject> layers = new ArrayList<>();
       layers.add(file);
       sources.ignored().forEach(file::remove);
+      sources.translation().accept(file);
       mark(file, "", "file " + sources.file(), origins);
       layers.add(options(schema, sources.variables().stream().filter(v -> schema.find(split(v.key())).isPresent()).toList(),
           origins));

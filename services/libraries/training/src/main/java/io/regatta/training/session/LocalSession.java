@@ -12,6 +12,7 @@ import io.regatta.training.trace.StepTrace;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.LongConsumer;
 
 /**
  * A job of one rank with its shards in this process, on which {@code --local} trains; it is the reference for the
@@ -24,35 +25,47 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
   private final Awaiting awaiting = new Awaiting();
   private final JobGroup group = new LoneTrainer(this::await);
   private final Optional<RemoteCompute> remote;
+  private final LongConsumer stepped;
 
   /** Creates a session with one shard; the number of shards does not change a bit of the result. */
   public LocalSession(JobConfig job) {
-    this(job, 1, Optional.empty());
+    this(job, 1);
   }
 
   /** Creates a session of a network that is cut. */
   public LocalSession(JobConfig job, RemoteCompute remote) {
-    this(job, 1, Optional.of(remote));
+    this(job, remote, step -> { });
   }
 
   LocalSession(JobConfig job, int shards) {
-    this(job, shards, Optional.empty());
+    this(job, shards, null, step -> { });
   }
 
-  private LocalSession(JobConfig job, int shards, Optional<RemoteCompute> remote) {
+  /**
+   * Creates a session with one shard.
+   *
+   * @param remote computes the part after the network's cut; null: the network is not cut
+   * @param stepped gets the number of steps after each; on the model thread
+   */
+  public LocalSession(JobConfig job, RemoteCompute remote, LongConsumer stepped) {
+    this(job, 1, remote, stepped);
+  }
+
+  private LocalSession(JobConfig job, int shards, RemoteCompute remote, LongConsumer stepped) {
     super(job, shards, StepTrace.of(SystemClock.get(), job.trace(), 0, 1));
-    this.remote = remote;
     sharding = Sharding.common(shards);
-  }
-
-  @Override
-  public JobGroup group() {
-    return group;
+    this.remote = Optional.ofNullable(remote);
+    this.stepped = stepped;
   }
 
   @Override
   public Optional<RemoteCompute> remote() {
     return remote;
+  }
+
+  @Override
+  public JobGroup group() {
+    return group;
   }
 
   @Override
@@ -71,7 +84,9 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
   }
 
   @Override
-  public void stepped(long step) {}
+  public void stepped(long step) {
+    stepped.accept(step);
+  }
 
   /** Releases all waiting threads. */
   @Override

@@ -1,12 +1,7 @@
 package io.regatta.training.heter.run;
 
-import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException;
-import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.exchange.TrainerId;
-import io.regatta.core.model.ModelSpec;
-import io.regatta.core.model.Sharding;
 import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.protocol.heter.ComputedBatch;
 import io.regatta.protocol.heter.TensorData;
@@ -16,19 +11,12 @@ import io.regatta.protocol.tensor.CutSignature;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.config.GpuAssignment;
 import io.regatta.training.config.JobConfig;
-import io.regatta.training.config.Strategy;
 import io.regatta.training.heter.CutSignatures;
 import io.regatta.training.heter.PartHost;
 import io.regatta.training.heter.RemoteCompute;
-import io.regatta.training.session.Awaiting;
-import io.regatta.training.session.JobGroup;
-import io.regatta.training.session.RankCalls;
-import io.regatta.training.session.RankOperations;
-import io.regatta.training.session.TrainerSession;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -71,7 +59,7 @@ public final class LocalCompute implements RemoteCompute, PartHost, AutoCloseabl
 
   private record Request(BatchToCompute batch, long sinceNanos, CompletableFuture<ComputedBatch> answer) {}
 
-  private final Session session;
+  private final HostSession session;
   private final HeterRun run;
   private final CompletableFuture<Void> wanted = new CompletableFuture<>();
   private final CompletableFuture<CutSignature> own = new CompletableFuture<>();
@@ -88,7 +76,7 @@ public final class LocalCompute implements RemoteCompute, PartHost, AutoCloseabl
    * @param program null: the job's class
    */
   public LocalCompute(JobConfig job, TrainingProgram program) {
-    session = new Session(job);
+    session = new HostSession(job, this);
     run = new HeterRun(session, program, GpuAssignment.NONE, 0);
   }
 
@@ -212,98 +200,5 @@ public final class LocalCompute implements RemoteCompute, PartHost, AutoCloseabl
   /** Returns a future that completes when the model thread has ended. */
   public CompletableFuture<Void> ended() {
     return run.ended();
-  }
-
-  /** The session of the program at this heter worker. */
-  private final class Session implements TrainerSession, JobGroup {
-
-    private final JobConfig job;
-    private final Awaiting awaiting = new Awaiting();
-
-    Session(JobConfig job) {
-      this.job = job;
-    }
-
-    @Override
-    public JobConfig job() {
-      return job;
-    }
-
-    @Override
-    public Optional<PartHost> host() {
-      return Optional.of(LocalCompute.this);
-    }
-
-    @Override
-    public JobGroup group() {
-      return this;
-    }
-
-    @Override
-    public TrainerId trainer() {
-      return new TrainerId(0, 1);
-    }
-
-    @Override
-    public int worldSize() {
-      return 1;
-    }
-
-    @Override
-    public List<String> endpoints() {
-      return List.of("");
-    }
-
-    @Override
-    public RankCalls calls() {
-      throw noRank();
-    }
-
-    @Override
-    public Optional<RankOperations> ranks() {
-      return Optional.empty();
-    }
-
-    @Override
-    public List<String> serverEndpoints() {
-      return List.of();
-    }
-
-    @Override
-    public Sharding sharding() {
-      return Sharding.common(1);
-    }
-
-    @Override
-    public CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
-      throw noRank();
-    }
-
-    private Cancelled noRank() {
-      return new Cancelled("job " + job.job() + ": a heter worker is no rank");
-    }
-
-    @Override
-    public <T> T await(String operation, CompletionStage<T> stage) {
-      return awaiting.await(operation, stage);
-    }
-
-    @Override
-    public Optional<ParameterClient> client() {
-      return Optional.empty();
-    }
-
-    @Override
-    public void stepped(long step) {}
-
-    @Override
-    public CompletableFuture<Void> leave(boolean succeeded) {
-      return CompletableFuture.completedFuture(null);
-    }
-
-    @Override
-    public Map<String, Long> serviceProcessIds() {
-      return Map.of();
-    }
   }
 }
