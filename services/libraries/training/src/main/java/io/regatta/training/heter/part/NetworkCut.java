@@ -150,6 +150,11 @@ final class NetworkCut {
     return marked;
   }
 
+  /** Returns true if an input of the part is used by its block, and not only by what comes after it. */
+  boolean isOfBlock(int input) {
+    return marked == null || input < marked.blockInputs();
+  }
+
   /** Returns the part's parameters that are trained, by their names in the network. */
   Map<String, Parameter> trained() {
     return trained;

@@ -235,7 +235,7 @@ final class RemotePart implements CutNetwork {
     CutSignature own = opened != null && isSame(crossing) ? opened : cut.signature(crossing);
     if (opened != null) {
       if (!own.equals(opened)) {
-        CutSignatures.same(job, opened, own, where() + "this batch");
+        CutSignatures.same(job, opened, own, "trainer " + session.trainer().rank() + " in its step " + step.getAsLong());
       }
       return;
     }
@@ -294,14 +294,18 @@ final class RemotePart implements CutNetwork {
     List<NDArray> gradients = new ArrayList<>();
     List<TensorData> ofInputs = Tensors.of(of.result().tensors(), Role.INPUT_GRADIENT);
     int next = 0;
-    for (NDArray head : of.heads()) {
-      if (head != null) {
-        if (next == ofInputs.size()) {
-          throw new InvalidInput(where() + "the result of " + remote.worker() + " has " + next + " gradients, fewer than were asked for");
-        }
-        heads.add(head);
-        gradients.add(Tensors.create(of.manager(), ofInputs.get(next++)));
+    int first = 0; // where the heads begin that the block uses
+    for (int i = 0; i < of.heads().size(); i++) {
+      NDArray head = of.heads().get(i);
+      if (head == null) {
+        continue;
       }
+      if (next == ofInputs.size()) {
+        throw new InvalidInput(where() + "the result of " + remote.worker() + " has " + next + " gradients, fewer than were asked for");
+      }
+      int at = cut.isOfBlock(i) ? heads.size() : first++; // engines add gradients in the order of heads, as in one piece
+      heads.add(at, head);
+      gradients.add(at, Tensors.create(of.manager(), ofInputs.get(next++)));
     }
     List<TensorData> ofParameters = Tensors.of(of.result().tensors(), Role.DENSE_GRADIENT);
     boolean mxnet = Engines.isMxnet(Engine.getInstance());
