@@ -30,7 +30,7 @@ class AsyncConfigsTest {
     assertThat(job("a_sync_configs: {heter_worker_device: gpu}").heter().device()).isEqualTo("gpu:0");
     assertThat(job("a_sync_configs: {heter_worker_device_guard: CPU}\nheter: {workers: 2}").heter())
         .satisfies(heter -> assertThat(heter.device() + " " + heter.workers()).isEqualTo("cpu 2"));
-    assertThat(job("mode: geo\na_sync_configs: {k_steps: 7}").kSteps()).isEqualTo(7);
+    assertThat(job("mode: geo\na_sync_configs: {k_steps: 7}")).isEqualTo(job("mode: geo\nk_steps: 7")).isNotEqualTo(job("mode: geo"));
   }
 
   @Test
