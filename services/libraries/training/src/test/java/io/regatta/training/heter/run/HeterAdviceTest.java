@@ -1,4 +1,4 @@
-package io.regatta.fleet.command.output;
+package io.regatta.training.heter.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
