@@ -3,6 +3,7 @@ package io.regatta.heterworker;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.loop.Loop;
+import io.regatta.core.loop.Timer;
 import io.regatta.node.Node;
 import io.regatta.node.group.GroupWatch;
 import io.vertx.core.Future;
@@ -25,6 +26,8 @@ final class TrainersEnd {
   }
 
   private static final long RETRY_MILLIS = 1000;
+  /** How long streams of trainers that have left may take to end. */
+  private static final long CLOSE_MILLIS = 2000;
 
   private final String job;
   private final int trainers;
@@ -34,7 +37,10 @@ final class TrainersEnd {
   private final GroupWatch watch;
   private final Set<Integer> open = new HashSet<>();
   private final Set<Integer> opened = new TreeSet<>();
+  private final Loop loop;
+  private Timer closing = Timer.NONE;
   private boolean watching;
+  private boolean groupHasEnded;
   private boolean someSucceeded;
 
   /**
@@ -45,6 +51,7 @@ final class TrainersEnd {
    * @param who this heter worker, for the log
    */
   TrainersEnd(Node node, Loop loop, String job, int trainers, boolean overStore, String who, Losses losses) {
+    this.loop = loop;
     this.job = job;
     this.trainers = trainers;
     this.losses = losses;
@@ -82,13 +89,14 @@ final class TrainersEnd {
     open.remove(rank);
     if (watch == null) {
       someSucceeded |= clean;
-      if (open.isEmpty() && opened.size() >= trainers) {
-        over();
-      }
+    }
+    if (open.isEmpty() && (groupHasEnded || watch == null && opened.size() >= trainers)) {
+      over();
     }
   }
 
   void close() {
+    closing.cancel();
     if (watch != null) {
       watch.close();
     }
@@ -123,7 +131,13 @@ final class TrainersEnd {
 
     @Override
     public void ended(long lastIncarnation) {
-      over();
+      groupHasEnded = true;
+      if (open.isEmpty()) {
+        over();
+      } else { // trainers leave their group first
+        closing.cancel();
+        closing = loop.after(CLOSE_MILLIS, TrainersEnd.this::over);
+      }
     }
 
     @Override

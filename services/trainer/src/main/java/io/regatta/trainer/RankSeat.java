@@ -5,6 +5,7 @@ import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.trainer.heter.HeterWorkers;
+import io.regatta.training.config.HeterConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.TrainerConfig;
 import io.vertx.core.Context;
@@ -84,17 +85,19 @@ final class RankSeat {
   RankSession session(ShardFinder.Found servers) {
     connections = new ShardConnections(node, job, group::generation, progress::lastStep,
         node.streams(config.stream().options()));
-    session = new RankSession(node, context, job, config.stepDelayMs(), group, progress, servers, connections,
-        heterWorkers.isEmpty() ? null : remote());
+    HeterWorkers remote = heterWorkers.isEmpty() ? null : remote();
+    session = new RankSession(node, context, job, config.stepDelayMs(), group, progress, servers, connections, remote);
+    if (remote != null) { // the group names this trainer since the session has begun
+      remote.start(heterWorkers).onFailure(e -> LOG.debug("{}", e.getMessage())); // the first batch fails with it
+    }
     return session;
   }
 
   private HeterWorkers remote() {
-    HeterWorkers remote = new HeterWorkers(VertxLoop.of(context), connections.streams(), connections.options(),
+    return new HeterWorkers(VertxLoop.of(context), connections.streams(), connections.options(),
         () -> node.directory().list(Directory.HETER_WORKER), node.config().readyTimeout(),
+        job.heter().path() == HeterConfig.DensePath.SERVERS,
         new HeterWorkers.Rank(job.job(), group::trainer, group::generation, progress::lastStep));
-    remote.start(heterWorkers).onFailure(e -> LOG.debug("{}", e.getMessage())); // the first batch fails with it
-    return remote;
   }
 
   /** Returns a description of the joined job for the user, once there is a session. */
