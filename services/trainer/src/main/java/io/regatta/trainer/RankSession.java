@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.Wait.Peer;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
@@ -156,7 +157,9 @@ final class RankSession implements TrainerSession {
   private Future<ParameterClient> connectToShards(JobSpec asked) {
     if (connected == null) {
       spec = asked;
-      connected = connections.open(found, isDenseElsewhere() ? remote : null, name()).compose(links -> {
+      Future<List<ShardLink>> opened = isDenseElsewhere() ? connections.open(found, remote, name())
+          : connections.open(found, name());
+      connected = opened.compose(links -> {
         ParameterClient made = new ParameterClient(asked, trainer(), trace.of(links), loop::execute);
         if (left != null) {
           return Future.failedFuture(new Cancelled(name() + " has left before it had registered"));

@@ -77,15 +77,19 @@ final class ShardConnections {
     return streams;
   }
 
-  /**
-   * Opens the links, in shard order.
-   *
-   * @param dense heter workers, of which this rank's home has its dense values and gradients; null: this trainer has them
-   */
-  Future<List<ShardLink>> open(ShardFinder.Found found, HeterWorkers dense, String who) {
-    Future<List<ShardLink>> opened = dense == null ? links(found, who)
-        : dense.home().compose(worker -> all(found.shards().stream().map(shard -> dense(shard, found, worker, who)).toList()));
-    return opened.onSuccess(links -> LOG.info("Communicator start")); // PaddlePaddle's words
+  /** Opens the links, in shard order. */
+  Future<List<ShardLink>> open(ShardFinder.Found found, String who) {
+    return opened(links(found, who));
+  }
+
+  /** Opens the links, in shard order; this rank's home among the heter workers has its dense values and gradients. */
+  Future<List<ShardLink>> open(ShardFinder.Found found, HeterWorkers heter, String who) {
+    return opened(heter.home().compose(home ->
+        all(found.shards().stream().map(shard -> dense(shard, found, home, who)).toList())));
+  }
+
+  private static Future<List<ShardLink>> opened(Future<List<ShardLink>> links) {
+    return links.onSuccess(v -> LOG.info("Communicator start")); // PaddlePaddle's words
   }
 
   private Future<List<ShardLink>> links(ShardFinder.Found found, String who) {
