@@ -19,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Processes of a job with heter workers that are killed (SIGKILL) or stand still (SIGSTOP) while it trains: what is lost,
- * who reports it, and the exit status of the others.
+ * A job with heter workers, of which a process is killed (SIGKILL) or stands still (SIGSTOP) in the middle. The test
+ * checks what is lost, which process reports it, and the exit status of the others.
  */
 class LostHeterWorkersIT {
 

@@ -43,7 +43,7 @@ final class HeterEndpoint implements TrainersEnd.Losses {
   private final TrainersEnd end;
   private final String device;
   private final long startMillis;
-  /** What the first trainer sends across the cut; null: none has opened it yet. */
+  /** The cut of the first trainer; null: none has opened it yet. */
   private CutSignature first;
   /** The open stream of each rank: the one of its newest life. */
   private final Map<Integer, TrainerStream> streams = new TreeMap<>();

@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The end of a job's trainers, as a heter worker learns of it: from the job's group at the rendezvous, which it follows
- * from the first stream on; in a job over a store from the streams alone. Owned by the verticle's event loop.
+ * The end of a job's trainers. A heter worker follows the job's group at the rendezvous, from the first stream on. If
+ * the job meets over a store, the streams alone tell. Owned by the verticle's event loop.
  */
 final class TrainersEnd {
 
