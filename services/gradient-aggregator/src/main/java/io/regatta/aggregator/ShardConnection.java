@@ -10,6 +10,7 @@ import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.reduce.AggregationRounds;
+import io.regatta.node.directory.ShardAddresses;
 import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.parameterserver.Shard;

@@ -2,6 +2,7 @@ package io.regatta.aggregator;
 
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.ShardAddresses;
 import io.regatta.node.group.GroupWatch;
 import io.regatta.protocol.network.Network;
 import io.regatta.protocol.network.VertxNetwork;

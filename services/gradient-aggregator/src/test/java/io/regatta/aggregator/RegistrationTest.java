@@ -15,6 +15,7 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.ShardAddresses;
 import io.regatta.node.settings.StreamConfig;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.network.VertxNetwork;

@@ -6,21 +6,27 @@ import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
+import io.regatta.heterworker.dense.DenseExchange;
+import io.regatta.heterworker.dense.DenseHost;
 import io.regatta.node.FiniteService;
 import io.regatta.node.Node;
 import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.ShardAddresses;
 import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.heterworker.HeterWorkerGrpcService;
+import io.regatta.protocol.shard.ShardStreamSession;
 import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.StreamPaths;
 import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.stream.TensorStreamServer;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.training.TrainingProgram;
+import io.regatta.training.config.HeterConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.run.JobCheck;
 import io.vertx.core.AsyncResult;
@@ -48,6 +54,8 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
   private static final long SHUTDOWN_MILLIS = 1000;
   private static final long MEASURE_MILLIS = 1000;
   private static final long PROGRESS_MILLIS = 10_000;
+  /** Longest time for a server's shard map. */
+  private static final long LOOKUP_MILLIS = 10_000;
 
   private final Node node;
   private final HeterWorkerConfig config;
@@ -63,8 +71,9 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
   private WorkerPlace place;
   private BatchQueue queue;
   private TrainersEnd end;
-  /** Null until this heter worker has its index. */
+  /** These two are null until this heter worker has its index. */
   private HeterEndpoint endpoint;
+  private DenseExchange dense;
   private PartComputation run;
   private Future<Void> computed = Future.succeededFuture();
   private HeterMeters meters;
@@ -143,7 +152,7 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
   }
 
   private Map<String, Handler<TensorStream>> paths() {
-    return Map.of(StreamPaths.HETER_COMPUTE, this::accept);
+    return Map.of(StreamPaths.HETER_COMPUTE, this::accept, StreamPaths.HETER_EXCHANGE, this::exchange);
   }
 
   /** Serves a trainer's stream. A fixed port may be known before this heter worker has its index: the caller tries again. */
@@ -155,16 +164,27 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
     }
   }
 
+  /** Serves a trainer's stream to a shard. */
+  private void exchange(TensorStream stream) {
+    if (dense == null) {
+      stream.fail(new PeerLost("the heter worker at " + node.host() + ":" + config.port() + " is starting"));
+    } else {
+      ShardStreamSession.serve(stream, dense, options);
+    }
+  }
+
   /** Begins to serve trainers and to run the program, under the index that it has now. */
   private void serve() {
     queue = new BatchQueue(loop, new BatchQueue.Limits(job.heter().maxBatch(), config.limits().batches(),
         config.limits().bytes()));
     end = new TrainersEnd(node, loop, job.job(), job.trainers(), job.isOverStore(), name(), life -> endpoint.lost(life));
     endpoint = new HeterEndpoint(job, name(), config.limits().trainers(), node.clock(), queue, end);
+    dense = new DenseExchange(job.job(), config.limits().trainers(), loop,
+        new ShardAddresses(node.directory(), node.network(), LOOKUP_MILLIS), new TensorStreamClient(vertx, options), options);
     waits = node.waits().source(loop, endpoint::waits);
     measure();
     end.ended().onComplete(this::trainersEnded);
-    run = computation.of(queue, place.index());
+    run = computation.of(new DenseHost(queue, dense, job.heter().path() == HeterConfig.DensePath.SERVERS), place.index());
     computed = Future.fromCompletionStage(run.start(), context);
     computed.onFailure(this::failed);
   }
@@ -248,6 +268,6 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
     queue.close(stopped);
     finished.tryFail(stopped);
     run.stop(stopped);
-    return computedSoon();
+    return computedSoon().transform(v -> dense.close());
   }
 }

@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.Wait.Peer;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
@@ -18,6 +19,7 @@ import io.regatta.node.directory.Directory;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.trainer.heter.HeterCounts;
 import io.regatta.trainer.heter.HeterWorkers;
+import io.regatta.training.config.HeterConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
 import io.regatta.training.heter.RemoteCompute;
@@ -113,6 +115,11 @@ final class RankSession implements TrainerSession {
     return Optional.ofNullable(remote);
   }
 
+  @Override
+  public boolean isDenseElsewhere() {
+    return remote != null && job.heter().path() == HeterConfig.DensePath.SERVERS;
+  }
+
   /** Returns the counts of the exchange with heter workers; empty if the network is not cut. */
   Optional<HeterCounts> heterCounts() {
     return Optional.ofNullable(remote).map(HeterWorkers::counts);
@@ -150,7 +157,9 @@ final class RankSession implements TrainerSession {
   private Future<ParameterClient> connectToShards(JobSpec asked) {
     if (connected == null) {
       spec = asked;
-      connected = connections.open(found, name()).compose(links -> {
+      Future<List<ShardLink>> opened = isDenseElsewhere() ? connections.open(found, remote, name())
+          : connections.open(found, name());
+      connected = opened.compose(links -> {
         ParameterClient made = new ParameterClient(asked, trainer(), trace.of(links), loop::execute);
         if (left != null) {
           return Future.failedFuture(new Cancelled(name() + " has left before it had registered"));

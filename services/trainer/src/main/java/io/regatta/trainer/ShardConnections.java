@@ -2,6 +2,7 @@ package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.loop.Deadline;
 import io.regatta.node.Node;
@@ -17,6 +18,8 @@ import io.regatta.protocol.stream.StreamPaths;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.vertx.LoopFutures;
 import io.regatta.protocol.vertx.VertxLoop;
+import io.regatta.trainer.heter.HeterShardLink;
+import io.regatta.trainer.heter.HeterWorkers;
 import io.regatta.training.config.JobConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -76,7 +79,17 @@ final class ShardConnections {
 
   /** Opens the links, in shard order. */
   Future<List<ShardLink>> open(ShardFinder.Found found, String who) {
-    return links(found, who).onSuccess(links -> LOG.info("Communicator start")); // PaddlePaddle's words
+    return opened(links(found, who));
+  }
+
+  /** Opens the links, in shard order; this rank's home among the heter workers has its dense values and gradients. */
+  Future<List<ShardLink>> open(ShardFinder.Found found, HeterWorkers heter, String who) {
+    return opened(heter.home().compose(home ->
+        all(found.shards().stream().map(shard -> dense(shard, found, home, who)).toList())));
+  }
+
+  private static Future<List<ShardLink>> opened(Future<List<ShardLink>> links) {
+    return links.onSuccess(v -> LOG.info("Communicator start")); // PaddlePaddle's words
   }
 
   private Future<List<ShardLink>> links(ShardFinder.Found found, String who) {
@@ -122,6 +135,19 @@ final class ShardConnections {
         StreamPaths.GRADIENT_AGGREGATOR, shard, peer, why -> "the " + peer + " is lost" + atStep() + ": " + why
             + "; start it again, then the job"));
     return Future.all(direct, through).map(both -> new AggregatedShardLink(direct.result(), through.result()));
+  }
+
+  /** A shard without dense parts gets its pushes through the worker as well if that may drop the whole push for NaN. */
+  private Future<ShardLink> dense(Shard shard, ShardFinder.Found found, Directory.Instance worker, String who) {
+    Future<ShardLink> direct = direct(shard, found, who);
+    if (!found.sharding().holdsDense(shard.getIndex()) && job.nanPolicy() == NanPolicy.FAIL) {
+      return direct;
+    }
+    String peer = "heter worker " + worker.index() + " at " + worker.endpoint();
+    Future<GrpcShardLink> through = link(worker.host(), worker.controlPort(), StreamPaths.HETER_EXCHANGE, shard, peer,
+        why -> peer + " is lost" + atStep() + ", and with it dense gradients of this trainer: " + why
+            + "; start it again, then the job");
+    return Future.all(direct, through).map(both -> new HeterShardLink(direct.result(), through.result()));
   }
 
   private Future<GrpcShardLink> link(String peerHost, int port, String path, Shard shard, String peer,

@@ -94,6 +94,7 @@ public final class HeterWorkers implements RemoteCompute {
   private final StreamOptions options;
   private final Supplier<Future<List<Directory.Instance>>> directory;
   private final Duration patience;
+  private final boolean stays;
   private final Rank rank;
   private final HeterCounts counts = new HeterCounts();
   /** Results that model threads wait for. Any thread. */
@@ -124,14 +125,16 @@ public final class HeterWorkers implements RemoteCompute {
    * @param streams of the loop
    * @param directory lists the heter workers that are registered
    * @param patience how long batches wait for a worker when none is left
+   * @param stays true if the home has dense gradients of this rank: it is not moved, and the home's loss is the end
    */
   public HeterWorkers(Loop loop, TensorStreams streams, StreamOptions options,
-      Supplier<Future<List<Directory.Instance>>> directory, Duration patience, Rank rank) {
+      Supplier<Future<List<Directory.Instance>>> directory, Duration patience, boolean stays, Rank rank) {
     this.loop = loop;
     this.streams = streams;
     this.options = options;
     this.directory = directory;
     this.patience = patience;
+    this.stays = stays;
     this.rank = rank;
   }
 
@@ -158,6 +161,12 @@ public final class HeterWorkers implements RemoteCompute {
       start.complete();
     });
     return started;
+  }
+
+  /** Returns this rank's home, once it has one; fails if no worker can be reached. On the loop. */
+  public Future<Directory.Instance> home() {
+    return started.compose(v -> home != null ? Future.succeededFuture(home.at) : Future.failedFuture(
+        over != null ? over : new PeerLost(name() + ": no heter worker is left; start them, then the job")));
   }
 
   private String name() {
@@ -402,6 +411,12 @@ public final class HeterWorkers implements RemoteCompute {
       }
       return;
     }
+    if (stays) {
+      long made = rank.lastStep.getAsLong();
+      end(new PeerLost(name() + (made < 0 ? "" : " at step " + made) + ": " + why.getMessage()
+          + ", and with it dense gradients of this trainer; start it again, then the job"));
+      return;
+    }
     List<Call> given = unanswered.values().stream().filter(call -> call.worker == worker).toList();
     given.forEach(Call::takeBack);
     counts.again.add(given.size());
@@ -440,7 +455,7 @@ public final class HeterWorkers implements RemoteCompute {
   private void moveIfUneven() {
     HeterWorker from = home;
     HeterWorker to = ready().stream().min(LEAST_FIRST).orElse(from);
-    if (from == null || opens.isEmpty() || from.load.getHighestRank() != trainer.rank() || from.trainers() < to.trainers() + 2) {
+    if (stays || from == null || opens.isEmpty() || from.load.getHighestRank() != trainer.rank() || from.trainers() < to.trainers() + 2) {
       return;
     }
     CutOpen first = opens.values().iterator().next();

@@ -90,7 +90,7 @@ class HeterWorkersTest {
       id = new TrainerId(rank, 7);
       loop = cluster.time.loop("trainer " + rank);
       remote = new HeterWorkers(loop, cluster.network.of(loop).streams(), cluster.options,
-          () -> Future.succeededFuture(List.copyOf(cluster.directory)), PATIENCE,
+          () -> Future.succeededFuture(List.copyOf(cluster.directory)), PATIENCE, false,
           new HeterWorkers.Rank("ctr", () -> id, () -> 1, () -> numbers.getOrDefault(0, 0L) - 1));
       loop.execute(() -> remote.start(List.copyOf(cluster.directory)));
     }

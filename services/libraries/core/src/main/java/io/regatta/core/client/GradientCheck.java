@@ -17,13 +17,14 @@ import java.util.Map;
  * The treatment of a trainer's whole gradients before they are cut for shards: shapes, NaN and infinity, clipping by
  * norm. Immutable; any thread.
  */
-final class GradientCheck {
+public final class GradientCheck {
 
   private final ModelSpec model;
   private final int denseNumel;
   private final Map<String, SparseTableSpec> tables = new HashMap<>();
 
-  GradientCheck(ModelSpec model) {
+  /** Creates the check of a model's gradients. */
+  public GradientCheck(ModelSpec model) {
     this.model = model;
     denseNumel = model.denseNumel();
     model.sparse().forEach(t -> tables.put(t.name(), t));
@@ -55,7 +56,7 @@ final class GradientCheck {
   }
 
   /** Returns the place of the first NaN or infinite value, in words, or null. */
-  String nonFinite(DenseMemory dense, List<SparseRows> sparse) {
+  public String nonFinite(DenseMemory dense, List<SparseRows> sparse) {
     int bad = dense == null ? -1 : dense.nonFinite();
     if (bad >= 0) {
       int offset = 0;
@@ -79,7 +80,7 @@ final class GradientCheck {
   /**
    * Returns the dense gradient, each variable scaled to at most its optimizer's norm; a copy if there is such a norm.
    */
-  DenseMemory clipDense(DenseMemory dense) {
+  public DenseMemory clipDense(DenseMemory dense) {
     float limit = model.denseOptimizer().clipNorm();
     if (dense == null || limit == 0) {
       return dense;

@@ -154,6 +154,11 @@ public final class DenseMemory implements DenseValues {
     return out;
   }
 
+  /** Sets all elements. */
+  public void set(float[] flat) {
+    write(0, flat, 0, size);
+  }
+
   void read(int from, float[] to, int at, int n) {
     if (array != null) {
       System.arraycopy(array, from, to, at, n);

@@ -29,8 +29,7 @@ public record HeterConfig(
 
     @Setting(value = "auto", doc = "The way of the part's dense parameters. trainers: their values travel with each batch, and their "
         + "gradients with its result; trainers exchange them as without heter workers. servers: heter workers pull and push them. "
-        + "collective: heter workers sum their gradients among themselves. auto: the best that is built for the job's mode. "
-        + "servers and collective are not built yet.")
+        + "collective: heter workers sum their gradients among themselves, which is not built yet. auto: trainers.")
     DensePath dense,
 
     @Setting(value = "false", doc = "Seeds the engine's random numbers for each batch from seed, replica and step also without heter "
@@ -47,7 +46,7 @@ public record HeterConfig(
 
   /** The way in which the dense parameters of the part come to heter workers, and their gradients to the update. */
   public enum DensePath {
-    /** The best that is built for the job's mode. */
+    /** {@link #TRAINERS}. */
     AUTO,
     /** Heter workers pull and push them. */
     SERVERS,
@@ -64,8 +63,8 @@ public record HeterConfig(
     if (!device.matches("auto|cpu|gpu:[0-9]{1,3}")) {
       throw new InvalidInput("heter.device is '" + device + "'; give cpu, gpu:0 (or another number), or auto");
     }
-    if (dense == DensePath.SERVERS || dense == DensePath.COLLECTIVE) {
-      throw new InvalidInput("heter.dense: " + name(dense) + " is not built yet; use heter.dense: trainers, or auto");
+    if (dense == DensePath.COLLECTIVE) {
+      throw new InvalidInput("heter.dense: " + name(dense) + " is not built yet; use heter.dense: servers, or trainers");
     }
   }
 
@@ -105,7 +104,11 @@ public record HeterConfig(
   }
 
   /** Checks what a cut network cannot have. */
-  void check(Execution execution) {
+  void check(Execution execution, Mode mode, boolean aggregator) {
+    if (isCut() && dense == DensePath.SERVERS && (!mode.needsServers() || mode.pushesDeltas() || aggregator)) {
+      throw new InvalidInput("heter.dense: servers is for gradients that heter workers push to the servers, step by step, but "
+          + (aggregator ? "aggregator is true" : "the mode is " + mode.id()) + "; use heter.dense: trainers");
+    }
     if (isCut() && execution == Execution.SYMBOLIC) {
       throw new InvalidInput("heter.workers is " + workers + ", but execution: symbolic records a whole network as a graph; use "
           + "execution: imperative");
@@ -113,8 +116,7 @@ public record HeterConfig(
   }
 
   /**
-   * Returns the way of the part's dense parameters that {@code auto} stands for.
-   *
+   * Returns the way of the part's dense parameters; {@code auto} stands for the one that every job can have.
    */
   public DensePath path() {
     return dense == DensePath.AUTO ? DensePath.TRAINERS : dense;

@@ -24,7 +24,8 @@ public final class Heter {
 
   /**
    * Marks a part of a network whose block does not compute the network's outputs alone: a function does so from the
-   * block's outputs and further inputs of the part.
+   * block's outputs and further inputs of the part. Arrays before the cut on which several inputs depend get the same
+   * bits as in one piece if the function adds the block's outputs to the others, in this order.
    *
    * @param inputs number of the part's first inputs that are the block's
    * @param rest computes the network's outputs from the block's outputs and the part's other inputs, without parameters

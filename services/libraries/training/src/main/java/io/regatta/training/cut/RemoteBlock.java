@@ -54,6 +54,11 @@ public final class RemoteBlock implements Block {
     this.rest = rest;
   }
 
+  /** Returns how many of the part's first inputs are the block's; the others are used after it. */
+  public int blockInputs() {
+    return inputs;
+  }
+
   /** Sets how training passes are computed. */
   public void attach(Computation how) {
     computation = how;

@@ -67,8 +67,8 @@ public final class CutSignatures {
       List<CutTensor> expected = of(first, role);
       List<CutTensor> given = of(other, role);
       if (!texts(expected).equals(texts(given))) {
-        throw new InvalidInput("job " + job.job() + ": " + trainer + " sends " + texts(given) + " across the cut, but another trainer "
-            + texts(expected) + REPAIR);
+        throw new InvalidInput("job " + job.job() + ": " + trainer + " sends " + texts(given) + " across the cut, but the first batch of the "
+            + "job has " + texts(expected) + REPAIR);
       }
     }
   }
@@ -117,7 +117,7 @@ public final class CutSignatures {
   }
 
   private static String texts(List<CutTensor> tensors) {
-    return tensors.stream().map(CutSignatures::text).collect(Collectors.joining(", ", "(", ")"));
+    return tensors.stream().map(tensor -> tensor.getName() + " " + text(tensor)).collect(Collectors.joining(", "));
   }
 
   /** Returns a tensor as {@code float32 [*, 273]}. */

@@ -150,7 +150,7 @@ public final class FleetTrainer extends Trainer {
       frozen.take(SnapshotState.of(registered.start()).frozen());
     }
     Exchange exchange = Exchanges.of(replica, strategy, registered.client(), optimizer.spec(), times);
-    values = new ReplicaValues(dense, frozen, exchange, times);
+    values = new ReplicaValues(dense, frozen, exchange, times, session.isDenseElsewhere());
     restoreProgress(registered.start(), own.progress());
     if (passes.areOwn()) {
       exchange.onJoined(snapshots::othersStepped);

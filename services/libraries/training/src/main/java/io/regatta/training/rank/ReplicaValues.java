@@ -21,13 +21,18 @@ final class ReplicaValues implements AutoCloseable {
   private final FrozenValues frozen;
   private final Exchange exchange;
   private final StepTimes times;
+  /** True if heter workers have the dense values and their gradients. */
+  private final boolean elsewhere;
+  /** True if steps were made since the values in the engine were read. */
+  private boolean old;
   private boolean closed;
 
-  ReplicaValues(DenseParameters dense, FrozenValues frozen, Exchange exchange, StepTimes times) {
+  ReplicaValues(DenseParameters dense, FrozenValues frozen, Exchange exchange, StepTimes times, boolean elsewhere) {
     this.dense = dense;
     this.frozen = frozen;
     this.exchange = exchange;
     this.times = times;
+    this.elsewhere = elsewhere;
     dense.lends(exchange.underWay() + 1, exchange.floatsBehind(), exchange::memory);
   }
 
@@ -51,6 +56,10 @@ final class ReplicaValues implements AutoCloseable {
 
   /** Notes that an evaluation begins. */
   void evaluated() {
+    if (old) {
+      old = false;
+      dense.write(exchange.current());
+    }
     dense.evaluated();
   }
 
@@ -67,20 +76,24 @@ final class ReplicaValues implements AutoCloseable {
 
   /**
    * Returns the gradients of the last backward pass, which the exchange gets one by one; valid until they have been
-   * exchanged.
+   * exchanged. Returns null if heter workers have them.
    */
   DenseMemory gradients(double weight) {
-    return dense.readGradients(times, exchange.reader(weight));
+    return elsewhere ? null : dense.readGradients(times, exchange.reader(weight));
   }
 
-  /** Returns zeros instead of gradients, with weight 0. */
+  /** Returns zeros instead of gradients, with weight 0; null if heter workers have the gradients. */
   DenseMemory noGradients() {
-    return dense.noGradients(times, exchange.reader(0));
+    return elsewhere ? null : dense.noGradients(times, exchange.reader(0));
   }
 
   /** Exchanges gradients for the next step's values. */
   void step(Gradients gradients, List<SparseIds> next) {
     DenseMemory values = exchange.step(gradients, next);
+    if (elsewhere) {
+      old = true;
+      return;
+    }
     long writing = times.clock().nanos();
     dense.write(values);
     times.span("values in", writing, Map.of("bytes", 4L * dense.numel()));
@@ -90,6 +103,7 @@ final class ReplicaValues implements AutoCloseable {
   void resumed() {
     DenseMemory values = closed ? null : exchange.resumed();
     if (values != null) {
+      old = false;
       dense.write(values);
     }
   }
@@ -97,6 +111,7 @@ final class ReplicaValues implements AutoCloseable {
   /** Takes over the servers' newest values. */
   void newest() {
     DenseMemory values = exchange.newest();
+    old = false;
     if (!closed) {
       dense.write(values);
     }

@@ -134,6 +134,14 @@ public interface Exchange {
   /** Returns the servers' newest dense values. */
   DenseMemory newest();
 
+  /**
+   * Returns the dense values of the last step, for an evaluation. Those that {@link #step} has returned are older if
+   * heter workers have them.
+   */
+  default DenseMemory current() {
+    throw new UnsupportedOperationException("the values of the last step are those that step has returned");
+  }
+
   /** Returns a copy of the dense values that this rank has now, without a request to a server. */
   default float[] last() {
     return newest().toArray(); // they are in this process

@@ -78,6 +78,11 @@ public interface TrainerSession {
     return Optional.empty();
   }
 
+  /** Returns true if heter workers pull and push the dense parameters, whose values here are old then. */
+  default boolean isDenseElsewhere() {
+    return false;
+  }
+
   /** Returns true once {@link #connect} has been called for collective mode: the parameters are in this process. */
   default boolean isCollective() {
     return ranks().isPresent();

@@ -189,4 +189,32 @@ class JobConfigTest {
     JobConfig job = job(new JsonObject().put("program", "io.regatta.trainer.program.WideAndDeep"));
     assertThat(job.program()).isEqualTo("io.regatta.program.WideAndDeep");
   }
+
+  private static JobConfig heter(JsonObject heter, JsonObject more) {
+    return job(new JsonObject().put("heter", heter).mergeIn(more, true));
+  }
+
+  @Test
+  void batchesInFlightAreReplicas() {
+    assertThat(heter(new JsonObject().put("workers", 2).put("in_flight", 3), new JsonObject()).threads()).isEqualTo(3);
+    assertThat(heter(new JsonObject().put("workers", 2), new JsonObject().put("threads", 4)).threads()).isEqualTo(4);
+    assertThat(heter(new JsonObject(), new JsonObject()).heter().isCut()).isFalse();
+  }
+
+  @Test
+  void whatACutNetworkCannotHaveIsRefused() {
+    JsonObject none = new JsonObject();
+    refused(new JsonObject().put("workers", -1), none, "heter.workers must be at least 0");
+    refused(new JsonObject().put("in_flight", 0), none, "heter.in_flight must be at least 1");
+    refused(new JsonObject().put("in_flight", 2), new JsonObject().put("threads", 3), "heter.in_flight is 2 and threads is 3");
+    refused(new JsonObject().put("in_flight", 2), new JsonObject().put("mode", "collective"), "in mode collective");
+    refused(new JsonObject().put("workers", 1), new JsonObject().put("execution", "symbolic"), "execution: imperative");
+    refused(new JsonObject().put("device", "tpu"), none, "heter.device is 'tpu'");
+    refused(new JsonObject().put("dense", "servers"), none, "heter.dense: servers is not built yet");
+    refused(new JsonObject().put("dense", "collective"), none, "heter.dense: collective is not built yet");
+  }
+
+  private static void refused(JsonObject heter, JsonObject more, String part) {
+    assertThatThrownBy(() -> heter(heter, more)).isInstanceOf(InvalidInput.class).hasMessageContaining(part);
+  }
 }

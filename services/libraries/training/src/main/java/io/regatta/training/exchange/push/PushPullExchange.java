@@ -3,6 +3,7 @@ package io.regatta.training.exchange.push;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.client.ParameterClient.Values;
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.training.replica.Exchange;
@@ -51,6 +52,8 @@ public final class PushPullExchange implements Exchange {
   private final Mode mode;
   /** True if the values of a step are pulled before the push of the step before it. */
   private final boolean overlap;
+  /** True if heter workers have the dense values, which are read here when they are asked for. */
+  private final boolean elsewhere;
   private final int stepsPerPull;
   /** Pushes per step: if each replica pushes for itself, a step of the rank is one batch of each of them. */
   private final int pushesPerStep;
@@ -82,6 +85,11 @@ public final class PushPullExchange implements Exchange {
     steps = replica.group().steps();
     mode = strategy.mode();
     overlap = strategy.overlap();
+    elsewhere = session.isDenseElsewhere();
+    if (elsewhere && overlap) {
+      throw new InvalidInput("job " + session.job().job() + ": heter.dense: servers computes a batch on values that contain the step "
+          + "before it, but overlap is true; use heter.dense: trainers, or overlap: false");
+    }
     stepsPerPull = strategy.stepsPerPull();
     pushesPerStep = replica.pushesPerStep(mode);
     steps.pushesPerStep(pushesPerStep);
@@ -109,7 +117,15 @@ public final class PushPullExchange implements Exchange {
     valuesOf = made;
     stepsSincePull = 0;
     dense = values;
-    return values;
+    return current();
+  }
+
+  @Override
+  public DenseMemory current() {
+    if (elsewhere) {
+      values.set(await("reading of dense values", client.read(true, List.of())).dense());
+    }
+    return dense;
   }
 
   @Override

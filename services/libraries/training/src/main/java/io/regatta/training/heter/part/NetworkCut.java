@@ -150,9 +150,20 @@ final class NetworkCut {
     return marked;
   }
 
+  /** Returns true if an input of the part is used by its block, and not only by what comes after it. */
+  boolean isOfBlock(int input) {
+    return marked == null || input < marked.blockInputs();
+  }
+
   /** Returns the part's parameters that are trained, by their names in the network. */
   Map<String, Parameter> trained() {
     return trained;
+  }
+
+  /** Returns the names of parameters that are trained and do not belong to the part. */
+  List<String> trainedBefore() {
+    return network.getParameters().stream().filter(named -> named.getValue().isInitialized()
+        && named.getValue().requiresGradient() && !trained.containsValue(named.getValue())).map(Pair::getKey).toList();
   }
 
   /** Returns the part's parameters that are not trained, such as running means. */

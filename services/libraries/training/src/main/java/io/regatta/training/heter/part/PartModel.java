@@ -27,6 +27,7 @@ import io.regatta.training.model.FreshGradients;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
@@ -86,6 +87,13 @@ public final class PartModel implements AutoCloseable {
     fresh = new FreshGradients(parameters);
     parameters.stream().filter(array -> Engines.isMxnet(array.getManager().getEngine()))
         .forEach(array -> gradients.add(array.getGradient()));
+  }
+
+  /** Returns the parameters that are trained, by name. */
+  Map<String, NDArray> values() {
+    Map<String, NDArray> values = new LinkedHashMap<>();
+    cut.trained().forEach((name, parameter) -> values.put(name, parameter.getArray()));
+    return values;
   }
 
   /** Returns what crosses the cut: inputs and parameters, without labels. */

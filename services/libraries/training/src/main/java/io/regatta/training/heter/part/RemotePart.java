@@ -59,6 +59,8 @@ final class RemotePart implements CutNetwork {
   private final LongSupplier step;
   private final ReplicaSeeds seeds;
   private final Tensors message = new Tensors();
+  /** True if dense values go with each batch, and gradients come back with its result. */
+  private final boolean carriesDense;
   private long number;
   private CutSignature opened;
   /** For each input whether the engine has recorded it, so that it has a gradient; decided in the first pass. */
@@ -78,6 +80,13 @@ final class RemotePart implements CutNetwork {
     session = replica.session();
     remote = session.remote().orElseThrow();
     remoteLoss = new RemoteLoss(loss, this);
+    carriesDense = !session.isDenseElsewhere();
+    List<String> before = cut.trainedBefore();
+    if (!carriesDense && !before.isEmpty()) {
+      throw new InvalidInput("job " + session.job().job() + ": heter.dense: servers needs a part that has all dense parameters, but "
+          + before.get(0) + (before.size() > 1 ? " and " + (before.size() - 1) + " others are" : " is")
+          + " before the cut; use heter.dense: trainers");
+    }
     if (cut.kind() == NetworkCut.Kind.MARKED) {
       cut.marked().attach(this::marked);
     }
@@ -212,7 +221,9 @@ final class RemotePart implements CutNetwork {
       message.add(Role.LABEL, (ofNetwork ? NETWORK_LABEL : "label") + " " + i, labels.get(i), false);
     }
     cut.frozen().forEach((name, parameter) -> message.add(Role.FROZEN, name, parameter.getArray(), false));
-    cut.trained().forEach((name, parameter) -> message.add(Role.DENSE_VALUES, name, parameter.getArray(), false));
+    if (carriesDense) {
+      cut.trained().forEach((name, parameter) -> message.add(Role.DENSE_VALUES, name, parameter.getArray(), false));
+    }
     return message.take();
   }
 
@@ -224,12 +235,12 @@ final class RemotePart implements CutNetwork {
     CutSignature own = opened != null && isSame(crossing) ? opened : cut.signature(crossing);
     if (opened != null) {
       if (!own.equals(opened)) {
-        CutSignatures.same(job, opened, own, where() + "this batch");
+        CutSignatures.same(job, opened, own, "trainer " + session.trainer().rank() + " in its step " + step.getAsLong());
       }
       return;
     }
     CutOpen open = CutOpen.newBuilder().setSignature(own).setProgram(job.program()).setSeed(job.seed())
-        .setReplica(replica.replica()).setReplicas(replica.group().size()).setCarriesDense(true).build();
+        .setReplica(replica.replica()).setReplicas(replica.group().size()).setCarriesDense(carriesDense).build();
     session.await("opening of the cut at " + remote.worker(), remote.open(open));
     opened = own;
     if (replica.replica() == 0 && session.trainer().rank() == 0) {
@@ -283,14 +294,18 @@ final class RemotePart implements CutNetwork {
     List<NDArray> gradients = new ArrayList<>();
     List<TensorData> ofInputs = Tensors.of(of.result().tensors(), Role.INPUT_GRADIENT);
     int next = 0;
-    for (NDArray head : of.heads()) {
-      if (head != null) {
-        if (next == ofInputs.size()) {
-          throw new InvalidInput(where() + "the result of " + remote.worker() + " has " + next + " gradients, fewer than were asked for");
-        }
-        heads.add(head);
-        gradients.add(Tensors.create(of.manager(), ofInputs.get(next++)));
+    int first = 0; // where the heads begin that the block uses
+    for (int i = 0; i < of.heads().size(); i++) {
+      NDArray head = of.heads().get(i);
+      if (head == null) {
+        continue;
       }
+      if (next == ofInputs.size()) {
+        throw new InvalidInput(where() + "the result of " + remote.worker() + " has " + next + " gradients, fewer than were asked for");
+      }
+      int at = cut.isOfBlock(i) ? heads.size() : first++; // engines add gradients in the order of heads, as in one piece
+      heads.add(at, head);
+      gradients.add(at, Tensors.create(of.manager(), ofInputs.get(next++)));
     }
     List<TensorData> ofParameters = Tensors.of(of.result().tensors(), Role.DENSE_GRADIENT);
     boolean mxnet = Engines.isMxnet(Engine.getInstance());

@@ -1,10 +1,9 @@
-package io.regatta.aggregator;
+package io.regatta.node.directory;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Directory.Instance;
 import io.regatta.protocol.client.ParameterServerControl;
 import io.regatta.protocol.network.Network;
@@ -18,9 +17,9 @@ import java.util.stream.Collectors;
 
 /**
  * The look-up of shards: asks the parameter servers in the directory for their shard maps, each once at a time, for any
- * number of trainers and shards. Owned by the verticle's event loop.
+ * number of trainers and shards. Owned by one event loop: that of the service that stands between them.
  */
-final class ShardAddresses {
+public final class ShardAddresses {
 
   /** Most reasons for a missing shard in a message. */
   private static final int REASONS = 3;
@@ -37,8 +36,13 @@ final class ShardAddresses {
   /** The requests under way; null: none. */
   private Future<Answers> asking;
 
-  /** @param network the way to the servers */
-  ShardAddresses(Directory directory, Network network, long lookupMillis) {
+  /**
+   * Creates the look-up.
+   *
+   * @param network the way to the servers
+   * @param lookupMillis longest time for a server's answer
+   */
+  public ShardAddresses(Directory directory, Network network, long lookupMillis) {
     this.network = network;
     this.directory = directory;
     this.lookupMillis = lookupMillis;
@@ -52,7 +56,7 @@ final class ShardAddresses {
    *     others refuses to answer, as for a token that is missing here, and with {@link NotOwner} if only other
    *     incarnations are found: pulls and pushes would go to different places
    */
-  Future<Shard> find(int index, long incarnation) {
+  public Future<Shard> find(int index, long incarnation) {
     boolean begunBefore = asking != null;
     Future<Shard> found = ask().map(answers -> pick(answers, index, incarnation));
     // a server may have come since those requests; a round that is under way afterwards began later than this
@@ -97,7 +101,7 @@ final class ShardAddresses {
     return found.stream().filter(shard -> incarnation == 0 || shard.getIncarnation() == incarnation)
         .max(Comparator.comparingLong(Shard::getIncarnation))
         .orElseThrow(() -> new NotOwner("the trainers talk to incarnation " + incarnation + " of shard " + index
-            + ", but what the aggregator finds is " + String.join(", ", found.stream().map(shard -> "incarnation "
+            + ", but what is found here is " + String.join(", ", found.stream().map(shard -> "incarnation "
             + shard.getIncarnation() + " at " + shard.getHost() + ":" + shard.getPort()).toList())
             + ": the server was restarted, or another one has its index; start the job again"));
   }

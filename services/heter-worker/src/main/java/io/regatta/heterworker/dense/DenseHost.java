@@ -1,0 +1,86 @@
+package io.regatta.heterworker.dense;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.heter.BatchId;
+import io.regatta.protocol.heter.BatchToCompute;
+import io.regatta.protocol.heter.ComputedBatch;
+import io.regatta.protocol.tensor.CutSignature;
+import io.regatta.training.heter.PartHost;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * A host of batches that gives those of trainers whose dense parameters this worker has their values, and keeps their
+ * gradients. The model thread so computes all batches alike. Any thread may use it; the model thread does.
+ */
+public final class DenseHost implements PartHost {
+  private final PartHost queue;
+  private final DenseExchange exchange;
+  private final boolean required;
+
+  /**
+   * Creates a host.
+   *
+   * @param queue source of the batches
+   * @param required true if every trainer has its dense parameters here; a batch of another one is refused
+   */
+  public DenseHost(PartHost queue, DenseExchange exchange, boolean required) {
+    this.queue = queue;
+    this.exchange = exchange;
+    this.required = required;
+  }
+
+  @Override
+  public CompletionStage<Void> wanted() {
+    return queue.wanted();
+  }
+
+  @Override
+  public void ready(CutSignature own, boolean gatherable) {
+    queue.ready(own, gatherable);
+  }
+
+  @Override
+  public CompletionStage<Optional<PartWork>> next() {
+    return queue.next().thenCompose(next -> {
+      Optional<BatchId> unknown = next.filter(work -> required).flatMap(work -> work.batches().stream()
+          .map(BatchToCompute::id).filter(id -> exchange.of(id.trainer()).isEmpty()).findFirst());
+      if (unknown.isEmpty()) {
+        return CompletableFuture.completedFuture(next.map(this::withDense));
+      }
+      next.get().refused().accept(new InvalidInput("trainer " + unknown.get().trainer().rank() + " has not registered its shards at this "
+          + "heter worker, which has no dense values for its batch; give all processes the same heter.dense"));
+      return next();
+    });
+  }
+
+  private PartWork withDense(PartWork work) {
+    List<Optional<TrainerDense>> dense = work.batches().stream().map(batch -> exchange.of(batch.id().trainer())).toList();
+    if (dense.stream().allMatch(Optional::isEmpty)) {
+      return work;
+    }
+    List<BatchToCompute> batches = new ArrayList<>();
+    for (int i = 0; i < dense.size(); i++) {
+      BatchToCompute batch = work.batches().get(i);
+      batches.add(dense.get(i).map(of -> of.withValues(batch)).orElse(batch));
+    }
+    return new PartWork(batches, results -> {
+      List<ComputedBatch> without = new ArrayList<>();
+      try {
+        for (int i = 0; i < dense.size(); i++) {
+          BatchToCompute batch = work.batches().get(i);
+          ComputedBatch result = results.get(i);
+          without.add(dense.get(i).map(of -> of.keep(batch, result)).orElse(result));
+        }
+      } catch (RegattaException e) {
+        work.refused().accept(e);
+        return;
+      }
+      work.done().accept(without);
+    }, work.refused());
+  }
+}
