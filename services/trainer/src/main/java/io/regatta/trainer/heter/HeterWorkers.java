@@ -97,6 +97,7 @@ public final class HeterWorkers implements RemoteCompute {
   private final boolean stays;
   private final Rank rank;
   private final HeterCounts counts = new HeterCounts();
+  private final TransferShare transfer = new TransferShare();
   /** Results that model threads wait for. Any thread. */
   private final Set<CompletionStage<?>> awaited = ConcurrentHashMap.newKeySet();
 
@@ -369,8 +370,12 @@ public final class HeterWorkers implements RemoteCompute {
   private void answered(Call call, ComputedBatch result) {
     unanswered.remove(call.batch.id());
     counts.batches.increment();
-    counts.bytesIn.add(bytes(result.tensors()));
-    counts.waitNanos.add(loop.clock().nanos() - call.sinceNanos);
+    long back = bytes(result.tensors());
+    long now = loop.clock().nanos();
+    counts.bytesIn.add(back);
+    counts.waitNanos.add(now - call.sinceNanos);
+    transfer.answered(opens.size(), call.sinceNanos, now, call.batch.head().getExamples(), bytes(call.batch.tensors()), result, back)
+        .ifPresent(advice -> LOG.info("{}: {}", name(), advice));
     call.result.complete(result);
   }
 

@@ -1,6 +1,5 @@
-package io.regatta.fleet.command.output;
+package io.regatta.training.heter.run;
 
-import io.regatta.training.heter.run.CutMeasurement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -11,7 +10,8 @@ import java.util.Locale;
  *
  * <p>A trainer with f batches under way makes min(f / (T + R + L + B_out / W + B_back / W), 1 / T) batches per second:
  * T and R are the seconds of a batch at the trainer and at the heter worker, L those of a round trip, B bytes, W bytes
- * per second. A heter worker makes min(1 / R, W / B_out, W / B_back). Without a cut a trainer makes 1 / U.
+ * per second. A heter worker makes min(1 / R, W / B_out, W / B_back). Without a cut a trainer makes 1 / U, which is NaN
+ * where nobody has measured it.
  *
  * @param parts measured
  * @param inFlight batches that a trainer has under way, f
@@ -61,7 +61,8 @@ public record HeterAdvice(CutMeasurement.Parts parts, int inFlight, double laten
   public String sentence(double bytesPerSecond) {
     int feeds = feeds(bytesPerSecond);
     return "one heter worker feeds " + feeds + (feeds == 1 ? " trainer" : " trainers") + " at " + bandwidth(bytesPerSecond) + "; "
-        + (Double.isInfinite(paysFrom()) ? "the cut pays on no network with this device" : "the cut pays from " + bandwidth(paysFrom()))
+        + (Double.isNaN(parts.uncutSeconds()) ? "regatta heter-advice measures from which bandwidth the cut pays"
+            : Double.isInfinite(paysFrom()) ? "the cut pays on no network with this device" : "the cut pays from " + bandwidth(paysFrom()))
         + " (" + megabytes(parts.bytesOut()) + " out, " + megabytes(parts.bytesBack()) + " back per batch of " + parts.batch() + ")";
   }
 
