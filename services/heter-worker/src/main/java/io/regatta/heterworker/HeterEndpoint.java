@@ -158,7 +158,7 @@ final class HeterEndpoint implements TrainersEnd.Losses {
     }
     streams.remove(rank);
     BatchQueue.Dropped batches = queue.drop(stream.trainer());
-    if (!clean && closed == null) {
+    if (!clean && closed == null && !end.hasLeft(stream.trainer())) {
       LOSSES.warn("trainer {} of job {} is lost: {}", rank, job.job(), dropped(batches));
     }
     end.closed(rank, clean);

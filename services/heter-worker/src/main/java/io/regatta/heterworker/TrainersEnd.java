@@ -37,6 +37,8 @@ final class TrainersEnd {
   private final GroupWatch watch;
   private final Set<Integer> open = new HashSet<>();
   private final Set<Integer> opened = new TreeSet<>();
+  /** Trainers that have left their group in order. */
+  private final Set<TrainerId> left = new HashSet<>();
   private final Loop loop;
   private Timer closing = Timer.NONE;
   private boolean watching;
@@ -95,6 +97,11 @@ final class TrainersEnd {
     }
   }
 
+  /** Returns true if the rendezvous has reported that a trainer has left by itself: the end of its stream is no loss. */
+  boolean hasLeft(TrainerId trainer) {
+    return left.contains(trainer);
+  }
+
   void close() {
     closing.cancel();
     if (watch != null) {
@@ -120,6 +127,7 @@ final class TrainersEnd {
     public void gone(TrainerId life, boolean left, boolean succeeded) {
       someSucceeded |= succeeded;
       if (left) {
+        TrainersEnd.this.left.add(life);
         active(life); // its own stream ends by itself
       } else {
         losses.lost(life);
