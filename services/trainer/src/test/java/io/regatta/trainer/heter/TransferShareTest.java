@@ -2,6 +2,7 @@ package io.regatta.trainer.heter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.protocol.heter.BatchId;
 import io.regatta.protocol.heter.ComputedBatch;
 import io.regatta.protocol.tensor.CutResult;
@@ -22,7 +23,7 @@ class TransferShareTest {
     for (int i = 0; i < batches; i++) {
       long sent = now + TimeUnit.MILLISECONDS.toNanos(1);
       now = sent + TimeUnit.MILLISECONDS.toNanos(2 + networkMillis);
-      Optional<String> advice = share.answered(1, sent, now, 1000, 1_000_000, new ComputedBatch(new BatchId(0, 1, 0, i + 1), CutResult.newBuilder()
+      Optional<String> advice = share.answered(1, sent, now, 1000, 1_000_000, new ComputedBatch(new BatchId(new TrainerId(0, 1), 0, i + 1), CutResult.newBuilder()
           .setComputedNs(TimeUnit.MILLISECONDS.toNanos(2)).build(), List.of()), 250_000);
       advice.ifPresent(said::add);
     }
