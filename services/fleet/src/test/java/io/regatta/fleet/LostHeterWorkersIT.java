@@ -19,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Processes of a job with heter workers that are killed (SIGKILL) or stand still (SIGSTOP) while it trains: what is lost,
- * who reports it, and the exit status of the others.
+ * A job with heter workers, of which a process is killed (SIGKILL) or stands still (SIGSTOP) in the middle. The test
+ * checks what is lost, which process reports it, and the exit status of the others.
  */
 class LostHeterWorkersIT {
 
@@ -62,10 +62,14 @@ class LostHeterWorkersIT {
     return keys;
   }
 
-  /** Starts a job whose frozen processes are noticed within three seconds, and waits until it trains. */
+  /** Starts a job, and waits until it trains. A frozen process is noticed within seconds. */
   private void start(String mode, int count) throws Exception {
-    services.readyTimeout(20);
-    services.start("rendezvous", "rendezvous", new JsonObject().put("lease_ms", 3000));
+    start(mode, count, 0);
+  }
+
+  /** @param patienceSeconds for which trainers wait for other services; 0: the default */
+  private void start(String mode, int count, int patienceSeconds) throws Exception {
+    services.start("rendezvous", "rendezvous", new JsonObject().put("lease_ms", 5000));
     server = services.start("parameter-server", "server", new JsonObject().put("index", 0).put("servers", 1).put("shards", 1));
     JsonObject job = ServiceProcesses.job("wide-and-deep", keys(mode, count));
     JsonObject stream = new JsonObject().put("ping_interval_ms", 1000).put("ping_timeout_ms", 2000);
@@ -77,6 +81,7 @@ class LostHeterWorkersIT {
       worker.await(line -> line.startsWith("ready heter-worker"), SECONDS);
     }
     server.await(line -> line.startsWith("ready parameter-server"), SECONDS);
+    services.readyTimeout(patienceSeconds);
     for (int rank = 0; rank < 2; rank++) {
       trainers.add(services.start("trainer", "trainer-" + rank, new JsonObject().put("job", job).put("rank", rank).put("stream", stream)
           .put("step_delay_ms", STEP_MILLIS).put("result", rank == 0 ? dir.resolve("result.json").toString() : "")));
@@ -131,7 +136,7 @@ class LostHeterWorkersIT {
 
   @Test
   void when_no_heter_worker_is_left_then_the_trainers_end_and_say_what_to_do() throws Exception {
-    start("sync", 1);
+    start("sync", 1, 30);
     long from = System.nanoTime();
     workers.get(0).signal("KILL");
     for (JavaProcess trainer : trainers) {
