@@ -15,6 +15,8 @@ import org.junit.jupiter.api.Test;
 /** Advice from times of batches that are easy to reckon with. */
 class TransferShareTest {
 
+  private static final TrainerId TRAINER = new TrainerId(0, 1);
+
   /** Advice after each of some batches, of 1 ms at the trainer, 2 ms at the heter worker and a time on the network. */
   private static List<String> advice(int batches, long networkMillis) {
     TransferShare share = new TransferShare();
@@ -23,7 +25,7 @@ class TransferShareTest {
     for (int i = 0; i < batches; i++) {
       long sent = now + TimeUnit.MILLISECONDS.toNanos(1);
       now = sent + TimeUnit.MILLISECONDS.toNanos(2 + networkMillis);
-      Optional<String> advice = share.answered(1, sent, now, 1000, 1_000_000, new ComputedBatch(new BatchId(new TrainerId(0, 1), 0, i + 1), CutResult.newBuilder()
+      Optional<String> advice = share.answered(1, sent, now, 1000, 1_000_000, new ComputedBatch(new BatchId(TRAINER, 0, i + 1), CutResult.newBuilder()
           .setComputedNs(TimeUnit.MILLISECONDS.toNanos(2)).build(), List.of()), 250_000);
       advice.ifPresent(said::add);
     }
