@@ -445,6 +445,7 @@ public final class HeterWorkers implements RemoteCompute {
 
   private void moveTo(HeterWorker next) {
     home(next);
+    completeOpening(next); // of replicas whose open was under way to the lost one
     opens.values().stream().findFirst().ifPresent(open -> openAt(next, open));
     if (stays) {
       bringState(next);
