@@ -180,6 +180,39 @@ class QuickStartsTest {
     }
   }
 
+  private static final String SMALL_CLICKS = " --set settings.hidden=16 --set epochs=1 --set batch_size=200";
+
+  @Test
+  void heter_workers_by_launch() throws Exception {
+    List<String> commands = commands(6);
+    assertThat(commands).hasSize(3);
+    succeeds(start(commands.get(0) + SMALL_CLICKS));
+    shows(6);
+    assertThat(dir.resolve("log")).isDirectoryContaining("glob:**/serverlog.1").isDirectoryContaining("glob:**/workerlog.1")
+        .isDirectoryContaining("glob:**/heterlog.1");
+    for (int worker = 0; worker < 2; worker++) {
+      assertThat(Files.readString(dir.resolve("log/heterlog." + worker))).contains("heter worker " + worker + " of job ctr-dnn serves");
+    }
+  }
+
+  /** Servers and trainers are those of section 5, with the list of the heter workers. */
+  @Test
+  void heter_workers_by_hand() throws Exception {
+    places.put("10.89.176.11", "127.0.0.1");
+    places.put("10.89.176.12", "127.0.0.2");
+    places.put("36000", Integer.toString(FreePorts.one()));
+    places.put("37000", Integer.toString(FreePorts.one()));
+    variables = here("PADDLE_HETER_TRAINER_IP_PORT_LIST=10.89.176.11:37000,10.89.176.12:37000\nexport PADDLE_HETER_TRAINER_IP_PORT_LIST\n");
+    List<JavaProcess> heterWorkers = commands(6).subList(1, 3).stream().map(command -> start(command.stripTrailing() + SMALL_CLICKS)).toList();
+    List<JavaProcess> others = commands(5).stream().map(command -> start(command.stripTrailing() + SMALL_CLICKS)).toList();
+    for (JavaProcess process : others) {
+      succeeds(process);
+    }
+    for (JavaProcess process : heterWorkers) {
+      succeeds(process); // they end with the trainers
+    }
+  }
+
   @Test
   void paddlerec_by_hand() throws Exception {
     places.put("10.89.176.11", "127.0.0.1");

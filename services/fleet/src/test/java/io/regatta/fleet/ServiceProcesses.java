@@ -23,6 +23,8 @@ final class ServiceProcesses implements AutoCloseable {
   private final Path dir;
   private final boolean jars;
   private final String seed = "127.0.0.1:" + FreePorts.one();
+  /** 0: the default. */
+  private int readySeconds;
   private final List<JavaProcess> processes = new ArrayList<>();
 
   private ServiceProcesses(Path dir, boolean jars) {
@@ -72,11 +74,20 @@ final class ServiceProcesses implements AutoCloseable {
     return seed;
   }
 
+  /** Sets the ready timeout of services that are started from now on. */
+  void readyTimeout(int seconds) {
+    readySeconds = seconds;
+  }
+
   /** Starts a service with its section, which knows only the seed. */
   JavaProcess start(String service, String name, JsonObject own) throws Exception {
     int port = service.equals("rendezvous") ? Integer.parseInt(seed.substring(seed.indexOf(':') + 1)) : 0;
     JsonObject cluster = new JsonObject().put("seeds", List.of(seed)).put("port", port);
-    JsonObject conf = new JsonObject().put("node", new JsonObject().put("cluster", cluster))
+    JsonObject node = new JsonObject().put("cluster", cluster);
+    if (readySeconds > 0) {
+      node.put("ready_timeout_seconds", readySeconds);
+    }
+    JsonObject conf = new JsonObject().put("node", node)
         .put(service.replace('-', '_'), own);
     Path file = Files.writeString(dir.resolve(name + ".json"), conf.encodePrettily());
     JavaProcess process = jars ? JavaProcess.jar(name, jar(service), "-conf", file.toString())

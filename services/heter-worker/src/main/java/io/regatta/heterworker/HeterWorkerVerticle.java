@@ -206,7 +206,7 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
     String keeps = " (heter_worker.lifetime=endless keeps it)";
     endpoint.close(new PeerLost(name() + " has ended with its job"));
     queue.close(new Cancelled("job " + job.job() + " has ended"));
-    computed.transform(v -> Future.<Void>succeededFuture()).onComplete(v -> {
+    computedSoon().onComplete(v -> {
       if (how.succeeded()) {
         finished.tryComplete(ends + "the trainers of job " + job.job() + " have ended" + keeps);
       } else {
@@ -255,7 +255,12 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
         .transform(done -> port == null ? Future.<Void>succeededFuture() : port.shutdown(SHUTDOWN_MILLIS));
   }
 
-  /** Sends the trainers away, and waits a moment for the model thread, which may be in a native call. */
+  /** Waits a moment for the model thread, which may be in a native call. */
+  private Future<Void> computedSoon() {
+    return computed.timeout(SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS).transform(v -> Future.succeededFuture());
+  }
+
+  /** Sends the trainers away, and ends the model thread. */
   private Future<Void> ended() {
     end.close();
     endpoint.close(new PeerLost(name() + " at " + node.host() + ":" + port() + " is shutting down"));
@@ -263,6 +268,6 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
     queue.close(stopped);
     finished.tryFail(stopped);
     run.stop(stopped);
-    return computed.timeout(SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS).transform(v -> dense.close());
+    return computedSoon().transform(v -> dense.close());
   }
 }

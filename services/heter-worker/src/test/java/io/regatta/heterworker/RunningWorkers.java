@@ -53,6 +53,8 @@ final class RunningWorkers implements AutoCloseable {
 
     private Trainer(HeterWorkerVerticle worker, TrainerId id) {
       this.id = id;
+      TensorStreamClient streams = get(on(() -> Future.succeededFuture(new TensorStreamClient(vertx, options))));
+      clients.add(streams);
       stream = get(on(() -> streams.open("127.0.0.1", worker.port(), StreamPaths.HETER_COMPUTE)));
       link = get(on(() -> Future.succeededFuture(new HeterLink(stream, "heter worker", JOB.job(), id, () -> 1, options)
           .onLoad(loads::add))));
@@ -108,7 +110,8 @@ final class RunningWorkers implements AutoCloseable {
   private final StreamOptions options;
   private final StreamConfig config;
   private final Context owner = vertx.getOrCreateContext();
-  private final TensorStreamClient streams;
+  /** Clients of the trainers: each has a connection of its own. */
+  private final List<TensorStreamClient> clients = new ArrayList<>();
   private final RendezvousClient rendezvous;
 
   RunningWorkers(Transport transport, long leaseMillis) {
@@ -117,7 +120,6 @@ final class RunningWorkers implements AutoCloseable {
     RendezvousVerticle verticle = new RendezvousVerticle(node, RendezvousConfig.defaults().with(c -> c.leaseMs(leaseMillis).tickMs(20)));
     get(vertx.deployVerticle(verticle));
     rendezvous = new RendezvousClient(new VertxNetwork(vertx), "127.0.0.1", verticle.port());
-    streams = get(on(() -> Future.succeededFuture(new TensorStreamClient(vertx, options))));
   }
 
   RunningWorkers() {
@@ -177,7 +179,7 @@ final class RunningWorkers implements AutoCloseable {
 
   @Override
   public void close() {
-    get(streams.close());
+    clients.forEach(client -> get(client.close()));
     get(rendezvous.close());
     get(node.close());
     get(directory.close());

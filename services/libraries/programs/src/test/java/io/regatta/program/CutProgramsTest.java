@@ -42,9 +42,11 @@ class CutProgramsTest {
         Arguments.of("skip-gram", "loss", TEXT),
         Arguments.of("ctr-dnn", "loss", CRITEO),
         Arguments.of("logistic-regression", "loss", new String[] {"epochs=1", "max_steps=10"}),
-        Arguments.of("lenet", "dense", new String[] {"trainers=1", "epochs=2", "max_steps=8", "batch_size=16", "settings.dropout=0.3",
+        Arguments.of("lenet", "dense", new String[] {"trainers=1", "epochs=2", "max_steps=8", "batch_size=16",
+            "settings.dropout=0.3",
             "settings.train_images=80", "settings.test_images=40"}),
-        Arguments.of("resnet50", "dense", new String[] {"trainers=1", "epochs=1", "max_steps=2", "batch_size=2", "settings.image_size=32",
+        Arguments.of("resnet50", "dense", new String[] {"trainers=1", "epochs=1", "max_steps=2", "batch_size=2",
+            "settings.image_size=32",
             "settings.classes=3", "settings.train_images=6", "settings.test_images=3"}));
   }
 

@@ -104,6 +104,7 @@ public final class HeterWorkers implements RemoteCompute {
   private final boolean stays;
   private final Rank rank;
   private final HeterCounts counts = new HeterCounts();
+  private final TransferShare transfer = new TransferShare();
   private final HomeState state = new HomeState();
   /** Results that model threads wait for. Any thread. */
   private final Set<CompletionStage<?>> awaited = ConcurrentHashMap.newKeySet();
@@ -382,8 +383,12 @@ public final class HeterWorkers implements RemoteCompute {
       state.computed(call.batch, call.versions);
     }
     counts.batches.increment();
-    counts.bytesIn.add(bytes(result.tensors()));
-    counts.waitNanos.add(loop.clock().nanos() - call.sinceNanos);
+    long back = bytes(result.tensors());
+    long now = loop.clock().nanos();
+    counts.bytesIn.add(back);
+    counts.waitNanos.add(now - call.sinceNanos);
+    transfer.answered(opens.size(), call.sinceNanos, now, call.batch.head().getExamples(), bytes(call.batch.tensors()), result, back)
+        .ifPresent(advice -> LOG.info("{}: {}", name(), advice));
     call.result.complete(result);
   }
 

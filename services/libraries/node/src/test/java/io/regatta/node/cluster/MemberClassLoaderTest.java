@@ -3,6 +3,7 @@ package io.regatta.node.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.hazelcast.cluster.ClusterState;
 import com.hazelcast.core.HazelcastException;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.nio.serialization.HazelcastSerializationException;
@@ -19,9 +20,10 @@ class MemberClassLoaderTest {
   private final ClassLoader loader = new MemberClassLoader(HazelcastInstance.class.getClassLoader());
 
   @Test
-  void errorsAndWhatTheyConsistOfAreAdmitted() throws Exception {
+  void errorsAndTheStateOfAClusterAreAdmitted() throws Exception {
     for (Class<?> admitted : new Class<?>[] {HazelcastException.class, TargetNotMemberException.class, Throwable.class,
-        NullPointerException.class, OutOfMemoryError.class, IOException.class, UUID.class, StackTraceElement[].class}) {
+        NullPointerException.class, OutOfMemoryError.class, IOException.class, UUID.class, StackTraceElement[].class,
+        ClusterState.class, Enum.class}) {
       assertThat(Class.forName(admitted.getName(), false, loader)).isSameAs(admitted);
     }
   }

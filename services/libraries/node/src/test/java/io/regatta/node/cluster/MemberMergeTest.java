@@ -2,6 +2,7 @@ package io.regatta.node.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.hazelcast.cluster.ClusterState;
 import com.hazelcast.cluster.Member;
 import com.hazelcast.config.Config;
 import com.hazelcast.core.HazelcastInstance;
@@ -61,6 +62,17 @@ class MemberMergeTest {
 
   private static void suspect(HazelcastInstance by, Member suspected) {
     ((HazelcastInstanceProxy) by).getOriginal().node.getClusterService().suspectMember(suspected, "a test", true);
+  }
+
+  /** Before a cluster of several members merges with another one, its first member has all of them change to this state. */
+  @Test
+  void membersAgreeOnTheStateThatComesBeforeAMerge() {
+    HazelcastInstance one = start(seeds.get(0));
+    HazelcastInstance other = start(seeds.get(1));
+    one.getCluster().changeClusterState(ClusterState.FROZEN);
+    assertThat(other.getCluster().getClusterState()).isEqualTo(ClusterState.FROZEN);
+    one.getCluster().changeClusterState(ClusterState.ACTIVE);
+    assertThat(other.getCluster().getClusterState()).isEqualTo(ClusterState.ACTIVE);
   }
 
   @Test

@@ -7,23 +7,28 @@ import java.util.Locale;
 
 /** The {@code heter} section of a job: the part of its network that heter workers compute for the trainers. */
 public record HeterConfig(
-    @Setting(value = "0", doc = "Heter workers that trainers wait for at the start. 0: the network is not cut, and trainers compute "
+    @Setting(value = "0", doc = "Heter workers that trainers wait for at the start. 0: the network is not cut, and "
+        + "trainers compute "
         + "all of it.")
     int workers,
 
-    @Setting(value = "dense", doc = "What heter workers compute. dense: what Heter.remote marks in the network, or all of a network "
+    @Setting(value = "dense", doc = "What heter workers compute. dense: what Heter.remote marks in the network, or "
+        + "all of a network "
         + "without sparse tables. loss: the loss alone.")
     Part part,
 
-    @Setting(value = "auto", doc = "Where heter workers have their part: cpu; gpu:N, the GPU of that number as the process sees them, "
+    @Setting(value = "auto", doc = "Where heter workers have their part: cpu; gpu:N, the GPU of that number as the "
+        + "process sees them, "
         + "which must be there; auto: the engine's own choice, a GPU if it sees one.")
     String device,
 
-    @Setting(value = "1", unit = "batches", doc = "Batches that a trainer has under way. Each has a model replica of its own: more than 1 "
+    @Setting(value = "1", unit = "batches", doc = "Batches that a trainer has under way. Each has a model replica of "
+        + "its own: more than 1 "
         + "sets threads.")
     int inFlight,
 
-    @Setting(value = "0", unit = "examples", doc = "Up to so many examples of several trainers' batches are computed as one batch, if that "
+    @Setting(value = "0", unit = "examples", doc = "Up to so many examples of several trainers' batches are computed "
+        + "as one batch, if that "
         + "changes rounding only. 0: each batch alone.")
     int maxBatch,
 
@@ -32,8 +37,10 @@ public record HeterConfig(
         + "collective: heter workers sum their gradients among themselves, which is not built yet. auto: trainers.")
     DensePath dense,
 
-    @Setting(value = "false", doc = "Seeds the engine's random numbers for each batch from seed, replica and step also without heter "
-        + "workers, so that dropout is as with them. With heter workers, and in networks with Heter.remote, it is always so.")
+    @Setting(value = "false", doc = "Seeds the engine's random numbers for each batch from seed, replica and step "
+        + "also without heter "
+        + "workers, so that dropout is as with them. With heter workers, and in networks with Heter.remote, it is "
+        + "always so.")
     boolean seedBatches) {
 
   /** The part of a network that heter workers compute. */
@@ -44,7 +51,7 @@ public record HeterConfig(
     LOSS
   }
 
-  /** The way in which the dense parameters of the part come to heter workers, and their gradients to the update. */
+  /** The way in which the dense parameters of the part reach heter workers, and their gradients to the update. */
   public enum DensePath {
     /** {@link #TRAINERS}. */
     AUTO,
@@ -93,11 +100,13 @@ public record HeterConfig(
       return threads;
     }
     if (!mode.needsServers()) {
-      throw new InvalidInput("heter.in_flight is " + inFlight + ", but in mode " + mode.id() + " a trainer has one batch under way; "
+      throw new InvalidInput("heter.in_flight is " + inFlight + ", but in mode " + mode.id()
+          + " a trainer has one batch under way; "
           + "set heter.in_flight: 1");
     }
     if (threads != 1 && threads != inFlight) {
-      throw new InvalidInput("heter.in_flight is " + inFlight + " and threads is " + threads + ", but each batch under way has a "
+      throw new InvalidInput("heter.in_flight is " + inFlight + " and threads is " + threads
+          + ", but each batch under way has a "
           + "replica of its own; leave threads out, or set both alike");
     }
     return inFlight;
@@ -110,7 +119,8 @@ public record HeterConfig(
           + (aggregator ? "aggregator is true" : "the mode is " + mode.id()) + "; use heter.dense: trainers");
     }
     if (isCut() && execution == Execution.SYMBOLIC) {
-      throw new InvalidInput("heter.workers is " + workers + ", but execution: symbolic records a whole network as a graph; use "
+      throw new InvalidInput("heter.workers is " + workers + ", but execution: symbolic records a whole network as a "
+          + "graph; use "
           + "execution: imperative");
     }
   }

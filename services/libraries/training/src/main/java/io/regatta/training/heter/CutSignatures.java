@@ -32,25 +32,30 @@ public final class CutSignatures {
   public static void check(JobConfig job, CutSignature own, CutOpen open, String trainer) {
     String where = "job " + job.job() + ": ";
     if (!open.getProgram().equals(job.program()) && !open.getProgram().isEmpty() && !job.program().isEmpty()) {
-      throw new InvalidInput(where + trainer + " runs program " + open.getProgram() + ", but its heter worker " + job.program() + REPAIR);
+      throw new InvalidInput(where + trainer + " runs program " + open.getProgram() + ", but its heter worker "
+          + job.program() + REPAIR);
     }
     if (open.getSeed() != job.seed()) {
-      throw new InvalidInput(where + trainer + " has seed " + open.getSeed() + ", but its heter worker " + job.seed() + REPAIR);
+      throw new InvalidInput(where + trainer + " has seed " + open.getSeed() + ", but its heter worker "
+          + job.seed() + REPAIR);
     }
     CutSignature theirs = open.getSignature();
     if (theirs.getDense() != own.getDense() || !theirs.getParameters().equals(own.getParameters())) {
-      throw new InvalidInput(where + "the part of the network after the cut has " + theirs.getDense() + " parameters at " + trainer
+      throw new InvalidInput(where + "the part of the network after the cut has " + theirs.getDense()
+          + " parameters at " + trainer
           + ", but " + own.getDense() + " at its heter worker, or other names or shapes" + REPAIR);
     }
     List<CutTensor> expected = of(own, Role.INPUT);
     List<CutTensor> given = of(theirs, Role.INPUT);
     if (given.size() < expected.size()) {
-      throw new InvalidInput(where + trainer + " sends " + given.size() + " inputs of the part after the cut, but its heter worker "
+      throw new InvalidInput(where + trainer + " sends " + given.size() + " inputs of the part after the cut, but "
+          + "its heter worker "
           + "expects " + expected.size() + REPAIR);
     }
     for (int i = 0; i < expected.size(); i++) {
       if (!alike(expected.get(i), given.get(i))) {
-        throw new InvalidInput(where + given.get(i).getName() + " of the part after the cut is " + text(given.get(i)) + " at " + trainer
+        throw new InvalidInput(where + given.get(i).getName() + " of the part after the cut is "
+            + text(given.get(i)) + " at " + trainer
             + ", but " + shape(expected.get(i)) + " at its heter worker" + REPAIR);
       }
     }
@@ -67,7 +72,8 @@ public final class CutSignatures {
       List<CutTensor> expected = of(first, role);
       List<CutTensor> given = of(other, role);
       if (!texts(expected).equals(texts(given))) {
-        throw new InvalidInput("job " + job.job() + ": " + trainer + " sends " + texts(given) + " across the cut, but the first batch of the "
+        throw new InvalidInput("job " + job.job() + ": " + trainer + " sends " + texts(given)
+            + " across the cut, but the first batch of the "
             + "job has " + texts(expected) + REPAIR);
       }
     }

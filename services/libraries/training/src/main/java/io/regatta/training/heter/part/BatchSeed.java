@@ -14,7 +14,7 @@ final class BatchSeed {
     BEFORE,
     /** The part, or a whole network without a cut in it. */
     PART,
-    /** What the program computes afterwards. */
+    /** The program after the part. */
     AFTER
   }
 

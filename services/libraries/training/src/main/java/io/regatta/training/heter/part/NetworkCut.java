@@ -84,7 +84,8 @@ final class NetworkCut {
       throw new InvalidInput(where + marks.size() + " blocks of the network are marked with Heter.remote; mark one");
     }
     if (marks.isEmpty() && all(network).stream().anyMatch(DistributedEmbedding.class::isInstance)) {
-      throw new InvalidInput(where + "the network has sparse tables and no block that is marked with Heter.remote, so that heter "
+      throw new InvalidInput(where + "the network has sparse tables and no block that is marked with Heter.remote, "
+          + "so that heter "
           + "workers have nothing to compute; mark the block after the tables, or set heter.part: loss");
     }
     NetworkCut cut = marks.isEmpty() ? new NetworkCut(Kind.WHOLE, null, network)
@@ -96,17 +97,20 @@ final class NetworkCut {
   private void check(String where) {
     Block part = marked == null ? network : marked;
     if (all(part).stream().anyMatch(SyncBatchNorm.class::isInstance)) {
-      throw new InvalidInput(where + "SyncBatchNorm sums over trainers, but heter workers compute it; use BatchNorm, or move it "
+      throw new InvalidInput(where + "SyncBatchNorm sums over trainers, but heter workers compute it; use BatchNorm, "
+          + "or move it "
           + "before the cut");
     }
     if (all(part).stream().anyMatch(DistributedEmbedding.class::isInstance)) {
-      throw new InvalidInput(where + "the part that is marked with Heter.remote has a sparse table, whose rows trainers have; mark "
+      throw new InvalidInput(where + "the part that is marked with Heter.remote has a sparse table, whose rows "
+          + "trainers have; mark "
           + "the block after it");
     }
     if (marked != null) {
       Set<Parameter> others = parameters(network, marked);
       parameters(marked, null).stream().filter(others::contains).findFirst().ifPresent(shared -> {
-        throw new InvalidInput(where + "parameter " + shared.getName() + " is used by the part that is marked with Heter.remote and by "
+        throw new InvalidInput(where + "parameter " + shared.getName() + " is used by the part that is marked with "
+            + "Heter.remote and by "
             + "the rest of the network; both parts need parameters of their own");
       });
     }
@@ -190,7 +194,8 @@ final class NetworkCut {
     return switch (kind) {
       case LOSS -> inputs;
       case MARKED -> marked.compute(store, inputs, true);
-      case WHOLE -> labels == null ? network.forward(store, inputs, true) : network.forward(store, inputs, labels, null);
+      case WHOLE -> labels == null ? network.forward(store, inputs, true) : network.forward(store, inputs, labels,
+          null);
     };
   }
 

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class PartLoop {
 
-  /** The end of a job, at a heter worker whose program would initialize its trainer and go on to train. */
+  /** The end of a job, at a heter worker whose program would train next. */
   public static final class Ended extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -149,7 +149,8 @@ public final class PartModel implements AutoCloseable {
     try (NDManager scope = manager.newSubManager()) {
       List<Arrays> each = new ArrayList<>();
       for (BatchToCompute batch : batches) {
-        each.add(new Arrays(arrays(scope, batch, Role.INPUT), arrays(scope, batch, Role.LABEL), networkLabels(scope, batch)));
+        each.add(new Arrays(arrays(scope, batch, Role.INPUT), arrays(scope, batch, Role.LABEL), networkLabels(scope,
+            batch)));
       }
       NDList inputs = concat(each.stream().map(Arrays::inputs).toList());
       NDList labels = concat(each.stream().map(Arrays::labels).toList());
@@ -285,8 +286,10 @@ public final class PartModel implements AutoCloseable {
     return results.computeIfAbsent(new Sender(id.trainer().rank(), id.replica()), sender -> new Tensors());
   }
 
-  private static ComputedBatch computed(BatchToCompute batch, double loss, boolean gathered, long nanos, List<TensorData> tensors) {
-    return new ComputedBatch(batch.id(), CutResult.newBuilder().setNumber(batch.id().number()).setReplica(batch.id().replica())
+  private static ComputedBatch computed(BatchToCompute batch, double loss, boolean gathered, long nanos,
+      List<TensorData> tensors) {
+    return new ComputedBatch(batch.id(),
+        CutResult.newBuilder().setNumber(batch.id().number()).setReplica(batch.id().replica())
         .setLoss(loss).setGathered(gathered).setComputedNs(nanos).build(), tensors);
   }
 

@@ -34,8 +34,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A trainer's network whose part after the cut heter workers compute: a forward pass sends the inputs of the cut and
- * the labels away, and the backward pass begins with the gradients that come back. Belongs to a model thread.
+ * A trainer's network whose part after the cut heter workers compute. A forward pass sends the inputs of the cut and
+ * the labels away. The backward pass begins with the gradients that return. Belongs to a model thread.
  */
 final class RemotePart implements CutNetwork {
 
@@ -63,14 +63,15 @@ final class RemotePart implements CutNetwork {
   private final boolean carriesDense;
   private long number;
   private CutSignature opened;
-  /** For each input whether the engine has recorded it, so that it has a gradient; decided in the first pass. */
+  /** Whether the engine has recorded each input, so that it has a gradient; decided in the first pass. */
   private boolean[] recorded;
   private boolean collecting;
   private boolean computed;
   private Pending pending;
   private Pass pass;
 
-  RemotePart(NetworkCut cut, Loss loss, ReplicaContext replica, StepTimes times, LongSupplier step, ReplicaSeeds seeds) {
+  RemotePart(NetworkCut cut, Loss loss, ReplicaContext replica, StepTimes times, LongSupplier step,
+      ReplicaSeeds seeds) {
     this.cut = cut;
     ownLoss = loss;
     this.replica = replica;
@@ -93,7 +94,8 @@ final class RemotePart implements CutNetwork {
   }
 
   private String where() {
-    return "trainer " + session.trainer().rank() + " of job " + session.job().job() + ", step " + step.getAsLong() + ": ";
+    return "trainer " + session.trainer().rank() + " of job " + session.job().job() + ", step " + step.getAsLong()
+        + ": ";
   }
 
   @Override
@@ -129,12 +131,14 @@ final class RemotePart implements CutNetwork {
       return here.get();
     }
     if (cut.kind() == NetworkCut.Kind.WHOLE) {
-      return compute(forward.data(), forward.labels() == null ? forward.ofBatch() : forward.labels(), forward.labels() != null);
+      return compute(forward.data(), forward.labels() == null ? forward.ofBatch() : forward.labels(),
+          forward.labels() != null);
     }
     boolean before = computed;
     NDList outputs = here.get();
     if (cut.kind() == NetworkCut.Kind.MARKED && computed == before) {
-      throw new InvalidInput(where() + "the forward pass of the network has not used the block that is marked with Heter.remote; use it "
+      throw new InvalidInput(where() + "the forward pass of the network has not used the block that is marked with "
+          + "Heter.remote; use it "
           + "in every training pass");
     }
     return outputs;
@@ -165,11 +169,13 @@ final class RemotePart implements CutNetwork {
   /** Sends a batch away and returns the outputs of its result. */
   private NDList compute(NDList inputs, NDList labels, boolean ofNetwork) {
     if (computed) {
-      throw new InvalidInput(where() + "the step accumulates gradients over several forward passes, which a network that is cut cannot; "
+      throw new InvalidInput(where() + "the step accumulates gradients over several forward passes, which a network "
+          + "that is cut cannot; "
           + "make one step for each");
     }
     if (labels == null) {
-      throw new InvalidInput(where() + "the labels of this batch are not known here, but the heter worker computes the loss; take batches "
+      throw new InvalidInput(where() + "the labels of this batch are not known here, but the heter worker computes "
+          + "the loss; take batches "
           + "from trainer.iterateDataset, or call trainer.forward(data, labels)");
     }
     computed = true;
@@ -178,8 +184,10 @@ final class RemotePart implements CutNetwork {
     List<TensorData> tensors = pack(inputs, heads, labels, ofNetwork);
     open(tensors);
     long begin = times.clock().nanos();
-    ComputedBatch result = session.await("result of batch " + (number + 1) + " from " + remote.worker(), remote.compute(batch(inputs, tensors)));
-    times.span("heter worker: send, compute, receive", begin, Map.of("waited_us", result.head().getWaitedNs() / 1000, "computed_us",
+    ComputedBatch result = session.await("result of batch " + (number + 1) + " from " + remote.worker(),
+        remote.compute(batch(inputs, tensors)));
+    times.span("heter worker: send, compute, "
+        + "receive", begin, Map.of("waited_us", result.head().getWaitedNs() / 1000, "computed_us",
         result.head().getComputedNs() / 1000));
     for (TensorData data : Tensors.of(result.tensors(), Role.FROZEN)) {
       Tensors.set(parameter(cut.frozen(), data).getArray(), data);
@@ -194,7 +202,8 @@ final class RemotePart implements CutNetwork {
     BatchId id = new BatchId(session.trainer(), replica.replica(), ++number);
     boolean together = session.client().map(client -> client.job().mode().hasRounds()).orElse(false);
     CutBatch head = CutBatch.newBuilder().setReplica(id.replica()).setNumber(id.number()).setStep(step.getAsLong())
-        .setValuesOf(together ? step.getAsLong() : -1).setExamples(Math.toIntExact(inputs.head().getShape().get(0))).build();
+        .setValuesOf(together ? step.getAsLong()
+            : -1).setExamples(Math.toIntExact(inputs.head().getShape().get(0))).build();
     return new BatchToCompute(id, head, tensors);
   }
 
@@ -235,7 +244,8 @@ final class RemotePart implements CutNetwork {
     CutSignature own = opened != null && isSame(crossing) ? opened : cut.signature(crossing);
     if (opened != null) {
       if (!own.equals(opened)) {
-        CutSignatures.same(job, opened, own, "trainer " + session.trainer().rank() + " in its step " + step.getAsLong());
+        CutSignatures.same(job, opened, own, "trainer " + session.trainer().rank() + " in its step "
+            + step.getAsLong());
       }
       return;
     }
@@ -245,7 +255,8 @@ final class RemotePart implements CutNetwork {
     opened = own;
     if (replica.replica() == 0 && session.trainer().rank() == 0) {
       long out = tensors.stream().mapToLong(data -> data.bytes().remaining()).sum();
-      LOG.info("{}; {} bytes out for a batch of {} examples", CutSignatures.describe(job, own), out, tensors.get(0).tensor().getShape(0));
+      LOG.info("{}; {} bytes out for a batch of {} examples", CutSignatures.describe(job, own), out,
+          tensors.get(0).tensor().getShape(0));
     }
   }
 
@@ -270,7 +281,8 @@ final class RemotePart implements CutNetwork {
   private Parameter parameter(Map<String, Parameter> of, TensorData data) {
     Parameter parameter = of.get(data.tensor().getName());
     if (parameter == null) {
-      throw new InvalidInput(where() + "the heter worker answered for a parameter " + data.tensor().getName() + ", which the part after "
+      throw new InvalidInput(where() + "the heter worker answered for a parameter " + data.tensor().getName()
+          + ", which the part after "
           + "the cut does not have here; start all processes with the same job and program");
     }
     return parameter;
@@ -285,7 +297,8 @@ final class RemotePart implements CutNetwork {
     if (pending == null) {
       throw new InvalidInput(where() + (cut.kind() == NetworkCut.Kind.LOSS
           ? "heter.part: loss needs the loss of trainer.getLoss(); evaluate that"
-          : "backward has no forward pass before it that a heter worker has computed; call trainer.forward, then backward once"));
+          : "backward has no forward pass before it that a heter worker has computed; call trainer.forward, then "
+          + "backward once"));
     }
     Pending of = pending;
     pending = null;
@@ -301,9 +314,11 @@ final class RemotePart implements CutNetwork {
         continue;
       }
       if (next == ofInputs.size()) {
-        throw new InvalidInput(where() + "the result of " + remote.worker() + " has " + next + " gradients, fewer than were asked for");
+        throw new InvalidInput(where() + "the result of " + remote.worker() + " has " + next
+            + " gradients, fewer than were asked for");
       }
-      int at = cut.isOfBlock(i) ? heads.size() : first++; // engines add gradients in the order of heads, as in one piece
+      // Engines add gradients in the order of heads; this is their order in one piece.
+      int at = cut.isOfBlock(i) ? heads.size() : first++;
       heads.add(at, head);
       gradients.add(at, Tensors.create(of.manager(), ofInputs.get(next++)));
     }
@@ -334,7 +349,8 @@ final class RemotePart implements CutNetwork {
     boolean same = Double.isNaN(own) ? Double.isNaN(theirs)
         : own == theirs || Math.abs(own - theirs) <= LOSS_TOLERANCE * Math.max(1, Math.abs(own));
     if (!same) {
-      throw new InvalidInput(where() + "the loss of the backward pass is " + own + ", but the heter worker's is " + theirs
+      throw new InvalidInput(where() + "the loss of the backward pass is " + own + ", but the heter worker's is "
+          + theirs
           + "; it computes the loss of the TrainingConfig, so give that one to backward, as it is");
     }
   }

@@ -44,11 +44,13 @@ final class Tensors {
     if (element == null) {
       throw new InvalidInput(name + " has the data type " + type + ", which cannot cross the cut of a network");
     }
-    CutTensor.Builder tensor = CutTensor.newBuilder().setRole(role).setName(name).setElement(element).setGradient(gradient);
+    CutTensor.Builder tensor = CutTensor.newBuilder().setRole(role).setName(name).setElement(element)
+        .setGradient(gradient);
     for (long dimension : array.getShape().getShape()) {
       tensor.addShape(dimension);
     }
-    items.add(new Item(tensor.build(), array, Math.toIntExact(Math.multiplyExact(array.size(), (long) type.getNumOfBytes()))));
+    items.add(new Item(tensor.build(), array, Math.toIntExact(Math.multiplyExact(array.size(),
+        (long) type.getNumOfBytes()))));
   }
 
   /** Returns the message, which is valid until the next call; waits for the engine. */
@@ -108,14 +110,17 @@ final class Tensors {
   static NDArray create(NDManager manager, TensorData data) {
     Shape shape = shape(data.tensor());
     ByteBuffer bytes = bytes(data);
-    return shape.size() == 0 ? manager.create(shape, type(data.tensor())) : manager.create(bytes, shape, type(data.tensor()));
+    return shape.size() == 0 ? manager.create(shape, type(data.tensor())) : manager.create(bytes, shape,
+        type(data.tensor()));
   }
 
   /** Sets all elements of an array, which must have the tensor's shape and type. */
   static void set(NDArray array, TensorData data) {
     if (!array.getShape().equals(shape(data.tensor())) || array.getDataType() != type(data.tensor())) {
-      throw new InvalidInput(data.tensor().getName() + " is " + type(data.tensor()) + " " + shape(data.tensor()) + " on the other side of "
-          + "the cut, and " + array.getDataType() + " " + array.getShape() + " here; start all processes with the same job and program");
+      throw new InvalidInput(data.tensor().getName() + " is " + type(data.tensor()) + " " + shape(data.tensor())
+          + " on the other side of "
+          + "the cut, and " + array.getDataType() + " " + array.getShape() + " here; start all processes with the "
+          + "same job and program");
     }
     ByteBuffer bytes = bytes(data);
     if (bytes.hasRemaining()) {

@@ -61,7 +61,8 @@ public final class HeterRun {
       }
       ended.complete(null);
     });
-    executor = ModelExecutor.start("regatta-model-" + job.job() + "-heter-" + index, job.modelThreadIdleMs(), this::run, outcome);
+    executor = ModelExecutor.start("regatta-model-" + job.job() + "-heter-" + index, job.modelThreadIdleMs(),
+        this::run, outcome);
     return result;
   }
 
@@ -78,7 +79,8 @@ public final class HeterRun {
       return null;
     }
     throw new InvalidInput("job " + job.job() + ": the program " + own.getClass().getName() + (worker.hasMadeTrainer()
-        ? " has ended without trainer.initialize(shapes)" : " has ended and made no trainer") + ", so that its heter worker has "
+        ? " has ended without trainer.initialize(shapes)" : " has ended and made no trainer")
+        + ", so that its heter worker has "
         + "nothing to compute; it must initialize a trainer in every process");
   }
 
@@ -99,6 +101,7 @@ public final class HeterRun {
       return ours;
     }
     String name = program != null ? program.getClass().getName() : session.job().program();
-    return new ProgramFailed("program " + name + " of job " + session.job().job() + " failed on heter worker " + index + ": " + e, e);
+    return new ProgramFailed("program " + name + " of job " + session.job().job() + " failed on heter worker "
+        + index + ": " + e, e);
   }
 }

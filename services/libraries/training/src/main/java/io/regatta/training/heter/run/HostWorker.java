@@ -206,7 +206,8 @@ final class HostWorker implements Worker {
   }
 
   private InvalidInput notHere(String operation) {
-    return new InvalidInput("job " + job().job() + ": the program calls worker." + operation + " before trainer.initialize(shapes), "
+    return new InvalidInput("job " + job().job() + ": the program calls worker." + operation
+        + " before trainer.initialize(shapes), "
         + "after which a heter worker serves its trainers; initialize the trainer first");
   }
 }

@@ -37,7 +37,8 @@ public final class LocalCompute implements RemoteCompute, PartHost, AutoCloseabl
    * @param computedNanos time of the computations
    * @param answeredNanos time from each request to its answer, with the wait for other batches
    */
-  public record Sums(long batches, long examples, long bytesOut, long bytesBack, long computedNanos, long answeredNanos) {
+  public record Sums(long batches, long examples, long bytesOut, long bytesBack, long computedNanos,
+      long answeredNanos) {
 
     static final Sums NONE = new Sums(0, 0, 0, 0, 0, 0);
 

@@ -1,5 +1,5 @@
 /**
- * The run of a program at a heter worker: as far as {@code trainer.initialize}, where it serves batches until the job
- * has ended; and the same within the process of a trainer. The services and commands call it.
+ * The run of a program at a heter worker. It goes as far as {@code trainer.initialize}, where it serves batches until
+ * the job has ended. The same can be done within the process of a trainer. The services and commands call it.
  */
 package io.regatta.training.heter.run;

@@ -42,7 +42,8 @@ enum CutNetworks {
   RESNET(new Shape(2, 5, 5)) {
     @Override
     Block block() {
-      Block residual = new ParallelBlock(lists -> new NDList(lists.get(0).singletonOrThrow().add(lists.get(1).singletonOrThrow())),
+      Block residual = new ParallelBlock(
+          lists -> new NDList(lists.get(0).singletonOrThrow().add(lists.get(1).singletonOrThrow())),
           List.of(new SequentialBlock().add(conv()).add(BatchNorm.builder().build()).add(Activation::relu).add(conv())
               .add(BatchNorm.builder().build()), Blocks.identityBlock()));
       return new SequentialBlock().add(conv()).add(BatchNorm.builder().build())
@@ -51,7 +52,8 @@ enum CutNetworks {
     }
 
     private Block conv() {
-      return Conv2d.builder().setKernelShape(new Shape(3, 3)).optPadding(new Shape(1, 1)).setFilters(3).optBias(false).build();
+      return Conv2d.builder().setKernelShape(new Shape(3, 3)).optPadding(new Shape(1,
+          1)).setFilters(3).optBias(false).build();
     }
   },
   LSTM_LAYERS(new Shape(4, 5)) {
@@ -66,7 +68,8 @@ enum CutNetworks {
   DROPOUT(new Shape(6)) {
     @Override
     Block block() {
-      return new SequentialBlock().add(Dropout.builder().optRate(0.2f).build()).add(Linear.builder().setUnits(7).build())
+      return new SequentialBlock().add(Dropout.builder().optRate(0.2f).build())
+          .add(Linear.builder().setUnits(7).build())
           .add(Heter.remote(new SequentialBlock().add(Dropout.builder().optRate(0.4f).build())
               .add(Linear.builder().setUnits(CLASSES).build())));
     }
@@ -74,7 +77,8 @@ enum CutNetworks {
   WHOLE_WITH_DROPOUT(new Shape(6)) {
     @Override
     Block block() {
-      return new SequentialBlock().add(Linear.builder().setUnits(7).build()).add(Dropout.builder().optRate(0.4f).build())
+      return new SequentialBlock().add(Linear.builder().setUnits(7).build())
+          .add(Dropout.builder().optRate(0.4f).build())
           .add(Linear.builder().setUnits(CLASSES).build());
     }
   },
@@ -141,18 +145,21 @@ enum CutNetworks {
     }
 
     Rows(Block layers, boolean isWide) {
-      embedding = addChildBlock("embedding", DistributedEmbedding.builder().setTable("ids").setDim(DIM).optInputIndex(0).build());
+      embedding = addChildBlock("embedding",
+          DistributedEmbedding.builder().setTable("ids").setDim(DIM).optInputIndex(0).build());
       this.layers = addChildBlock("layers", layers);
       wide = isWide ? addChildBlock("wide", Linear.builder().setUnits(CLASSES).build()) : null;
     }
 
     @Override
-    protected NDList forwardInternal(ParameterStore store, NDList inputs, boolean training, PairList<String, Object> params) {
+    protected NDList forwardInternal(ParameterStore store, NDList inputs, boolean training, PairList<String,
+        Object> params) {
       NDArray ids = inputs.get(0);
       NDArray rows = embedding.forward(store, new NDList(ids), training).singletonOrThrow()
           .reshape(ids.getShape().get(0), SLOTS * DIM);
       return wide == null ? layers.forward(store, new NDList(rows), training)
-          : layers.forward(store, new NDList(rows, wide.forward(store, new NDList(rows), training).singletonOrThrow()), training);
+          : layers.forward(store, new NDList(rows, wide.forward(store, new NDList(rows),
+          training).singletonOrThrow()), training);
     }
 
     @Override

@@ -58,7 +58,8 @@ class PartModelTest {
 
   private PartModel part(Block network, JobConfig job) {
     network.initialize(manager, DataType.FLOAT32, new Shape(1, WIDTH));
-    return new PartModel(job, network, new Shape[] {new Shape(1, WIDTH)}, Loss.softmaxCrossEntropyLoss(), manager, SystemClock.get());
+    return new PartModel(job, network, new Shape[] {new Shape(1, WIDTH)}, Loss.softmaxCrossEntropyLoss(), manager,
+        SystemClock.get());
   }
 
   private PartModel part() {
@@ -148,7 +149,8 @@ class PartModelTest {
 
   @Test
   void gathersNothing_whenItWouldChangeMoreThanRounding() {
-    try (PartModel random = part(new SequentialBlock().add(Dropout.builder().build()).add(Linear.builder().setUnits(3).build()),
+    try (PartModel random = part(new SequentialBlock().add(Dropout.builder().build())
+            .add(Linear.builder().setUnits(3).build()),
             job(new JsonObject()));
         PartModel clipped = part(new SequentialBlock().add(Linear.builder().setUnits(3).build()),
             job(new JsonObject().put("clip_norm", 1)));
@@ -168,7 +170,8 @@ class PartModelTest {
 
   @Test
   void carriesEveryTypeOfElement() {
-    for (DataType type : List.of(DataType.FLOAT32, DataType.FLOAT64, DataType.UINT8, DataType.INT8, DataType.INT32, DataType.INT64)) {
+    for (DataType type : List.of(DataType.FLOAT32, DataType.FLOAT64, DataType.UINT8, DataType.INT8, DataType.INT32,
+        DataType.INT64)) {
       Tensors tensors = new Tensors();
       NDArray array = manager.create(new float[] {1, 2, 3, 4, 5, 6}, new Shape(3, 2)).toType(type, true);
       tensors.add(Role.INPUT, "input 0", array, false);

@@ -55,11 +55,12 @@ class RemotePartTest {
   @TempDir
   Path dir;
 
-  /** What a job ends with. */
+  /** Results of a replica: hash of all values, running means, loss. */
   private record End(String hash, Map<String, List<Float>> frozen, float loss) {}
 
   private static JobConfig job(CutNetworks network, int workers, JsonObject more) {
-    return JobConfig.of(new JsonObject().put("job", "cut").put("min_block", 16).put("batch_size", BATCH).put("max_steps", STEPS)
+    return JobConfig.of(new JsonObject().put("job", "cut").put("min_block", 16).put("batch_size",
+        BATCH).put("max_steps", STEPS)
         .put("epochs", 100).put("optimizer", new JsonObject().put("kind", "adagrad").put("learning_rate", 0.05))
         .put("heter", new JsonObject().put("workers", workers).put("part", network.part()).put("seed_batches", true))
         .mergeIn(more, true));
@@ -93,7 +94,8 @@ class RemotePartTest {
     } else {
       data = manager.create(xs, network.input(rows));
     }
-    return new ArrayDataset.Builder().setData(data).optLabels(manager.create(ys, new Shape(rows, 1))).setSampling(batch, false).build();
+    return new ArrayDataset.Builder().setData(data).optLabels(manager.create(ys, new Shape(rows,
+        1))).setSampling(batch, false).build();
   }
 
   private interface Loop {
@@ -143,7 +145,8 @@ class RemotePartTest {
         shards.cut(rank -> computes.get(rank % workers));
       }
       List<RunResult> results = shards.run(program);
-      ends.replaceAll((index, end) -> new End(results.get(index / job.threads()).parametersHash(), end.frozen(), end.loss()));
+      ends.replaceAll((index, end) -> new End(results.get(index / job.threads()).parametersHash(), end.frozen(),
+          end.loss()));
     } finally {
       computes.forEach(LocalCompute::close);
     }
@@ -171,7 +174,8 @@ class RemotePartTest {
         Arguments.of(CutNetworks.TABLE, 1, new JsonObject().put("trainers", 1)),
         Arguments.of(CutNetworks.TABLE, 1, new JsonObject().put("trainers", 4)),
         Arguments.of(CutNetworks.RESNET, 2, new JsonObject().put("trainers", 4)),
-        Arguments.of(CutNetworks.TABLE, 1, new JsonObject().put("trainers", 2).put("heter", new JsonObject().put("in_flight", 2))),
+        Arguments.of(CutNetworks.TABLE, 1, new JsonObject().put("trainers", 2).put("heter",
+            new JsonObject().put("in_flight", 2))),
         Arguments.of(CutNetworks.TABLE, 1, new JsonObject().put("mode", "async")),
         Arguments.of(CutNetworks.DROPOUT, 1, new JsonObject().put("mode", "half_async")),
         Arguments.of(CutNetworks.LSTM_LAYERS, 1, new JsonObject().put("mode", "collective").put("trainers", 2)),
@@ -200,7 +204,8 @@ class RemotePartTest {
     JsonObject first = new JsonObject().put("max_steps", 10).put("output", dir.resolve("cut").toString())
         .put("snapshots", new JsonObject().put("every_steps", 10));
     alone(job(CutNetworks.DROPOUT, 1, first), CutNetworks.DROPOUT, RemotePartTest::fit);
-    RunResult resumed = alone(job(CutNetworks.DROPOUT, 1, new JsonObject().put("resume", dir.resolve("cut").toString())),
+    RunResult resumed = alone(job(CutNetworks.DROPOUT, 1, new JsonObject().put("resume",
+        dir.resolve("cut").toString())),
         CutNetworks.DROPOUT, RemotePartTest::fit);
     RunResult whole = alone(job(CutNetworks.DROPOUT, 0, new JsonObject()), CutNetworks.DROPOUT, RemotePartTest::fit);
     assertThat(resumed.steps()).isEqualTo(STEPS);
@@ -208,7 +213,8 @@ class RemotePartTest {
   }
 
   private static void refused(CutNetworks network, Loop loop, String... parts) {
-    assertThatThrownBy(() -> alone(job(network, 1, new JsonObject()), network, loop)).isInstanceOf(RegattaException.class)
+    assertThatThrownBy(() -> alone(job(network, 1, new JsonObject()), network,
+        loop)).isInstanceOf(RegattaException.class)
         .hasMessageContainingAll(parts).message().doesNotContain("\n");
   }
 
@@ -240,7 +246,8 @@ class RemotePartTest {
   void refusesABatchOfAnotherWidthByName() {
     refused(CutNetworks.LSTM_LAYERS, (trainer, data) -> {
       for (long length : new long[] {4, 3}) {
-        try (GradientCollector collector = trainer.newGradientCollector(); NDManager scope = trainer.getManager().newSubManager()) {
+        try (GradientCollector collector = trainer.newGradientCollector();
+            NDManager scope = trainer.getManager().newSubManager()) {
           NDArray labels = scope.zeros(new Shape(BATCH, 1));
           trainer.forward(new NDList(scope.ones(new Shape(BATCH, length, 5))), new NDList(labels));
         }
@@ -251,7 +258,8 @@ class RemotePartTest {
   @Test
   void refusesABatchWithoutLabels() {
     refused(CutNetworks.MLP, (trainer, data) -> {
-      try (GradientCollector collector = trainer.newGradientCollector(); NDManager scope = trainer.getManager().newSubManager()) {
+      try (GradientCollector collector = trainer.newGradientCollector();
+            NDManager scope = trainer.getManager().newSubManager()) {
         trainer.forward(new NDList(scope.ones(new Shape(BATCH, 5))));
       }
     }, "labels of this batch are not known", "trainer.forward(data, labels)");
@@ -266,7 +274,8 @@ class RemotePartTest {
   private static void refusedToStart(JobConfig job, CutNetworks network, String part) {
     TrainingProgram program = program(network, new ConcurrentHashMap<>(), RemotePartTest::fit);
     try (LocalCompute compute = new LocalCompute(job, program).start()) {
-      assertThatThrownBy(() -> LocalRun.run(new LocalSession(job, compute), program, Progress.none(), null, GpuAssignment.NONE))
+      assertThatThrownBy(() -> LocalRun.run(new LocalSession(job, compute), program, Progress.none(), null,
+          GpuAssignment.NONE))
           .isInstanceOf(InvalidInput.class).hasMessageContaining(part);
     }
   }
@@ -277,7 +286,8 @@ class RemotePartTest {
     TrainingProgram trainers = program(CutNetworks.MLP, new ConcurrentHashMap<>(), RemotePartTest::fit);
     TrainingProgram workers = program(CutNetworks.DROPOUT, new ConcurrentHashMap<>(), RemotePartTest::fit);
     try (LocalCompute compute = new LocalCompute(job, workers).start()) {
-      assertThatThrownBy(() -> LocalRun.run(new LocalSession(job, compute), trainers, Progress.none(), null, GpuAssignment.NONE))
+      assertThatThrownBy(() -> LocalRun.run(new LocalSession(job, compute), trainers, Progress.none(), null,
+          GpuAssignment.NONE))
           .isInstanceOf(InvalidInput.class).hasMessageContaining("start all processes with the same job and program");
     }
   }
@@ -300,7 +310,8 @@ class RemotePartTest {
     };
     JobConfig cut = job(CutNetworks.WHOLE, 1, more);
     if (fails) {
-      assertThatThrownBy(() -> alone(cut, CutNetworks.WHOLE, loop)).isInstanceOf(RegattaException.class).hasMessageContaining("NaN");
+      assertThatThrownBy(() -> alone(cut, CutNetworks.WHOLE,
+          loop)).isInstanceOf(RegattaException.class).hasMessageContaining("NaN");
     } else {
       assertThat(alone(cut, CutNetworks.WHOLE, loop).parametersHash())
           .isEqualTo(alone(job(CutNetworks.WHOLE, 0, more), CutNetworks.WHOLE, loop).parametersHash());
@@ -312,7 +323,8 @@ class RemotePartTest {
     JobConfig job = job(CutNetworks.MLP, 1, new JsonObject());
     TrainingProgram program = program(CutNetworks.MLP, new ConcurrentHashMap<>(), RemotePartTest::fit);
     try (LocalCompute compute = new LocalCompute(job, worker -> { }).start()) {
-      assertThatThrownBy(() -> LocalRun.run(new LocalSession(job, compute), program, Progress.none(), null, GpuAssignment.NONE))
+      assertThatThrownBy(() -> LocalRun.run(new LocalSession(job, compute), program, Progress.none(), null,
+          GpuAssignment.NONE))
           .isInstanceOf(InvalidInput.class).hasMessageContaining("made no trainer");
     }
   }

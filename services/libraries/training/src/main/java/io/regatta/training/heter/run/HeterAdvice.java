@@ -1,6 +1,7 @@
-package io.regatta.fleet.command.output;
+package io.regatta.training.heter.run;
 
-import io.regatta.training.heter.run.CutMeasurement;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -11,7 +12,8 @@ import java.util.Locale;
  *
  * <p>A trainer with f batches under way makes min(f / (T + R + L + B_out / W + B_back / W), 1 / T) batches per second:
  * T and R are the seconds of a batch at the trainer and at the heter worker, L those of a round trip, B bytes, W bytes
- * per second. A heter worker makes min(1 / R, W / B_out, W / B_back). Without a cut a trainer makes 1 / U.
+ * per second. A heter worker makes min(1 / R, W / B_out, W / B_back). Without a cut a trainer makes 1 / U, which is NaN
+ * where nobody has measured it.
  *
  * @param parts measured
  * @param inFlight batches that a trainer has under way, f
@@ -22,6 +24,7 @@ public record HeterAdvice(CutMeasurement.Parts parts, int inFlight, double laten
   private static final double BITS = 8;
   private static final double MEGA = 1e6;
   private static final double GIGA = 1e9;
+  private static final int DIGITS = 3;
 
   /** Returns the batches per second of one trainer that has a heter worker for itself. */
   public double trainerRate(double bytesPerSecond) {
@@ -61,7 +64,8 @@ public record HeterAdvice(CutMeasurement.Parts parts, int inFlight, double laten
   public String sentence(double bytesPerSecond) {
     int feeds = feeds(bytesPerSecond);
     return "one heter worker feeds " + feeds + (feeds == 1 ? " trainer" : " trainers") + " at " + bandwidth(bytesPerSecond) + "; "
-        + (Double.isInfinite(paysFrom()) ? "the cut pays on no network with this device" : "the cut pays from " + bandwidth(paysFrom()))
+        + (Double.isNaN(parts.uncutSeconds()) ? "regatta heter-advice measures from which bandwidth the cut pays"
+            : Double.isInfinite(paysFrom()) ? "the cut pays on no network with this device" : "the cut pays from " + bandwidth(paysFrom()))
         + " (" + megabytes(parts.bytesOut()) + " out, " + megabytes(parts.bytesBack()) + " back per batch of " + parts.batch() + ")";
   }
 
@@ -87,8 +91,13 @@ public record HeterAdvice(CutMeasurement.Parts parts, int inFlight, double laten
     return bytes >= MEGA / 10 ? String.format(Locale.ROOT, "%.1f MB", bytes / MEGA) : String.format(Locale.ROOT, "%.1f kB", bytes / 1e3);
   }
 
+  /** Returns a number with three digits that count, without zeros at its end. */
+  private static String digits(double number) {
+    return new BigDecimal(number).round(new MathContext(DIGITS)).stripTrailingZeros().toPlainString();
+  }
+
   private static String bandwidth(double bytesPerSecond) {
     double bits = bytesPerSecond * BITS;
-    return bits >= GIGA ? String.format(Locale.ROOT, "%.3g Gbit/s", bits / GIGA) : String.format(Locale.ROOT, "%.3g Mbit/s", bits / MEGA);
+    return bits >= GIGA ? digits(bits / GIGA) + " Gbit/s" : digits(bits / MEGA) + " Mbit/s";
   }
 }
