@@ -101,10 +101,8 @@ class LostHeterWorkersIT {
   @CsvSource({"sync, KILL", "sync, STOP", "async, KILL", "async, STOP"})
   void when_one_of_two_heter_workers_is_lost_then_the_other_computes_for_all(String mode, String signal) throws Exception {
     start(mode, 2);
-    long from = System.nanoTime();
     workers.get(1).signal(signal);
     trainers.get(1).await(line -> line.contains("heter worker 1 at ") && line.contains(" is lost: ") && line.contains(" to heter worker 0"), SECONDS);
-    System.out.printf("TIME heter %s %s %.1f s%n", mode, signal, (System.nanoTime() - from) / 1e9);
     for (JavaProcess trainer : trainers) {
       ends(trainer, 0);
     }
@@ -137,23 +135,19 @@ class LostHeterWorkersIT {
   @Test
   void when_no_heter_worker_is_left_then_the_trainers_end_and_say_what_to_do() throws Exception {
     start("sync", 1, 30);
-    long from = System.nanoTime();
     workers.get(0).signal("KILL");
     for (JavaProcess trainer : trainers) {
       ends(trainer, 1);
       assertThat(trainer.output()).contains("start a heter worker again");
     }
-    System.out.printf("TIME last %.1f s%n", (System.nanoTime() - from) / 1e9);
   }
 
   @ParameterizedTest
   @CsvSource({"sync, KILL", "sync, STOP", "async, KILL"})
   void when_a_trainer_is_lost_then_its_heter_worker_names_it_and_the_other_continues(String mode, String signal) throws Exception {
     start(mode, 1);
-    long from = System.nanoTime();
     trainers.get(1).signal(signal);
     workers.get(0).await(line -> line.contains("trainer 1 of job wide-and-deep is lost: "), SECONDS);
-    System.out.printf("TIME trainer %s %s %.1f s%n", mode, signal, (System.nanoTime() - from) / 1e9);
     ends(trainers.get(0), 0);
     assertThat(result().get("trainers_at_end").asInt()).isEqualTo(1);
     ends(workers.get(0), 0);

@@ -14,7 +14,6 @@ import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.loop.Loop;
-import io.regatta.node.directory.ShardAddresses;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.shard.GrpcShardLink;
 import io.regatta.protocol.shard.ReopeningShardLink;
@@ -38,10 +37,18 @@ import java.util.function.Supplier;
  * by the verticle's event loop.
  */
 public final class DenseExchange implements ShardStreamHandler {
+
+  /** The look-up of shards. */
+  public interface Shards {
+
+    /** Returns the shard of this global index, see {@link io.regatta.node.directory.ShardAddresses#find}. */
+    Future<Shard> find(int index, long incarnation);
+  }
+
   private final String job;
   private final int maxTrainers;
   private final Loop loop;
-  private final ShardAddresses addresses;
+  private final Shards addresses;
   private final TensorStreams streams;
   private final StreamOptions options;
   private final Map<TrainerId, Member> members = new HashMap<>();
@@ -57,8 +64,7 @@ public final class DenseExchange implements ShardStreamHandler {
    * @param streams of the loop
    * @param maxTrainers trainers at a time; further ones are refused
    */
-  public DenseExchange(String job, int maxTrainers, Loop loop, ShardAddresses addresses, TensorStreams streams,
-      StreamOptions options) {
+  public DenseExchange(String job, int maxTrainers, Loop loop, Shards addresses, TensorStreams streams, StreamOptions options) {
     this.job = job;
     this.maxTrainers = maxTrainers;
     this.loop = loop;
