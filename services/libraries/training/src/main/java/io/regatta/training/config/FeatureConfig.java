@@ -166,7 +166,7 @@ public record FeatureConfig(
     if ((kind == Kind.IDS || kind == Kind.SEQUENCE) && separator.isEmpty()) {
       throw new InvalidInput("separator is empty; give the text between two values, or leave the key out for |");
     }
-    if (kind == Kind.CROSS && (of.size() < 2 || Set.copyOf(of).size() < of.size())) {
+    if (kind == Kind.CROSS && (of.size() < 2 && !of.toString().contains("-") || Set.copyOf(of).size() < of.size())) {
       throw new InvalidInput("of must name two or more different features, not " + of);
     }
     if (ngrams < 1 || ngrams > 10) {

@@ -30,7 +30,7 @@ public record JobConfig(
         + "Empty: every start is a new run.")
     String runId,
 
-    @Setting(doc = "Class name of the TrainingProgram; may be empty where the program is given in code.")
+    @Setting(doc = "Class name of the TrainingProgram; may be empty where the program is given in code, or if model.kind is given.")
     String program,
 
     @Setting(doc = "Jar that holds the program, relative to the working directory; empty: the class path.")
@@ -166,6 +166,8 @@ public record JobConfig(
 
   /** Package of the programs that come with Regatta. */
   private static final String PROGRAMS = "io.regatta.program.";
+  /** The program of jobs that declare a model. */
+  private static final String TABULAR_PROGRAM = PROGRAMS + "TabularProgram";
   /** Former name of that package, which job files and saved models may have. */
   private static final String FORMER_PROGRAMS = "io.regatta.trainer.program.";
 
@@ -175,6 +177,7 @@ public record JobConfig(
       throw new InvalidInput("job: a name is missing");
     }
     GroupNames.checkJob(job);
+    program = program.isBlank() && model.kind() != ModelConfig.Kind.NONE ? TABULAR_PROGRAM : program;
     checkDeclarations(data, features, labels, model);
     sparseOptimizer = OptimizerConfig.sparse(sparseOptimizer, optimizer);
     threads = heter.replicas(mode, threads);
@@ -220,15 +223,17 @@ public record JobConfig(
     }
   }
 
-  /** Refuses sections and keys about features that nothing would read. */
+  /** Refuses sections and keys about features that lack others, so that nothing would read them. */
   private static void checkDeclarations(DataConfig data, Map<String, FeatureConfig> features, Map<String, LabelConfig> labels,
       ModelConfig model) {
-    boolean chosen = model.kind() != ModelConfig.Kind.NONE;
-    if (!features.isEmpty() || !labels.isEmpty() || chosen) {
-      throw new InvalidInput((!features.isEmpty() ? "features" : chosen ? "model" : "labels") + ": this release has no program that "
-          + "reads declared features; take the sections features, labels and model out");
+    if (model.kind() != ModelConfig.Kind.NONE && (features.isEmpty() || labels.isEmpty())) {
+      throw new InvalidInput("model: " + (features.isEmpty() ? "features" : "labels") + " is missing; declare what the network reads "
+          + "and predicts, or take the section model out");
     }
-    String key = !data.columns().isEmpty() ? "columns" : !data.statistics().isEmpty() ? "statistics" : data.test().share() > 0 ? "test" : "";
+    if (labels.size() > 1) {
+      throw new InvalidInput("labels: there are " + labels.size() + ", and a network predicts one; take the others out");
+    }
+    String key = !features.isEmpty() ? "" : !data.columns().isEmpty() ? "columns" : !data.statistics().isEmpty() ? "statistics" : data.test().share() > 0 ? "test" : "";
     if (!key.isEmpty()) {
       throw new InvalidInput("data: " + key + " has no effect without features; take it out, or declare features");
     }

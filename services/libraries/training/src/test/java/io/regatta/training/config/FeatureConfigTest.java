@@ -107,11 +107,20 @@ class FeatureConfigTest {
   }
 
   @Test
-  void sectionsThatNothingReadsAreRefused() {
-    for (String section : List.of("\"features\": {\"x\": {\"kind\": \"id\"}}", "\"labels\": {\"y\": {}}", "\"model\": {\"kind\": \"fm\"}")) {
-      assertThatThrownBy(() -> JobConfig.of(new JsonObject("{\"job\": \"j\", " + section + "}"))).isInstanceOf(InvalidInput.class)
-          .hasMessageContaining("no program that reads declared features");
-    }
+  void aModelIsTrainedByTheProgramOfTables() {
+    String rest = "\"features\": {\"x\": {\"kind\": \"id\"}}, \"labels\": {\"y\": {}}, \"model\": {\"kind\": \"fm\"}";
+    assertThat(JobConfig.of(new JsonObject("{\"job\": \"j\", " + rest + "}")).program()).isEqualTo("io.regatta.program.TabularProgram");
+    assertThat(JobConfig.of(new JsonObject("{\"job\": \"j\", \"program\": \"a.B\", " + rest + "}")).program()).isEqualTo("a.B");
+  }
+
+  @Test
+  void sectionsWithoutTheirOthersAreRefused() {
+    assertThatThrownBy(() -> JobConfig.of(new JsonObject("{\"job\": \"j\", \"model\": {\"kind\": \"fm\"}}")))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("model: features is missing");
+    assertThatThrownBy(() -> JobConfig.of(new JsonObject("{\"job\": \"j\", \"features\": {\"x\": {\"kind\": \"id\"}}, "
+        + "\"model\": {\"kind\": \"fm\"}}"))).hasMessageContaining("model: labels is missing");
+    assertThatThrownBy(() -> JobConfig.of(new JsonObject("{\"job\": \"j\", \"labels\": {\"a\": {}, \"b\": {}}}")))
+        .hasMessageContaining("labels: there are 2");
     for (String key : List.of("\"format\": \"csv\", \"columns\": [\"a\"]", "\"statistics\": \"s\"", "\"test\": {\"share\": 0.2}")) {
       assertThatThrownBy(() -> JobConfig.of(new JsonObject("{\"job\": \"j\", \"data\": {" + key + "}}"))).isInstanceOf(InvalidInput.class)
           .hasMessageContaining("has no effect without features");
