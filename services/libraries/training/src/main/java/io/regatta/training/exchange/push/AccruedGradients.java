@@ -50,7 +50,8 @@ final class AccruedGradients {
         long id = rows.ids()[i];
         int row = index.get(id);
         if (row < 0) { // not 0 + part: that would turn -0 into 0
-          System.arraycopy(rows.values(), i * dim, values, born(id) * dim, dim);
+          row = born(id); // which may grow the arrays
+          System.arraycopy(rows.values(), i * dim, values, row * dim, dim);
           continue;
         }
         for (int k = 0; k < dim; k++) {
