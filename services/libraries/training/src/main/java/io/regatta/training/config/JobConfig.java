@@ -91,6 +91,15 @@ public record JobConfig(
     @Setting(doc = "Where the examples come from.")
     DataConfig data,
 
+    @Setting(doc = "Features by name, read from named columns. C[1-26] stands for 26 features.")
+    Map<String, FeatureConfig> features,
+
+    @Setting(doc = "The label by name, read from a named column.")
+    Map<String, LabelConfig> labels,
+
+    @Setting(doc = "The network over the declared features.")
+    ModelConfig model,
+
     @Setting(doc = "A timeline of some steps.")
     TraceConfig trace,
 
@@ -166,6 +175,7 @@ public record JobConfig(
       throw new InvalidInput("job: a name is missing");
     }
     GroupNames.checkJob(job);
+    checkDeclarations(data, features, labels, model);
     sparseOptimizer = OptimizerConfig.sparse(sparseOptimizer, optimizer);
     threads = heter.replicas(mode, threads);
     heter.check(execution, mode, aggregator);
@@ -207,6 +217,20 @@ public record JobConfig(
     if (aggregator && (!mode.mayBeAggregated() || elastic)) {
       throw new InvalidInput("aggregator: only sync and half_async pushes and the sums of collective jobs that are not elastic can go "
           + "through an aggregator, the mode is " + mode.id() + "; set aggregator: false");
+    }
+  }
+
+  /** Refuses sections and keys about features that nothing would read. */
+  private static void checkDeclarations(DataConfig data, Map<String, FeatureConfig> features, Map<String, LabelConfig> labels,
+      ModelConfig model) {
+    boolean chosen = model.kind() != ModelConfig.Kind.NONE;
+    if (!features.isEmpty() || !labels.isEmpty() || chosen) {
+      throw new InvalidInput((!features.isEmpty() ? "features" : chosen ? "model" : "labels") + ": this release has no program that "
+          + "reads declared features; take the sections features, labels and model out");
+    }
+    String key = !data.columns().isEmpty() ? "columns" : !data.statistics().isEmpty() ? "statistics" : data.test().share() > 0 ? "test" : "";
+    if (!key.isEmpty()) {
+      throw new InvalidInput("data: " + key + " has no effect without features; take it out, or declare features");
     }
   }
 
