@@ -7,7 +7,7 @@
 # Options go to all roles and to the advice, for example --set batch_size=500. --quick: few steps, one round, a check of this script.
 # Environment: JOBS (ctr-dnn wide-and-deep), PARTS (machine links), RATES (1000 100, Mbit/s), ROUNDS (3; medians), TRAINERS (1) that
 # feed the heter worker, STEPS (measured, 100) after WARM (60), DENSE (trainers servers: heter.dense of the runs on this machine; over
-# links it is trainers, which the advice reckons with), PORT (17500).
+# links it is trainers, which the advice reckons with; servers trains with overlap: false, and not wide & deep), PORT (17500).
 # Part links needs root, ip and tc (Debian: iproute2). Where it cannot run, this script says so and leaves it out.
 set -eu
 
@@ -82,6 +82,7 @@ role() { # NAME NAMESPACE HOST VARIABLE=VALUE...: the options of the job are in 
   set -- env "$@" TRAINING_ROLE="$role" PADDLE_TRAINERS_NUM="$trainers" POD_IP="$host" PADDLE_PSERVERS_IP_PORT_LIST="$server" \
     REGATTA_NODE_SECURITY_OPEN=true "$regatta" run "$here/../configs/$job.yaml" --set "node.admin.port=$admin"
   [ -z "$cut" ] || set -- env PADDLE_HETER_TRAINER_IP_PORT_LIST="$worker" "$@" --set "heter.dense=$cut"
+  [ "$cut" != servers ] || set -- "$@" --set overlap=false # which it requires
   while read -r word; do set -- "$@" "$word"; done <"$dir/options"
   [ -z "$namespace" ] || set -- ip netns exec "$namespace" "$@"
   "$@" >"$dir/$name.log" 2>&1 </dev/null &
@@ -128,6 +129,7 @@ reached() { # STEPS NAMESPACE FILE
 # Runs the job, and appends to the file of its kind: examples/s, CPU seconds per 100,000 examples, bytes per example over the cut.
 measure() { # KIND CUT NEAR FAR: heter.dense, or nothing without a cut; namespaces, or nothing on this machine
   kind=$1 cut=$2
+  echo "heter.sh: $job, round $((round + 1)), $kind" >&2
   near_host=127.0.0.1 far_host=127.0.0.1
   [ -z "$3" ] || near_host=10.78.0.1 far_host=10.78.0.2
   server=$near_host:$port
@@ -193,6 +195,8 @@ cd "$dir" # for the data that are generated
 
 echo "One server, $trainers trainer(s), one heter worker; medians of $rounds round(s) of $steps steps after $warm; $(uname -m), $(getconf _NPROCESSORS_ONLN) cores, $(uname -r), load $(cut -d' ' -f1 /proc/loadavg)"
 for job in $jobs; do
+  ways=$dense
+  [ "$job" != wide-and-deep ] || ways=trainers # its wide part has dense parameters before the cut, which the servers' way refuses
   batch=$(sed -n 's/^batch_size: *\([0-9]*\).*/\1/p' "$here/../configs/$job.yaml")
   for word in "$@"; do
     case $word in batch_size=*) batch=${word#batch_size=} ;; esac
@@ -210,7 +214,7 @@ for job in $jobs; do
   while [ "$round" -lt "$rounds" ]; do
     measure uncut "" "" ""
     if [ -n "$machine" ]; then
-      for way in $dense; do measure "machine-$way" "$way" "" ""; done
+      for way in $ways; do measure "machine-$way" "$way" "" ""; done
     fi
     if [ -n "$links" ]; then
       for rate in $rates; do
@@ -227,7 +231,7 @@ for job in $jobs; do
   echo "|---|---|---|---|---|---|---|---|"
   row "uncut" uncut "$(predicted uncut)"
   if [ -n "$machine" ]; then
-    for way in $dense; do
+    for way in $ways; do
       row "cut, on one machine, \`heter.dense: $way\`" "machine-$way" "$([ "$way" = servers ] || predicted "1000 Gbit/s")"
     done
   fi
