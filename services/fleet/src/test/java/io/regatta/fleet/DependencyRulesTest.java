@@ -329,7 +329,7 @@ class DependencyRulesTest {
       // types: the machinery behind verticles, collectives and the trainer
       "CollectiveAggregator", "CollectiveRank", "DenseParameters", "Embeddings", "GatherCaller", "Groups",
       "ModelRegistration", "ProcessDiagnostics", "RankSums", "ReadyWait", "RendezvousGroups", "RendezvousService",
-      "SampleFamilies", "ShardMetrics", "TimedCollector",
+      "SampleFamilies", "ShardAddresses", "ShardMetrics", "TimedCollector",
       // types that a program gets, and gives on without a look inside
       "Choices", "CsvSource.Row", "PeerSecurity", "StreamOptions",
       // members of types that a program uses

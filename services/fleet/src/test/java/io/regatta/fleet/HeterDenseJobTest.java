@@ -92,7 +92,7 @@ class HeterDenseJobTest {
 
   @Test
   void a_network_with_dense_parameters_before_the_cut_is_refused_in_one_line() {
-    JobConfig job = Jobs.wideAndDeep(dir, "mode=sync", "heter.workers=1", "heter.dense=servers");
+    JobConfig job = Jobs.wideAndDeep(dir.resolve("wide"), "mode=sync", "heter.workers=1", "heter.dense=servers");
     assertThatThrownBy(() -> LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast().withProgress(Progress.none())))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("heter.dense: servers needs a part that has all dense parameters");
   }

@@ -239,7 +239,8 @@ class KubernetesTest {
           if (place.fleet().role() == Role.HETER_WORKER) {
             assertThat(pod.owner().getJsonObject("spec").getInteger("replicas")).isEqualTo(job.heter().workers());
             assertThat(place.fleet().id()).isZero();
-            assertThat(job(built, new Pod(built.object("Job", "regatta-trainers")))).isEqualTo(job);
+            JobConfig trainers = job(built, new Pod(built.object("Job", "regatta-trainers")));
+            assertThat(trainers.with(j -> j.runId(job.runId()))).isEqualTo(job);
           } else if (place.fleet().role() == Role.TRAINER) {
             assertThat(place.trainer(job).rank()).isEqualTo(pod.indexed() ? 0 : -1);
           } else {

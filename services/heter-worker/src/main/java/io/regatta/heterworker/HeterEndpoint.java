@@ -43,7 +43,7 @@ final class HeterEndpoint implements TrainersEnd.Losses {
   private final TrainersEnd end;
   private final String device;
   private final long startMillis;
-  /** What the first trainer sends across the cut; null: none has opened it yet. */
+  /** The cut of the first trainer; null: none has opened it yet. */
   private CutSignature first;
   /** The open stream of each rank: the one of its newest life. */
   private final Map<Integer, TrainerStream> streams = new TreeMap<>();
@@ -158,7 +158,7 @@ final class HeterEndpoint implements TrainersEnd.Losses {
     }
     streams.remove(rank);
     BatchQueue.Dropped batches = queue.drop(stream.trainer());
-    if (!clean && closed == null) {
+    if (!clean && closed == null && !end.hasLeft(stream.trainer())) {
       LOSSES.warn("trainer {} of job {} is lost: {}", rank, job.job(), dropped(batches));
     }
     end.closed(rank, clean);

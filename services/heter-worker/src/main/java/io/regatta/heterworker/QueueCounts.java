@@ -15,7 +15,7 @@ final class QueueCounts {
   private final AtomicLong busyNanos = new AtomicLong();
   private final AtomicLong waitedNanos = new AtomicLong();
 
-  /** Notes a work of so many batches that the model thread has ended. */
+  /** Notes that the model thread has ended a work. */
   void computed(int ofBatches, long ofExamples, long nanos) {
     batches.addAndGet(ofBatches);
     examples.addAndGet(ofExamples);

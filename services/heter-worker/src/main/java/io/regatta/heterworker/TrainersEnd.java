@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The end of a job's trainers, as a heter worker learns of it: from the job's group at the rendezvous, which it follows
- * from the first stream on; in a job over a store from the streams alone. Owned by the verticle's event loop.
+ * The end of a job's trainers. A heter worker follows the job's group at the rendezvous, from the first stream on. If
+ * the job meets over a store, the streams alone tell. Owned by the verticle's event loop.
  */
 final class TrainersEnd {
 
@@ -37,6 +37,8 @@ final class TrainersEnd {
   private final GroupWatch watch;
   private final Set<Integer> open = new HashSet<>();
   private final Set<Integer> opened = new TreeSet<>();
+  /** Trainers that have left their group in order. */
+  private final Set<TrainerId> left = new HashSet<>();
   private final Loop loop;
   private Timer closing = Timer.NONE;
   private boolean watching;
@@ -95,6 +97,11 @@ final class TrainersEnd {
     }
   }
 
+  /** Returns true if the rendezvous has reported that a trainer has left by itself: the end of its stream is no loss. */
+  boolean hasLeft(TrainerId trainer) {
+    return left.contains(trainer);
+  }
+
   void close() {
     closing.cancel();
     if (watch != null) {
@@ -120,6 +127,7 @@ final class TrainersEnd {
     public void gone(TrainerId life, boolean left, boolean succeeded) {
       someSucceeded |= succeeded;
       if (left) {
+        TrainersEnd.this.left.add(life);
         active(life); // its own stream ends by itself
       } else {
         losses.lost(life);

@@ -205,8 +205,8 @@ class BatchQueueTest {
   }
 
   /**
-   * In any interleaving of arrivals, repetitions, losses, new lives and works, each batch is answered once: a live one
-   * with its own result, in the order in which its trainer sent it.
+   * Arrivals, repetitions, losses, new lives and works come in any order. Each batch is answered once. A live one gets
+   * its own result, in the order in which its trainer sent it.
    */
   @Property(tries = 500)
   void answersEachLiveBatchOnce(@ForAll long seed, @ForAll @IntRange(min = 0, max = 12) int maxBatch, @ForAll boolean gatherable) {

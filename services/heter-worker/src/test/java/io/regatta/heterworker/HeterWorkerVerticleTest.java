@@ -203,7 +203,7 @@ class HeterWorkerVerticleTest {
     }
   }
 
-  /** Nobody here sends heartbeats, as frozen trainers do not. */
+  /** The members here send no heartbeats, as frozen trainers do not. */
   @Test
   void endsTheStreamsOfTrainersThatTheRendezvousDeclaresLost() {
     try (RunningWorkers workers = new RunningWorkers(Transport.AUTO, 1500)) {

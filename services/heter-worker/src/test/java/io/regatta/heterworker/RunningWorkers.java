@@ -110,7 +110,7 @@ final class RunningWorkers implements AutoCloseable {
   private final StreamOptions options;
   private final StreamConfig config;
   private final Context owner = vertx.getOrCreateContext();
-  /** Of the trainers, each of which has a connection of its own. */
+  /** Clients of the trainers: each has a connection of its own. */
   private final List<TensorStreamClient> clients = new ArrayList<>();
   private final RendezvousClient rendezvous;
 

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.command.option.JobOptions;
 import io.regatta.fleet.command.option.SettingsOptions;
 import io.regatta.fleet.command.output.Report;
+import io.regatta.training.config.HeterConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.heter.run.CutMeasurement;
 import io.regatta.training.heter.run.HeterAdvice;
@@ -65,6 +66,9 @@ final class HeterAdviceCommand implements Callable<Integer> {
     Report.say(spec.commandLine().getOut(), "measuring " + steps + " steps of job " + config.job() + " without a cut, then with a heter "
         + "worker in this process");
     HeterAdvice advice = new HeterAdvice(CutMeasurement.of(config, regatta.program(), steps), config.heter().inFlight(), latency / MILLIS);
+    if (config.heter().path() == HeterConfig.DensePath.SERVERS) {
+      Report.say(spec.commandLine().getOut(), "the dense values of the part travel with each batch here; with heter.dense: servers they do not");
+    }
     advice.lines(rates).forEach(line -> Report.say(spec.commandLine().getOut(), line));
     return Report.DONE;
   }

@@ -11,6 +11,7 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.settings.Setting;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** This process's place in a fleet: the section {@code fleet}. Immutable. */
@@ -87,6 +88,11 @@ public record FleetConfig(
   boolean hostsRendezvous() {
     List<String> peers = role == Role.PSERVER ? serverEndpoints : role == Role.TRAINER ? trainerEndpoints : List.of();
     return !peers.isEmpty() && peers.get(id).equals(rendezvousEndpoint);
+  }
+
+  /** Returns the name of the role in messages. */
+  String roleName() {
+    return role.name().toLowerCase(Locale.ROOT).replace('_', ' ');
   }
 
   /** Returns true if this process is a trainer's, and hosts services which are found through Hazelcast. */

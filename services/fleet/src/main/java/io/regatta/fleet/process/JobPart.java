@@ -15,12 +15,16 @@ import io.regatta.training.result.RunResult;
 import io.regatta.training.run.JobCheck;
 import java.util.List;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The part of this process in a job, whichever its role is: it checks the settings of what the role runs, starts it and waits for its
  * end. Owned by the thread that made it; {@link #close} may be called from any thread.
  */
 public final class JobPart implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(JobPart.class);
 
   private final ProcessSettings place;
   private final JobConfig job;
@@ -115,7 +119,14 @@ public final class JobPart implements AutoCloseable {
 
   /** Starts the program on this rank, on model threads of its own. */
   public Run start(TrainingProgram program) {
+    if (!isWorker()) {
+      throw new InvalidInput("train, initWorker: this process is a " + place.fleet().roleName() + "; call runServer");
+    }
     if (role() == Role.LOCAL) {
+      if (job().heter().isCut()) {
+        LOG.info("job {}: heter.workers is {}, but without services the network is not cut: this process computes all of it", job().job(),
+            job().heter().workers());
+      }
       return LocalProcess.start(job(), program, place.resultFile(), place.gpus(job()));
     }
     JobConfig run = RunsOfProcess.next(job());

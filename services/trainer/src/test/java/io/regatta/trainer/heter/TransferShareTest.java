@@ -2,6 +2,8 @@ package io.regatta.trainer.heter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.exchange.TrainerId;
+import io.regatta.protocol.heter.BatchId;
 import io.regatta.protocol.heter.ComputedBatch;
 import io.regatta.protocol.tensor.CutResult;
 import java.util.ArrayList;
@@ -13,6 +15,8 @@ import org.junit.jupiter.api.Test;
 /** Advice from times of batches that are easy to reckon with. */
 class TransferShareTest {
 
+  private static final TrainerId TRAINER = new TrainerId(0, 1);
+
   /** Advice after each of some batches, of 1 ms at the trainer, 2 ms at the heter worker and a time on the network. */
   private static List<String> advice(int batches, long networkMillis) {
     TransferShare share = new TransferShare();
@@ -21,7 +25,7 @@ class TransferShareTest {
     for (int i = 0; i < batches; i++) {
       long sent = now + TimeUnit.MILLISECONDS.toNanos(1);
       now = sent + TimeUnit.MILLISECONDS.toNanos(2 + networkMillis);
-      Optional<String> advice = share.answered(1, sent, now, 1000, 1_000_000, new ComputedBatch(CutResult.newBuilder()
+      Optional<String> advice = share.answered(1, sent, now, 1000, 1_000_000, new ComputedBatch(new BatchId(TRAINER, 0, i + 1), CutResult.newBuilder()
           .setComputedNs(TimeUnit.MILLISECONDS.toNanos(2)).build(), List.of()), 250_000);
       advice.ifPresent(said::add);
     }

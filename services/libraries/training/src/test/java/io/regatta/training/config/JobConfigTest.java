@@ -210,7 +210,10 @@ class JobConfigTest {
     refused(new JsonObject().put("in_flight", 2), new JsonObject().put("mode", "collective"), "in mode collective");
     refused(new JsonObject().put("workers", 1), new JsonObject().put("execution", "symbolic"), "execution: imperative");
     refused(new JsonObject().put("device", "tpu"), none, "heter.device is 'tpu'");
-    refused(new JsonObject().put("dense", "servers"), none, "heter.dense: servers is not built yet");
+    JsonObject servers = new JsonObject().put("workers", 1).put("dense", "servers");
+    refused(servers, new JsonObject().put("mode", "geo"), "but the mode is geo; use heter.dense: trainers");
+    refused(servers, new JsonObject().put("mode", "collective"), "but the mode is collective");
+    refused(servers, new JsonObject().put("aggregator", true), "but aggregator is true");
     refused(new JsonObject().put("dense", "collective"), none, "heter.dense: collective is not built yet");
   }
 

@@ -51,13 +51,14 @@ public final class CutMeasurement {
   private CutMeasurement(JobConfig job, TrainingProgram program, int steps) {
     HeterConfig heter = job.heter();
     this.job = job.with(j -> j.threads(1).output("").resume("").snapshots(Settings.defaults(SnapshotConfig.class))
-        .maxSteps(2L * steps + 1).heter(new HeterConfig(heter.workers(), heter.part(), heter.device(), 1, 0, heter.dense(), true)));
+        .maxSteps(2L * steps + 1).heter(new HeterConfig(heter.workers(), heter.part(), heter.device(), 1, 0, HeterConfig.DensePath.TRAINERS, true)));
     this.program = program;
     this.steps = steps;
   }
 
   /**
-   * Measures a job. As many steps as are measured go before, which compile and fill caches.
+   * Measures a job. As many steps as are measured go before, which compile and fill caches. The dense values of the part
+   * travel with each batch, whichever way {@code heter.dense} gives them: there are no servers here.
    *
    * @param program null: the job's class
    * @param steps to measure

@@ -1,5 +1,7 @@
 package io.regatta.training.heter.run;
 
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -22,6 +24,7 @@ public record HeterAdvice(CutMeasurement.Parts parts, int inFlight, double laten
   private static final double BITS = 8;
   private static final double MEGA = 1e6;
   private static final double GIGA = 1e9;
+  private static final int DIGITS = 3;
 
   /** Returns the batches per second of one trainer that has a heter worker for itself. */
   public double trainerRate(double bytesPerSecond) {
@@ -88,8 +91,13 @@ public record HeterAdvice(CutMeasurement.Parts parts, int inFlight, double laten
     return bytes >= MEGA / 10 ? String.format(Locale.ROOT, "%.1f MB", bytes / MEGA) : String.format(Locale.ROOT, "%.1f kB", bytes / 1e3);
   }
 
+  /** Returns a number with three digits that count, without zeros at its end. */
+  private static String digits(double number) {
+    return new BigDecimal(number).round(new MathContext(DIGITS)).stripTrailingZeros().toPlainString();
+  }
+
   private static String bandwidth(double bytesPerSecond) {
     double bits = bytesPerSecond * BITS;
-    return bits >= GIGA ? String.format(Locale.ROOT, "%.3g Gbit/s", bits / GIGA) : String.format(Locale.ROOT, "%.3g Mbit/s", bits / MEGA);
+    return bits >= GIGA ? digits(bits / GIGA) + " Gbit/s" : digits(bits / MEGA) + " Mbit/s";
   }
 }
