@@ -18,7 +18,7 @@ public record TestPart(double share, By by) {
   public enum By {
     /** The last rows. */
     POSITION,
-    /** Rows by a hash of their file and line. */
+    /** Rows by a hash of their line and their file's name. */
     HASH
   }
 
