@@ -14,7 +14,7 @@ import java.util.List;
  */
 public final class QuantileSketch {
 
-  /** Of the DataSketches library's KLL: the single-sided error of a rank at 99 % confidence is this · k^−0.9723. */
+  /** Constant of the DataSketches library's KLL: a rank's single-sided error at 99 % confidence is this · k^−0.9723. */
   private static final double ERROR_FACTOR = 2.296;
   private static final double ERROR_POWER = 0.9723;
   private static final double DECAY = 2.0 / 3;
