@@ -123,7 +123,7 @@ public final class CutSignatures {
   }
 
   private static String texts(List<CutTensor> tensors) {
-    return tensors.stream().map(tensor -> tensor.getName() + " " + text(tensor)).collect(Collectors.joining(", "));
+    return tensors.isEmpty() ? "nothing" : tensors.stream().map(tensor -> tensor.getName() + " " + text(tensor)).collect(Collectors.joining(", "));
   }
 
   /** Returns a tensor as {@code float32 [*, 273]}. */
