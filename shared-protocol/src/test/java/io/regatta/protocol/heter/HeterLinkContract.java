@@ -65,7 +65,8 @@ abstract class HeterLinkContract {
     @Override
     public Future<CutOpened> open(Origin from, CutOpen request) {
       return request.getProgram().isEmpty() ? Future.failedFuture(new InvalidInput("no program here"))
-          : Future.succeededFuture(CutOpened.newBuilder().setDevice(from.job() + " " + from.trainer().rank()).setLoad(LOAD)
+          : Future.succeededFuture(CutOpened.newBuilder().setDevice(from.job() + " " + from.trainer().rank())
+          .setLoad(LOAD)
           .build());
     }
 
@@ -238,7 +239,8 @@ abstract class HeterLinkContract {
     TensorStream stream = loop.open(server.actualPort(), PATH, options, s -> {
       s.exceptionHandler(e -> broken.tryComplete()).endHandler(v -> broken.tryComplete());
       s.handler(frame -> { // opened
-        TensorMessage.Builder header = TensorMessage.newBuilder().setJob("ctr").setRank(1).setIncarnation(7).setRequest(2);
+        TensorMessage.Builder header = TensorMessage.newBuilder().setJob("ctr").setRank(1).setIncarnation(7)
+        .setRequest(2);
         Iterator<Outgoing> frames = HeterCodec.batch(header, batch(TRAINER, 1, 100), 1024);
         for (int i = 0; i < 5; i++) {
           Outgoing out = frames.next();
@@ -262,7 +264,8 @@ abstract class HeterLinkContract {
     Future<ComputedBatch> result = call(() -> link.compute(batch(TRAINER, 1, 100)));
     awaitBatches(1);
     onLoop(() -> {
-      TensorMessage.Builder header = TensorMessage.newBuilder().setJob("ctr").setRank(1).setIncarnation(7).setRequest(2);
+      TensorMessage.Builder header = TensorMessage.newBuilder().setJob("ctr").setRank(1).setIncarnation(7)
+          .setRequest(2);
       Iterator<Outgoing> frames = HeterCodec.result(header, echo(worker.batches.get(0)), 1024);
       for (int i = 0; i < 5; i++) {
         Outgoing out = frames.next();
@@ -313,6 +316,7 @@ abstract class HeterLinkContract {
             HeterFrame.newBuilder().setOpen(open()).build()).next().frame());
       }
     });
-    assertThat(get(refused.future())).isInstanceOf(InvalidInput.class).hasMessageContaining("open a stream for each trainer");
+    assertThat(get(refused.future())).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("open a stream for each trainer");
   }
 }

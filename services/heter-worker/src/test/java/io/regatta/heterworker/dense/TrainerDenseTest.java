@@ -40,7 +40,8 @@ class TrainerDenseTest {
 
   private static TrainerDense dense(NanPolicy policy) {
     return new TrainerDense(new JobSpec("ctr", Mode.SYNC, 4, 0, policy, SHARDS, 4, new ModelSpec(7,
-        List.of(new DenseVariable("a", List.of(3, 4)), new DenseVariable("b", List.of(SECOND))), OptimizerSpec.sgd(0.5), List.of())));
+        List.of(new DenseVariable("a", List.of(3, 4)), new DenseVariable("b", List.of(SECOND))),
+        OptimizerSpec.sgd(0.5), List.of())));
   }
 
   private static float[] ramp(int n, float from) {
@@ -64,7 +65,8 @@ class TrainerDenseTest {
   }
 
   private static BatchToCompute batch(int replica, long step, int examples) {
-    return new BatchToCompute(new BatchId(TRAINER, replica, step + 1), CutBatch.newBuilder().setReplica(replica).setNumber(step + 1)
+    return new BatchToCompute(new BatchId(TRAINER, replica, step + 1), CutBatch.newBuilder().setReplica(replica)
+        .setNumber(step + 1)
         .setStep(step).setExamples(examples).build(), List.of(tensor(Role.INPUT, "input 0", 1, 2)));
   }
 

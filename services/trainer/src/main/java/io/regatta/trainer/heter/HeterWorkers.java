@@ -48,8 +48,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The first home is the worker of index rank modulo workers. If a worker is lost, its unanswered batches are sent to
  * another one, in their order. If none is left, they wait for a worker that joins, and fail with {@link PeerLost} after
- * a while. When a worker joins, ranks move to it one after the other: the highest rank of the worker that has most, at
- * a time at which it has no batch under way, as long as that makes the numbers more equal.
+ * a while. When a worker joins, ranks move to it one after the other, as long as that makes the numbers more equal. The
+ * highest rank of the worker that has most moves, at a time at which it has no batch under way.
  */
 public final class HeterWorkers implements RemoteCompute {
 
@@ -75,7 +75,7 @@ public final class HeterWorkers implements RemoteCompute {
     private final CompletableFuture<ComputedBatch> result;
     private final long sinceNanos;
     private BatchToCompute batch;
-    /** Of the dense values at the home, if it has them. */
+    /** Versions of the dense values at the home, if it has them. */
     private long[] versions;
     /** Null while no worker has it. */
     private HeterWorker worker;
@@ -111,7 +111,7 @@ public final class HeterWorkers implements RemoteCompute {
 
   // Used on the loop only, except for the volatile one.
   private final List<HeterWorker> workers = new ArrayList<>();
-  /** What crosses the cut, by replica. */
+  /** Descriptions of the cut, by replica. */
   private final Map<Integer, CutOpen> opens = new TreeMap<>();
   /** Replicas that wait for any worker's answer to their open. */
   private final List<CompletableFuture<CutOpened>> opening = new ArrayList<>();
@@ -161,7 +161,8 @@ public final class HeterWorkers implements RemoteCompute {
       List<HeterWorker> ready = ready();
       if (ready.isEmpty()) {
         Throwable cause = done.cause();
-        start.fail(cause != null && !(cause instanceof PeerLost) ? cause : new PeerLost(name() + ": no heter worker can be reached"
+        start.fail(cause != null && !(cause instanceof PeerLost) ? cause : new PeerLost(name()
+            + ": no heter worker can be reached"
             + (cause == null ? "" : ": " + cause.getMessage()) + "; start them, then the job", cause));
         return;
       }
@@ -247,7 +248,8 @@ public final class HeterWorkers implements RemoteCompute {
   /** Connects with the workers that are new, or that were lost and may be back. */
   private void listed(List<Directory.Instance> listed) {
     for (Directory.Instance at : Directory.latestFirst(listed)) {
-      if (over == null && !refused.contains(at.endpoint()) && workers.stream().noneMatch(known -> known.at.endpoint().equals(at.endpoint()))) {
+      if (over == null && !refused.contains(at.endpoint()) && workers.stream().noneMatch(known -> known.at.endpoint()
+          .equals(at.endpoint()))) {
         connect(at);
       }
     }
@@ -387,7 +389,8 @@ public final class HeterWorkers implements RemoteCompute {
     long now = loop.clock().nanos();
     counts.bytesIn.add(back);
     counts.waitNanos.add(now - call.sinceNanos);
-    transfer.answered(opens.size(), call.sinceNanos, now, call.batch.head().getExamples(), bytes(call.batch.tensors()), result, back)
+    transfer.answered(opens.size(), call.sinceNanos, now, call.batch.head().getExamples(), bytes(call.batch.tensors()),
+        result, back)
         .ifPresent(advice -> LOG.info("{}: {}", name(), advice));
     call.result.complete(result);
   }
@@ -514,13 +517,15 @@ public final class HeterWorkers implements RemoteCompute {
   }
 
   /**
-   * Moves to the worker that has the fewest trainers, if that makes the numbers more equal. Only one rank of each worker
+   * Moves to the worker that has the fewest trainers, if that makes the numbers more equal. Only one rank of each
+   * worker
    * may: the highest. The target counts this rank before it answers, so its number is the true one.
    */
   private void moveIfUneven() {
     HeterWorker from = home;
     HeterWorker to = ready().stream().min(LEAST_FIRST).orElse(from);
-    if (stays || from == null || opens.isEmpty() || from.load.getHighestRank() != trainer.rank() || from.trainers() < to.trainers() + 2) {
+    if (stays || from == null || opens.isEmpty() || from.load.getHighestRank() != trainer.rank()
+        || from.trainers() < to.trainers() + 2) {
       return;
     }
     CutOpen first = opens.values().iterator().next();
@@ -531,7 +536,8 @@ public final class HeterWorkers implements RemoteCompute {
         boolean better = to.trainers() < from.trainers();
         if (better) {
           home(to);
-          LOG.info("{}: its batches go to {} from now on, which has fewer trainers than heter worker {}", name(), to.name,
+          LOG.info("{}: its batches go to {} from now on, which has fewer trainers than heter worker {}", name(),
+              to.name,
               from.index());
         }
         openAt(better ? from : to, first);

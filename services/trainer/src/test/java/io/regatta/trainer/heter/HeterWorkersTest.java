@@ -170,7 +170,8 @@ class HeterWorkersTest {
     List<Came> repeated = cluster.workers.get(1).came.stream().filter(Came::again).toList();
     assertThat(rank.remote.counts().again()).isEqualTo(repeated.size());
     assertThat(repeated.size()).isLessThanOrEqualTo(replicas);
-    assertThat(new HashSet<>(cluster.workers.get(1).came)).as("each batch once").hasSize(cluster.workers.get(1).came.size());
+    assertThat(new HashSet<>(cluster.workers.get(1).came)).as("each batch once").hasSize(cluster.workers.get(1)
+        .came.size());
     List<Came> news = cluster.workers.get(1).came.stream().filter(batch -> !batch.again()).toList();
     assertThat(first.came.size() + news.size()).as("each batch is new somewhere, or was lost on its way")
         .isLessThanOrEqualTo(10 * replicas);
@@ -236,8 +237,8 @@ class HeterWorkersTest {
     cluster.directory.clear();
     cluster.time.advance(PATIENCE.plusSeconds(1));
     assertThatThrownBy(run::join).isInstanceOf(CompletionException.class).cause().isInstanceOf(PeerLost.class)
-        .hasMessageMatching("trainer 0 of job ctr at step \\d: heter worker 0 at heter-0:1 is lost: its process has ended; "
-            + "no other heter worker was there within 30 s; start a heter worker again, then the job");
+        .hasMessageMatching("trainer 0 of job ctr at step \\d: heter worker 0 at heter-0:1 is lost: its process "
+            + "has ended; no other heter worker was there within 30 s; start a heter worker again, then the job");
     assertThatThrownBy(() -> cluster.get(rank.compute(0))).cause().isInstanceOf(PeerLost.class);
   }
 
@@ -273,6 +274,7 @@ class HeterWorkersTest {
     cluster.directory.add(new Directory.Instance(Directory.HETER_WORKER, "gone", 0, "gone", 1, 0, Map.of()));
     Rank rank = new Rank(cluster, 0);
     assertThatThrownBy(() -> cluster.get(rank.open(0))).cause().isInstanceOf(PeerLost.class)
-        .hasMessageContaining("trainer 0 of job ctr: no heter worker can be reached").hasMessageContaining("start them");
+        .hasMessageContaining("trainer 0 of job ctr: no heter worker can be reached")
+        .hasMessageContaining("start them");
   }
 }

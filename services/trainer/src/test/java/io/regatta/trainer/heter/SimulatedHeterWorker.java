@@ -52,7 +52,8 @@ final class SimulatedHeterWorker implements HeterHandler {
   }
 
   private WorkerLoad load() {
-    return WorkerLoad.newBuilder().setTrainers(homes.size()).setHighestRank(homes.isEmpty() ? -1 : homes.last()).build();
+    return WorkerLoad.newBuilder().setTrainers(homes.size()).setHighestRank(homes.isEmpty() ? -1 : homes.last())
+        .build();
   }
 
   @Override
