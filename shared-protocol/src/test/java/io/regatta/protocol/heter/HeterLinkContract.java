@@ -300,12 +300,13 @@ abstract class HeterLinkContract {
     worker.atOnce = false;
     HeterLink link = opened();
     for (int number = 1; number <= 2; number++) {
-      BatchToCompute batch = batch(TRAINER, number, 2000);
+      BatchToCompute batch = batch(TRAINER, number, 10);
+      ComputedBatch large = echo(batch(TRAINER, number, 2000));
       int at = number - 1;
       Future<ComputedBatch> result = call(() -> link.compute(batch));
       awaitBatches(number);
       onLoop(() -> {
-        worker.answers.get(at).complete(echo(worker.batches.get(at)));
+        worker.answers.get(at).complete(large);
         session.tell(LOAD);
       });
       assertThat(get(result).id()).isEqualTo(batch.id());

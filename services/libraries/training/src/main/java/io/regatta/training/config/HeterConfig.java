@@ -113,7 +113,11 @@ public record HeterConfig(
   }
 
   /** Checks what a cut network cannot have. */
-  void check(Execution execution, Mode mode, boolean aggregator) {
+  void check(Execution execution, Mode mode, boolean aggregator, boolean elastic) {
+    if (isCut() && elastic) {
+      throw new InvalidInput("heter.workers is " + workers + ", but the job is elastic, and heter workers know the trainers by ranks that "
+          + "stay; leave collective.min_trainers and collective.store out");
+    }
     if (isCut() && dense == DensePath.SERVERS && (!mode.needsServers() || mode.pushesDeltas() || aggregator)) {
       throw new InvalidInput("heter.dense: servers is for gradients that heter workers push to the servers, step by step, but "
           + (aggregator ? "aggregator is true" : "the mode is " + mode.id()) + "; use heter.dense: trainers");

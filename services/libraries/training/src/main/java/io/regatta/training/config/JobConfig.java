@@ -168,7 +168,7 @@ public record JobConfig(
     GroupNames.checkJob(job);
     sparseOptimizer = OptimizerConfig.sparse(sparseOptimizer, optimizer);
     threads = heter.replicas(mode, threads);
-    heter.check(execution, mode, aggregator);
+    heter.check(execution, mode, aggregator, worldSize(mode, collective, trainers).elastic());
     servers = serversOf(mode, servers, threads);
     atLeast("shards", shards, 1);
     if (sparseShards < -1 || sparseShards >= shards) {
