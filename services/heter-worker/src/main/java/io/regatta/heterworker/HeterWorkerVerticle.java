@@ -180,7 +180,7 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
     end = new TrainersEnd(node, loop, job.job(), job.trainers(), job.isOverStore(), name(), life -> endpoint.lost(life));
     endpoint = new HeterEndpoint(job, name(), config.limits().trainers(), node.clock(), queue, end);
     dense = new DenseExchange(job.job(), config.limits().trainers(), loop,
-        new ShardAddresses(node.directory(), node.network(), LOOKUP_MILLIS), new TensorStreamClient(vertx, options), options);
+        new ShardAddresses(node.directory(), node.network(), LOOKUP_MILLIS)::find, new TensorStreamClient(vertx, options), options);
     waits = node.waits().source(loop, endpoint::waits);
     measure();
     end.ended().onComplete(this::trainersEnded);

@@ -85,7 +85,7 @@ final class ShardConnections {
   /** Opens the links, in shard order; this rank's home among the heter workers has its dense values and gradients. */
   Future<List<ShardLink>> open(ShardFinder.Found found, HeterWorkers heter, String who) {
     return opened(heter.home().compose(home ->
-        all(found.shards().stream().map(shard -> dense(shard, found, home, who)).toList())));
+        all(found.shards().stream().map(shard -> dense(shard, found, heter, home, who)).toList())));
   }
 
   private static Future<List<ShardLink>> opened(Future<List<ShardLink>> links) {
@@ -138,16 +138,20 @@ final class ShardConnections {
   }
 
   /** A shard without dense parts gets its pushes through the worker as well if that may drop the whole push for NaN. */
-  private Future<ShardLink> dense(Shard shard, ShardFinder.Found found, Directory.Instance worker, String who) {
+  private Future<ShardLink> dense(Shard shard, ShardFinder.Found found, HeterWorkers heter, Directory.Instance home, String who) {
     Future<ShardLink> direct = direct(shard, found, who);
     if (!found.sharding().holdsDense(shard.getIndex()) && job.nanPolicy() == NanPolicy.FAIL) {
       return direct;
     }
+    Future<ShardLink> through = through(shard, home);
+    return Future.all(direct, through).map(both ->
+        new HeterShardLink(direct.result(), through.result(), home, to -> through(shard, to), heter));
+  }
+
+  private Future<ShardLink> through(Shard shard, Directory.Instance worker) {
     String peer = "heter worker " + worker.index() + " at " + worker.endpoint();
-    Future<GrpcShardLink> through = link(worker.host(), worker.controlPort(), StreamPaths.HETER_EXCHANGE, shard, peer,
-        why -> peer + " is lost" + atStep() + ", and with it dense gradients of this trainer: " + why
-            + "; start it again, then the job");
-    return Future.all(direct, through).map(both -> new HeterShardLink(direct.result(), through.result()));
+    return link(worker.host(), worker.controlPort(), StreamPaths.HETER_EXCHANGE, shard, peer, why -> peer + " is lost: " + why)
+        .map(link -> link);
   }
 
   private Future<GrpcShardLink> link(String peerHost, int port, String path, Shard shard, String peer,

@@ -3,6 +3,7 @@ package io.regatta.trainer.heter;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
@@ -74,6 +75,8 @@ public final class HeterWorkers implements RemoteCompute {
     private final CompletableFuture<ComputedBatch> result;
     private final long sinceNanos;
     private BatchToCompute batch;
+    /** Of the dense values at the home, if it has them. */
+    private long[] versions;
     /** Null while no worker has it. */
     private HeterWorker worker;
 
@@ -85,7 +88,11 @@ public final class HeterWorkers implements RemoteCompute {
 
     private void takeBack() {
       worker = null;
-      batch = new BatchToCompute(batch.id(), batch.head().toBuilder().setAgain(true).build(), batch.tensors());
+      batch = again(batch);
+    }
+
+    private static BatchToCompute again(BatchToCompute batch) {
+      return new BatchToCompute(batch.id(), batch.head().toBuilder().setAgain(true).build(), batch.tensors());
     }
   }
 
@@ -98,6 +105,7 @@ public final class HeterWorkers implements RemoteCompute {
   private final Rank rank;
   private final HeterCounts counts = new HeterCounts();
   private final TransferShare transfer = new TransferShare();
+  private final HomeState state = new HomeState();
   /** Results that model threads wait for. Any thread. */
   private final Set<CompletionStage<?>> awaited = ConcurrentHashMap.newKeySet();
 
@@ -126,7 +134,7 @@ public final class HeterWorkers implements RemoteCompute {
    * @param streams of the loop
    * @param directory lists the heter workers that are registered
    * @param patience how long batches wait for a worker when none is left
-   * @param stays true if the home has dense gradients of this rank: it is not moved, and the home's loss is the end
+   * @param stays true if the home has dense values and gradients of this rank, which moves only when the home is lost
    */
   public HeterWorkers(Loop loop, TensorStreams streams, StreamOptions options,
       Supplier<Future<List<Directory.Instance>>> directory, Duration patience, boolean stays, Rank rank) {
@@ -152,8 +160,9 @@ public final class HeterWorkers implements RemoteCompute {
     Future.join(first.stream().map(this::connect).toList()).onComplete(done -> {
       List<HeterWorker> ready = ready();
       if (ready.isEmpty()) {
-        start.fail(done.cause() instanceof PeerLost e ? new PeerLost(name() + ": no heter worker can be reached: "
-            + e.getMessage() + "; start them, then the job", e) : done.cause());
+        Throwable cause = done.cause();
+        start.fail(cause != null && !(cause instanceof PeerLost) ? cause : new PeerLost(name() + ": no heter worker can be reached"
+            + (cause == null ? "" : ": " + cause.getMessage()) + "; start them, then the job", cause));
         return;
       }
       home(ready.get(trainer.rank() % ready.size()));
@@ -346,6 +355,7 @@ public final class HeterWorkers implements RemoteCompute {
       return;
     }
     call.worker = to;
+    call.versions = state.versions();
     counts.bytesOut.add(bytes(call.batch.tensors()));
     to.link.compute(call.batch).whenComplete((result, error) -> {
       if (call.worker != to) { // another one has it
@@ -367,6 +377,9 @@ public final class HeterWorkers implements RemoteCompute {
 
   private void answered(Call call, ComputedBatch result) {
     unanswered.remove(call.batch.id());
+    if (stays) {
+      state.computed(call.batch, call.versions);
+    }
     counts.batches.increment();
     long back = bytes(result.tensors());
     long now = loop.clock().nanos();
@@ -399,6 +412,9 @@ public final class HeterWorkers implements RemoteCompute {
       return;
     }
     boolean wasReady = worker.ready;
+    List<Call> given = why instanceof PeerLost
+        ? unanswered.values().stream().filter(call -> call.worker == worker).toList() : List.of();
+    given.forEach(Call::takeBack);
     drop(worker);
     boolean wasHome = home == null && wasReady && started.succeeded();
     if (why instanceof PeerLost && !wasHome) {
@@ -414,14 +430,6 @@ public final class HeterWorkers implements RemoteCompute {
       }
       return;
     }
-    if (stays) {
-      long made = rank.lastStep.getAsLong();
-      end(new PeerLost(name() + (made < 0 ? "" : " at step " + made) + ": " + why.getMessage()
-          + ", and with it dense gradients of this trainer; start it again, then the job"));
-      return;
-    }
-    List<Call> given = unanswered.values().stream().filter(call -> call.worker == worker).toList();
-    given.forEach(Call::takeBack);
     counts.again.add(given.size());
     List<HeterWorker> left = ready().stream().sorted(LEAST_FIRST).toList();
     long step = rank.lastStep.getAsLong();
@@ -440,8 +448,60 @@ public final class HeterWorkers implements RemoteCompute {
 
   private void moveTo(HeterWorker next) {
     home(next);
-    opens.values().stream().findFirst().ifPresent(open -> openAt(next, open).onSuccess(opened -> completeOpening(next)));
-    send();
+    completeOpening(next); // of replicas whose open was under way to the lost one
+    opens.values().stream().findFirst().ifPresent(open -> openAt(next, open));
+    if (stays) {
+      bringState(next);
+    } else {
+      send();
+    }
+  }
+
+  /** Sends batches to a new home once that has the state of this rank. */
+  private void bringState(HeterWorker to) {
+    moving = true;
+    state.moveTo(to.at, batch -> {
+      counts.again.increment();
+      return Future.fromCompletionStage(to.link.compute(Call.again(batch)));
+    }).onComplete(moved -> {
+      if (home != to || over != null) { // it is lost, too
+        return;
+      }
+      if (moved.succeeded()) {
+        moving = false;
+        if (state.isAt(to.at)) {
+          send();
+        } else { // a link was opened to the former home meanwhile
+          bringState(to);
+        }
+        return;
+      }
+      RegattaException why = ErrorMapping.regatta(moved.cause());
+      if (why instanceof PeerLost && !state.isBeyondRepair()) {
+        lost(to, why);
+      } else {
+        end(why);
+      }
+    });
+  }
+
+  /** Adds a link to a shard that has its state at the home. On the loop. */
+  void add(HeterShardLink link) {
+    state.add(link);
+  }
+
+  /** Notes that a shard has acknowledged a push. */
+  void acknowledged(Push push) {
+    state.acknowledged(push);
+  }
+
+  /** Notes that a link through a worker is of no use: that is lost, or was before the link was opened. */
+  void lost(Directory.Instance at, Throwable why) {
+    if (home != null && home.at.equals(at)) {
+      lost(home, ErrorMapping.regatta(why));
+    } else if (home != null && !moving) {
+      bringState(home);
+    }
   }
 
   /** Waits for a worker that joins, for a limited time. */
@@ -487,6 +547,7 @@ public final class HeterWorkers implements RemoteCompute {
     given.forEach(call -> call.result.completeExceptionally(why));
     opening.forEach(answer -> answer.completeExceptionally(why));
     opening.clear();
+    state.end(why);
   }
 
   /**

@@ -138,7 +138,7 @@ class HeterWorkersTest {
     return CompletableFuture.allOf(runs.toArray(CompletableFuture[]::new));
   }
 
-  @Property(tries = 50)
+  @Property(tries = 30)
   void ranks_are_divided_among_the_workers_and_stay_where_they_are(@ForAll @LongRange(min = 0) long seed,
       @ForAll @IntRange(min = 1, max = 3) int workers, @ForAll @IntRange(min = 1, max = 5) int trainers) {
     Cluster cluster = new Cluster(seed, workers);
@@ -155,7 +155,7 @@ class HeterWorkersTest {
   }
 
   /** Replicas of a rank have several batches under way when their worker dies. */
-  @Property(tries = 100)
+  @Property(tries = 60)
   void the_unanswered_batches_of_a_lost_worker_go_to_another_once_and_in_order(@ForAll @LongRange(min = 0) long seed,
       @ForAll @IntRange(min = 1, max = 3) int replicas, @ForAll @IntRange(max = 400) int diesAfterMillis) {
     Cluster cluster = new Cluster(seed, 2);
@@ -182,12 +182,12 @@ class HeterWorkersTest {
     cluster.time.advance(Duration.ofSeconds(1));
   }
 
-  @Property(tries = 60)
+  @Property(tries = 25)
   void after_a_join_ranks_move_once_until_the_numbers_are_even(@ForAll @LongRange(min = 0) long seed,
       @ForAll @IntRange(min = 1, max = 6) int trainers, @ForAll @IntRange(min = 1, max = 2) int before) {
     Cluster cluster = new Cluster(seed, before);
     List<Rank> ranks = ranks(cluster, trainers);
-    CompletableFuture<Void> runs = all(ranks.stream().map(rank -> rank.run(0, 800)).toList());
+    CompletableFuture<Void> runs = all(ranks.stream().map(rank -> rank.run(0, 350)).toList());
     cluster.time.advance(Duration.ofMillis(100));
     cluster.join();
     cluster.get(runs);
@@ -253,7 +253,7 @@ class HeterWorkersTest {
     Rank second = new Rank(cluster, 0);
     cluster.get(second.open(0));
     cluster.directory.add(cluster.workers.get(1).instance);
-    cluster.get(second.run(0, 800));
+    cluster.get(second.run(0, 350));
     assertThat(second.homes).containsExactly("heter worker 0 at heter-0:1");
   }
 

@@ -1,6 +1,7 @@
 package io.regatta.training.config;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.group.WorldSize;
 import io.regatta.core.exchange.Mode;
 import io.regatta.node.settings.Setting;
 import java.util.Locale;
@@ -112,12 +113,16 @@ public record HeterConfig(
     return inFlight;
   }
 
-  /** Checks what a cut network cannot have. */
-  void check(Execution execution, Mode mode, boolean aggregator, boolean elastic) {
-    if (isCut() && elastic) {
+  /** Checks that a job whose network is cut keeps its trainers' ranks. */
+  void check(WorldSize size) {
+    if (isCut() && size.elastic()) {
       throw new InvalidInput("heter.workers is " + workers + ", but the job is elastic, and heter workers know the trainers by ranks that "
           + "stay; leave collective.min_trainers and collective.store out");
     }
+  }
+
+  /** Checks what a cut network cannot have. */
+  void check(Execution execution, Mode mode, boolean aggregator) {
     if (isCut() && dense == DensePath.SERVERS && (!mode.needsServers() || mode.pushesDeltas() || aggregator)) {
       throw new InvalidInput("heter.dense: servers is for gradients that heter workers push to the servers, step by step, but "
           + (aggregator ? "aggregator is true" : "the mode is " + mode.id()) + "; use heter.dense: trainers");

@@ -7,7 +7,7 @@ import io.regatta.training.heter.run.CutMeasurement.Parts;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Advice from times and bytes that are easy to reckon with; the expected numbers are reckoned by hand. */
+/** Advice from times and bytes that are round; the expected numbers are worked out on paper. */
 class HeterAdviceTest {
 
   private static final double GIGABIT = 125e6;
