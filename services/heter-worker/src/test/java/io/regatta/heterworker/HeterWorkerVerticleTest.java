@@ -30,8 +30,10 @@ import io.regatta.protocol.heterworker.HeterWorkerGrpcService;
 import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.tensor.WorkerLoad;
 import io.vertx.core.Future;
+import io.vertx.core.net.NetServer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -132,6 +134,9 @@ class HeterWorkerVerticleTest {
   void refusesAFormerLifeThatRegistersAShard_andKeepsTheLaterOne() {
     try (RunningWorkers workers = new RunningWorkers()) {
       HeterWorkerVerticle worker = workers.started(new PartStandIn(0, null));
+      NetServer silent = get(workers.vertx.createNetServer().connectHandler(socket -> { }).listen(0, "127.0.0.1"));
+      get(workers.directory.register(new Directory.Instance(Directory.PARAMETER_SERVER, "silent", 0, "127.0.0.1", silent.actualPort(), 0,
+          Map.of())));
       JobSpec spec = new JobSpec("pair", Mode.ASYNC, 2, 0, NanPolicy.FAIL, 1, 4, new ModelSpec(7,
           List.of(new DenseVariable("a", List.of(3))), OptimizerSpec.sgd(0.5), List.of()));
       Future<Long> later = workers.register(worker, new TrainerId(1, 5), spec);
