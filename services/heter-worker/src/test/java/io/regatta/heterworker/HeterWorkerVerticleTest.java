@@ -10,8 +10,14 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.heterworker.RunningWorkers.Member;
 import io.regatta.heterworker.RunningWorkers.Trainer;
 import io.regatta.node.directory.Directory;
@@ -24,8 +30,10 @@ import io.regatta.protocol.heterworker.HeterWorkerGrpcService;
 import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.tensor.WorkerLoad;
 import io.vertx.core.Future;
+import io.vertx.core.net.NetServer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -118,6 +126,23 @@ class HeterWorkerVerticleTest {
           WorkerLoad.newBuilder().setTrainers(1).setHighestRank(0).build()));
       Trainer nextLife = workers.opened(worker, new TrainerId(1, 2));
       assertThat(TestBatches.output(get(nextLife.compute(1, 4)))).isEqualTo(2);
+    }
+  }
+
+  /** Its pushes would go through the worker in the name of a life that the shard no longer knows. */
+  @Test
+  void refusesAFormerLifeThatRegistersAShard_andKeepsTheLaterOne() {
+    try (RunningWorkers workers = new RunningWorkers()) {
+      HeterWorkerVerticle worker = workers.started(new PartStandIn(0, null));
+      NetServer silent = get(workers.vertx.createNetServer().connectHandler(socket -> { }).listen(0, "127.0.0.1"));
+      get(workers.directory.register(new Directory.Instance(Directory.PARAMETER_SERVER, "silent", 0, "127.0.0.1", silent.actualPort(), 0,
+          Map.of())));
+      JobSpec spec = new JobSpec("pair", Mode.ASYNC, 2, 0, NanPolicy.FAIL, 1, 4, new ModelSpec(7,
+          List.of(new DenseVariable("a", List.of(3))), OptimizerSpec.sgd(0.5), List.of()));
+      Future<Long> later = workers.register(worker, new TrainerId(1, 5), spec);
+      assertThatThrownBy(() -> get(workers.register(worker, new TrainerId(1, 4), spec))).isInstanceOf(StaleGeneration.class)
+          .hasMessageContaining("trainer 1 of job pair has been replaced by a later life");
+      assertThat(later.isComplete()).as("it waits for its shard").isFalse();
     }
   }
 

@@ -2,6 +2,7 @@ package io.regatta.heterworker;
 
 import static io.regatta.node.testing.Nodes.get;
 
+import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
@@ -15,6 +16,7 @@ import io.regatta.protocol.heter.ComputedBatch;
 import io.regatta.protocol.heter.HeterLink;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.shard.GrpcShardLink;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.StreamPaths;
 import io.regatta.protocol.stream.TensorStream;
@@ -162,6 +164,16 @@ final class RunningWorkers implements AutoCloseable {
     Trainer trainer = trainer(worker, id);
     get(trainer.open(cut().build()));
     return trainer;
+  }
+
+  /** Registers a trainer for shard 0, which does not exist. */
+  Future<Long> register(HeterWorkerVerticle worker, TrainerId id, JobSpec spec) {
+    TensorStreamClient streams = get(on(() -> Future.succeededFuture(new TensorStreamClient(vertx, options))));
+    clients.add(streams);
+    return on(() -> streams.open("127.0.0.1", worker.port(), StreamPaths.HETER_EXCHANGE).compose(stream -> {
+      GrpcShardLink link = new GrpcShardLink(stream, "heter worker", 0, 1, () -> 1, name -> Future.failedFuture("no shard"), options);
+      return Future.fromCompletionStage(link.register(spec, id, 0));
+    }));
   }
 
   static CutOpen.Builder cut() {

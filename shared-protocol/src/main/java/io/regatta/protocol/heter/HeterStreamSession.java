@@ -92,7 +92,7 @@ public final class HeterStreamSession implements FrameReceiver {
   public void tell(WorkerLoad load) {
     if (!over && !opened.isEmpty()) {
       sender.send(HeterCodec.one(TensorMessage.newBuilder().setJob(trainer.job()),
-          HeterFrame.newBuilder().setLoad(load).build()), () -> { });
+          HeterFrame.newBuilder().setLoad(load).build()), this::holdOrRead); // it may be the last that waits for room
       holdOrRead();
     }
   }

@@ -90,7 +90,8 @@ abstract class HeterLinkContract {
 
   HeterLinkContract(Transport transport) {
     options = StreamOptions.defaults()
-        .with(s -> s.chunkBytes(1024).maxMessageBytes(8192).maxRequestBytes(1 << 20).maxRequests(4))
+        .with(s -> s.chunkBytes(1024).maxMessageBytes(8192).maxRequestBytes(1 << 20).maxRequests(4)
+            .initialWindowBytes(65_535))
         .withTransport(transport);
   }
 
@@ -295,6 +296,24 @@ abstract class HeterLinkContract {
     CompletableFuture<Void> heard = new CompletableFuture<>();
     loop.context.runOnContext(v -> look(more, heard));
     get(heard);
+  }
+
+  @Test
+  void a_load_behind_a_large_result_holds_no_later_batch_back() throws Exception {
+    worker.atOnce = false;
+    HeterLink link = opened();
+    for (int number = 1; number <= 2; number++) {
+      BatchToCompute batch = batch(TRAINER, number, 10);
+      ComputedBatch large = echo(batch(TRAINER, number, 2000));
+      int at = number - 1;
+      Future<ComputedBatch> result = call(() -> link.compute(batch));
+      awaitBatches(number);
+      onLoop(() -> {
+        worker.answers.get(at).complete(large);
+        session.tell(LOAD);
+      });
+      assertThat(get(result).id()).isEqualTo(batch.id());
+    }
   }
 
   private void look(WorkerLoad load, CompletableFuture<Void> heard) {

@@ -118,8 +118,12 @@ public final class DenseExchange implements ShardStreamHandler {
     }
     Member member = members.get(from.trainer());
     if (member == null) {
-      List.copyOf(members.keySet()).stream().filter(other -> other.rank() == from.trainer().rank())
-          .forEach(this::remove);
+      List<TrainerId> lives = members.keySet().stream().filter(other -> other.rank() == from.trainer().rank()).toList();
+      if (lives.stream().anyMatch(other -> other.incarnation() > from.trainer().incarnation())) {
+        throw new StaleGeneration("trainer " + from.trainer().rank() + " of job " + job + " has been replaced by a later life of "
+            + "its rank");
+      }
+      lives.forEach(this::remove);
       if (members.size() >= maxTrainers) {
         throw new Overloaded(members.size() + " trainers push through this heter worker, the limit "
             + "(heter_worker.limits.trainers); start more heter workers, or raise it");

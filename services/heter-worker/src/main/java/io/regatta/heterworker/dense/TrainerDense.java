@@ -104,14 +104,19 @@ final class TrainerDense {
   }
 
   private ByteBuffer bytes(ByteBuffer flat, String variable, int numel) {
-    return flat.slice(offsets.get(variable) * Float.BYTES, numel * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    Integer offset = offsets.get(variable);
+    if (offset == null) {
+      throw new InvalidInput("job " + spec.job() + ": the part after the cut has a parameter " + variable + ", which the trainer's "
+          + "model does not have; start all processes with the same job and program");
+    }
+    return flat.slice(offset * Float.BYTES, numel * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
   }
 
   /**
    * Takes the gradient out of a result, and keeps it for the push of the batch's step.
    *
    * @return the result without it
-   * @throws InvalidInput if it has NaN or infinity, and the job's policy is to fail
+   * @throws InvalidInput if it has NaN or infinity, and the job's policy is to fail, or a parameter that the trainer has not
    */
   ComputedBatch keep(BatchToCompute batch, ComputedBatch result) {
     ByteBuffer flat = ByteBuffer.allocateDirect(memory.capacity()).order(ByteOrder.LITTLE_ENDIAN);

@@ -186,6 +186,14 @@ class TrainerDenseTest {
   }
 
   @Test
+  void a_gradient_of_a_parameter_that_its_trainer_has_not_is_refused() {
+    TrainerDense dense = dense(NanPolicy.FAIL);
+    BatchToCompute batch = batch(0, 0, 8);
+    ComputedBatch computed = new ComputedBatch(batch.id(), result(batch, 1, true).head(), List.of(tensor(Role.DENSE_GRADIENT, "c", 1)));
+    assertThatThrownBy(() -> dense.keep(batch, computed)).isInstanceOf(InvalidInput.class).hasMessageContaining("has a parameter c");
+  }
+
+  @Test
   void with_policy_skip_the_whole_push_of_such_a_gradient_is_empty() {
     TrainerDense dense = dense(NanPolicy.SKIP);
     BatchToCompute batch = batch(0, 0, 8);

@@ -64,7 +64,7 @@ public final class HeterWorkers implements RemoteCompute {
   /**
    * The rank that sends batches.
    *
-   * @param trainer rank and incarnation; those of an elastic job change
+   * @param trainer rank and incarnation, which stay; known at the start
    * @param generation of the group, sent with each request
    * @param lastStep that the trainer has made, for messages; -1 if none
    */
@@ -205,14 +205,23 @@ public final class HeterWorkers implements RemoteCompute {
       if (worker.gone) {
         worker.link.close(false);
       }
-      List<Future<CutOpened>> opened = opens.values().stream().map(open -> openAt(worker, open)).toList();
-      return Future.all(opened).<Void>mapEmpty();
+      return agree(worker);
     }).onSuccess(v -> isReady(worker)).onFailure(why -> lost(worker, ErrorMapping.regatta(why)));
+  }
+
+  /** Opens the cuts that a worker has not agreed to, until there are none: replicas come while it builds its part. */
+  private Future<Void> agree(HeterWorker worker) {
+    List<CutOpen> rest = opens.values().stream().filter(open -> !worker.agreed.contains(open.getReplica())).toList();
+    return rest.isEmpty() ? Future.succeededFuture()
+        : Future.all(rest.stream().map(open -> openAt(worker, open)).toList()).compose(v -> agree(worker));
   }
 
   private Future<CutOpened> openAt(HeterWorker worker, CutOpen open) {
     return Future.fromCompletionStage(worker.link.open(open.toBuilder().setHome(worker == home).build()))
-        .onSuccess(opened -> worker.opened = opened);
+        .onSuccess(opened -> {
+          worker.opened = opened;
+          worker.agreed.add(open.getReplica());
+        });
   }
 
   private void isReady(HeterWorker worker) {
@@ -258,9 +267,6 @@ public final class HeterWorkers implements RemoteCompute {
   @Override
   public CompletionStage<CutOpened> open(CutOpen open) {
     return onLoop(answer -> {
-      if (over == null && !rank.trainer.get().equals(trainer)) {
-        startAgain();
-      }
       started.onComplete(start -> {
         if (over != null || start.failed()) {
           answer.completeExceptionally(over != null ? over : start.cause());
@@ -286,14 +292,6 @@ public final class HeterWorkers implements RemoteCompute {
         completeOpening(home);
       }
     });
-  }
-
-  /** Opens all streams anew: this trainer has another rank or incarnation in the next generation of an elastic job. */
-  private void startAgain() {
-    opens.clear();
-    List<Directory.Instance> known = workers.stream().map(worker -> worker.at).toList();
-    List.copyOf(workers).forEach(this::drop);
-    start(known);
   }
 
   @Override
@@ -532,8 +530,8 @@ public final class HeterWorkers implements RemoteCompute {
     moving = true;
     to.link.open(first.toBuilder().setHome(true).build()).whenComplete((opened, error) -> {
       moving = false;
-      if (error == null && home == from && to.ready) {
-        boolean better = to.trainers() < from.trainers();
+      if (error == null && to.ready) { // to counts this rank, perhaps in vain: its home may have been lost meanwhile
+        boolean better = home == from && to.trainers() < from.trainers();
         if (better) {
           home(to);
           LOG.info("{}: its batches go to {} from now on, which has fewer trainers than heter worker {}", name(),

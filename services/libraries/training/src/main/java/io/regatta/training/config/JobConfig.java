@@ -207,6 +207,7 @@ public record JobConfig(
       throw new InvalidInput("collective: min_trainers is " + collective.minTrainers() + ", more than trainers (" + trainers
           + "), which is the most that there may be");
     }
+    heter.check(worldSize(mode, collective, trainers));
     boolean elastic = worldSize(mode, collective, trainers).elastic();
     if (elastic && (data.shardBy() != DataConfig.ShardBy.POSITION || !data.ordered())) {
       throw new InvalidInput("collective: " + (isOverStore(collective) ? "store" : "min_trainers") + ": elastic trainers deal their data "
