@@ -56,7 +56,7 @@ begin() {
 }
 end() { # whatever profiles the part had
   begin
-  COMPOSE_PROFILES=collective,ps,aggregated compose down --volumes --timeout 5 >"$work/down.log" 2>&1
+  COMPOSE_PROFILES=collective,ps,heter,aggregated compose down --volumes --timeout 5 >"$work/down.log" 2>&1
 }
 begin
 compose() {

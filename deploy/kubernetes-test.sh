@@ -11,7 +11,7 @@
 #   COMPONENTS    (small host-path) are added to each overlay; without them the nodes need 4.25 free cores and a storage class
 #   API, API_CA   address (HOST:PORT) and certificate of the API server, for a node on which addresses of services lead nowhere
 #   VOLUME        (/var/lib/regatta) is the directory of component host-path, on the node, writable for user 10001
-#   PARTS         (collective ps collective-tls ps-tls) are the parts to test, in this order
+#   PARTS         (collective ps heter collective-tls ps-tls) are the parts to test, in this order
 #   EPOCHS (20), PS_EPOCHS (3) of the jobs, and DELAY (100), PS_DELAY (200) milliseconds added to each step, make them longer or shorter
 #   KEEP=1        leaves the objects in the cluster
 #   WORK          (a new directory of /tmp) gets, for each part, what was applied (manifests.yaml), the pods' logs and the events
@@ -303,6 +303,22 @@ ps() {
   say "the job is complete: $(results)"
 }
 
+# Two heter workers, both of which compute batches.
+heter() {
+  local others=$components
+  components="heter $others" # before those that patch it
+  begin heter
+  apply ps 0 "$small_clicks"
+  components=$others
+  say "heter: applied"
+  completed 900
+  for worker in 0 1; do
+    k logs "regatta-heter-worker-$worker" | grep -Eq 'heter worker [01] of job ctr-dnn: .* examples/s' ||
+      { k logs "regatta-heter-worker-$worker" | tail -n 5; fail "heter worker $worker has computed nothing"; }
+  done
+  say "the job is complete, and both heter workers have computed batches"
+}
+
 tls() { # overlay, sed expression
   begin "$1"
   mkdir -p "$logs/keys"
@@ -322,7 +338,7 @@ collective-tls() { tls collective-tls "s/^epochs: .*/epochs: 1/; s/train_images:
 ps-tls() { tls ps-tls "$small_clicks"; }
 
 say "Kubernetes $(kubectl version 2>/dev/null | sed -n 's/^Server Version: //p'), $(kubectl get nodes -o name | wc -l) node(s), image $image"
-for name in ${PARTS:-collective ps collective-tls ps-tls}; do
+for name in ${PARTS:-collective ps heter collective-tls ps-tls}; do
   $name
 done
 say "PASSED"

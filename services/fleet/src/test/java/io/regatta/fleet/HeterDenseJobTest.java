@@ -50,7 +50,7 @@ class HeterDenseJobTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"async", "half_async", "ssp"})
+  @CsvSource({"async", "half_async", "ssp", "downpour"})
   void one_trainer_has_the_same_parameters_as_without_a_cut(String mode) {
     RunResult whole = run("mode=" + mode, "trainers=1").get(0);
     RunResult cut = run("mode=" + mode, "trainers=1", "heter.workers=1").get(0);
@@ -83,11 +83,23 @@ class HeterDenseJobTest {
   }
 
   private static String line(int workers) {
+    return line(workers, new JsonObject());
+  }
+
+  private static String line(int workers, JsonObject other) {
     JobConfig job = JobConfig.of(new JsonObject().put("job", "line").put("mode", "sync").put("trainers", 2).put("servers", 2)
         .put("batch_size", 16).put("compute_threads", 1).put("epochs", 3)
-        .put("heter", new JsonObject().put("workers", workers).put("dense", "servers").put("seed_batches", true)));
+        .put("heter", new JsonObject().put("workers", workers).put("dense", "servers").put("seed_batches", true))
+        .mergeIn(other));
     return LocalCluster.run(LocalCluster.Options.of(job).withProgram(new LineProgram()).withoutHazelcast()
         .withProgress(Progress.none())).get(0).parametersHash();
+  }
+
+  @Test
+  void gradients_that_a_trainer_would_add_up_are_refused_in_one_line() {
+    assertThatThrownBy(() -> line(1, new JsonObject().put("mode", "downpour").put("push_steps", 2))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("heter.dense: servers has heter workers push the gradients of each batch, but a trainer pushes "
+            + "every 2 steps; use heter.dense: trainers, or push_steps: 1");
   }
 
   @Test

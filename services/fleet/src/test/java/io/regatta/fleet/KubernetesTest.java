@@ -222,7 +222,8 @@ class KubernetesTest {
   }
 
   private static JobConfig job(Kustomized built, Pod pod) {
-    return JobFile.load(pod.file(built, pod.option("run")), pod.environment(), part(pod).options(), List.of(), List.of(), new JsonObject());
+    return JobFile.load(pod.file(built, pod.option("run")), pod.environment(), part(pod).options(), List.of(),
+        List.of(), new JsonObject());
   }
 
   @ParameterizedTest

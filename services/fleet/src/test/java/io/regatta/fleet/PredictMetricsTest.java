@@ -52,6 +52,9 @@ class PredictMetricsTest {
     assertThat(scores).hasSize(1000);
     Map<String, Double> printed = printed(predict);
     assertThat(printed.get("auc")).isCloseTo(result.auc(), within(1e-4));
+    for (String metric : List.of("pr_auc", "normalized_entropy")) {
+      assertThat(printed.get(metric)).as(metric).isCloseTo(result.metrics().get(metric), within(1e-4));
+    }
     assertThat(printed.get("gauc")).isCloseTo(gauc, within(1e-4));
     assertThat(printed.get("gauc_groups")).isEqualTo(result.metrics().get("gauc_groups")).isGreaterThan(5);
     assertThat(gauc(model, test, scores)).isCloseTo(printed.get("gauc"), within(1e-5));
@@ -81,7 +84,7 @@ class PredictMetricsTest {
     for (String metric : List.of("auc", "accuracy", "logloss")) {
       assertThat(printed.get(metric)).as(metric).isCloseTo(result.getDouble(metric), within(1e-4));
     }
-    for (String metric : List.of("mae", "rmse", "calibration")) {
+    for (String metric : List.of("mae", "rmse", "calibration", "pr_auc", "normalized_entropy")) {
       double reported = result.getJsonObject("metrics").getDouble(metric);
       assertThat(printed.get(metric)).as(metric).isCloseTo(reported, within(1e-4));
     }

@@ -191,7 +191,8 @@ class QuickStartsTest {
     assertThat(dir.resolve("log")).isDirectoryContaining("glob:**/serverlog.1").isDirectoryContaining("glob:**/workerlog.1")
         .isDirectoryContaining("glob:**/heterlog.1");
     for (int worker = 0; worker < 2; worker++) {
-      assertThat(Files.readString(dir.resolve("log/heterlog." + worker))).contains("heter worker " + worker + " of job ctr-dnn serves");
+      assertThat(Files.readString(dir.resolve("log/heterlog." + worker))).contains("heter worker " + worker
+          + " of job ctr-dnn serves");
     }
   }
 
@@ -202,9 +203,12 @@ class QuickStartsTest {
     places.put("10.89.176.12", "127.0.0.2");
     places.put("36000", Integer.toString(FreePorts.one()));
     places.put("37000", Integer.toString(FreePorts.one()));
-    variables = here("PADDLE_HETER_TRAINER_IP_PORT_LIST=10.89.176.11:37000,10.89.176.12:37000\nexport PADDLE_HETER_TRAINER_IP_PORT_LIST\n");
-    List<JavaProcess> heterWorkers = commands(6).subList(1, 3).stream().map(command -> start(command.stripTrailing() + SMALL_CLICKS)).toList();
-    List<JavaProcess> others = commands(5).stream().map(command -> start(command.stripTrailing() + SMALL_CLICKS)).toList();
+    variables = here("PADDLE_HETER_TRAINER_IP_PORT_LIST=10.89.176.11:37000,10.89.176.12:37000\nexport "
+        + "PADDLE_HETER_TRAINER_IP_PORT_LIST\n");
+    List<JavaProcess> heterWorkers = commands(6).subList(1, 3).stream().map(command -> start(command.stripTrailing()
+        + SMALL_CLICKS)).toList();
+    List<JavaProcess> others = commands(5).stream().map(command -> start(command.stripTrailing()
+        + SMALL_CLICKS)).toList();
     for (JavaProcess process : others) {
       succeeds(process);
     }

@@ -34,7 +34,7 @@ class RemoteLaunchTest {
   @BeforeEach
   void machines() throws IOException {
     executable("ssh", "#!/bin/sh\n"
-        + "while [ \"${1#-}\" != \"$1\" ]; do case $1 in -o | -p) shift 2 ;; *) shift ;; esac; done\n"
+        + "while [ \"${1#-}\" != \"$1\" ]; do case $1 in -o | -p | -l) shift 2 ;; *) shift ;; esac; done\n"
         + "case $1 in *127.0.0.9) echo 'ssh: connect to host 127.0.0.9 port 22: No route to host' >&2; exit 255 ;; esac\n"
         + "shift\ncd '" + dir + "'\nunset REGATTA_LAUNCHER\nexec sh -c \"$*\"\n"); // ssh passes no variables
     executable("regatta", "#!/bin/sh\nexec " + JavaProcess.regattaCommand("-Xmx256m", "-Djava.io.tmpdir=" + dir).stream()

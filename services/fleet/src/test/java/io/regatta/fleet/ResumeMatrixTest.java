@@ -55,7 +55,8 @@ class ResumeMatrixTest {
 
   /** Mode of a job, with its keys. */
   enum Mode {
-    SYNC, HALF_ASYNC, ASYNC, SSP("staleness_bound", 4), LAZY_ASYNC("k_steps", 2), GEO("k_steps", 2), COLLECTIVE,
+    SYNC, HALF_ASYNC, ASYNC, SSP("staleness_bound", 4), LAZY_ASYNC("k_steps", 2),
+    DOWNPOUR("push_steps", 2, "pull_steps", 3), GEO("k_steps", 2), COLLECTIVE,
     LOCALSGD("localsgd", true, "localsgd_configs", new JsonObject().put("k_steps", 2).put("begin_step", 0)),
     ADAPTIVE_LOCALSGD("adaptive_localsgd", true, "adaptive_localsgd_configs",
         new JsonObject().put("init_k_steps", 2).put("begin_step", 1)),
@@ -91,7 +92,12 @@ class ResumeMatrixTest {
 
     /** Whether an update is made for each push. */
     boolean updatesByPush() {
-      return this == HALF_ASYNC || this == ASYNC || this == SSP || this == LAZY_ASYNC;
+      return this == HALF_ASYNC || this == ASYNC || this == SSP || this == LAZY_ASYNC || addsUp();
+    }
+
+    /** Whether a push may have the gradients of several steps, so that an update is at the rate of the last of them. */
+    boolean addsUp() {
+      return this == DOWNPOUR;
     }
 
     boolean dependsOnSnapshots() {
@@ -387,6 +393,12 @@ class ResumeMatrixTest {
     assertThat(examples(ended.trained(), 0)).as("examples of the new run").isEqualTo(all());
     assertThat(ended.result().examples()).as("their number").isEqualTo(ExampleTally.EXAMPLES);
     assertThat(ended.result().examplesResumed()).as("of another run").isZero();
+    if (mode.addsUp()) { // an odd step at which a snapshot is asked for is pushed alone
+      long apart = taken == Taken.ASKED_FOR ? TRAINERS : 0;
+      assertThat(ended.manifest().updates().dense()).as("updates of the new optimizer")
+          .isEqualTo(ended.trained().size() / 2 + apart);
+      return;
+    }
     long updates = mode.updatesByPush() ? ended.trained().size() : STEPS_PER_PASS;
     if (mode == Mode.DGC) { // ranks have the momentum, and their optimizers sgd as before
       updates += Snapshots.latest(snapshots).orElseThrow().manifest().updates().dense();
@@ -469,6 +481,11 @@ class ResumeMatrixTest {
       return;
     }
     assertThat(ended.values().rows()).as("rows").isEqualTo(unbroken.values().rows());
+    if (mode.addsUp()) { // which steps are pushed together depends on where a life has begun
+      assertThat(ended.manifest().trainers()).as("learning-rate steps")
+          .allMatch(trainer -> trainer.progress().learningRateStep() == PASSES * STEPS_PER_PASS);
+      return;
+    }
     assertThat(ended.values().bias()).as("sum of the learning rates").isEqualTo(unbroken.values().bias());
     assertThat(ended.manifest().updates().dense()).as("updates").isEqualTo(unbroken.manifest().updates().dense());
     if (!mode.updatesByPush()) {
@@ -480,7 +497,10 @@ class ResumeMatrixTest {
   /** Checks that updates continue from those in the snapshot, each with the rate of its number. */
   private static void assertUpdates(Mode mode, Begun begun, Ended ended) {
     long updates = ended.manifest().updates().dense();
-    if (mode.updatesByPush()) { // each with the rate of its trainer's step
+    if (mode.addsUp()) {
+      assertThat(updates).as("updates").isBetween(begun.manifest().updates().dense() + ended.trained().size() / 2,
+          begun.manifest().updates().dense() + ended.trained().size() - 1);
+    } else if (mode.updatesByPush()) { // each with the rate of its trainer's step
       assertThat(updates).as("updates").isEqualTo(begun.manifest().updates().dense() + ended.trained().size());
       double rates = begun.values().bias();
       for (Manifest.Trainer trainer : ended.manifest().trainers()) {

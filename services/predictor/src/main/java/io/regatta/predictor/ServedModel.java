@@ -38,6 +38,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** A saved model in memory: network, dense parameters and tables. Owned by the predictor's thread. */
 final class ServedModel implements AutoCloseable {
@@ -77,11 +78,12 @@ final class ServedModel implements AutoCloseable {
   static ServedModel load(Path dir, Servable given, DataConfig.Format format) throws IOException {
     JsonObject manifest = manifest(dir);
     SnapshotDirectory.verify(dir);
-    JobConfig job = JobConfig.of(new JsonObject().put("job", manifest.getString("job"))
+    JsonObject declared = new JsonObject().put("job", manifest.getString("job"))
         .put("program", manifest.getString("program", "")).put("settings", manifest.getJsonObject("settings", new JsonObject()))
-        .put("data", format == null ? manifest.getJsonObject("data", new JsonObject())
-            : new JsonObject().put("format", format.label()))
-        .put("tables", dimensions(manifest)));
+        .put("data", data(manifest.getJsonObject("data", new JsonObject()), format)).put("tables", dimensions(manifest));
+    Stream.of("features", "labels", "model").filter(manifest::containsKey)
+        .forEach(section -> declared.put(section, manifest.getJsonObject(section)));
+    JobConfig job = JobConfig.of(declared);
     ServedModel served = new ServedModel(job, given != null ? given : program(job, dir), manifest.getString("run", ""),
         manifest.getLong("step", -1L));
     try {
@@ -115,6 +117,16 @@ final class ServedModel implements AutoCloseable {
           + "ones. Resume the job from its last snapshot (resume: auto), and give the model that it saves then");
     }
     return manifest;
+  }
+
+  /** Returns the job's section of data: the one on which it was trained, or that of another format. */
+  private static JsonObject data(JsonObject trained, DataConfig.Format format) {
+    if (format == null) {
+      return trained;
+    }
+    JsonObject data = new JsonObject().put("format", format.label());
+    boolean nameless = format == DataConfig.Format.CSV || format == DataConfig.Format.TSV;
+    return nameless && trained.containsKey("columns") ? data.put("columns", trained.getJsonArray("columns")) : data;
   }
 
   /** Returns the job's section of tables, as far as the network depends on it. */

@@ -76,7 +76,7 @@ class UnreachedServersTest {
     int port = serverThatDrops(1, 2);
     Node node = node(60);
     ShardConnections streams = get(on(() -> Future.succeededFuture(connections(node))));
-    assertThat(get(on(() -> streams.open(found(port), null, "trainer 0")))).hasSize(1);
+    assertThat(get(on(() -> streams.open(found(port), "trainer 0")))).hasSize(1);
     get(on(streams::close));
   }
 
@@ -85,7 +85,7 @@ class UnreachedServersTest {
     int port = FreePorts.one();
     Node node = node(3600);
     ShardConnections streams = get(on(() -> Future.succeededFuture(connections(node))));
-    assertThatThrownBy(() -> get(on(() -> streams.open(found(port), null, "trainer 0")))).isInstanceOf(PeerLost.class)
+    assertThatThrownBy(() -> get(on(() -> streams.open(found(port), "trainer 0")))).isInstanceOf(PeerLost.class)
         .hasMessageContaining("cannot open a tensor stream");
     get(on(streams::close));
   }
@@ -95,7 +95,7 @@ class UnreachedServersTest {
     int port = serverThatDrops(1, Integer.MAX_VALUE);
     Node node = node(3600);
     ShardConnections streams = get(on(() -> Future.succeededFuture(connections(node))));
-    Future<?> opening = on(() -> streams.open(found(port), null, "trainer 0"));
+    Future<?> opening = on(() -> streams.open(found(port), "trainer 0"));
     while (connections.get() < 2) { // it has asked again
       get(vertx.timer(20).mapEmpty());
     }

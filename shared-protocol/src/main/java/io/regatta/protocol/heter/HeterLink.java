@@ -94,11 +94,6 @@ public final class HeterLink {
     return this;
   }
 
-  /** Returns true until the link is broken or closed. */
-  public boolean isOpen() {
-    return broken == null;
-  }
-
   /** Returns the name of the peer in messages. */
   public String peer() {
     return peer;

@@ -24,11 +24,13 @@ import picocli.CommandLine.Spec;
 
 /** The command that measures both parts of a job's network here, and says whether heter workers pay. */
 @Command(name = "heter-advice", mixinStandardHelpOptions = true,
-    description = "Measures a few steps of both parts of a job's network, and says how many trainers one heter worker feeds, and from "
+    description = "Measures a few steps of both parts of a job's network, and says how many trainers one heter worker "
+        + "feeds, and from "
         + "which bandwidth the cut pays.")
 final class HeterAdviceCommand implements Callable<Integer> {
 
-  private static final Pattern BANDWIDTH = Pattern.compile("(\\d+(?:\\.\\d+)?)\\s*([KMG])bit(?:/s)?", Pattern.CASE_INSENSITIVE);
+  private static final Pattern BANDWIDTH = Pattern.compile("(\\d+(?:\\.\\d+)?)\\s*([KMG])bit(?:/s)?",
+      Pattern.CASE_INSENSITIVE);
   private static final double BITS = 8;
   private static final double MILLIS = 1e3;
 
@@ -44,30 +46,36 @@ final class HeterAdviceCommand implements Callable<Integer> {
   @Mixin
   private JobOptions job;
 
-  @Option(names = "--steps", paramLabel = "N", defaultValue = "20", description = "steps to measure, after as many that are not (20)")
+  @Option(names = "--steps", paramLabel = "N", defaultValue = "20",
+      description = "steps to measure, after as many that are not (20)")
   private int steps;
 
   @Option(names = "--bandwidth", paramLabel = "RATE,...", split = ",", defaultValue = "1Gbit/s",
       description = "of one heter worker's network, for example 1Gbit/s,100Mbit/s (1Gbit/s)")
   private List<String> bandwidths = new ArrayList<>();
 
-  @Option(names = "--latency", paramLabel = "MS", defaultValue = "0.2", description = "of a round trip between trainer and heter worker, "
+  @Option(names = "--latency", paramLabel = "MS", defaultValue = "0.2",
+      description = "of a round trip between trainer and heter worker, "
       + "in ms (0.2)")
   private double latency;
 
   @Override
   public Integer call() {
     if (steps < 1 || !(latency >= 0)) {
-      throw new InvalidInput(steps < 1 ? "--steps must be at least 1, not " + steps : "--latency must be at least 0, not " + latency);
+      throw new InvalidInput(steps < 1 ? "--steps must be at least 1, not " + steps
+          : "--latency must be at least 0, not " + latency);
     }
     List<Double> rates = bandwidths.stream().map(HeterAdviceCommand::bytesPerSecond).toList();
     JobConfig config = job.load(settings, regatta.program());
     JobCheck.alone(config, regatta.program());
-    Report.say(spec.commandLine().getOut(), "measuring " + steps + " steps of job " + config.job() + " without a cut, then with a heter "
+    Report.say(spec.commandLine().getOut(), "measuring " + steps + " steps of job " + config.job()
+        + " without a cut, then with a heter "
         + "worker in this process");
-    HeterAdvice advice = new HeterAdvice(CutMeasurement.of(config, regatta.program(), steps), config.heter().inFlight(), latency / MILLIS);
+    HeterAdvice advice = new HeterAdvice(CutMeasurement.of(config, regatta.program(), steps),
+        config.heter().inFlight(), latency / MILLIS);
     if (config.heter().path() == HeterConfig.DensePath.SERVERS) {
-      Report.say(spec.commandLine().getOut(), "the dense values of the part travel with each batch here; with heter.dense: servers they do not");
+      Report.say(spec.commandLine().getOut(), "the dense values of the part travel with each batch here; with "
+          + "heter.dense: servers they do not");
     }
     advice.lines(rates).forEach(line -> Report.say(spec.commandLine().getOut(), line));
     return Report.DONE;

@@ -30,7 +30,8 @@ import picocli.CommandLine.Unmatched;
 @Command(name = "launch", aliases = "launch_ps", mixinStandardHelpOptions = true,
     description = "Starts the servers and trainers of a job on this machine, watches them, and ends with them.",
     footer = {"", "Two servers and two trainers:   regatta launch --server_num 2 --worker_num 2 configs/ctr-dnn.yaml",
-        "And two heter workers:          regatta launch --server_num 2 --worker_num 2 --heter_worker_num 2 configs/ctr-dnn.yaml",
+        "And two heter workers:          regatta launch --server_num 2 --worker_num 2 --heter_worker_num 2 "
+        + "configs/ctr-dnn.yaml",
         "Four that exchange directly:    regatta launch --nproc_per_node 4 configs/resnet50.yaml",
         "The same on two machines:       regatta launch --ips 10.0.0.1,10.0.0.2 --nproc_per_node 2 configs/resnet50.yaml",
         "Machines that are not named:    regatta launch --master 10.0.0.1:6379 --nnodes 2:4 --nproc_per_node 2 configs/lenet.yaml",
@@ -56,11 +57,13 @@ final class LaunchCommand implements Callable<Integer> {
   @Option(names = {"--workers", "--trainers"}, paramLabel = "HOST[:PORT],...", description = "every trainer of the job")
   private String workers;
 
-  @Option(names = {"--heter_worker_num", "--heter-worker-num"}, paramLabel = "N", description = "heter workers on this machine, which compute "
+  @Option(names = {"--heter_worker_num", "--heter-worker-num"}, paramLabel = "N",
+      description = "heter workers on this machine, which compute "
       + "the expensive part of the network for the trainers")
   private Integer heterWorkerNum;
 
-  @Option(names = {"--heter_workers", "--heter-workers"}, paramLabel = "HOST:PORT,...", description = "every heter worker of the job")
+  @Option(names = {"--heter_workers", "--heter-workers"}, paramLabel = "HOST:PORT,...",
+      description = "every heter worker of the job")
   private String heterWorkers;
 
   @Option(names = {"--ips", "--cluster_node_ips"}, paramLabel = "HOST,...",
@@ -176,7 +179,8 @@ final class LaunchCommand implements Callable<Integer> {
   private LaunchOptions options(LaunchVariables variables, boolean old) {
     return new LaunchOptions(old && servers == null && serverNum == null ? Integer.valueOf(OLD_COUNT) : serverNum,
         old && workers == null && workerNum == null ? Integer.valueOf(OLD_COUNT) : workerNum, LaunchOptions.list(servers),
-        LaunchOptions.list(workers), heterWorkerNum, LaunchOptions.list(heterWorkers), old ? List.of() : LaunchOptions.list(ips), nprocPerNode,
+        LaunchOptions.list(workers), heterWorkerNum, LaunchOptions.list(heterWorkers), old ? List.of()
+        : LaunchOptions.list(ips), nprocPerNode,
         old && master == null && nnodes == null ? Meeting.NONE : Meeting.of(master, nnodes, rank, maxRestart), LaunchOptions.gpus(gpus),
         host, startPort, httpPort, variables.gloo(), logDir != null ? logDir : old ? "logs" : "log", jobId.isBlank() ? LaunchOptions.JOB_ID : jobId,
         program, launched().arguments(), given(variables));

@@ -69,7 +69,7 @@ final class PredictCommand implements Callable<Integer> {
           "the program of model " + model + " has no metrics of its predictions: leave --metrics out")) : null;
       for (String file : files) {
         predict(predictor.examples(List.of(file.equals("-") ? standardInput() : DataFiles.path(file))), predictor, out,
-            evaluation);
+            evaluation, file);
       }
       if (evaluation != null) {
         out.flush();
@@ -101,8 +101,13 @@ final class PredictCommand implements Callable<Integer> {
     err.flush();
   }
 
-  /** @param evaluation gets the predictions; null: nobody does */
-  private <R> void predict(FileSource<R> source, Predictor predictor, PrintWriter out, Evaluation evaluation) {
+  /**
+   * Predicts all examples of a source.
+   *
+   * @param evaluation gets the predictions; null: nobody does
+   * @param file for messages
+   */
+  private <R> void predict(FileSource<R> source, Predictor predictor, PrintWriter out, Evaluation evaluation, String file) {
     try (SlotSource.Cursor<R> records = source.open()) {
       SlotBatch examples;
       do {
@@ -117,9 +122,20 @@ final class PredictCommand implements Callable<Integer> {
           out.println(score);
         }
         if (evaluation != null) {
+          requireLabels(examples, file);
           evaluation.add(Predictions.of(scores, examples));
         }
       } while (examples.rows() == batch);
+    }
+  }
+
+  /** Refuses examples whose label is missing, which some programs accept for predictions. */
+  private static void requireLabels(SlotBatch examples, String file) {
+    for (int row = 0; row < examples.rows(); row++) {
+      if (Float.isNaN(examples.labels()[row])) {
+        throw new InvalidInput("--metrics: " + file + " has rows without a label; give files with the label's column, or leave --metrics "
+            + "out");
+      }
     }
   }
 }

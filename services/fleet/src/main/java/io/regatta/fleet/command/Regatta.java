@@ -28,7 +28,8 @@ public final class Regatta implements Runnable {
   /** The commands beside the services' in the order of the help. */
   private static final List<Class<?>> COMMANDS = List.of(SimulateCommand.class, TrainCommand.class, RunCommand.class,
       ParityCommand.class, StatusCommand.class, CheckpointCommand.class, PrepareCommand.class, PredictCommand.class,
-      EnvCommand.class, LaunchCommand.class, HeterAdviceCommand.class, MasterCommand.class, VersionCommand.class, CompletionCommand.class,
+      EnvCommand.class, LaunchCommand.class, HeterAdviceCommand.class, MasterCommand.class, VersionCommand.class,
+      CompletionCommand.class,
       CommandLine.HelpCommand.class);
 
   /** The commands that read the others. */

@@ -134,7 +134,8 @@ final class StatusCommand implements Callable<Integer> {
         .compose(rendezvous -> Future.all(limited(node.directory().list(Directory.GRADIENT_AGGREGATOR)),
             limited(node.directory().list(Directory.HETER_WORKER))).compose(unasked -> {
           Answers answers = new Answers(found.stream().map(at -> new Asked<>(at, server(node, at))).toList(),
-              rendezvous.stream().map(at -> new Asked<>(at, groups(node, at))).toList(), unasked.resultAt(0), unasked.resultAt(1));
+              rendezvous.stream().map(at -> new Asked<>(at, groups(node, at))).toList(), unasked.resultAt(0),
+              unasked.resultAt(1));
           List<Future<?>> all = Stream.<Asked<?>>concat(answers.servers().stream(), answers.rendezvous().stream())
               .<Future<?>>map(Asked::reply).toList();
           return Future.join(all).transform(done -> !all.isEmpty() && all.stream().noneMatch(Future::succeeded)

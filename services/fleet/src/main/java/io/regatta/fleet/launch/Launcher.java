@@ -114,7 +114,8 @@ public final class Launcher {
     try {
       say(plan.collective() ? "details abouts " + plan.placesName() + " can be found in " + logs + "/endpoints.log, and detail "
           + "running logs maybe found in " + logs + "/workerlog.0"
-          : plan.heterWorkers() > 0 ? "Please check servers, workers and heter_worker logs in " + logs + "/workerlog.*, " + logs
+          : plan.heterWorkers() > 0 ? "Please check servers, workers and heter_worker logs in " + logs
+          + "/workerlog.*, " + logs
           + "/serverlog.* and " + logs + "/heterlog.*"
           : "Please check servers and workers logs in " + logs + "/workerlog.* and " + logs + "/serverlog.*");
       return watch();
@@ -239,7 +240,8 @@ public final class Launcher {
    */
   private boolean othersLeave() {
     if (plan.of(LaunchedRole.SERVER).isEmpty()) {
-      say("all workers of this machine exit; its heter workers stay until those of other machines have left them (Ctrl-C ends them)");
+      say("all workers of this machine exit; its heter workers stay until those of other machines have left them "
+          + "(Ctrl-C ends them)");
       return heterWorkersEnd();
     }
     say("all workers of this machine exit; its parameter servers stay until those of other machines have left them (Ctrl-C ends them)");
@@ -322,7 +324,8 @@ public final class Launcher {
       return false;
     }
     lostHeterWorkers.add(ended);
-    say("regatta: " + ended.name() + " " + ended.ending() + "; trainers send their batches to the other heter workers. The end of "
+    say("regatta: " + ended.name() + " " + ended.ending()
+        + "; trainers send their batches to the other heter workers. The end of "
         + ended.log() + ":");
     LogTail.of(ended.log(), TAIL_LINES).forEach(line -> say("  " + line));
     return true;

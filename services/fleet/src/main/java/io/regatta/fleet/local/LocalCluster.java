@@ -129,7 +129,8 @@ public final class LocalCluster {
     results.future().onFailure(whole::failed);
     Future<Void> deployed = Future.succeededFuture();
     for (Service<?> service : Services.all()) {
-      deployed = deployed.compose(up -> deploy(s, s.others(), service.inWholeJob(s.node(), options.services(), options.job(),
+      deployed = deployed.compose(up -> deploy(s, s.others(), service.inWholeJob(s.node(), options.services(),
+          options.job(),
           options.program())));
     }
     deployed.compose(up -> deployTrainers(s))

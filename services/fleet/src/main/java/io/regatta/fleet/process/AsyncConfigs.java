@@ -19,7 +19,8 @@ final class AsyncConfigs {
   /**
    * Replaces the section by the keys of a job that mean the same.
    *
-   * @throws InvalidInput for a key that means nothing here, a value that it cannot have, or one that the job contradicts
+   * @throws InvalidInput for a key that means nothing here, a value that it cannot have, or one that the job
+   * contradicts
    */
   static void translate(JsonObject job) {
     if (!(job.getValue(SECTION) instanceof JsonObject configs)) {
@@ -38,7 +39,8 @@ final class AsyncConfigs {
           put(heter, "device", name, device(name, String.valueOf(value)));
         }
       } else {
-        throw new InvalidInput(SECTION + "." + name + " is no key here; of that section, " + STEPS + ", " + String.join(" and ", DEVICES)
+        throw new InvalidInput(SECTION + "." + name + " is no key here; of that section, " + STEPS + ", "
+            + String.join(" and ", DEVICES)
             + " are understood");
       }
     }
@@ -55,7 +57,8 @@ final class AsyncConfigs {
   private static void put(JsonObject to, String key, String name, Object value) {
     Object given = to.getValue(key);
     if (given != null && !given.equals(value)) {
-      throw new InvalidInput(SECTION + "." + name + " says " + key + ": " + value + ", but the job says " + key + ": " + given
+      throw new InvalidInput(SECTION + "." + name + " says " + key + ": " + value + ", but the job says " + key + ": "
+          + given
           + "; leave one of them out");
     }
     to.put(key, value);

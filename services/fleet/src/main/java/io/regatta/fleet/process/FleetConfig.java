@@ -76,7 +76,8 @@ public record FleetConfig(
           + ": a heter worker with fixed endpoints needs its index");
     }
     if (!heterEndpoints.isEmpty() && rendezvousEndpoint.isEmpty()) {
-      throw new InvalidInput("heter_endpoints: heter workers with fixed endpoints go with services that have them, too; give "
+      throw new InvalidInput("heter_endpoints: heter workers with fixed endpoints go with services that have them, "
+          + "too; give "
           + "server_endpoints, trainer_endpoints or rendezvous_endpoint");
     }
   }

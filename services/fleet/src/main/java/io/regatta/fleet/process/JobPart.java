@@ -124,7 +124,8 @@ public final class JobPart implements AutoCloseable {
     }
     if (role() == Role.LOCAL) {
       if (job().heter().isCut()) {
-        LOG.info("job {}: heter.workers is {}, but without services the network is not cut: this process computes all of it", job().job(),
+        LOG.info("job {}: heter.workers is {}, but without services the network is not cut: this process computes all "
+            + "of it", job().job(),
             job().heter().workers());
       }
       return LocalProcess.start(job(), program, place.resultFile(), place.gpus(job()));

@@ -210,7 +210,8 @@ public final class ProcessSettings {
     if (job != null) {
       dictated.add(new Dictated("job", job, "the job"));
     } else if (!effective.given(Sections.HETER_WORKER + ".job.job")) {
-      throw new InvalidInput("no job was given: a heter worker computes a part of its network, so name the trainers' job file on the "
+      throw new InvalidInput("no job was given: a heter worker computes a part of its network, so name the trainers' "
+          + "job file on the "
           + "command line, or give heter_worker.job");
     }
     if (fleet.id() >= 0) {
@@ -227,7 +228,8 @@ public final class ProcessSettings {
     HeterWorkerConfig worker = effective.bindSection(Sections.HETER_WORKER, HeterWorkerConfig.class,
         List.of(new Dictated("job", job, "the job"), new Dictated("index", -1, WHOLE)));
     if (worker.port() != 0 && job.heter().workers() > 1) {
-      throw new InvalidInput("heter_worker.port is " + worker.port() + " (" + effective.origin("heter_worker.port") + "), which "
+      throw new InvalidInput("heter_worker.port is " + worker.port() + " (" + effective.origin("heter_worker.port")
+          + "), which "
           + job.heter().workers() + " heter workers in one process cannot share: leave it out");
     }
     return worker;
@@ -243,9 +245,12 @@ public final class ProcessSettings {
     }
     if (job.heter().isCut() && !fleet.rendezvousEndpoint().isEmpty()
         && !node.cluster().endpoints().containsKey(Directory.HETER_WORKER)) {
-      throw new InvalidInput("job " + job.job() + " has " + job.heter().workers() + " heter worker" + (job.heter().workers() == 1 ? "" : "s")
-          + " (heter.workers), and with a fixed rendezvous at " + fleet.rendezvousEndpoint() + " they are not looked up: give their "
-          + "endpoints, too (launch --heter_worker_num, --heter-endpoints, fleet.heter_endpoints), or set heter.workers: 0");
+      throw new InvalidInput("job " + job.job() + " has " + job.heter().workers() + " heter worker"
+          + (job.heter().workers() == 1 ? "" : "s")
+          + " (heter.workers), and with a fixed rendezvous at " + fleet.rendezvousEndpoint()
+          + " they are not looked up: give their "
+          + "endpoints, too (launch --heter_worker_num, --heter-endpoints, fleet.heter_endpoints), or set "
+          + "heter.workers: 0");
     }
     List<Dictated> dictated = new ArrayList<>(job(job));
     if (fleet.id() >= 0) {

@@ -22,7 +22,8 @@ import java.util.function.Function;
  * @param process its verticle in a process with that role; null: such a process trains, or there is no role
  * @param wholeJob its part in a whole job in one process; null: it has none
  */
-public record Service<C extends Record>(String name, Class<C> section, String command, String description, Main main, Role role,
+public record Service<C extends Record>(String name, Class<C> section, String command, String description, Main main,
+    Role role,
     Process process, WholeJob<C> wholeJob) {
 
   /** The main of a service's jar. */
@@ -74,7 +75,8 @@ public record Service<C extends Record>(String name, Class<C> section, String co
   }
 
   /** Returns the verticles for a whole job in one process. */
-  public List<? extends Deployable> inWholeJob(Node node, ServiceConfigs configs, JobConfig job, TrainingProgram program) {
+  public List<? extends Deployable> inWholeJob(Node node, ServiceConfigs configs, JobConfig job,
+      TrainingProgram program) {
     return wholeJob == null ? List.of() : wholeJob.verticles().of(node, configs.of(section), job, program);
   }
 

@@ -57,11 +57,15 @@ public final class Services {
           (command, arguments, program) -> AggregatorMain.run(command, arguments), Role.AGGREGATOR,
           (settings, job, program) -> aggregator(settings),
           new WholeJob<>(job -> AggregatorConfig.defaults(), (settings, job) -> settings.gradientAggregator(),
-              (node, section, job, program) -> job.aggregator() ? List.of(new AggregatorVerticle(node, section)) : List.of())),
-      new Service<>(Directory.HETER_WORKER, HeterWorkerConfig.class, "heter-worker", HeterWorkerMain.DESCRIPTION, HeterWorkerMain::run,
+              (node, section, job, program) -> job.aggregator() ? List.of(new AggregatorVerticle(node, section))
+              : List.of())),
+      new Service<>(Directory.HETER_WORKER, HeterWorkerConfig.class, "heter-worker", HeterWorkerMain.DESCRIPTION,
+      HeterWorkerMain::run,
           Role.HETER_WORKER, Services::heterWorker,
-          new WholeJob<>(job -> new HeterWorkerConfig(job, -1), ProcessSettings::heterWorkerOfAll, Services::heterWorkers)),
-      new Service<>(Directory.TRAINER, TrainerConfig.class, "trainer", TrainerMain.DESCRIPTION, TrainerMain::run, Role.TRAINER, null,
+          new WholeJob<>(job -> new HeterWorkerConfig(job, -1), ProcessSettings::heterWorkerOfAll,
+          Services::heterWorkers)),
+      new Service<>(Directory.TRAINER, TrainerConfig.class, "trainer", TrainerMain.DESCRIPTION, TrainerMain::run,
+      Role.TRAINER, null,
           new WholeJob<>(job -> new TrainerConfig(job, -1, ""), ProcessSettings::trainerOfAll,
               (node, section, job, program) -> List.of())),
       new Service<>(Directory.PREDICTOR, PredictorConfig.class, "serve", PredictorMain.DESCRIPTION,
@@ -110,24 +114,29 @@ public final class Services {
   private static List<Deployable> parameterServers(Node node, ParameterServerConfig section, JobConfig job) {
     List<Deployable> servers = new ArrayList<>();
     for (int i = 0; i < job.servers(); i++) {
-      ParameterServerConfig server = section.at(i, job.servers(), job.shards()).rootedAt(StartingPoint.directories(job));
+      ParameterServerConfig server = section.at(i, job.servers(),
+          job.shards()).rootedAt(StartingPoint.directories(job));
       servers.add(new ParameterServerVerticle(node,
           job.sparseShards() < 0 ? server : server.withSparseShards(job.sparseShards())));
     }
     return servers;
   }
 
-  private static Function<Node, Deployable> heterWorker(ProcessSettings settings, JobConfig job, TrainingProgram program) {
+  private static Function<Node, Deployable> heterWorker(ProcessSettings settings, JobConfig job,
+      TrainingProgram program) {
     HeterWorkerConfig worker = settings.heterWorker(job);
     JobCheck.computing(worker.job(), program);
-    boolean endedByLauncher = worker.lifetime() == HeterWorkerConfig.Lifetime.AUTO && System.getenv().containsKey(LauncherLink.VARIABLE);
+    boolean endedByLauncher = worker.lifetime() == HeterWorkerConfig.Lifetime.AUTO
+        && System.getenv().containsKey(LauncherLink.VARIABLE);
     HeterWorkerConfig own = endedByLauncher ? worker.withLifetime(HeterWorkerConfig.Lifetime.ENDLESS) : worker;
     return node -> new HeterWorkerVerticle(node, own, program);
   }
 
-  private static List<Deployable> heterWorkers(Node node, HeterWorkerConfig section, JobConfig job, TrainingProgram program) {
+  private static List<Deployable> heterWorkers(Node node, HeterWorkerConfig section, JobConfig job,
+      TrainingProgram program) {
     return IntStream.range(0, job.heter().workers())
-        .<Deployable>mapToObj(i -> new HeterWorkerVerticle(node, section.with(worker -> worker.job(job).index(i)), program)).toList();
+        .<Deployable>mapToObj(i -> new HeterWorkerVerticle(node, section.with(worker -> worker.job(job).index(i)),
+        program)).toList();
   }
 
   private static Function<Node, Deployable> aggregator(ProcessSettings settings) {

@@ -72,8 +72,10 @@ final class RoleMakerVariables {
     }
     List<String> workers = variables.endpoints(lists.get(0));
     if (lists.size() > 1 && !variables.endpoints(lists.get(1)).equals(workers)) {
-      variables.wrong(lists.get(1), lists.get(1) + " is " + variables.text(lists.get(1)) + ", but " + lists.get(0) + " is "
-          + variables.text(lists.get(0)) + ": they name the same heter workers, please check your environment.", workers);
+      variables.wrong(lists.get(1), lists.get(1) + " is " + variables.text(lists.get(1)) + ", but " + lists.get(0)
+          + " is "
+          + variables.text(lists.get(0)) + ": they name the same heter workers, please check your environment.",
+          workers);
     }
     found.key(lists.get(0), String.join(",", workers), "fleet.heter_endpoints", String.join(",", workers));
     found.implied(lists.get(0), "heter.workers", workers.size());
@@ -83,7 +85,8 @@ final class RoleMakerVariables {
       found.key(HETER_DEVICE, device, "heter.device", switch (device) {
         case "cpu" -> "cpu";
         case "gpu" -> "gpu:0";
-        default -> variables.wrong(HETER_DEVICE, HETER_DEVICE + " must be cpu or gpu, but is \"" + variables.text(HETER_DEVICE)
+        default -> variables.wrong(HETER_DEVICE, HETER_DEVICE + " must be cpu or gpu, but is \""
+            + variables.text(HETER_DEVICE)
             + "\", please check your environment.", "cpu");
       });
     }
@@ -104,7 +107,8 @@ final class RoleMakerVariables {
       int expected = heterWorker ? MOST_STAGES : 1;
       int stage = variables.number(STAGE, 0, expected);
       if (variables.areRight(STAGE) && stage != expected) {
-        variables.wrong(STAGE, STAGE + " is " + stage + ", but of a network with one cut " + (heterWorker ? "heter workers have stage 2"
+        variables.wrong(STAGE, STAGE + " is " + stage + ", but of a network with one cut " + (heterWorker
+            ? "heter workers have stage 2"
             : "trainers have stage 1") + ", please check your environment.", stage);
       }
       found.reading(STAGE, variables.text(STAGE), "agrees with " + ROLE);
@@ -127,7 +131,8 @@ final class RoleMakerVariables {
     String role = role(variables);
     if (!role.equals("TRAINER")) {
       variables.wrong(SERVERS, "Can not find " + SERVERS + ", please check your environment. " + ROLE + " is " + role
-          + (role.equals(HETER_ROLE) ? ", and heter workers are part of a job with servers" : ", and a server is one of that list"), role);
+          + (role.equals(HETER_ROLE) ? ", and heter workers are part of a job with servers"
+          : ", and a server is one of that list"), role);
     }
     return role;
   }
@@ -166,7 +171,8 @@ final class RoleMakerVariables {
   }
 
   /** Reads the place of a process that is one of a list. */
-  private static void atPlace(EnvironmentVariables variables, EnvironmentReadings found, String role, String key, String word,
+  private static void atPlace(EnvironmentVariables variables, EnvironmentReadings found, String role, String key,
+      String word,
       String list, List<String> places) {
     found.key(ROLE, role, "fleet.role", key);
     String host = variables.host(IP, variables.required(IP), PORT);

@@ -108,23 +108,29 @@ class LauncherTest {
 
   /** A job of one machine with a server, a trainer and two heter workers. */
   private static List<LaunchPlan.Planned> withHeterWorkers() {
-    Map<String, String> job = Map.of(HETER_LIST, "10.9.9.1:7000,10.9.9.1:7001", "PADDLE_PSERVERS_IP_PORT_LIST", "10.9.9.1:6170");
-    return List.of(planned(LaunchedRole.SERVER, job), planned(LaunchedRole.WORKER, job), planned(LaunchedRole.HETER_WORKER, job),
+    Map<String, String> job = Map.of(HETER_LIST, "10.9.9.1:7000,10.9.9.1:7001", "PADDLE_PSERVERS_IP_PORT_LIST",
+        "10.9.9.1:6170");
+    return List.of(planned(LaunchedRole.SERVER, job), planned(LaunchedRole.WORKER, job),
+        planned(LaunchedRole.HETER_WORKER, job),
         new LaunchPlan.Planned(LaunchedRole.HETER_WORKER, 1, job));
   }
 
   @Test
   void heter_workers_end_between_workers_and_servers_in_the_words_of_fleet() {
     LaunchPlan plan = new LaunchPlan(false, "", withHeterWorkers(), List.of(), 1, 0);
-    Launcher launcher = new Launcher(plan, process -> new Call(List.of("sh", "-c", process.role() == LaunchedRole.WORKER ? "exit 0"
+    Launcher launcher = new Launcher(plan, process -> new Call(List.of("sh", "-c", process.role()
+        == LaunchedRole.WORKER ? "exit 0"
         : "exec sleep 600"), Map.of(), false), dir, new PrintWriter(said), OutputStream.nullOutputStream(), null);
     launcher.start();
     assertThat(launcher.await()).isTrue();
-    assertThat(said.toString().lines().filter(line -> line.startsWith("Local ") || line.startsWith("Please ") || line.startsWith("all ")))
-        .containsExactly("Local server start 1 processes. First process distributed environment info (Only For Debug): ",
+    assertThat(said.toString().lines().filter(line -> line.startsWith("Local ") || line.startsWith("Please ")
+        || line.startsWith("all ")))
+        .containsExactly("Local server start 1 processes. First process distributed environment info (Only For "
+        + "Debug): ",
             "Local worker start 1 processes. First process distributed environment info (Only For Debug): ",
             "Local heter_worker start 2 processes. First process distributed environment info (Only For Debug): ",
-            "Please check servers, workers and heter_worker logs in " + dir + "/workerlog.*, " + dir + "/serverlog.* and " + dir
+            "Please check servers, workers and heter_worker logs in " + dir + "/workerlog.*, " + dir
+            + "/serverlog.* and " + dir
                 + "/heterlog.*",
             "all workers exit, going to finish parameter server and heter_worker.",
             "all heter_worker are killed",
@@ -138,9 +144,11 @@ class LauncherTest {
       said.getBuffer().setLength(0);
       Path gate = dir.resolve("gate-" + failing);
       LaunchPlan plan = new LaunchPlan(false, "", withHeterWorkers(), List.of(), 1, 0);
-      Launcher launcher = new Launcher(plan, process -> new Call(List.of("sh", "-c", process.role() == LaunchedRole.SERVER
+      Launcher launcher = new Launcher(plan, process -> new Call(List.of("sh", "-c", process.role()
+          == LaunchedRole.SERVER
           || process.role() == LaunchedRole.HETER_WORKER && process.local() >= failing ? "exec sleep 600"
-          : process.role() == LaunchedRole.HETER_WORKER ? "exit 3" : "mkfifo " + gate + "; exec cat " + gate), Map.of(), false), dir,
+          : process.role() == LaunchedRole.HETER_WORKER ? "exit 3" : "mkfifo " + gate + "; exec cat " + gate),
+          Map.of(), false), dir,
           new PrintWriter(said) {
             @Override
             public void println(String line) {
@@ -152,7 +160,8 @@ class LauncherTest {
           }, OutputStream.nullOutputStream(), null);
       launcher.start();
       assertThat(launcher.await()).isEqualTo(failing == 1);
-      assertThat(said.toString()).containsOnlyOnce("exited with status 3; trainers send their batches to the other heter workers");
+      assertThat(said.toString()).containsOnlyOnce("exited with status 3; trainers send their batches to the other "
+          + "heter workers");
       if (failing == 2) {
         assertThat(said.toString()).contains("exited with status 3: the others are stopped");
       }
@@ -161,10 +170,12 @@ class LauncherTest {
 
   @Test
   void a_machine_with_heter_workers_only_waits_for_them() {
-    Map<String, String> job = Map.of(HETER_LIST, "10.9.9.1:7000,10.9.9.2:7000", "PADDLE_PSERVERS_IP_PORT_LIST", "10.9.9.3:6170");
+    Map<String, String> job = Map.of(HETER_LIST, "10.9.9.1:7000,10.9.9.2:7000", "PADDLE_PSERVERS_IP_PORT_LIST",
+        "10.9.9.3:6170");
     for (int status : new int[] {0, 3}) {
       LaunchPlan plan = new LaunchPlan(false, "", List.of(planned(LaunchedRole.HETER_WORKER, job)), List.of(), 2, 0);
-      Launcher launcher = new Launcher(plan, process -> new Call(List.of("sh", "-c", "exit " + status), Map.of(), false), dir,
+      Launcher launcher = new Launcher(plan, process -> new Call(List.of("sh", "-c", "exit " + status), Map.of(),
+          false), dir,
           new PrintWriter(said), OutputStream.nullOutputStream(), null);
       launcher.start();
       assertThat(launcher.await()).isEqualTo(status == 0);

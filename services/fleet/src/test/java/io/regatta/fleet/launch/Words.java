@@ -28,7 +28,9 @@ public final class Words {
       by.put(each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
     }
     return new LaunchOptions(number(by.get("server_num")), number(by.get("worker_num")), LaunchOptions.list(by.get("servers")),
-        LaunchOptions.list(by.get("workers")), number(by.get("heter_worker_num")), LaunchOptions.list(by.get("heter_workers")), LaunchOptions.list(by.get("ips")), number(by.get("nproc_per_node")),
+        LaunchOptions.list(by.get("workers")), number(by.get("heter_worker_num")),
+        LaunchOptions.list(by.get("heter_workers")), LaunchOptions.list(by.get("ips")),
+        number(by.get("nproc_per_node")),
         Meeting.of(by.get("master"), by.get("nnodes"), number(by.get("rank")), number(by.get("max_restart"))),
         LaunchOptions.gpus(by.get("gpus")), by.getOrDefault("host", ""), number(by.get("start_port")), by.getOrDefault("http_port", ""),
         by.getOrDefault("with_gloo", LaunchOptions.NO_GLOO), "log", LaunchOptions.JOB_ID, "job.yaml", List.of("--max-steps", "5"),

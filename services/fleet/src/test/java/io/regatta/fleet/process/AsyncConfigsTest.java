@@ -30,7 +30,8 @@ class AsyncConfigsTest {
     assertThat(job("a_sync_configs: {heter_worker_device: gpu}").heter().device()).isEqualTo("gpu:0");
     assertThat(job("a_sync_configs: {heter_worker_device_guard: CPU}\nheter: {workers: 2}").heter())
         .satisfies(heter -> assertThat(heter.device() + " " + heter.workers()).isEqualTo("cpu 2"));
-    assertThat(job("mode: geo\na_sync_configs: {k_steps: 7}")).isEqualTo(job("mode: geo\nk_steps: 7")).isNotEqualTo(job("mode: geo"));
+    assertThat(job("mode: geo\na_sync_configs: {k_steps: 7}")).isEqualTo(job("mode: geo\nk_steps: "
+        + "7")).isNotEqualTo(job("mode: geo"));
   }
 
   @Test
@@ -40,7 +41,9 @@ class AsyncConfigsTest {
             + "heter_worker_device_guard are understood");
     assertThatThrownBy(() -> job("a_sync_configs: {heter_worker_device: xpu}")).isInstanceOf(InvalidInput.class)
         .hasMessage("a_sync_configs.heter_worker_device must be cpu or gpu, but is \"xpu\"");
-    assertThatThrownBy(() -> job("a_sync_configs: {heter_worker_device: gpu}\nheter: {device: cpu}")).isInstanceOf(InvalidInput.class)
-        .hasMessage("a_sync_configs.heter_worker_device says device: gpu:0, but the job says device: cpu; leave one of them out");
+    assertThatThrownBy(() -> job("a_sync_configs: {heter_worker_device: gpu}\nheter: {device: "
+        + "cpu}")).isInstanceOf(InvalidInput.class)
+        .hasMessage("a_sync_configs.heter_worker_device says device: gpu:0, but the job says device: cpu; leave one "
+        + "of them out");
   }
 }

@@ -54,11 +54,24 @@ final class SimulatedDenseWorker implements HeterHandler, PartHost {
         .setHost("shard-" + shard).setPort(PORT).build()), cluster.network.of(loop).streams(), cluster.options);
     host = new DenseHost(this, exchange, true);
     cluster.network.listen(loop, name, PORT)
-        .streams(StreamPaths.HETER_COMPUTE, stream -> sessions.add(HeterStreamSession.serve(stream, this, cluster.options)))
+        .streams(StreamPaths.HETER_COMPUTE, stream -> {
+          if (isAlive(stream)) {
+            sessions.add(HeterStreamSession.serve(stream, this, cluster.options));
+          }
+        })
         .streams(StreamPaths.HETER_EXCHANGE, stream -> {
-          streams.add(stream);
-          ShardStreamSession.serve(stream, exchange, cluster.options);
+          if (isAlive(stream)) {
+            streams.add(stream);
+            ShardStreamSession.serve(stream, exchange, cluster.options);
+          }
         });
+  }
+
+  private boolean isAlive(TensorStream stream) {
+    if (dead) {
+      stream.fail(new PeerLost("nobody listens here"));
+    }
+    return !dead;
   }
 
   /** The gradient of a trainer's step on these values. */

@@ -149,8 +149,15 @@ class SimulatedHeterDenseTest {
     return read.join().dense();
   }
 
+  /** Runs all; fails with the first that fails, for which the others would wait. */
   private static CompletableFuture<Void> runs(List<Rank> ranks) {
-    return CompletableFuture.allOf(ranks.stream().map(Rank::run).toArray(CompletableFuture[]::new));
+    CompletableFuture<Void> over = new CompletableFuture<>();
+    CompletableFuture.allOf(ranks.stream().map(Rank::run).map(run -> run.whenComplete((v, error) -> {
+      if (error != null) {
+        over.completeExceptionally(error instanceof CompletionException ? error.getCause() : error);
+      }
+    })).toArray(CompletableFuture[]::new)).thenRun(() -> over.complete(null));
+    return over;
   }
 
   private static float[] reference(long seed, JobSpec job) {

@@ -22,7 +22,6 @@ import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.StreamPaths;
 import io.regatta.protocol.stream.TensorStreams;
 import io.vertx.core.Future;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,7 +55,19 @@ public final class DenseExchange implements ShardStreamHandler {
   private final Map<TrainerId, TrainerDense> parameters = new ConcurrentHashMap<>();
 
   /** A trainer with its links, by shard. */
-  private record Member(TrainerDense dense, Map<Integer, Future<ShardLink>> links) {}
+  private record Member(TrainerDense dense, Map<Integer, Uplink> links) {}
+
+  /**
+   * A link to a shard.
+   *
+   * @param by the registration that has opened it, an object of its own stream
+   */
+  private record Uplink(Origin by, Future<ShardLink> link) {
+
+    Future<Void> close() {
+      return link.compose(open -> Future.fromCompletionStage(open.close())).otherwiseEmpty();
+    }
+  }
 
   /**
    * Creates the exchange of a job without trainers.
@@ -83,12 +94,12 @@ public final class DenseExchange implements ShardStreamHandler {
   public Future<Long> register(Origin from, JobSpec spec, long step) {
     return attempt(() -> {
       Member member = member(from, spec);
-      Future<ShardLink> link = open(from, spec);
-      Future<ShardLink> before = member.links.put(from.shard(), link);
+      Uplink uplink = new Uplink(from, open(from, spec));
+      Uplink before = member.links.put(from.shard(), uplink);
       if (before != null) {
-        close(before);
+        before.close();
       }
-      return link.map(step);
+      return uplink.link.map(step);
     });
   }
 
@@ -179,35 +190,41 @@ public final class DenseExchange implements ShardStreamHandler {
   }
 
   private static Future<ShardLink> link(Member member, Origin from) {
-    return member.links.get(from.shard());
+    return member.links.get(from.shard()).link;
   }
 
   /** Forgets the trainer at this shard, which it leaves over its own stream. */
   @Override
   public Future<Void> leave(Origin from, boolean succeeded) {
-    closed(from);
+    Member member = members.get(from.trainer());
+    Uplink uplink = member == null ? null : member.links.remove(from.shard());
+    if (uplink != null) {
+      ended(from.trainer(), member, uplink);
+    }
     return Future.succeededFuture();
   }
 
+  /** Forgets the trainer at this shard, unless it has registered again on another stream. */
   @Override
   public void closed(Origin from) {
     Member member = members.get(from.trainer());
-    Future<ShardLink> link = member == null ? null : member.links.remove(from.shard());
-    if (link != null) {
-      close(link);
-      if (member.links.isEmpty()) {
-        remove(from.trainer());
-      }
+    Uplink uplink = member == null ? null : member.links.get(from.shard());
+    if (uplink != null && uplink.by == from) {
+      member.links.remove(from.shard());
+      ended(from.trainer(), member, uplink);
+    }
+  }
+
+  private void ended(TrainerId trainer, Member member, Uplink uplink) {
+    uplink.close();
+    if (member.links.isEmpty()) {
+      remove(trainer);
     }
   }
 
   private void remove(TrainerId trainer) {
     parameters.remove(trainer);
-    members.remove(trainer).links.values().forEach(DenseExchange::close);
-  }
-
-  private static Future<Void> close(Future<ShardLink> link) {
-    return link.compose(open -> Future.fromCompletionStage(open.close())).otherwiseEmpty();
+    List.copyOf(members.remove(trainer).links.values()).forEach(Uplink::close);
   }
 
   @Override
@@ -235,10 +252,10 @@ public final class DenseExchange implements ShardStreamHandler {
 
   /** Closes all links; what is under way fails. */
   public Future<Void> close() {
-    List<Future<Void>> closed = new ArrayList<>();
-    members.values().forEach(member -> member.links.values().forEach(link -> closed.add(close(link))));
-    members.clear();
+    List<Uplink> links = members.values().stream().flatMap(member -> member.links.values().stream()).toList();
+    members.clear(); // first: a link that ends may end its trainer's stream
     parameters.clear();
+    List<Future<Void>> closed = links.stream().map(Uplink::close).toList();
     return Future.join(closed).transform(v -> streams.close());
   }
 }

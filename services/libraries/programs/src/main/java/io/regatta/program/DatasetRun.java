@@ -107,7 +107,7 @@ final class DatasetRun {
     }
     double[] all = worker.allReduce(new double[] {whole.examples(), began}, ReduceOp.SUM);
     if (all[0] == 0 && all[1] == 0) {
-      throw new InvalidInput("job " + job.job() + ": the training data in " + Loading.directory(job) + " contain no examples"
+      throw new InvalidInput("job " + job.job() + ": the training data in " + Loading.dataDirectory(job) + " contain no examples"
           + (job.data().files().isEmpty() ? "" : " (data.files: " + job.data().files() + ")")
           + ", so nothing was trained; check the files and data.format" + (job.data().onBadLine() == BadLines.Policy.SKIP
           ? ", and why lines were skipped (data.on_bad_line)" : ""));

@@ -18,6 +18,7 @@ import io.regatta.training.config.DataConfig;
 import io.regatta.training.config.DataConfig.Format;
 import io.regatta.training.config.DataConfig.ShardBy;
 import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.ModelConfig;
 import io.regatta.training.dataset.InMemoryDataset;
 import io.regatta.training.dataset.QueueDataset;
 import io.regatta.training.dataset.SlotDataset;
@@ -200,8 +201,18 @@ final class Loading {
     return worker.badLines(true);
   }
 
-  /** Returns the data directory, which the job must name. */
+  /** Returns the data directory, which the job must name, for programs that read no declared features. */
   static Path directory(JobConfig job) {
+    String section = !job.features().isEmpty() ? "features" : !job.labels().isEmpty() ? "labels"
+        : job.model().kind() != ModelConfig.Kind.NONE ? "model" : "";
+    if (!section.isEmpty()) {
+      throw ignored(job, "the section " + section, job.program(), "reads columns of its own");
+    }
+    return dataDirectory(job);
+  }
+
+  /** Returns the data directory, which the job must name. */
+  static Path dataDirectory(JobConfig job) {
     if (job.data().dir().isBlank()) {
       throw new InvalidInput("job " + job.job() + ": data.dir is missing; give the directory of the data set with --data "
           + "(data.dir)");

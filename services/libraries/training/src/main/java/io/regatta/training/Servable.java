@@ -15,7 +15,8 @@ import java.util.Optional;
 /**
  * A {@link TrainingProgram} whose trained models can be loaded again to predict
  * ({@code Predictor}). It needs a public no-argument constructor. The job that its methods get
- * has only the name, program, settings and {@code data.format} of the job that trained.
+ * has only the name, program, settings, features, labels, model, {@code data.format} and {@code data.columns} of the job
+ * that trained.
  */
 public interface Servable {
 

@@ -113,10 +113,13 @@ public final class HeterShardLink implements ShardLink {
   private <T> void send(Request<T> request) {
     ShardLink on = worker;
     request.send(on, (of, error) -> {
-      if (!(error instanceof PeerLost)) {
-        of.answer.completeExceptionally(error);
-      } else if (worker == on && over == null) {
+      if (worker != on) {
+        return; // it is repeated at another one, or has failed
+      }
+      if (error instanceof PeerLost) {
         suspend(error);
+      } else {
+        of.answer.completeExceptionally(error);
       }
     });
   }
@@ -125,6 +128,10 @@ public final class HeterShardLink implements ShardLink {
   private void suspend(Throwable why) {
     worker = null;
     Directory.Instance lost = at;
+    if (pulled == null) { // a shard whose vector is not initialized would let a pull wait
+      home.lost(lost, why);
+      return;
+    }
     direct.pull(new Pull(trainer.rank(), 0, false, List.of(), false, true)).whenComplete((alive, error) -> {
       if (error == null) {
         home.lost(lost, why);
@@ -139,6 +146,10 @@ public final class HeterShardLink implements ShardLink {
     return version;
   }
 
+  boolean isAt(Directory.Instance instance) {
+    return at.equals(instance);
+  }
+
   boolean hasRounds() {
     return job != null && job.mode().hasRounds();
   }
@@ -149,8 +160,9 @@ public final class HeterShardLink implements ShardLink {
    * @return the version of the values; -1 if there were none before
    */
   Future<Long> reopen(Directory.Instance to) {
-    ShardLink before = worker;
+    ShardLink before = worker != null ? worker : next;
     worker = null;
+    next = null;
     if (before != null) {
       before.close();
     }
@@ -166,6 +178,7 @@ public final class HeterShardLink implements ShardLink {
   /** Uses the new link from now on, and repeats what is unanswered. */
   void resume() {
     worker = next;
+    next = null;
     List.copyOf(unanswered).forEach(this::send);
   }
 
@@ -260,8 +273,9 @@ public final class HeterShardLink implements ShardLink {
 
   @Override
   public CompletionStage<Void> close() {
-    ShardLink last = worker;
+    ShardLink last = worker != null ? worker : next;
     worker = null;
+    next = null;
     end(new Cancelled("the link to " + direct.peer() + " was closed"));
     return (last == null ? CompletableFuture.<Void>completedFuture(null) : last.close()).handle((v, error) -> null)
         .thenCompose(v -> direct.close());

@@ -414,6 +414,9 @@ public final class HeterWorkers implements RemoteCompute {
       return;
     }
     boolean wasReady = worker.ready;
+    List<Call> given = why instanceof PeerLost
+        ? unanswered.values().stream().filter(call -> call.worker == worker).toList() : List.of();
+    given.forEach(Call::takeBack);
     drop(worker);
     boolean wasHome = home == null && wasReady && started.succeeded();
     if (why instanceof PeerLost && !wasHome) {
@@ -429,8 +432,6 @@ public final class HeterWorkers implements RemoteCompute {
       }
       return;
     }
-    List<Call> given = unanswered.values().stream().filter(call -> call.worker == worker).toList();
-    given.forEach(Call::takeBack);
     counts.again.add(given.size());
     List<HeterWorker> left = ready().stream().sorted(LEAST_FIRST).toList();
     long step = rank.lastStep.getAsLong();
@@ -449,6 +450,7 @@ public final class HeterWorkers implements RemoteCompute {
 
   private void moveTo(HeterWorker next) {
     home(next);
+    completeOpening(next); // of replicas whose open was under way to the lost one
     opens.values().stream().findFirst().ifPresent(open -> openAt(next, open));
     if (stays) {
       bringState(next);
@@ -469,10 +471,19 @@ public final class HeterWorkers implements RemoteCompute {
       }
       if (moved.succeeded()) {
         moving = false;
-        send();
-      } else if (to.link.isOpen()) {
-        end(ErrorMapping.regatta(moved.cause()));
-      } // else its loss is reported
+        if (state.isAt(to.at)) {
+          send();
+        } else { // a link was opened to the former home meanwhile
+          bringState(to);
+        }
+        return;
+      }
+      RegattaException why = ErrorMapping.regatta(moved.cause());
+      if (why instanceof PeerLost && !state.isBeyondRepair()) {
+        lost(to, why);
+      } else {
+        end(why);
+      }
     });
   }
 
@@ -486,10 +497,12 @@ public final class HeterWorkers implements RemoteCompute {
     state.acknowledged(push);
   }
 
-  /** Notes that a stream through a worker has ended; nothing happens if that is not the home any more. */
+  /** Notes that a link through a worker is of no use: that is lost, or was before the link was opened. */
   void lost(Directory.Instance at, Throwable why) {
     if (home != null && home.at.equals(at)) {
       lost(home, ErrorMapping.regatta(why));
+    } else if (home != null && !moving) {
+      bringState(home);
     }
   }
 

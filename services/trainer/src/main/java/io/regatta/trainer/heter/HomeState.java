@@ -33,9 +33,15 @@ final class HomeState {
   private final Map<Integer, Owed> owed = new TreeMap<>();
   /** Acknowledgements of pushes that not every shard has acknowledged, by clock. */
   private final Map<Long, Integer> acknowledged = new HashMap<>();
+  private boolean beyondRepair;
 
   void add(HeterShardLink link) {
     links.add(link);
+  }
+
+  /** Returns true if all links lead through this worker. */
+  boolean isAt(Directory.Instance home) {
+    return links.stream().allMatch(link -> link.isAt(home));
   }
 
   /** Returns the versions of the values at the home. */
@@ -97,10 +103,16 @@ final class HomeState {
       }
     }
     if (newer > 0 && newer < dense) {
+      beyondRepair = true;
       throw new PeerLost(newer + " of " + dense + " shards have this trainer's push of step " + of.batch.head().getStep()
           + ", and the gradient for the others is lost with its heter worker; start the job again from its last snapshot");
     }
     return newer == 0;
+  }
+
+  /** Returns true if no home can have the state any more. */
+  boolean isBeyondRepair() {
+    return beyondRepair;
   }
 
   /** Fails everything that waits for a home. */

@@ -35,7 +35,8 @@ final class TransferShare {
    * @param back bytes of its result's tensors
    * @return a sentence for the user, at most once: more than half of the steps is the network
    */
-  Optional<String> answered(int replicas, long sentNanos, long nowNanos, int ofExamples, long out, ComputedBatch result, long back) {
+  Optional<String> answered(int replicas, long sentNanos, long nowNanos, int ofExamples, long out,
+      ComputedBatch result, long back) {
     if (batches > BATCHES) {
       return Optional.empty();
     }

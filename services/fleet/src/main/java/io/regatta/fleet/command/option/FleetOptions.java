@@ -12,10 +12,12 @@ import picocli.CommandLine.Option;
 /** The options for this process's place in a fleet: short for keys of the sections {@code fleet} and {@code node}. */
 public final class FleetOptions {
 
-  @Option(names = "--role", paramLabel = "ROLE", description = "local, trainer, pserver, heter_worker, aggregator or rendezvous")
+  @Option(names = "--role", paramLabel = "ROLE", description = "local, trainer, pserver, heter_worker, aggregator or "
+      + "rendezvous")
   private String role;
 
-  @Option(names = {"--id", "--rank"}, paramLabel = "N", description = "rank of a trainer, index of a server or heter worker")
+  @Option(names = {"--id", "--rank"}, paramLabel = "N",
+      description = "rank of a trainer, index of a server or heter worker")
   private String id;
 
   @Option(names = {"--gpus", "--selected_gpus"}, paramLabel = "N,...", description = "GPUs of this machine: in the order of their ranks "

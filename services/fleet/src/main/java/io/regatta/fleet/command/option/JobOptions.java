@@ -16,7 +16,8 @@ import picocli.CommandLine.Parameters;
 /** The job on a command line: its file, and options that override its keys. */
 public final class JobOptions {
 
-  private static final Set<String> DISTRIBUTED = Set.of("--mode", "--servers", "--shards", "--trainers", "--heter-workers");
+  private static final Set<String> DISTRIBUTED = Set.of("--mode", "--servers", "--shards", "--trainers",
+      "--heter-workers");
 
   @Parameters(index = "0", arity = "0..1", paramLabel = "JOB", description = "job file: .yaml, .yml or .json")
   private Path file;
@@ -33,7 +34,8 @@ public final class JobOptions {
   @Option(names = "--trainers", paramLabel = "N", description = "trainers")
   private String trainers;
 
-  @Option(names = "--heter-workers", paramLabel = "N", description = "heter workers, which compute the expensive part of the network")
+  @Option(names = "--heter-workers", paramLabel = "N",
+      description = "heter workers, which compute the expensive part of the network")
   private String heterWorkers;
 
   @Option(names = "--max-steps", paramLabel = "N", description = "steps after which a run ends")

@@ -35,7 +35,8 @@ import java.util.TreeMap;
  * @param given options as they were typed, or as variables that stand for them say, by their first names
  */
 public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> servers, List<String> workers,
-    Integer heterWorkerNum, List<String> heterWorkers, List<String> ips, Integer nprocPerNode, Meeting meeting, GpuAssignment gpus, String host, Integer startPort, String httpPort,
+    Integer heterWorkerNum, List<String> heterWorkers, List<String> ips, Integer nprocPerNode, Meeting meeting,
+    GpuAssignment gpus, String host, Integer startPort, String httpPort,
     String gloo, String logDir, String jobId, String program, List<String> arguments, Map<String, String> given) {
 
   /** Name of a launch that was given none, as in PaddlePaddle. */
@@ -71,14 +72,17 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
   }
 
   /** Returns the same options for other machines, by their names; numbers on each are in the lists. */
-  public LaunchOptions on(List<String> newServers, List<String> newWorkers, List<String> newHeterWorkers, List<String> newIps) {
-    return new LaunchOptions(null, null, newServers, newWorkers, null, newHeterWorkers, newIps, nprocPerNode, meeting, gpus, host, startPort,
+  public LaunchOptions on(List<String> newServers, List<String> newWorkers, List<String> newHeterWorkers,
+      List<String> newIps) {
+    return new LaunchOptions(null, null, newServers, newWorkers, null, newHeterWorkers, newIps, nprocPerNode, meeting,
+        gpus, host, startPort,
         httpPort, gloo, logDir, jobId, program, arguments, given);
   }
 
   /** Returns the same options with one server and one trainer, for a command that has asked for neither mode. */
   LaunchOptions withOneOfEach() {
-    return new LaunchOptions(1, 1, servers, workers, null, heterWorkers, ips, nprocPerNode, meeting, gpus, host, startPort, httpPort, gloo, logDir,
+    return new LaunchOptions(1, 1, servers, workers, null, heterWorkers, ips, nprocPerNode, meeting, gpus, host,
+        startPort, httpPort, gloo, logDir,
         jobId, program, arguments, given);
   }
 

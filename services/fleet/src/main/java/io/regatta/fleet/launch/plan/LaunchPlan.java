@@ -52,7 +52,8 @@ public record LaunchPlan(boolean collective, String why, List<Planned> processes
    * launch. A launch on hosts over ssh does.
    */
   public boolean isWhole() {
-    return trainers == of(LaunchedRole.WORKER).size() && (collective || ofJob("PADDLE_PSERVERS_IP_PORT_LIST") == of(LaunchedRole.SERVER)
+    return trainers == of(LaunchedRole.WORKER).size() && (collective || ofJob("PADDLE_PSERVERS_IP_PORT_LIST")
+        == of(LaunchedRole.SERVER)
         .size() && heterWorkers() == of(LaunchedRole.HETER_WORKER).size());
   }
 
@@ -63,7 +64,8 @@ public record LaunchPlan(boolean collective, String why, List<Planned> processes
 
   /** Returns the length of a list that all processes of the job have. */
   private int ofJob(String variable) {
-    return processes.stream().map(process -> process.environment().getOrDefault(variable, "")).filter(list -> !list.isEmpty()).findFirst()
+    return processes.stream().map(process -> process.environment().getOrDefault(variable,
+        "")).filter(list -> !list.isEmpty()).findFirst()
         .map(list -> list.split(",").length).orElse(0);
   }
 

@@ -65,7 +65,8 @@ public record LaunchedGpus(GpuAssignment asked, List<String> visible) {
   }
 
   /**
-   * Returns the variables of a trainer's or heter worker's process. With {@code --gpus} it must use its GPU, see {@link GpuAssignment};
+   * Returns the variables of a trainer's or heter worker's process. With {@code --gpus} it must use its GPU, see
+   * {@link GpuAssignment};
    * otherwise its engine may find that it can use none.
    *
    * @param number of the process among those of its role on its machine, from 0

@@ -88,9 +88,11 @@ public final class ParameterServerPlan {
    * expensive part of the network is here.
    *
    * @param shared variables of all processes
-   * @param outlived whether trainers of other machines use them: then they end with the job, and not with this machine's
+   * @param outlived whether trainers of other machines use them: then they end with the job, and not with this
+   * machine's
    */
-  private List<LaunchPlan.Planned> heterWorkers(List<String> heterWorkers, Map<String, String> shared, boolean outlived) {
+  private List<LaunchPlan.Planned> heterWorkers(List<String> heterWorkers, Map<String, String> shared,
+      boolean outlived) {
     List<LaunchPlan.Planned> planned = new ArrayList<>();
     List<String> places = new ArrayList<>();
     for (int i : here(heterWorkers, HETER_WORKERS)) {
@@ -179,14 +181,18 @@ public final class ParameterServerPlan {
     List<String> named = options.heterWorkers();
     if (named.isEmpty()) {
       if (count != null && options.servers().stream().anyMatch(server -> !machine.has(host(server)))) {
-        throw new InvalidInput("--heter_worker_num counts the heter workers of this machine alone, but --servers names others as well: "
+        throw new InvalidInput("--heter_worker_num counts the heter workers of this machine alone, but --servers "
+            + "names others as well: "
             + "name the heter workers of all with " + HETER_WORKERS);
       }
-      return IntStream.range(0, count == null ? 0 : count).mapToObj(i -> options.ownHost() + ":" + heterPort(servers, i)).toList();
+      return IntStream.range(0, count == null ? 0 : count).mapToObj(i -> options.ownHost() + ":" + heterPort(servers,
+          i)).toList();
     }
     if (count != null && count != named.size()) {
-      throw new InvalidInput("The heter_worker_num and heter_workers doesn't match. Expect heter_workers endpoints num epual to "
-          + "heter_worker_num, but received heter_workers enpoint num: " + named.size() + " and heter_worker_num " + count);
+      throw new InvalidInput("The heter_worker_num and heter_workers doesn't match. Expect heter_workers endpoints "
+          + "num epual to "
+          + "heter_worker_num, but received heter_workers enpoint num: " + named.size() + " and heter_worker_num "
+          + count);
     }
     for (int i : here(named, HETER_WORKERS)) {
       HostPort at = HostPort.parse(named.get(i), HETER_WORKERS);

@@ -54,9 +54,11 @@ public final class RemoteLaunch {
    * @throws InvalidInput for options that contradict each other, or a file of hosts that says nothing
    */
   public RemoteLaunch(LaunchOptions options, RemoteOptions remote, LaunchedJob job, PrintWriter out) {
-    if (!options.servers().isEmpty() || !options.workers().isEmpty() || !options.heterWorkers().isEmpty() || !options.ips().isEmpty()
+    if (!options.servers().isEmpty() || !options.workers().isEmpty() || !options.heterWorkers().isEmpty()
+        || !options.ips().isEmpty()
         || !options.meeting().master().isEmpty()) {
-      throw new InvalidInput("--hosts names the machines: leave out --servers, --workers, --heter_workers, --ips and --master; "
+      throw new InvalidInput("--hosts names the machines: leave out --servers, --workers, --heter_workers, --ips and "
+          + "--master; "
           + "--server_num, --worker_num, --heter_worker_num and --nproc_per_node are numbers on each of them");
     }
     if (!Settings.isFile(options.program()) || Path.of(options.program()).isAbsolute()) {

@@ -50,10 +50,12 @@ class LaunchPlanTest {
   @Test
   void heter_workers_read_back_what_they_are_and_all_processes_know_them() {
     LaunchPlan plan = plan(1, "server_num=1", "worker_num=2", "heter_worker_num=2");
-    assertThat(plan.processes()).extracting(LaunchPlan.Planned::name).containsExactly("server 0", "worker 0", "worker 1",
+    assertThat(plan.processes()).extracting(LaunchPlan.Planned::name).containsExactly("server 0", "worker 0",
+        "worker 1",
         "heter worker 0", "heter worker 1");
     List<RoleEnvironment> roles = read(plan);
-    assertThat(roles).extracting(role -> role.value("fleet.role") + " " + role.value("fleet.id")).containsExactly("pserver 0",
+    assertThat(roles).extracting(role -> role.value("fleet.role") + " "
+        + role.value("fleet.id")).containsExactly("pserver 0",
         "trainer 0", "trainer 1", "heter_worker 0", "heter_worker 1");
     assertThat(roles).extracting(role -> role.value("fleet.heter_endpoints")).hasSize(5).containsOnly(
         roles.get(0).value("fleet.heter_endpoints")).doesNotContainNull();
@@ -61,7 +63,8 @@ class LaunchPlanTest {
     assertThat(plan.isWhole()).isTrue();
     assertThat(plan.of(LaunchedRole.HETER_WORKER).get(1).environment()).containsOnlyKeys("PADDLE_PSERVERS_IP_PORT_LIST",
         "PADDLE_TRAINER_ENDPOINTS", "PADDLE_HETER_TRAINER_IP_PORT_LIST", "PADDLE_TRAINERS_NUM", "PADDLE_WITH_GLOO",
-        "PADDLE_GLOO_RENDEZVOUS", "PADDLE_GLOO_FS_PATH", "PADDLE_GLOO_HTTP_ENDPOINT", "TRAINING_ROLE", "POD_IP", "PADDLE_PORT",
+        "PADDLE_GLOO_RENDEZVOUS", "PADDLE_GLOO_FS_PATH", "PADDLE_GLOO_HTTP_ENDPOINT", "TRAINING_ROLE", "POD_IP",
+        "PADDLE_PORT",
         "FLAGS_selected_gpus", "FLAGS_selected_xpus").containsEntry("TRAINING_ROLE", "HETER_TRAINER");
   }
 
@@ -81,15 +84,19 @@ class LaunchPlanTest {
   void heter_workers_of_lists_are_started_where_they_are_and_outlive_trainers_of_this_machine_for_those_of_others() {
     int port = FreePorts.one();
     String servers = "servers=127.0.0.1:" + FreePorts.one();
-    LaunchPlan plan = plan(1, servers, "workers=127.0.0.1,10.9.9.9", "heter_workers=10.9.9.9:7000,127.0.0.1:" + port, "http_port=6767");
+    LaunchPlan plan = plan(1, servers, "workers=127.0.0.1,10.9.9.9", "heter_workers=10.9.9.9:7000,127.0.0.1:" + port,
+        "http_port=6767");
     assertThat(plan.heterWorkers()).isEqualTo(2);
     assertThat(plan.isWhole()).isFalse();
     assertThat(plan.of(LaunchedRole.HETER_WORKER)).singleElement().satisfies(worker -> assertThat(worker.environment())
         .containsEntry("PADDLE_PORT", Integer.toString(port)).containsEntry("REGATTA_HETER_WORKER_LIFETIME", "job"));
     assertThat(read(plan)).last().extracting(role -> role.value("fleet.id")).isEqualTo("1");
-    assertThatThrownBy(() -> plan(1, "server_num=1", "worker_num=1", "heter_worker_num=2", "heter_workers=127.0.0.1:" + FreePorts.one()))
-        .isInstanceOf(InvalidInput.class).hasMessage("The heter_worker_num and heter_workers doesn't match. Expect heter_workers "
-            + "endpoints num epual to heter_worker_num, but received heter_workers enpoint num: 1 and heter_worker_num 2");
+    assertThatThrownBy(() -> plan(1, "server_num=1", "worker_num=1", "heter_worker_num=2", "heter_workers=127.0.0.1:"
+        + FreePorts.one()))
+        .isInstanceOf(InvalidInput.class).hasMessage("The heter_worker_num and heter_workers doesn't match. Expect "
+        + "heter_workers "
+            + "endpoints num epual to heter_worker_num, but received heter_workers enpoint num: 1 and "
+            + "heter_worker_num 2");
     assertThatThrownBy(() -> options("heter_workers=127.0.0.1")).isInstanceOf(InvalidInput.class).hasMessageContaining("--heter_workers");
   }
 

@@ -28,6 +28,11 @@ public enum Mode {
   /** As async, but a trainer pulls every k steps only, and trains on its copy in between. */
   LAZY_ASYNC(Property.SERVERS),
   /**
+   * Downpour SGD (Dean et al., 2012): as async, but a trainer pushes the sum of its gradients of some steps, and pulls
+   * every few steps.
+   */
+  DOWNPOUR(Property.SERVERS),
+  /**
    * No servers: the trainers reduce their gradients among themselves, and each updates its own copy. No shard has it.
    */
   COLLECTIVE(Property.MERGED, Property.AGGREGATED);

@@ -1,4 +1,4 @@
 /**
- * The hash function of ids. Partitions, tables and digests call it.
+ * The hash functions of ids. Partitions, tables, digests and declared features call them.
  */
 package io.regatta.core.hash;

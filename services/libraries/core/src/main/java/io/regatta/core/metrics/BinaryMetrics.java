@@ -4,10 +4,11 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.Arrays;
 
 /**
- * AUC, accuracy, log loss, errors and calibration of a binary classifier, as sums that can be added over ranks. The
- * global value is exactly the one that a single process gets from the same predictions. AUC is by histograms, walked
- * from high to low with trapezoids; 0.5 if a class is missing. Its buckets are those of Paddle's {@code auc} op (bin =
- * (int)(p · buckets), buckets + 1 bins). Not thread-safe; one owner.
+ * AUC, average precision, accuracy, log loss, normalized entropy, errors and calibration of a binary classifier, as
+ * sums that can be added over ranks. The global value is exactly the one that a single process gets from the same
+ * predictions. AUC and average precision are by histograms, walked from high to low: AUC with trapezoids, 0.5 if a
+ * class is missing. The buckets are those of Paddle's {@code auc} op (bin = (int)(p · buckets), buckets + 1 bins). Not
+ * thread-safe; one owner.
  */
 public final class BinaryMetrics {
 
@@ -119,6 +120,25 @@ public final class BinaryMetrics {
     return positives == 0 || negatives == 0 ? 0.5 : area / positives / negatives;
   }
 
+  /**
+   * Returns the area under the precision-recall curve as average precision; 0 without a positive. From the highest bin
+   * down it is the sum of the recall that a bin adds times the precision down to it. Ties (one bucket) enter together.
+   * So it is scikit-learn's {@code average_precision_score} of the predictions, rounded down to their buckets.
+   */
+  public double averagePrecision() {
+    double positives = 0;
+    double predictions = 0;
+    double sum = 0;
+    for (int i = buckets; i >= 0; i--) {
+      positives += positive[i];
+      predictions += positive[i] + negative[i];
+      if (positive[i] > 0) {
+        sum += positive[i] * (positives / predictions);
+      }
+    }
+    return positives == 0 ? 0 : sum / positives;
+  }
+
   /** Returns the fraction of correct predictions; NaN if there are none at all. */
   public double accuracy() {
     return (double) correct / count;
@@ -127,6 +147,20 @@ public final class BinaryMetrics {
   /** Returns the mean log loss (natural), probabilities limited to [1e-7, 1-1e-7]; NaN if there are none at all. */
   public double logloss() {
     return loss.value() / count;
+  }
+
+  /**
+   * Returns {@link #logloss} divided by the entropy of the fraction of positives (He et al. 2014). It is 1 for the
+   * predictor that always answers this fraction, and less for a better one; NaN if a class is missing.
+   */
+  public double normalizedEntropy() {
+    long positives = Arrays.stream(positive).sum();
+    if (positives == 0 || positives == count) {
+      return Double.NaN;
+    }
+    double rate = (double) positives / count;
+    double other = (double) (count - positives) / count;
+    return logloss() / -(rate * StrictMath.log(rate) + other * StrictMath.log(other));
   }
 
   /** Returns the mean absolute difference between probability and label; NaN if there are none at all. */

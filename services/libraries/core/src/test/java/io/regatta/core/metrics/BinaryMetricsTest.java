@@ -155,6 +155,8 @@ class BinaryMetricsTest {
     assertThat(actual.mae()).isEqualTo(Double.valueOf(expected.mae()));
     assertThat(actual.rmse()).isEqualTo(Double.valueOf(expected.rmse()));
     assertThat(actual.calibration()).isEqualTo(Double.valueOf(expected.calibration()));
+    assertThat(actual.averagePrecision()).isEqualTo(expected.averagePrecision());
+    assertThat(actual.normalizedEntropy()).isEqualTo(Double.valueOf(expected.normalizedEntropy()));
     assertThat(actual.sums()).isEqualTo(expected.sums());
   }
 

@@ -2,13 +2,11 @@ package io.regatta.data.format;
 
 import de.siegmar.fastcsv.reader.CloseableIterator;
 import de.siegmar.fastcsv.reader.CsvParseException;
-import de.siegmar.fastcsv.reader.CsvReader;
 import de.siegmar.fastcsv.reader.CsvRecord;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.data.DataCursor;
 import io.regatta.data.LikelyFormat;
 import io.regatta.data.SlotSource;
-import io.regatta.data.Slots;
 import io.regatta.data.file.CountedInput;
 import io.regatta.data.file.DataFiles;
 import io.regatta.data.file.FileBytes;
@@ -22,6 +20,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A cursor over the rows of CSV files, one file after another. It reads one row ahead, because only then it is known
@@ -34,7 +33,9 @@ final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
   private static final char BYTE_ORDER_MARK = '\uFEFF';
 
   private final FileQueue queue;
-  private final Slots slots;
+  private final List<String> wanted;
+  private final Set<String> optional;
+  private final CsvRows.Dialect dialect;
   private int number = -1;
   private Path file;
   private String name;
@@ -49,10 +50,18 @@ final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
   /** Bytes of the files before the open one. */
   private volatile long bytesBefore;
 
-  /** @param start where to begin, in the queue's first file; without a file: at its beginning */
-  CsvCursor(FileQueue queue, Slots slots, DataCursor start) {
+  /**
+   * Creates a cursor.
+   *
+   * @param wanted names of columns
+   * @param optional those of them that a file may lack
+   * @param start where to begin, in the queue's first file; without a file: at its beginning
+   */
+  CsvCursor(FileQueue queue, List<String> wanted, Set<String> optional, CsvRows.Dialect dialect, DataCursor start) {
     this.queue = queue;
-    this.slots = slots;
+    this.wanted = List.copyOf(wanted);
+    this.optional = Set.copyOf(optional);
+    this.dialect = dialect;
     if (start.file() >= 0) {
       SlotSource.moveOrClose(this, () -> seek(start));
     }
@@ -65,7 +74,7 @@ final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
         return null;
       }
     }
-    CsvSource.Row row = new CsvSource.Row(name, line(), columns, next);
+    CsvSource.Row row = new CsvSource.Row(name, number, line(), columns, next);
     advance();
     return row;
   }
@@ -142,7 +151,7 @@ final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
       if (offset == 0) {
         skipByteOrderMark(text);
       }
-      rows = CsvReader.builder().ofCsvRecord(text).iterator();
+      rows = dialect.reader().ofCsvRecord(text).iterator();
     } catch (IOException | RuntimeException | Error e) {
       unpacked.close();
       throw e;
@@ -158,21 +167,25 @@ final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
   }
 
   private void header() {
+    if (!dialect.given().isEmpty()) {
+      columns = wanted.stream().mapToInt(dialect.given()::indexOf).toArray();
+      return;
+    }
     advance();
     if (next == null) {
       throw new InvalidInput(file.toAbsolutePath() + " is empty, expected a first row that names the columns");
     }
     List<String> names = next.getFields().stream().map(String::strip).toList();
-    columns = new int[slots.size()];
+    columns = new int[wanted.size()];
     for (int i = 0; i < columns.length; i++) {
-      columns[i] = names.indexOf(slots.get(i).name());
-      if (columns[i] < 0) {
+      columns[i] = names.indexOf(wanted.get(i));
+      if (columns[i] < 0 && !optional.contains(wanted.get(i))) {
         String found = names.toString();
-        String likely = LikelyFormat.of(String.join(",", next.getFields()));
-        throw new InvalidInput(file.toAbsolutePath() + ", line 1: expected a column named " + slots.get(i).name() + ", found "
+        String likely = LikelyFormat.of(String.join(dialect.separator(), next.getFields()));
+        throw new InvalidInput(file.toAbsolutePath() + ", line 1: expected a column named " + wanted.get(i) + ", found "
             + (found.length() > SHOWN_MAX ? found.substring(0, SHOWN_MAX) + "..." : found)
-            + (likely.isEmpty() || likely.equals("csv") ? "" : ", which looks like " + likely) + ": check that data.format "
-            + "(csv) names the file's format, and that its first row names the columns");
+            + (likely.isEmpty() || likely.equals(dialect.name()) ? "" : ", which looks like " + likely)
+            + ": check that data.format (" + dialect.name() + ") names the file's format, and that its first row names the columns");
       }
     }
   }

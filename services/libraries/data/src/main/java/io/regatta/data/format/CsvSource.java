@@ -12,6 +12,8 @@ import io.regatta.data.file.FileQueue;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
 
 /**
  * A source of CSV files (RFC 4180) whose first row names the columns. Each slot is the column of its name, one value
@@ -24,9 +26,11 @@ public final class CsvSource extends ColumnSource<CsvSource.Row> {
   /**
    * A row with the column numbers of its file's header.
    *
+   * @param fileNumber number of its file among those that are read, from 0
    * @param line of the file in which it begins, from 1
+   * @param columns index of each wanted column; -1 if the file lacks it
    */
-  public record Row(String file, long line, int[] columns, CsvRecord record) {}
+  public record Row(String file, int fileNumber, long line, int[] columns, CsvRecord record) {}
 
   /** Creates a source with {@link ColumnCoding#PLAIN}. */
   public CsvSource(Slots slots, List<Path> files, BadLines badLines) {
@@ -51,7 +55,8 @@ public final class CsvSource extends ColumnSource<CsvSource.Row> {
 
   @Override
   public Cursor<Row> open(FileQueue queue, DataCursor place) {
-    return new CsvCursor(queue, slots, place);
+    List<String> columns = IntStream.range(0, slots.size()).mapToObj(slots::get).map(Slot::name).toList();
+    return new CsvCursor(queue, columns, Set.of(), CsvRows.Dialect.CSV, place);
   }
 
   @Override

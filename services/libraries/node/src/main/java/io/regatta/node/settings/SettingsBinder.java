@@ -230,7 +230,8 @@ final class SettingsBinder {
     return section.type() == null ? Collections.unmodifiableMap(values) : construct(section, values, json, prefix);
   }
 
-  private Object defaultValue(Key key, String path) {
+  /** Returns the value of a key that is not given. */
+  Object defaultValue(Key key, String path) {
     if (key.required()) {
       throw missing(path, key.shape());
     }

@@ -36,6 +36,16 @@ public record DataConfig(
         + "or, behind a pipe_command, multislot.")
     Format format,
 
+    @Setting(doc = "csv, tsv: names of the columns, if the files have no line with them. C[1-26] stands for 26 names. For jobs "
+        + "that declare features.")
+    List<String> columns,
+
+    @Setting(doc = "Directory of the statistics of features, relative to dir; empty: statistics-JOB. For jobs that declare features.")
+    String statistics,
+
+    @Setting(doc = "A test part of the training files. For jobs that declare features.")
+    TestSplit test,
+
     @Setting(value = "position", doc = "How training data are dealt out to the replicas.")
     ShardBy shardBy,
 
@@ -69,6 +79,8 @@ public record DataConfig(
     CRITEO,
     /** Files whose first row names the columns: {@link io.regatta.data.format.CsvSource}. */
     CSV(Property.NAMES_COLUMNS),
+    /** Lines that are JSON objects, whose keys are the columns: for features that a job declares. */
+    JSON(Property.NAMES_COLUMNS, Property.LINES),
     /** {@code label index:value ...}: {@link io.regatta.data.format.LibSvmFormat}. */
     LIBSVM,
     /** PaddlePaddle's: {@link io.regatta.data.format.MultiSlotFormat}. */
@@ -76,10 +88,12 @@ public record DataConfig(
     /** Files of named columns: {@link io.regatta.data.format.ParquetSource}. */
     PARQUET(Property.NAMES_COLUMNS),
     /** PaddleRec's {@code name:value}: {@link io.regatta.data.format.SlotTextFormat}. */
-    SLOTS;
+    SLOTS,
+    /** Files whose first line names the columns, with tabs between values, without quotes: for features that a job declares. */
+    TSV(Property.NAMES_COLUMNS);
 
-    /** The properties of a format. */
-    private enum Property { NAMES_COLUMNS }
+    /** The properties of a format. LINES: each line of a file that names columns can be read alone. */
+    private enum Property { NAMES_COLUMNS, LINES }
 
     private final Set<Property> properties;
 
@@ -87,9 +101,14 @@ public record DataConfig(
       this.properties = Set.of(properties);
     }
 
-    /** Returns true if a file itself names its columns, so that it is not made of lines of a format. */
+    /** Returns true if a file itself names its columns. */
     public boolean namesColumns() {
       return properties.contains(Property.NAMES_COLUMNS);
+    }
+
+    /** Returns true if a file of this format is made of lines that can be read alone, so that a command can write them. */
+    public boolean hasLines() {
+      return !namesColumns() || properties.contains(Property.LINES);
     }
 
     /** Returns the name as it is written in a job. */
@@ -120,10 +139,42 @@ public record DataConfig(
     IN_MEMORY
   }
 
+  /**
+   * The part of the training rows that is kept for the test.
+   *
+   * @param share from 0 to less than 1
+   */
+  public record TestSplit(
+      @Setting(value = "0", doc = "Share of the training rows that are test rows, and not trained on; 0: none, test_files are.")
+      double share,
+
+      @Setting(value = "position", doc = "Which rows these are. position: the last ones; needs statistics. hash: by a hash of file and line.")
+      By by) {
+
+    /** The choice of the test rows. */
+    public enum By { POSITION, HASH }
+
+    public TestSplit {
+      if (!(share >= 0 && share < 1)) {
+        throw new InvalidInput("share must be from 0 to less than 1, not " + share);
+      }
+      if (share == 0 && by != By.POSITION) {
+        throw new InvalidInput("by has no effect without share; give a share, such as 0.2");
+      }
+    }
+  }
+
   public DataConfig {
     files = List.copyOf(files);
     testFiles = List.copyOf(testFiles);
-    if (PipeCommand.of(pipeCommand) != null && format.namesColumns()) {
+    columns = List.copyOf(columns);
+    if (test.share() > 0 && !testFiles.isEmpty()) {
+      throw new InvalidInput("test_files and test both give test rows; take one of them out");
+    }
+    if (!columns.isEmpty() && format != Format.CSV && format != Format.TSV) {
+      throw new InvalidInput("columns has no effect with format: " + format.label() + "; take it out, or set format: csv or tsv");
+    }
+    if (PipeCommand.of(pipeCommand) != null && !format.hasLines()) {
       throw new InvalidInput("pipe_command writes lines, but format: " + format.label() + " names columns in the file itself; "
           + "leave pipe_command out, or have it write another format");
     }

@@ -30,7 +30,7 @@ public record JobConfig(
         + "Empty: every start is a new run.")
     String runId,
 
-    @Setting(doc = "Class name of the TrainingProgram; may be empty where the program is given in code.")
+    @Setting(doc = "Class name of the TrainingProgram; may be empty where the program is given in code, or if model.kind is given.")
     String program,
 
     @Setting(doc = "Jar that holds the program, relative to the working directory; empty: the class path.")
@@ -90,6 +90,15 @@ public record JobConfig(
 
     @Setting(doc = "Where the examples come from.")
     DataConfig data,
+
+    @Setting(doc = "Features by name, read from named columns. C[1-26] stands for 26 features.")
+    Map<String, FeatureConfig> features,
+
+    @Setting(doc = "The label by name, read from a named column.")
+    Map<String, LabelConfig> labels,
+
+    @Setting(doc = "The network over the declared features.")
+    ModelConfig model,
 
     @Setting(doc = "A timeline of some steps.")
     TraceConfig trace,
@@ -157,6 +166,8 @@ public record JobConfig(
 
   /** Package of the programs that come with Regatta. */
   private static final String PROGRAMS = "io.regatta.program.";
+  /** The program of jobs that declare a model. */
+  private static final String TABULAR_PROGRAM = PROGRAMS + "TabularProgram";
   /** Former name of that package, which job files and saved models may have. */
   private static final String FORMER_PROGRAMS = "io.regatta.trainer.program.";
 
@@ -166,6 +177,8 @@ public record JobConfig(
       throw new InvalidInput("job: a name is missing");
     }
     GroupNames.checkJob(job);
+    program = program.isBlank() && model.kind() != ModelConfig.Kind.NONE ? TABULAR_PROGRAM : program;
+    checkDeclarations(data, features, labels, model);
     sparseOptimizer = OptimizerConfig.sparse(sparseOptimizer, optimizer);
     threads = heter.replicas(mode, threads);
     heter.check(execution, mode, aggregator);
@@ -207,6 +220,22 @@ public record JobConfig(
     if (aggregator && (!mode.mayBeAggregated() || elastic)) {
       throw new InvalidInput("aggregator: only sync and half_async pushes and the sums of collective jobs that are not elastic can go "
           + "through an aggregator, the mode is " + mode.id() + "; set aggregator: false");
+    }
+  }
+
+  /** Refuses sections and keys about features that lack others, so that nothing would read them. */
+  private static void checkDeclarations(DataConfig data, Map<String, FeatureConfig> features, Map<String, LabelConfig> labels,
+      ModelConfig model) {
+    if (model.kind() != ModelConfig.Kind.NONE && (features.isEmpty() || labels.isEmpty())) {
+      throw new InvalidInput("model: " + (features.isEmpty() ? "features" : "labels") + " is missing; declare what the network reads "
+          + "and predicts, or take the section model out");
+    }
+    if (labels.size() > 1) {
+      throw new InvalidInput("labels: there are " + labels.size() + ", and a network predicts one; take the others out");
+    }
+    String key = !features.isEmpty() ? "" : !data.columns().isEmpty() ? "columns" : !data.statistics().isEmpty() ? "statistics" : data.test().share() > 0 ? "test" : "";
+    if (!key.isEmpty()) {
+      throw new InvalidInput("data: " + key + " has no effect without features; take it out, or declare features");
     }
   }
 

@@ -5,6 +5,7 @@ import io.regatta.node.settings.Inline;
 import io.regatta.training.strategy.TrainerStrategy;
 import io.regatta.training.strategy.async.Async;
 import io.regatta.training.strategy.collective.Collective;
+import io.regatta.training.strategy.downpour.Downpour;
 import io.regatta.training.strategy.geo.Geo;
 import io.regatta.training.strategy.halfasync.HalfAsync;
 import io.regatta.training.strategy.lazyasync.LazyAsync;
@@ -23,6 +24,7 @@ public record Strategies(
     @Inline Geo geo,
     @Inline Ssp ssp,
     @Inline LazyAsync lazyAsync,
+    @Inline Downpour downpour,
     @Inline Collective collective) {
 
   /** Returns the strategy of a mode. */

@@ -12,7 +12,8 @@ import java.util.TreeMap;
  * them.
  *
  * <p>It has three different counts. The shards keep the clock, too, and it jumps to that of the others after a barrier.
- * The exchanges are pushes. The step of the learning rate's schedule follows the clock, except in geo mode.
+ * The exchanges are pushes. The step of the learning rate's schedule follows the clock, except in geo mode; of a push
+ * with several steps of one replica it counts each.
  */
 public final class RankSteps {
 
@@ -29,8 +30,13 @@ public final class RankSteps {
     T make(long learningRateStep, TrainerProgress after);
   }
 
-  /** The step that a replica is about to make. */
-  private record Coming(TrainerProgress.Replica progress, long examples) {}
+  /** The step that a replica is about to make, together with those before it that are not pushed yet. */
+  private record Coming(TrainerProgress.Replica progress, long examples, int steps) {
+
+    Coming and(Coming next) {
+      return new Coming(next.progress, examples + next.examples, steps + next.steps);
+    }
+  }
 
   private long clock;
   private int pushesPerStep = 1;
@@ -38,6 +44,8 @@ public final class RankSteps {
   /** The schedule's step at the clock {@code scheduleClock}. */
   private long scheduleStep;
   private long scheduleClock;
+  /** Steps that were pushed together with a later one of the same replica, so that the clock lacks them. */
+  private long pushedTogether;
   private boolean resumed;
   /** Content of the steps that are pushed next, by replica. */
   private final Map<Integer, Coming> coming = new TreeMap<>();
@@ -83,7 +91,7 @@ public final class RankSteps {
   }
 
   private long learningRateStep(long atClock) {
-    return scheduleStep + (atClock - scheduleClock) / pushesPerStep;
+    return scheduleStep + (atClock - scheduleClock + pushedTogether) / pushesPerStep;
   }
 
   /** Returns the local steps of the replica that has made most. */
@@ -118,7 +126,7 @@ public final class RankSteps {
    * @param inStep examples that it trains
    */
   public synchronized void coming(int replica, TrainerProgress.Replica progress, long inStep) {
-    coming.put(replica, new Coming(progress, inStep));
+    coming.merge(replica, new Coming(progress, inStep, 1), Coming::and);
   }
 
   /** Counts the steps of these replicas, which are part of the next push. */
@@ -127,6 +135,7 @@ public final class RankSteps {
       Coming step = coming.remove(replica);
       if (step != null) {
         made.put(replica, step.progress());
+        pushedTogether += step.steps() - 1;
         examples = examples < 0 ? TrainerProgress.UNKNOWN : examples + step.examples();
       }
     }
@@ -222,6 +231,7 @@ public final class RankSteps {
       clock = clockOfShards;
       scheduleClock = clockOfShards;
       scheduleStep = own.learningRateStep();
+      pushedTogether = 0;
       exchanges = own.exchanges();
       examples = own.examples();
       for (int replica = 0; replica < own.replicas().size(); replica++) {

@@ -8,6 +8,7 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.progress.Progress;
+import io.regatta.node.settings.SettingsWriter;
 import io.regatta.snapshot.FileEntry;
 import io.regatta.snapshot.LostShard;
 import io.regatta.snapshot.ManifestFile;
@@ -18,6 +19,7 @@ import io.regatta.snapshot.WritablePlace;
 import io.regatta.snapshot.safetensors.SafetensorsFile;
 import io.regatta.snapshot.safetensors.SafetensorsWriter;
 import io.regatta.snapshot.safetensors.TensorInfo;
+import io.regatta.training.config.JobConfig;
 import io.regatta.training.rank.FleetTrainer;
 import io.regatta.training.session.TrainerSession;
 import io.vertx.core.json.JsonArray;
@@ -41,7 +43,8 @@ import org.slf4j.LoggerFactory;
  *   <li>{@code table-NAME.safetensors} per sparse table: {@code ids} int64 {@code [n]}, {@code values} float32
  *       {@code [n, dim]}, in the order in which the shards sent them; for NAME see {@link ModelFiles};
  *   <li>{@code model-0000.params}: the dense parameters in DJL's format;
- *   <li>{@code manifest.json}: their SHA-256, the program and its settings.
+ *   <li>{@code manifest.json}: their SHA-256, the program and its settings, and the features, label and model that the
+ *       job declares.
  * </ul>
  *
  * All files are written under temporary names and renamed when all are complete, the manifest last: a save that fails
@@ -267,9 +270,22 @@ public final class SavedModel {
         .put("run", trainer.run()).put("step", trainer.steps()).put("program", session.job().program())
         .put("settings", new JsonObject(session.job().settings()))
         .put("data", new JsonObject().put("format", session.job().data().format().label()));
+    putFeatures(manifest, session.job());
     if (left != null) {
       LostShard.put(manifest, left.lost());
     }
     ManifestFile.write(part(ManifestFile.NAME), manifest);
+  }
+
+  /** Adds the sections by which a program reads declared features. */
+  private static void putFeatures(JsonObject manifest, JobConfig job) {
+    if (job.features().isEmpty()) {
+      return;
+    }
+    manifest.put("features", SettingsWriter.json(job.features())).put("labels", SettingsWriter.json(job.labels()))
+        .put("model", SettingsWriter.json(job.model()));
+    if (!job.data().columns().isEmpty()) {
+      manifest.getJsonObject("data").put("columns", new JsonArray(job.data().columns()));
+    }
   }
 }

@@ -14,7 +14,7 @@ public interface TrainerStrategy {
   /** Returns the mode. */
   Mode mode();
 
-  /** Returns the steps from one push to the next, at least 1; steps between them change the trainer's copy only. */
+  /** Returns the steps from one push to the next, at least 1; those between send nothing. */
   default int stepsPerPush() {
     return 1;
   }

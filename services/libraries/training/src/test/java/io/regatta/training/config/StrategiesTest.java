@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 import io.regatta.training.strategy.TrainerStrategy;
+import io.regatta.training.strategy.downpour.Downpour;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.stream.Stream;
@@ -39,6 +40,10 @@ class StrategiesTest {
     assertThat(given.of(Mode.SSP).stalenessBound()).isEqualTo(3);
     assertThat(given.of(Mode.ASYNC).overlap()).isTrue();
     assertThat(given.of(Mode.LAZY_ASYNC).overlap()).isFalse();
+    Strategies others = of(new JsonObject().put("push_steps", 5).put("pull_steps", 6));
+    assertThat(others.of(Mode.DOWNPOUR).stepsPerPush()).isEqualTo(5);
+    assertThat(others.of(Mode.DOWNPOUR).stepsPerPull()).isEqualTo(6);
+    assertThat(given.of(Mode.DOWNPOUR)).isEqualTo(new Downpour(1, 1));
   }
 
   @Test
@@ -52,6 +57,8 @@ class StrategiesTest {
     List.of("geo", "lazy_async", "sync").forEach(mode ->
         assertThatThrownBy(() -> of(new JsonObject().put("mode", mode).put("k_steps", 0)))
             .isInstanceOf(InvalidInput.class).hasMessage("k_steps must be at least 1, not 0"));
+    assertThatThrownBy(() -> of(new JsonObject().put("push_steps", 0)))
+        .isInstanceOf(InvalidInput.class).hasMessage("push_steps must be at least 1, not 0");
     assertThatThrownBy(() -> of(new JsonObject().put("staleness_bound", -1)))
         .isInstanceOf(InvalidInput.class).hasMessage("staleness_bound must be at least 0, not -1");
   }

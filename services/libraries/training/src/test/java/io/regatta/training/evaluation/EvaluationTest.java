@@ -2,6 +2,7 @@ package io.regatta.training.evaluation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.metrics.BinaryMetrics;
@@ -122,8 +123,10 @@ class EvaluationTest {
   void severalReplicasHaveTheBitsOfOne(int replicas) {
     EvaluationConfig config = new EvaluationConfig(1, EXAMPLES);
     Map<String, Double> alone = evaluated(config, 0, null, 1);
-    assertThat(alone).containsOnlyKeys("auc", "accuracy", "logloss", "mae", "rmse", "calibration", "gauc",
-        "gauc_groups");
+    assertThat(alone).containsOnlyKeys("auc", "accuracy", "logloss", "mae", "rmse", "calibration", "pr_auc",
+        "normalized_entropy", "gauc", "gauc_groups");
+    assertThat(alone.get("pr_auc")).as("labels drawn with uniform probabilities").isCloseTo(5 / 6.0, within(0.01));
+    assertThat(alone.get("normalized_entropy")).isCloseTo(0.5 / Math.log(2), within(0.01));
     assertThat(alone.get("gauc")).isBetween(0.8, 0.87);
     assertThat(alone.get("gauc_groups")).as("not the empty user").isBetween(2500.0, 3000.0);
     assertThat(of(config, replicas)).hasSize(replicas).allSatisfy(values -> assertThat(values).isEqualTo(alone));

@@ -30,6 +30,26 @@ class RankStepsTest {
   }
 
   @Test
+  void a_push_of_several_steps_of_a_replica_tells_all_of_them() {
+    RankSteps steps = new RankSteps(2);
+    steps.pushesPerStep(2);
+    steps.coming(0, replica(1), 4);
+    steps.coming(1, replica(1), 3);
+    steps.coming(0, replica(2), 4);
+    steps.coming(0, replica(3), 2);
+    TrainerProgress after = push(steps, 0);
+    assertThat(after.examples()).as("without those of the other replica, which it has not pushed").isEqualTo(10);
+    assertThat(after.replicas()).extracting(Replica::localSteps).containsExactly(3L, 0L);
+    steps.coming(1, replica(2), 3);
+    steps.coming(1, replica(3), 3);
+    after = push(steps, 1);
+    assertThat(after.examples()).isEqualTo(19);
+    assertThat(after.learningRateStep()).as("steps of each replica").isEqualTo(3);
+    assertThat(after.exchanges()).as("pushes").isEqualTo(2);
+    assertThat(steps.made()).as("clock").isEqualTo(2);
+  }
+
+  @Test
   void when_a_run_is_resumed_then_its_examples_are_added_to_those_of_its_snapshot() {
     RankSteps steps = new RankSteps(1);
     steps.resume(5, new TrainerProgress(5, 5, 5, 40, List.of(replica(5))), new ExampleCounts(100, 2, 8));

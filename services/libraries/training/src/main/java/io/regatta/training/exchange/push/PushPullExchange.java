@@ -26,14 +26,14 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The exchange of sync, half-async, async and ssp: a step pushes gradients and pulls values. Belongs to a replica's
- * model thread.
+ * The exchange of sync, half-async, async, lazy-async, ssp and downpour: a step pushes gradients and pulls values, or
+ * does so only every few steps. Belongs to a replica's model thread.
  *
  * <p>In sync and half-async the replicas of a rank are merged first ({@code RoundReducer}'s rule) and push once; in
  * async and ssp each pushes on its own. In sync the next batch's rows are pulled together with the dense vector, after
  * the push. In the other modes they are requested while backward still runs, so they may lack this step's own update.
  * In async with {@code overlap} the dense vector is requested then too, and the push is not awaited: it is in progress
- * while the next step computes.
+ * while the next step computes. In downpour a step that does not push adds its gradients to those of the next push.
  */
 public final class PushPullExchange implements Exchange {
 
@@ -55,6 +55,8 @@ public final class PushPullExchange implements Exchange {
   /** True if heter workers have the dense values, which are read here when they are asked for. */
   private final boolean elsewhere;
   private final int stepsPerPull;
+  /** The gradients that are not pushed yet; with {@code overlap} each step pushes its own. */
+  private final AccruedGradients accrued;
   /** Pushes per step: if each replica pushes for itself, a step of the rank is one batch of each of them. */
   private final int pushesPerStep;
   private final List<Integer> itself;
@@ -90,7 +92,13 @@ public final class PushPullExchange implements Exchange {
       throw new InvalidInput("job " + session.job().job() + ": heter.dense: servers computes a batch on values that contain the step "
           + "before it, but overlap is true; use heter.dense: trainers, or overlap: false");
     }
+    if (elsewhere && strategy.stepsPerPush() > 1) {
+      throw new InvalidInput("job " + session.job().job() + ": heter.dense: servers has heter workers push the gradients of each "
+          + "batch, but a trainer pushes every " + strategy.stepsPerPush() + " steps; use heter.dense: trainers, or "
+          + "push_steps: 1");
+    }
     stepsPerPull = strategy.stepsPerPull();
+    accrued = new AccruedGradients(strategy.stepsPerPush());
     pushesPerStep = replica.pushesPerStep(mode);
     steps.pushesPerStep(pushesPerStep);
     itself = List.of(replica.replica());
@@ -230,8 +238,11 @@ public final class PushPullExchange implements Exchange {
     if (overlap) {
       return pushWithOverlap(gradients);
     }
-    Contribution mine = new Contribution(replica.replica(), gradients, mode.hasRounds() ? next : List.of(), versions,
-        isPullDue());
+    accrued.add(gradients, versions);
+    if (!accrued.isDue()) {
+      return stepWithoutPush();
+    }
+    Contribution mine = contribution(mode.hasRounds() ? next : List.of(), isPullDue());
     String operation = "step " + steps.steps();
     Optional<Outcome> pulled = merged() && replica.group().size() > 1
         ? replica.group().step(session, replica.replica(), operation, mine, this::pushAndPull)
@@ -245,6 +256,21 @@ public final class PushPullExchange implements Exchange {
       stepsSincePull = 0;
     });
     return dense;
+  }
+
+  private Contribution contribution(List<SparseIds> next, boolean pullDue) {
+    AccruedGradients.Due due = accrued.take();
+    return new Contribution(replica.replica(), due.gradients(), next, due.versions(), pullDue);
+  }
+
+  /** Ends a step whose gradients wait for a later push. */
+  private DenseMemory stepWithoutPush() {
+    if (!isPullDue()) {
+      stepsSincePull++;
+      return dense;
+    }
+    rows = new HashMap<>();
+    return pullDense("pull without a push after step " + steps.steps());
   }
 
   /**
@@ -352,10 +378,13 @@ public final class PushPullExchange implements Exchange {
     return newest();
   }
 
-  /** Waits for the last push: every step has pushed its gradients, and the last push may still be in progress. */
+  /** Waits for the last push, which may still be in progress, and pushes the gradients of steps that have not pushed. */
   @Override
   public void handIn() {
     awaitPush();
+    if (accrued.isPending()) {
+      pushAndPull(List.of(contribution(List.of(), false)));
+    }
   }
 
   @Override

@@ -31,7 +31,8 @@ public final class CutMeasurement {
    * @param bytesOut from the trainer to the heter worker
    * @param bytesBack from the heter worker to the trainer
    */
-  public record Parts(int batch, double uncutSeconds, double trainerSeconds, double partSeconds, double bytesOut, double bytesBack) {}
+  public record Parts(int batch, double uncutSeconds, double trainerSeconds, double partSeconds, double bytesOut,
+      double bytesBack) {}
 
   /** Times of a run of which a part is measured. Written by the model thread, read once it is complete. */
   private static final class Span {
@@ -51,13 +52,15 @@ public final class CutMeasurement {
   private CutMeasurement(JobConfig job, TrainingProgram program, int steps) {
     HeterConfig heter = job.heter();
     this.job = job.with(j -> j.threads(1).output("").resume("").snapshots(Settings.defaults(SnapshotConfig.class))
-        .maxSteps(2L * steps + 1).heter(new HeterConfig(heter.workers(), heter.part(), heter.device(), 1, 0, HeterConfig.DensePath.TRAINERS, true)));
+        .maxSteps(2L * steps + 1).heter(new HeterConfig(heter.workers(), heter.part(), heter.device(), 1, 0,
+        HeterConfig.DensePath.TRAINERS, true)));
     this.program = program;
     this.steps = steps;
   }
 
   /**
-   * Measures a job. As many steps as are measured go before, which compile and fill caches. The dense values of the part
+   * Measures a job. As many steps as are measured go before, which compile and fill caches. The dense values of the
+   * part
    * travel with each batch, whichever way {@code heter.dense} gives them: there are no servers here.
    *
    * @param program null: the job's class
@@ -76,7 +79,8 @@ public final class CutMeasurement {
       throw new InvalidInput("job " + job.job() + ": no batch went to the heter worker, so its network has no cut");
     }
     double seconds = (cut.endedNanos - cut.beganNanos) / NANOS;
-    return new Parts(Math.toIntExact(sums.examples() / sums.batches()), (uncut.endedNanos - uncut.beganNanos) / NANOS / steps,
+    return new Parts(Math.toIntExact(sums.examples() / sums.batches()),
+        (uncut.endedNanos - uncut.beganNanos) / NANOS / steps,
         (seconds - sums.answeredNanos() / NANOS) / steps, sums.computedNanos() / NANOS / sums.batches(),
         (double) sums.bytesOut() / sums.batches(), (double) sums.bytesBack() / sums.batches());
   }
@@ -92,7 +96,8 @@ public final class CutMeasurement {
       if (e != null) {
         span.over.completeExceptionally(e);
       } else {
-        span.over.completeExceptionally(new InvalidInput("job " + job.job() + " has ended after " + result.steps() + " steps, and "
+        span.over.completeExceptionally(new InvalidInput("job " + job.job() + " has ended after " + result.steps()
+            + " steps, and "
             + (2L * steps) + " are needed: give fewer with --steps"));
       }
     });

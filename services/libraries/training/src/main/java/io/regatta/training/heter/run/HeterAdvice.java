@@ -63,21 +63,27 @@ public record HeterAdvice(CutMeasurement.Parts parts, int inFlight, double laten
   /** Returns the advice in one sentence. */
   public String sentence(double bytesPerSecond) {
     int feeds = feeds(bytesPerSecond);
-    return "one heter worker feeds " + feeds + (feeds == 1 ? " trainer" : " trainers") + " at " + bandwidth(bytesPerSecond) + "; "
+    return "one heter worker feeds " + feeds + (feeds == 1 ? " trainer" : " trainers") + " at "
+        + bandwidth(bytesPerSecond) + "; "
         + (Double.isNaN(parts.uncutSeconds()) ? "regatta heter-advice measures from which bandwidth the cut pays"
-            : Double.isInfinite(paysFrom()) ? "the cut pays on no network with this device" : "the cut pays from " + bandwidth(paysFrom()))
-        + " (" + megabytes(parts.bytesOut()) + " out, " + megabytes(parts.bytesBack()) + " back per batch of " + parts.batch() + ")";
+            : Double.isInfinite(paysFrom()) ? "the cut pays on no network with this device" : "the cut pays from "
+            + bandwidth(paysFrom()))
+        + " (" + megabytes(parts.bytesOut()) + " out, " + megabytes(parts.bytesBack()) + " back per batch of "
+        + parts.batch() + ")";
   }
 
   /** Returns the lines of the command: what was measured, a line for each bandwidth, and the sentence for the first. */
   public List<String> lines(List<Double> bytesPerSecond) {
     List<String> lines = new ArrayList<>();
     lines.add("a batch of " + parts.batch() + ": " + millis(parts.uncutSeconds()) + " without a cut; with it " + millis(
-        parts.trainerSeconds()) + " at the trainer, " + millis(parts.partSeconds()) + " at the heter worker, " + megabytes(parts.bytesOut())
+        parts.trainerSeconds()) + " at the trainer, " + millis(parts.partSeconds()) + " at the heter worker, "
+        + megabytes(parts.bytesOut())
         + " out, " + megabytes(parts.bytesBack()) + " back");
     for (double rate : bytesPerSecond) {
-      lines.add(String.format(Locale.ROOT, "at %s: %.1f batches/s of a trainer (without a cut %.1f), %.1f of a heter worker, %d trainer%s "
-          + "for each", bandwidth(rate), trainerRate(rate), 1 / parts.uncutSeconds(), workerRate(rate), feeds(rate), feeds(rate) == 1 ? "" : "s"));
+      lines.add(String.format(Locale.ROOT, "at %s: %.1f batches/s of a trainer (without a cut %.1f), %.1f of a heter "
+          + "worker, %d trainer%s "
+          + "for each", bandwidth(rate), trainerRate(rate), 1 / parts.uncutSeconds(), workerRate(rate), feeds(rate),
+          feeds(rate) == 1 ? "" : "s"));
     }
     lines.add(sentence(bytesPerSecond.get(0)));
     return lines;
@@ -88,7 +94,8 @@ public record HeterAdvice(CutMeasurement.Parts parts, int inFlight, double laten
   }
 
   private static String megabytes(double bytes) {
-    return bytes >= MEGA / 10 ? String.format(Locale.ROOT, "%.1f MB", bytes / MEGA) : String.format(Locale.ROOT, "%.1f kB", bytes / 1e3);
+    return bytes >= MEGA / 10 ? String.format(Locale.ROOT, "%.1f MB", bytes / MEGA) : String.format(Locale.ROOT,
+        "%.1f kB", bytes / 1e3);
   }
 
   /** Returns a number with three digits that count, without zeros at its end. */

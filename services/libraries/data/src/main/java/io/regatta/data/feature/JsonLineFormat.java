@@ -1,0 +1,37 @@
+package io.regatta.data.feature;
+
+import io.regatta.core.feature.FeatureTransform;
+import io.regatta.data.BadLines;
+import io.regatta.data.Layout;
+import io.regatta.data.Line;
+import io.regatta.data.LineFormat;
+import io.regatta.data.SlotBatch;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/** The format of lines that are JSON objects of declared features' columns; the label may be missing. Immutable. */
+public final class JsonLineFormat implements LineFormat {
+
+  private final RowReader<JsonRows.Row> reader;
+
+  /** Creates the format. */
+  public JsonLineFormat(FeatureTransform transform, LabelColumn label) {
+    reader = new RowReader<>(new JsonRows(new LinkedHashSet<>(transform.columns()), Set.of(label.column())), transform,
+        new LabelColumn(label.column(), label.positive(), true));
+  }
+
+  @Override
+  public String name() {
+    return "json";
+  }
+
+  @Override
+  public Layout layout() {
+    return reader.layout();
+  }
+
+  @Override
+  public boolean parse(Line line, SlotBatch into, int row, BadLines badLines) {
+    return reader.read(new JsonRows.Row(line, 0), into, row, badLines);
+  }
+}

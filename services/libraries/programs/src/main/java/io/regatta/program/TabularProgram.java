@@ -1,0 +1,105 @@
+package io.regatta.program;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.nn.Block;
+import io.regatta.core.collective.ReduceOp;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.data.BadLines;
+import io.regatta.data.FileSource;
+import io.regatta.data.LineFormat;
+import io.regatta.program.block.BinaryHead;
+import io.regatta.program.block.TabularBlock;
+import io.regatta.training.Servable;
+import io.regatta.training.TrainingProgram;
+import io.regatta.training.Worker;
+import io.regatta.training.config.DataConfig.Format;
+import io.regatta.training.config.EvaluationConfig;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.ModelConfig;
+import io.regatta.training.evaluation.Evaluation;
+import io.regatta.training.feature.DeclaredFeatures;
+import io.regatta.training.feature.DeclaredFeatures.Use;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The program of jobs that declare features, a binary label and a model: any table of named columns. Runs on a model
+ * thread.
+ */
+public final class TabularProgram implements TrainingProgram, Servable {
+
+  /** The {@code settings} section of the job: empty, so that any key is refused. */
+  record NoSettings() {}
+
+  private static DeclaredFeatures features(JobConfig job) {
+    Loading.format(job, "a job with features", Format.CSV, Format.TSV, Format.JSON);
+    if (job.model().kind() == ModelConfig.Kind.NONE) {
+      throw new InvalidInput("job " + job.job() + ": model.kind is missing; give the network, such as deepfm");
+    }
+    return DeclaredFeatures.of(job);
+  }
+
+  @Override
+  public Class<? extends Record> settings() {
+    return NoSettings.class;
+  }
+
+  @Override
+  public Block network(JobConfig job) {
+    return new TabularBlock(features(job).layout(), job.model());
+  }
+
+  @Override
+  public LineFormat input(JobConfig job) {
+    return features(job).lines();
+  }
+
+  /** Returns a source of examples whose files may lack the label, which is then NaN. */
+  @Override
+  public FileSource<?> examples(JobConfig job, List<Path> files, BadLines badLines) {
+    return features(job).source(files, Use.PREDICT, badLines);
+  }
+
+  @Override
+  public float[] scores(NDArray outputs) {
+    return BinaryHead.LOGIT.probabilities(outputs);
+  }
+
+  @Override
+  public Optional<Evaluation> evaluation(JobConfig job) {
+    return Optional.of(new Evaluation(EvaluationConfig.DEFAULT, features(job).layout()));
+  }
+
+  @Override
+  public void check(JobConfig job) {
+    DeclaredFeatures features = features(job);
+    Inputs files = files(job);
+    files.present(job, "the files that data.files and data.test_files name", "without data.test_files, data.test takes a share of the "
+        + "training rows");
+    FirstExamples.check(job, files, (of, badLines) -> features.source(of, Use.TRAIN, badLines));
+  }
+
+  private static Inputs files(JobConfig job) {
+    String suffix = job.data().format() == Format.AUTO ? Format.CSV.label() : job.data().format().label();
+    Path directory = Loading.dataDirectory(job);
+    List<Path> train = Loading.files(directory, job.data().files(), "train." + suffix);
+    return new Inputs(train, job.data().test().share() > 0 ? train
+        : Loading.files(directory, job.data().testFiles(), "test." + suffix));
+  }
+
+  @Override
+  public void run(Worker worker) throws Exception {
+    JobConfig job = worker.job();
+    worker.settings(NoSettings.class);
+    DeclaredFeatures features = features(job);
+    features.requireSame(worker);
+    Inputs files = files(job);
+    BadLines badLines = Loading.badLinesOfOwn(worker);
+    new BinaryClassification(worker, "tabular", BinaryHead.LOGIT, evaluation(job).orElseThrow()).run(
+        new TabularBlock(features.layout(), job.model()),
+        Loading.training(worker, files.train(), train -> features.source(train, Use.TRAIN, badLines)),
+        features.source(files.test(), Use.TEST, badLines));
+    worker.report("bad_lines", worker.allReduce(new double[] {badLines.skipped()}, ReduceOp.SUM)[0]);
+  }
+}

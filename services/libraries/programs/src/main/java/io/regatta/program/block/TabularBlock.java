@@ -1,0 +1,123 @@
+package io.regatta.program.block;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.AbstractBlock;
+import ai.djl.nn.Block;
+import ai.djl.nn.Parameter;
+import ai.djl.nn.core.Linear;
+import ai.djl.training.ParameterStore;
+import ai.djl.training.initializer.NormalInitializer;
+import ai.djl.util.PairList;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.data.Layout;
+import io.regatta.training.config.ModelConfig;
+import io.regatta.training.config.ModelConfig.Part;
+import io.regatta.training.cut.Heter;
+
+/**
+ * A network over declared features, as the sum of the logits of its parts: {@link LinearLogit}, the pairs of a
+ * {@link FactorizationMachine}, a {@link CrossNetwork} with a linear layer, and {@link ReluLayers}. They share the
+ * vectors of the ids. Logistic regression is the linear part alone; a factorization machine (Rendle, 2010) adds pairs;
+ * wide and deep (Cheng et al., 2016) is linear and relu layers; DeepFM (Guo et al., 2017) all three; DCN-v2 in its parallel
+ * form (Wang et al., 2021) crosses and relu layers. If the network has pairs, a dense feature is a field with a vector;
+ * otherwise relu layers and crosses see the dense features themselves behind the vectors of the slots.
+ *
+ * <p>Input: the arrays of a batch, {@code [batch, dense]} float32, {@code [batch, columns]} int64 and
+ * {@code [batch, columns]} float32, without those that the layout lacks. Output: logits float32 {@code [batch, 1]}. Heter
+ * workers compute the relu layers. Used on its trainer's model thread.
+ */
+public final class TabularBlock extends AbstractBlock {
+
+  private final Layout layout;
+  private final ModelConfig config;
+  /** Width of the input of crosses and relu layers. */
+  private final int width;
+  /** Null: the network has no such part. */
+  private final LinearLogit linear;
+  private final FieldVectors vectors;
+  private final CrossNetwork cross;
+  private final Linear crossLogit;
+  private final Block deep;
+
+  /**
+   * Creates the network.
+   *
+   * @param layout widths of an example
+   * @param config the network; its kind is not {@code none}
+   */
+  public TabularBlock(Layout layout, ModelConfig config) {
+    this.layout = layout;
+    this.config = config;
+    if (config.kind() == ModelConfig.Kind.NONE) {
+      throw new InvalidInput("model.kind is missing: give the network, such as deepfm");
+    }
+    linear = has(Part.LINEAR) ? addChildBlock("linear", new LinearLogit(layout)) : null;
+    boolean pairs = has(Part.PAIRS);
+    boolean anyVectors = pairs || layout.slots() > 0 && (has(Part.CROSS) || has(Part.DEEP));
+    vectors = anyVectors ? addChildBlock("vectors",
+        new FieldVectors(layout, config.embedding(), (float) config.embeddingBound(), pairs)) : null;
+    width = (vectors == null ? 0 : vectors.fields() * config.embedding()) + (pairs ? 0 : layout.dense());
+    cross = has(Part.CROSS) ? addChildBlock("cross", new CrossNetwork(width, config.crossLayers(), config.crossRank())) : null;
+    crossLogit = cross == null ? null : addChildBlock("cross_logit", Linear.builder().setUnits(1).build());
+    if (crossLogit != null) {
+      crossLogit.setInitializer(new NormalInitializer((float) (1 / Math.sqrt(width))), Parameter.Type.WEIGHT);
+    }
+    deep = has(Part.DEEP) ? addChildBlock("deep", Heter.remote(
+        ReluLayers.of(width, config.hidden(), 1, config.gain(), config.dropout()), 1,
+        (ofDeep, others) -> new NDList(others.get(0).add(ofDeep.get(0))))) : null;
+  }
+
+  private boolean has(Part part) {
+    return config.kind().parts().contains(part);
+  }
+
+  @Override
+  protected NDList forwardInternal(ParameterStore store, NDList inputs, boolean training,
+      PairList<String, Object> params) {
+    NDArray fields = vectors == null ? null : vectors.forward(store, inputs, training).singletonOrThrow();
+    NDArray logits = linear == null ? null : linear.forward(store, inputs, training).singletonOrThrow();
+    if (has(Part.PAIRS)) {
+      logits = logits.add(FactorizationMachine.pairs(fields));
+    }
+    NDArray flat = cross == null && deep == null ? null : flat(fields, inputs);
+    if (cross != null) {
+      NDArray crosses = cross.forward(store, new NDList(flat), training).singletonOrThrow();
+      logits = crossLogit.forward(store, new NDList(crosses), training).singletonOrThrow();
+    }
+    return deep == null ? new NDList(logits) : deep.forward(store, new NDList(flat, logits), training);
+  }
+
+  /** Returns the input of crosses and relu layers, {@code [batch, width]}. */
+  private NDArray flat(NDArray fields, NDList inputs) {
+    NDArray flat = fields == null ? null : fields.reshape(inputs.head().getShape().get(0), -1);
+    NDArray dense = has(Part.PAIRS) ? null : FieldInputs.dense(layout, inputs);
+    return flat == null ? dense : dense == null ? flat : flat.concat(dense, 1);
+  }
+
+  @Override
+  protected void initializeChildBlocks(NDManager manager, DataType dataType, Shape... inputShapes) {
+    long batch = inputShapes[0].get(0);
+    if (linear != null) {
+      linear.initialize(manager, dataType, inputShapes);
+    }
+    if (vectors != null) {
+      vectors.initialize(manager, dataType, inputShapes);
+    }
+    if (cross != null) {
+      cross.initialize(manager, dataType, new Shape(batch, width));
+      crossLogit.initialize(manager, dataType, new Shape(batch, width));
+    }
+    if (deep != null) {
+      deep.initialize(manager, dataType, new Shape(batch, width), new Shape(batch, 1));
+    }
+  }
+
+  @Override
+  public Shape[] getOutputShapes(Shape[] inputShapes) {
+    return new Shape[] {new Shape(inputShapes[0].get(0), 1)};
+  }
+}

@@ -1,0 +1,172 @@
+package io.regatta.training.feature;
+
+import io.regatta.core.collective.ReduceOp;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.feature.Feature;
+import io.regatta.core.feature.FeatureStatistics;
+import io.regatta.core.feature.FeatureTransform;
+import io.regatta.data.BadLines;
+import io.regatta.data.FileSource;
+import io.regatta.data.Layout;
+import io.regatta.data.LineFormat;
+import io.regatta.data.RowFormat;
+import io.regatta.data.feature.FeatureSource;
+import io.regatta.data.feature.JsonLineFormat;
+import io.regatta.data.feature.LabelColumn;
+import io.regatta.data.feature.RowFormats;
+import io.regatta.data.feature.RowSplit;
+import io.regatta.data.file.PipeCommand;
+import io.regatta.training.Worker;
+import io.regatta.training.config.DataConfig;
+import io.regatta.training.config.DataConfig.Format;
+import io.regatta.training.config.DataConfig.TestSplit;
+import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.LabelConfig;
+import java.nio.file.Path;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The features and the label that a job declares, and sources of examples of them. Training, predictions and the service
+ * use it, so that they compute the same floats and ids of a row. Immutable; any thread.
+ */
+public final class DeclaredFeatures {
+
+  /** The purpose for which files are read. */
+  public enum Use {
+    /** Training rows. */
+    TRAIN,
+    /** Test rows. */
+    TEST,
+    /** Rows to predict: all rows of the files, which may lack the label. */
+    PREDICT
+  }
+
+  /** Bits of the digest that a double holds. */
+  private static final int UNUSED_BITS = 12;
+
+  private final JobConfig job;
+  private final FeatureTransform transform;
+  private final LabelColumn label;
+
+  private DeclaredFeatures(JobConfig job, FeatureTransform transform, LabelColumn label) {
+    this.job = job;
+    this.transform = transform;
+    this.label = label;
+  }
+
+  /**
+   * Returns the features of a job.
+   *
+   * @throws InvalidInput if the job declares no features or not one label, the declarations contradict each other, or
+   *     they need statistics
+   */
+  public static DeclaredFeatures of(JobConfig job) {
+    if (job.features().isEmpty() || job.labels().size() != 1) {
+      throw new InvalidInput("job " + job.job() + " declares " + (job.features().isEmpty() ? "no features" : job.labels().size()
+          + " labels") + "; declare features and one label, in the sections features and labels");
+    }
+    List<Feature> features = FeatureDeclarations.features(job.features());
+    Map.Entry<String, LabelConfig> declared = job.labels().entrySet().iterator().next();
+    String column = declared.getValue().column().isEmpty() ? declared.getKey() : declared.getValue().column();
+    for (Feature feature : features) {
+      if (feature.columns().contains(column)) {
+        throw new InvalidInput("job " + job.job() + ": the feature " + feature.name() + " reads the column " + column
+            + " of the label, so that the model would be given what it is to predict; take one of them out");
+      }
+    }
+    requireStatistics(job, features);
+    return new DeclaredFeatures(job, FeatureTransform.of(features, FeatureStatistics.NONE),
+        new LabelColumn(column, declared.getValue().positive(), false));
+  }
+
+  /** Refuses what only statistics of the training rows could give, which nothing computes yet. */
+  private static void requireStatistics(JobConfig job, List<Feature> features) {
+    List<String> needing = FeatureTransform.needsStatistics(features);
+    if (!needing.isEmpty()) {
+      throw new InvalidInput("job " + job.job() + ": statistics of the training rows are needed by the features " + needing
+          + ", and this release does not compute them; give a number scale: none (and clip), a bucket its bounds, leave min_count "
+          + "and age_days out");
+    }
+    if (job.data().test().share() > 0 && job.data().test().by() == TestSplit.By.POSITION) {
+      throw new InvalidInput("job " + job.job() + ": data.test.by: position needs statistics of the training rows, which this "
+          + "release does not compute; set data.test.by: hash, or name data.test_files");
+    }
+    if (!job.data().statistics().isEmpty()) {
+      throw new InvalidInput("job " + job.job() + ": data.statistics has no effect on these features; take it out");
+    }
+  }
+
+  /** Returns the widths of an example. */
+  public Layout layout() {
+    return new Layout(transform.dense(), transform.widths(), transform.valued(), transform.emptyIds());
+  }
+
+  /** Returns the transformation of a row into an example. */
+  public FeatureTransform transform() {
+    return transform;
+  }
+
+  /** Returns the column of the label. */
+  public String labelColumn() {
+    return label.column();
+  }
+
+  /**
+   * Returns a source of examples of files in the job's format; {@code data.format: auto} is csv.
+   *
+   * @param files must exist; a split into training and test rows applies to all of them
+   * @param use its rows
+   * @param badLines handles rows that cannot be read
+   */
+  public FileSource<?> source(List<Path> files, Use use, BadLines badLines) {
+    boolean predict = use == Use.PREDICT;
+    Set<String> needed = new LinkedHashSet<>(transform.columns());
+    if (!predict) {
+      needed.add(label.column());
+    }
+    RowFormat<?> rows = RowFormats.of(format().label(), NameRange.names("data.columns", job.data().columns()), needed,
+        predict ? Set.of(label.column()) : Set.of());
+    return source(rows, files, new LabelColumn(label.column(), label.positive(), predict), split(use), badLines);
+  }
+
+  private <R> FileSource<R> source(RowFormat<R> rows, List<Path> files, LabelColumn column, RowSplit split, BadLines badLines) {
+    return new FeatureSource<>(rows, transform, column, split, files, badLines);
+  }
+
+  private Format format() {
+    DataConfig data = job.data();
+    if (PipeCommand.of(data.pipeCommand()) != null) {
+      throw new InvalidInput("job " + job.job() + ": data.pipe_command is set, but files with declared features are read "
+          + "as they are; remove it");
+    }
+    return data.format() == Format.AUTO ? Format.CSV : data.format();
+  }
+
+  private RowSplit split(Use use) {
+    double share = job.data().test().share();
+    return share == 0 || use == Use.PREDICT ? RowSplit.ALL : RowSplit.byHash(share, use == Use.TEST);
+  }
+
+  /** Returns the format of lines to predict: JSON objects, whose keys are the columns; the label may be missing. */
+  public LineFormat lines() {
+    return new JsonLineFormat(transform, label);
+  }
+
+  /**
+   * Checks that all workers have the same features; all must call it.
+   *
+   * @throws InvalidInput if they differ
+   */
+  public void requireSame(Worker worker) {
+    double[] mine = {transform.digest() >>> UNUSED_BITS};
+    double least = worker.allReduce(mine, ReduceOp.MIN)[0];
+    double most = worker.allReduce(mine, ReduceOp.MAX)[0];
+    if (least != most) {
+      throw new InvalidInput(String.format("job %s: features differ among the trainers: trainer %d has %013x, others from %013x to "
+          + "%013x; give all the same job file", job.job(), worker.rank(), (long) mine[0], (long) least, (long) most));
+    }
+  }
+}
