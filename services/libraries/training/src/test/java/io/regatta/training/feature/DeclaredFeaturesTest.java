@@ -20,10 +20,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.yaml.snakeyaml.Yaml;
 
 class DeclaredFeaturesTest {
 
@@ -128,6 +130,17 @@ class DeclaredFeaturesTest {
     assertThat(rows.layout()).isEqualTo(new Layout(0, List.of(1), false, rows.layout().emptyIds()));
     assertThatThrownBy(() -> read(features.source(List.of(file), Use.TRAIN, new BadLines(BadLines.Policy.FAIL)), 1))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("click");
+  }
+
+  @Test
+  void theExampleOfThePageIsAJob() throws Exception {
+    String page = Files.readString(Path.of(System.getProperty("regatta.root", "../../.."), "docs", "data.md"));
+    String example = page.substring(page.indexOf("### Any table")).split("```yaml\n|```")[1];
+    Map<String, Object> values = new Yaml().load(example);
+    JobConfig job = JobConfig.of(new JsonObject(new JsonObject(values).encode()));
+    assertThat(DeclaredFeatures.of(job).transform().fields()).extracting(FeatureField::name)
+        .containsExactly("color", "tags", "price", "amount", "colorXprice");
+    assertThat(job.program()).isEqualTo("io.regatta.program.TabularProgram");
   }
 
   @ParameterizedTest
