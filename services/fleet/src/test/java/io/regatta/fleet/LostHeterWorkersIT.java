@@ -87,7 +87,7 @@ class LostHeterWorkersIT {
       trainers.add(services.start("trainer", "trainer-" + rank, service().put("rank", rank).put("step_delay_ms", STEP_MILLIS)
           .put("result", rank == 0 ? dir.resolve("result.json").toString() : "")));
     }
-    trainers.get(0).await(line -> line.contains("train, trainer 0 of ") && !line.contains(": 0/"), SECONDS);
+    trainers.get(0).await(line -> line.contains(" train") && line.contains(" examples, ") && !line.contains(": 0/"), SECONDS);
   }
 
   private JsonObject service() {

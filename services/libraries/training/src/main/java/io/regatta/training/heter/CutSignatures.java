@@ -121,8 +121,10 @@ public final class CutSignatures {
     return true;
   }
 
+  /** Returns the tensors of a role as text. */
   private static String texts(Role role, List<CutTensor> tensors) {
-    return tensors.isEmpty() ? "no " + role.name().toLowerCase(Locale.ROOT) : tensors.stream().map(tensor -> tensor.getName() + " " + text(tensor)).collect(Collectors.joining(", "));
+    return tensors.isEmpty() ? "no " + role.name().toLowerCase(Locale.ROOT)
+        : tensors.stream().map(tensor -> tensor.getName() + " " + text(tensor)).collect(Collectors.joining(", "));
   }
 
   /** Returns a tensor as {@code float32 [*, 273]}. */
