@@ -14,12 +14,14 @@ import io.regatta.core.feature.Vocabulary;
 import io.regatta.core.file.WholeFile;
 import io.regatta.core.sketch.ValueCounts.Counted;
 import io.regatta.data.RowFormat.Place;
+import io.regatta.data.feature.TableStatistics.Facts;
 import io.regatta.data.feature.TableStatistics.FileFact;
 import io.regatta.data.file.DataFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,7 +46,9 @@ public final class StatisticsFile {
   /** Writes the files of the statistics into a directory, {@value #NAME} as the last one. */
   public static void write(Path dir, TableStatistics statistics) {
     ObjectNode root = JSON.createObjectNode().put("format", FORMAT);
-    root.setAll((ObjectNode) statistics.facts());
+    root.put("rows", statistics.facts().rows()).put("bad_lines", statistics.facts().badLines());
+    ObjectNode columns = root.putObject("columns");
+    statistics.facts().missing().forEach((column, missing) -> columns.putObject(column).put("missing", missing));
     statistics.boundary().ifPresent(place ->
         root.putObject("split").put("file", place.file()).put("file_number", place.fileNumber()).put("line", place.line()));
     ArrayNode files = root.putArray("files");
@@ -114,7 +118,10 @@ public final class StatisticsFile {
     List<FileFact> files = new ArrayList<>();
     root.path("files").forEach(file ->
         files.add(new FileFact(file.path("name").asText(), file.path("bytes").asLong(), file.path("rows").asLong())));
-    ObjectNode facts = ((ObjectNode) root).deepCopy().without(List.of("format", "split", "files", "features"));
+    Map<String, Long> missing = new LinkedHashMap<>();
+    root.path("columns").fields().forEachRemaining(column ->
+        missing.put(column.getKey(), column.getValue().path("missing").asLong()));
+    Facts facts = new Facts(root.path("rows").asLong(), root.path("bad_lines").asLong(), missing);
     return new TableStatistics(facts, new FeatureStatistics(numbers, bounds, vocabularies), boundary, files, values);
   }
 

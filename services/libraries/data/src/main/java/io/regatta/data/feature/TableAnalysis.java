@@ -1,7 +1,5 @@
 package io.regatta.data.feature;
 
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.feature.Feature;
@@ -14,6 +12,7 @@ import io.regatta.data.RowFormat;
 import io.regatta.data.RowFormat.Place;
 import io.regatta.data.SlotBatch;
 import io.regatta.data.SlotSource.Cursor;
+import io.regatta.data.feature.TableStatistics.Facts;
 import io.regatta.data.feature.TableStatistics.FileFact;
 import io.regatta.data.file.DataFiles;
 import io.regatta.data.file.FileQueue;
@@ -21,6 +20,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -117,16 +117,13 @@ public final class TableAnalysis<R> {
     return new TableStatistics(facts(badLines.skipped() - skipped), statistics, boundary, facts, values);
   }
 
-  private ObjectNode facts(long bad) {
-    ObjectNode facts = JsonNodeFactory.instance.objectNode();
-    facts.put("rows", sum.rows());
-    facts.put("bad_lines", bad);
-    ObjectNode columns = facts.putObject("columns");
+  private Facts facts(long bad) {
+    Map<String, Long> missing = new LinkedHashMap<>();
     List<String> names = plan.transform().columns();
     for (int i = 0; i < names.size(); i++) {
-      columns.putObject(names.get(i)).put("missing", sum.missing()[i]);
+      missing.put(names.get(i), sum.missing()[i]);
     }
-    return facts;
+    return new Facts(sum.rows(), bad, missing);
   }
 
   /** Returns the first test row; empty if there is none. */
