@@ -15,6 +15,8 @@ import io.regatta.data.feature.JsonLineFormat;
 import io.regatta.data.feature.LabelColumn;
 import io.regatta.data.feature.RowFormats;
 import io.regatta.data.feature.RowSplit;
+import io.regatta.data.feature.StatisticsFile;
+import io.regatta.data.feature.TableStatistics;
 import io.regatta.data.file.PipeCommand;
 import io.regatta.training.Worker;
 import io.regatta.training.config.DataConfig;
@@ -22,6 +24,7 @@ import io.regatta.training.config.DataConfig.Format;
 import io.regatta.training.config.DataConfig.TestSplit;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.LabelConfig;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -50,18 +53,21 @@ public final class DeclaredFeatures {
   private final JobConfig job;
   private final FeatureTransform transform;
   private final LabelColumn label;
+  /** The first test row of a split by position; null: there is none. */
+  private final RowFormat.Place boundary;
 
-  private DeclaredFeatures(JobConfig job, FeatureTransform transform, LabelColumn label) {
+  private DeclaredFeatures(JobConfig job, FeatureTransform transform, LabelColumn label, RowFormat.Place boundary) {
     this.job = job;
     this.transform = transform;
     this.label = label;
+    this.boundary = boundary;
   }
 
   /**
    * Returns the features of a job.
    *
    * @throws InvalidInput if the job declares no features or not one label, the declarations contradict each other, or
-   *     they need statistics
+   *     statistics that they need are missing
    */
   public static DeclaredFeatures of(JobConfig job) {
     if (job.features().isEmpty() || job.labels().size() != 1) {
@@ -77,26 +83,28 @@ public final class DeclaredFeatures {
             + " of the label, so that the model would be given what it is to predict; take one of them out");
       }
     }
-    requireStatistics(job, features);
-    return new DeclaredFeatures(job, FeatureTransform.of(features, FeatureStatistics.NONE),
-        new LabelColumn(column, declared.getValue().positive(), false));
-  }
-
-  /** Refuses what only statistics of the training rows could give, which nothing computes yet. */
-  private static void requireStatistics(JobConfig job, List<Feature> features) {
-    List<String> needing = FeatureTransform.needsStatistics(features);
-    if (!needing.isEmpty()) {
-      throw new InvalidInput("job " + job.job() + ": statistics of the training rows are needed by the features " + needing
-          + ", and this release does not compute them; give a number scale: none (and clip), a bucket its bounds, leave min_count "
-          + "and age_days out");
-    }
-    if (job.data().test().share() > 0 && job.data().test().by() == TestSplit.By.POSITION) {
-      throw new InvalidInput("job " + job.job() + ": data.test.by: position needs statistics of the training rows, which this "
-          + "release does not compute; set data.test.by: hash, or name data.test_files");
-    }
-    if (!job.data().statistics().isEmpty()) {
+    boolean byPosition = job.data().test().share() > 0 && job.data().test().by() == TestSplit.By.POSITION;
+    TableStatistics statistics = job.featuresNeedStatistics() || byPosition ? statistics(job) : null;
+    if (statistics == null && !job.data().statistics().isEmpty()) {
       throw new InvalidInput("job " + job.job() + ": data.statistics has no effect on these features; take it out");
     }
+    return new DeclaredFeatures(job, FeatureTransform.of(features, statistics == null ? FeatureStatistics.NONE : statistics.features()),
+        new LabelColumn(column, declared.getValue().positive(), false),
+        byPosition ? statistics.boundary().orElse(null) : null);
+  }
+
+  private static TableStatistics statistics(JobConfig job) {
+    Path directory = job.statisticsDirectory();
+    if (!Files.isRegularFile(directory.resolve(StatisticsFile.NAME))) {
+      throw new InvalidInput("job " + job.job() + ": statistics of the training rows are missing in " + directory.toAbsolutePath()
+          + "; run ./regatta analyze with the job file first, or copy the directory from the machine where it has run");
+    }
+    return StatisticsFile.read(directory);
+  }
+
+  /** Returns the features that a job declares, in order, without what statistics say about them. */
+  public static List<Feature> features(JobConfig job) {
+    return FeatureDeclarations.features(job.features());
   }
 
   /** Returns the widths of an example. */
@@ -147,7 +155,11 @@ public final class DeclaredFeatures {
 
   private RowSplit split(Use use) {
     double share = job.data().test().share();
-    return share == 0 || use == Use.PREDICT ? RowSplit.ALL : RowSplit.byHash(share, use == Use.TEST);
+    if (share == 0 || use == Use.PREDICT) {
+      return RowSplit.ALL;
+    }
+    return job.data().test().by() == TestSplit.By.HASH ? RowSplit.byHash(share, use == Use.TEST)
+        : RowSplit.byPosition(boundary, use == Use.TEST);
   }
 
   /** Returns the format of lines to predict: JSON objects, whose keys are the columns; the label may be missing. */
@@ -166,7 +178,7 @@ public final class DeclaredFeatures {
     double most = worker.allReduce(mine, ReduceOp.MAX)[0];
     if (least != most) {
       throw new InvalidInput(String.format("job %s: features differ among the trainers: trainer %d has %013x, others from %013x to "
-          + "%013x; give all the same job file", job.job(), worker.rank(), (long) mine[0], (long) least, (long) most));
+          + "%013x; give all the same job file, and copy the directory of data.statistics to all machines", job.job(), worker.rank(), (long) mine[0], (long) least, (long) most));
     }
   }
 }
