@@ -132,9 +132,9 @@ class DeclaredFeaturesTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = ';', quoteCharacter = '`', value = {
-      "\"n\": {\"kind\": \"number\"}; ; needed by the features [n]",
-      "\"c\": {\"kind\": \"id\", \"min_count\": 2}; ; needed by the features [c]",
-      "\"c\": {\"kind\": \"id\"}; , \"data\": {\"test\": {\"share\": 0.2}}; data.test.by: position needs statistics",
+      "\"n\": {\"kind\": \"number\"}; ; statistics-j",
+      "\"c\": {\"kind\": \"id\", \"min_count\": 2}; ; statistics of the training rows are missing",
+      "\"c\": {\"kind\": \"id\"}; , \"data\": {\"test\": {\"share\": 0.2}}; run ./regatta analyze with the job file first",
       "\"c\": {\"kind\": \"id\"}; , \"data\": {\"statistics\": \"s\"}; data.statistics has no effect",
       "\"click\": {\"kind\": \"id\"}; ; the feature click reads the column click of the label",
       "\"c[1-2]\": {\"kind\": \"id\", \"column\": \"d\"}; ; stands for 2 features, but column d for 1 column",
