@@ -5,6 +5,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.feature.Feature;
 import io.regatta.core.feature.FeatureStatistics;
 import io.regatta.core.feature.FeatureTransform;
+import io.regatta.core.progress.LoadListener;
 import io.regatta.data.BadLines;
 import io.regatta.data.FileSource;
 import io.regatta.data.Layout;
@@ -16,7 +17,9 @@ import io.regatta.data.feature.LabelColumn;
 import io.regatta.data.feature.RowFormats;
 import io.regatta.data.feature.RowSplit;
 import io.regatta.data.feature.StatisticsFile;
+import io.regatta.data.feature.TableAnalysis;
 import io.regatta.data.feature.TableStatistics;
+import io.regatta.data.feature.TestPart;
 import io.regatta.data.file.PipeCommand;
 import io.regatta.training.Worker;
 import io.regatta.training.config.DataConfig;
@@ -70,11 +73,23 @@ public final class DeclaredFeatures {
    *     statistics that they need are missing
    */
   public static DeclaredFeatures of(JobConfig job) {
+    List<Feature> features = FeatureDeclarations.features(job.features());
+    LabelColumn label = label(job, features);
+    boolean byPosition = job.data().test().share() > 0 && job.data().test().by() == TestSplit.By.POSITION;
+    TableStatistics statistics = job.featuresNeedStatistics() || byPosition ? statistics(job) : null;
+    if (statistics == null && !job.data().statistics().isEmpty()) {
+      throw new InvalidInput("job " + job.job() + ": data.statistics has no effect on these features; take it out");
+    }
+    return new DeclaredFeatures(job, FeatureTransform.of(features, statistics == null ? FeatureStatistics.NONE : statistics.features()),
+        label, byPosition ? statistics.boundary().orElse(null) : null);
+  }
+
+  /** Returns the column of the label, which no feature may read. */
+  private static LabelColumn label(JobConfig job, List<Feature> features) {
     if (job.features().isEmpty() || job.labels().size() != 1) {
       throw new InvalidInput("job " + job.job() + " declares " + (job.features().isEmpty() ? "no features" : job.labels().size()
           + " labels") + "; declare features and one label, in the sections features and labels");
     }
-    List<Feature> features = FeatureDeclarations.features(job.features());
     Map.Entry<String, LabelConfig> declared = job.labels().entrySet().iterator().next();
     String column = declared.getValue().column().isEmpty() ? declared.getKey() : declared.getValue().column();
     for (Feature feature : features) {
@@ -83,14 +98,28 @@ public final class DeclaredFeatures {
             + " of the label, so that the model would be given what it is to predict; take one of them out");
       }
     }
-    boolean byPosition = job.data().test().share() > 0 && job.data().test().by() == TestSplit.By.POSITION;
-    TableStatistics statistics = job.featuresNeedStatistics() || byPosition ? statistics(job) : null;
-    if (statistics == null && !job.data().statistics().isEmpty()) {
-      throw new InvalidInput("job " + job.job() + ": data.statistics has no effect on these features; take it out");
+    return new LabelColumn(column, declared.getValue().positive(), false);
+  }
+
+  /**
+   * Computes the statistics of the training rows of files. Blocks.
+   *
+   * @param distinctLimit most distinct values of a table that are counted
+   * @throws InvalidInput if the declarations contradict each other, need no statistics, or a file cannot be read
+   */
+  public static TableStatistics analyze(JobConfig job, List<Path> files, int threads, int distinctLimit, BadLines badLines,
+      LoadListener progress) {
+    List<Feature> features = FeatureDeclarations.features(job.features());
+    LabelColumn label = label(job, features);
+    TestSplit test = job.data().test();
+    boolean byPosition = test.share() > 0 && test.by() == TestSplit.By.POSITION;
+    if (!job.featuresNeedStatistics() && !byPosition) {
+      throw new InvalidInput("job " + job.job() + ": its features and its split need no statistics; start the job as it is");
     }
-    return new DeclaredFeatures(job, FeatureTransform.of(features, statistics == null ? FeatureStatistics.NONE : statistics.features()),
-        new LabelColumn(column, declared.getValue().positive(), false),
-        byPosition ? statistics.boundary().orElse(null) : null);
+    DeclaredFeatures declared = new DeclaredFeatures(job, FeatureTransform.withoutStatistics(features), label, null);
+    TestPart part = test.share() == 0 ? TestPart.NONE
+        : new TestPart(test.share(), test.by() == TestSplit.By.POSITION ? TestPart.By.POSITION : TestPart.By.HASH);
+    return TableAnalysis.run(declared.rows(false), files, features, label, part, threads, distinctLimit, badLines, progress);
   }
 
   private static TableStatistics statistics(JobConfig job) {
@@ -131,13 +160,16 @@ public final class DeclaredFeatures {
    */
   public FileSource<?> source(List<Path> files, Use use, BadLines badLines) {
     boolean predict = use == Use.PREDICT;
+    return source(rows(predict), files, new LabelColumn(label.column(), label.positive(), predict), split(use), badLines);
+  }
+
+  private RowFormat<?> rows(boolean predict) {
     Set<String> needed = new LinkedHashSet<>(transform.columns());
     if (!predict) {
       needed.add(label.column());
     }
-    RowFormat<?> rows = RowFormats.of(format().label(), NameRange.names("data.columns", job.data().columns()), needed,
+    return RowFormats.of(format().label(), NameRange.names("data.columns", job.data().columns()), needed,
         predict ? Set.of(label.column()) : Set.of());
-    return source(rows, files, new LabelColumn(label.column(), label.positive(), predict), split(use), badLines);
   }
 
   private <R> FileSource<R> source(RowFormat<R> rows, List<Path> files, LabelColumn column, RowSplit split, BadLines badLines) {
