@@ -3,7 +3,6 @@ package io.regatta.predictor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.feature.FeatureStatistics;
 import io.regatta.core.feature.NumberStatistics;
@@ -119,7 +118,7 @@ class TabularModelTest {
     assertThatThrownBy(() -> LocalRun.run(job, null, Progress.none())).isInstanceOf(InvalidInput.class)
         .hasMessageContainingAll(dir.resolve("statistics-shop").toString(), "run ./regatta analyze");
     Path statistics = Files.createDirectories(dir.resolve("statistics-shop"));
-    StatisticsFile.write(statistics, new TableStatistics(JsonNodeFactory.instance.objectNode(), new FeatureStatistics(
+    StatisticsFile.write(statistics, new TableStatistics(new TableStatistics.Facts(0, 0, Map.of()), new FeatureStatistics(
         Map.of("price", new NumberStatistics(5, 3, 0, 10)), Map.of(), Map.of()), Optional.empty(), List.of(), Map.of()));
     LocalRun.run(job, null, Progress.none());
     assertThat(dir.resolve("model").resolve(StatisticsFile.NAME)).hasSameTextualContentAs(statistics.resolve(StatisticsFile.NAME));
