@@ -29,13 +29,17 @@ class HeterDenseJobTest {
   static Path dir;
 
   private static List<RunResult> run(String... keys) {
-    List<String> all = new ArrayList<>(List.of("data.dir=" + dir.resolve("data"), "output=" + dir.resolve("output"), "epochs=2",
-        "batch_size=64", "settings.train_rows=3000", "settings.test_rows=1000", "settings.id_space=1001", "settings.embedding=4",
+    List<String> all = new ArrayList<>(List.of("data.dir=" + dir.resolve("data"), "output=" + dir.resolve("output"),
+        "epochs=2",
+        "batch_size=64", "settings.train_rows=3000", "settings.test_rows=1000", "settings.id_space=1001",
+        "settings.embedding=4",
         "settings.hidden=[16,8]", "optimizer.schedule.kind=constant", "optimizer.schedule.warmup_steps=0",
-        "sparse_optimizer.schedule.kind=constant", "sparse_optimizer.schedule.warmup_steps=0", "min_block=64", "overlap=false",
+        "sparse_optimizer.schedule.kind=constant", "sparse_optimizer.schedule.warmup_steps=0", "min_block=64",
+        "overlap=false",
         "compute_threads=1", "model_thread_idle_ms=200", "heter.seed_batches=true", "heter.dense=servers"));
     all.addAll(List.of(keys));
-    return LocalCluster.run(LocalCluster.Options.of(Jobs.config("ctr-dnn", all.toArray(String[]::new))).withoutHazelcast()
+    return LocalCluster.run(LocalCluster.Options.of(Jobs.config("ctr-dnn", all.toArray(String[]::new)))
+        .withoutHazelcast()
         .withProgress(Progress.none()));
   }
 
@@ -45,7 +49,8 @@ class HeterDenseJobTest {
     LeftoverThreads threads = LeftoverThreads.snapshot();
     String whole = run("mode=sync", "trainers=" + trainers).get(0).parametersHash();
     List<RunResult> cut = run("mode=sync", "trainers=" + trainers, "heter.workers=" + workers);
-    assertThat(cut).hasSize(trainers).allSatisfy(result -> assertThat(result.parametersHash()).hasSize(16).isEqualTo(whole));
+    assertThat(cut).hasSize(trainers).allSatisfy(result -> assertThat(result.parametersHash()).hasSize(16)
+        .isEqualTo(whole));
     threads.assertNone();
   }
 
@@ -73,7 +78,8 @@ class HeterDenseJobTest {
   @Test
   void norms_are_clipped_over_whole_variables() {
     String whole = run("mode=sync", "optimizer.clip_norm=0.05").get(0).parametersHash();
-    assertThat(run("mode=sync", "optimizer.clip_norm=0.05", "heter.workers=1").get(0).parametersHash()).isEqualTo(whole);
+    assertThat(run("mode=sync", "optimizer.clip_norm=0.05", "heter.workers=1").get(0).parametersHash())
+        .isEqualTo(whole);
   }
 
   /** A program given in code, without a mark and without tables: pulls of a step have no rows. */
@@ -87,7 +93,8 @@ class HeterDenseJobTest {
   }
 
   private static String line(int workers, JsonObject other) {
-    JobConfig job = JobConfig.of(new JsonObject().put("job", "line").put("mode", "sync").put("trainers", 2).put("servers", 2)
+    JobConfig job = JobConfig.of(new JsonObject().put("job", "line").put("mode", "sync").put("trainers", 2)
+        .put("servers", 2)
         .put("batch_size", 16).put("compute_threads", 1).put("epochs", 3)
         .put("heter", new JsonObject().put("workers", workers).put("dense", "servers").put("seed_batches", true))
         .mergeIn(other));
@@ -97,15 +104,18 @@ class HeterDenseJobTest {
 
   @Test
   void gradients_that_a_trainer_would_add_up_are_refused_in_one_line() {
-    assertThatThrownBy(() -> line(1, new JsonObject().put("mode", "downpour").put("push_steps", 2))).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("heter.dense: servers has heter workers push the gradients of each batch, but a trainer pushes "
-            + "every 2 steps; use heter.dense: trainers, or push_steps: 1");
+    assertThatThrownBy(() -> line(1, new JsonObject().put("mode", "downpour").put("push_steps", 2)))
+        .isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("heter.dense: servers has heter workers push the gradients of each batch, but a "
+            + "trainer pushes every 2 steps; use heter.dense: trainers, or push_steps: 1");
   }
 
   @Test
   void a_network_with_dense_parameters_before_the_cut_is_refused_in_one_line() {
     JobConfig job = Jobs.wideAndDeep(dir.resolve("wide"), "mode=sync", "heter.workers=1", "heter.dense=servers");
-    assertThatThrownBy(() -> LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast().withProgress(Progress.none())))
-        .isInstanceOf(InvalidInput.class).hasMessageContaining("heter.dense: servers needs a part that has all dense parameters");
+    assertThatThrownBy(() -> LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast()
+        .withProgress(Progress.none())))
+        .isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("heter.dense: servers needs a part that has all dense parameters");
   }
 }

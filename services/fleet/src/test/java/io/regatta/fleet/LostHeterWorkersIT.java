@@ -9,17 +9,19 @@ import io.regatta.fleet.local.LocalCluster;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A job with heter workers, of which a process is killed (SIGKILL) or stands still (SIGSTOP) in the middle. The test
+ * A job with heter workers, of which processes are killed (SIGKILL) or stand still (SIGSTOP) in the middle. The test
  * checks what is lost, which process reports it, and the exit status of the others.
  */
 class LostHeterWorkersIT {
@@ -30,20 +32,17 @@ class LostHeterWorkersIT {
 
   @TempDir
   static Path data;
-  /** Hash of the sync job's parameters after an undisturbed run without heter workers. */
-  private static String hash;
+  /** By job: hash of the parameters after an undisturbed run in sync mode without heter workers. */
+  private static final Map<String, String> HASHES = new HashMap<>();
   @TempDir
   Path dir;
   private ServiceProcesses services;
+  private JsonObject job;
+  /** For which trainers wait for other services; 0: the default. */
+  private int patienceSeconds;
   private JavaProcess server;
   private final List<JavaProcess> workers = new ArrayList<>();
   private final List<JavaProcess> trainers = new ArrayList<>();
-
-  @BeforeAll
-  static void runWithoutACut() {
-    hash = LocalCluster.run(LocalCluster.Options.of(Jobs.config("wide-and-deep", keys("sync", 0).toArray(String[]::new)))
-        .withoutHazelcast().withProgress(Progress.none())).get(0).parametersHash();
-  }
 
   @BeforeEach
   void begin() {
@@ -55,38 +54,48 @@ class LostHeterWorkersIT {
     services.close();
   }
 
-  private static List<String> keys(String mode, int heterWorkers) {
+  private static List<String> keys(String mode, int trainers, String... own) {
     List<String> keys = new ArrayList<>(Jobs.tiny(data));
-    keys.addAll(List.of("epochs=2", "mode=" + mode, "output=", "servers=1", "trainers=2", "aggregator=false", "on_trainer_lost=continue",
-        "heter.seed_batches=true", "heter.workers=" + heterWorkers));
+    keys.addAll(List.of("epochs=2", "mode=" + mode, "output=", "servers=1", "trainers=" + trainers, "aggregator=false",
+        "on_trainer_lost=continue", "overlap=false", "heter.seed_batches=true"));
+    keys.addAll(List.of(own));
     return keys;
   }
 
-  /** Starts a job, and waits until it trains. A frozen process is noticed within seconds. */
-  private void start(String mode, int count) throws Exception {
-    start(mode, count, 0);
+  /** Computes a hash of two trainers' sync job once. */
+  private static String hash(String name) {
+    return HASHES.computeIfAbsent(name, job -> LocalCluster.run(LocalCluster.Options.of(Jobs.config(job,
+        keys("sync", 2).toArray(String[]::new))).withoutHazelcast().withProgress(Progress.none())).get(0).parametersHash());
   }
 
-  /** @param patienceSeconds for which trainers wait for other services; 0: the default */
-  private void start(String mode, int count, int patienceSeconds) throws Exception {
+  /** Starts a job, and waits until it trains. A frozen process is noticed within seconds. */
+  private void start(String name, List<String> keys, int heterWorkers, int count) throws Exception {
+    List<String> all = new ArrayList<>(keys);
+    all.add("heter.workers=" + heterWorkers);
+    job = ServiceProcesses.job(name, all);
     services.start("rendezvous", "rendezvous", new JsonObject().put("lease_ms", 5000));
     server = services.start("parameter-server", "server", new JsonObject().put("index", 0).put("servers", 1).put("shards", 1));
-    JsonObject job = ServiceProcesses.job("wide-and-deep", keys(mode, count));
-    JsonObject stream = new JsonObject().put("ping_interval_ms", 1000).put("ping_timeout_ms", 2000);
-    for (int index = 0; index < count; index++) {
-      workers.add(services.start("heter-worker", "heter-" + index, new JsonObject().put("job", job).put("index", index)
-          .put("stream", stream)));
+    for (int index = 0; index < heterWorkers; index++) {
+      workers.add(worker(index));
     }
     for (JavaProcess worker : workers) {
       worker.await(line -> line.startsWith("ready heter-worker"), SECONDS);
     }
     server.await(line -> line.startsWith("ready parameter-server"), SECONDS);
     services.readyTimeout(patienceSeconds);
-    for (int rank = 0; rank < 2; rank++) {
-      trainers.add(services.start("trainer", "trainer-" + rank, new JsonObject().put("job", job).put("rank", rank).put("stream", stream)
-          .put("step_delay_ms", STEP_MILLIS).put("result", rank == 0 ? dir.resolve("result.json").toString() : "")));
+    for (int rank = 0; rank < count; rank++) {
+      trainers.add(services.start("trainer", "trainer-" + rank, service().put("rank", rank).put("step_delay_ms", STEP_MILLIS)
+          .put("result", rank == 0 ? dir.resolve("result.json").toString() : "")));
     }
-    trainers.get(0).await(line -> line.contains("train, trainer 0 of 2: ") && !line.contains(": 0/"), SECONDS);
+    trainers.get(0).await(line -> line.contains(" train") && line.contains(" examples, ") && !line.contains(": 0/"), SECONDS);
+  }
+
+  private JsonObject service() {
+    return new JsonObject().put("job", job).put("stream", new JsonObject().put("ping_interval_ms", 1000).put("ping_timeout_ms", 2000));
+  }
+
+  private JavaProcess worker(int index) throws Exception {
+    return services.start("heter-worker", "heter-" + index, service().put("index", index));
   }
 
   private JsonNode result() throws Exception {
@@ -97,66 +106,66 @@ class LostHeterWorkersIT {
     assertThat(process.status(SECONDS)).as(process.output()).isEqualTo(status);
   }
 
+  /** Trainer 1 begins at heter worker 1, moves to 2, which has no trainer, and then to 0. */
   @ParameterizedTest
-  @CsvSource({"sync, KILL", "sync, STOP", "async, KILL", "async, STOP"})
-  void when_one_of_two_heter_workers_is_lost_then_the_other_computes_for_all(String mode, String signal) throws Exception {
-    start(mode, 2);
-    workers.get(1).signal(signal);
-    trainers.get(1).await(line -> line.contains("heter worker 1 at ") && line.contains(" is lost: ") && line.contains(" to heter worker 0"), SECONDS);
+  @CsvSource({"wide-and-deep, sync, trainers", "wide-and-deep, async, trainers", "ctr-dnn, sync, servers"})
+  void when_heter_workers_are_lost_one_after_another_then_the_next_continues_their_work(String name, String mode, String dense)
+      throws Exception {
+    start(name, keys(mode, 2, "heter.dense=" + dense), 3, 2);
+    moves(1, "KILL", 2);
+    moves(2, "STOP", 0);
+    workers.get(0).signal("KILL");
+    trainers.get(0).await(line -> line.contains("for another heter worker, since none is left"), SECONDS);
+    JavaProcess next = worker(3);
     for (JavaProcess trainer : trainers) {
       ends(trainer, 0);
     }
     JsonNode result = result();
     if (mode.equals("sync")) {
-      assertThat(result.get("parameters_hash").asText()).isEqualTo(hash);
+      assertThat(result.get("parameters_hash").asText()).isEqualTo(hash(name));
     }
     assertThat(result.get("trainers_at_end").asInt()).isEqualTo(2);
-    ends(workers.get(0), 0);
-    if (signal.equals("STOP")) {
-      workers.get(1).signal("CONT");
-      ends(workers.get(1), 0);
-    }
-  }
-
-  @Test
-  void when_the_last_heter_worker_is_lost_then_another_one_continues_its_work() throws Exception {
-    start("sync", 1);
-    workers.get(0).signal("KILL");
-    trainers.get(0).await(line -> line.contains("for another heter worker, since none is left"), SECONDS);
-    JsonObject job = ServiceProcesses.job("wide-and-deep", keys("sync", 1));
-    JavaProcess next = services.start("heter-worker", "heter-next", new JsonObject().put("job", job));
-    for (JavaProcess trainer : trainers) {
-      ends(trainer, 0);
-    }
-    assertThat(result().get("parameters_hash").asText()).isEqualTo(hash);
     ends(next, 0);
+    workers.get(2).signal("CONT");
+    ends(workers.get(2), 0);
+  }
+
+  /** Ends or freezes trainer 1's heter worker, and waits until the trainer has gone to another one. */
+  private void moves(int from, String signal, int to) throws Exception {
+    workers.get(from).signal(signal);
+    trainers.get(1).await(line -> line.contains("heter worker " + from + " at ") && line.contains(" is lost: ")
+        && line.contains(" to heter worker " + to), SECONDS);
   }
 
   @Test
-  void when_no_heter_worker_is_left_then_the_trainers_end_and_say_what_to_do() throws Exception {
-    start("sync", 1, 30);
+  void when_no_heter_worker_is_left_then_the_trainer_ends_and_says_what_to_do() throws Exception {
+    patienceSeconds = 20; // of a trainer that starts when all others are ready
+    start("wide-and-deep", keys("sync", 1), 1, 1);
     workers.get(0).signal("KILL");
-    for (JavaProcess trainer : trainers) {
-      ends(trainer, 1);
-      assertThat(trainer.output()).contains("start a heter worker again");
-    }
+    ends(trainers.get(0), 1);
+    assertThat(trainers.get(0).output()).contains("start a heter worker again");
   }
 
   @ParameterizedTest
-  @CsvSource({"sync, KILL", "sync, STOP", "async, KILL"})
-  void when_a_trainer_is_lost_then_its_heter_worker_names_it_and_the_other_continues(String mode, String signal) throws Exception {
-    start(mode, 1);
-    trainers.get(1).signal(signal);
-    workers.get(0).await(line -> line.contains("trainer 1 of job wide-and-deep is lost: "), SECONDS);
+  @ValueSource(strings = {"sync", "async"})
+  void when_trainers_are_lost_then_their_heter_worker_names_them_and_the_other_continues(String mode) throws Exception {
+    start("wide-and-deep", keys(mode, 3), 1, 3);
+    trainers.get(1).signal("STOP");
+    trainers.get(2).signal("KILL");
+    for (int rank = 1; rank <= 2; rank++) {
+      String lost = "trainer " + rank + " of job wide-and-deep is lost: ";
+      workers.get(0).await(line -> line.contains(lost), SECONDS);
+    }
     ends(trainers.get(0), 0);
     assertThat(result().get("trainers_at_end").asInt()).isEqualTo(1);
     ends(workers.get(0), 0);
   }
 
-  @Test
-  void when_the_server_is_lost_then_the_trainers_and_with_them_the_heter_worker_end() throws Exception {
-    start("sync", 1);
-    server.signal("KILL");
+  @ParameterizedTest
+  @ValueSource(strings = {"KILL", "STOP"})
+  void when_the_server_is_lost_then_the_trainers_and_with_them_the_heter_worker_end(String signal) throws Exception {
+    start("wide-and-deep", keys("sync", 2), 1, 2);
+    server.signal(signal);
     for (JavaProcess trainer : trainers) {
       ends(trainer, 1);
     }

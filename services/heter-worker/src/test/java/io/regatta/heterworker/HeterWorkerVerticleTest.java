@@ -10,8 +10,14 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.heterworker.RunningWorkers.Member;
 import io.regatta.heterworker.RunningWorkers.Trainer;
 import io.regatta.node.directory.Directory;
@@ -24,8 +30,10 @@ import io.regatta.protocol.heterworker.HeterWorkerGrpcService;
 import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.tensor.WorkerLoad;
 import io.vertx.core.Future;
+import io.vertx.core.net.NetServer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -121,6 +129,23 @@ class HeterWorkerVerticleTest {
     }
   }
 
+  /** Its pushes would go through the worker in the name of a life that the shard no longer knows. */
+  @Test
+  void refusesAFormerLifeThatRegistersAShard_andKeepsTheLaterOne() {
+    try (RunningWorkers workers = new RunningWorkers()) {
+      HeterWorkerVerticle worker = workers.started(new PartStandIn(0, null));
+      NetServer silent = get(workers.vertx.createNetServer().connectHandler(socket -> { }).listen(0, "127.0.0.1"));
+      get(workers.directory.register(new Directory.Instance(Directory.PARAMETER_SERVER, "silent", 0, "127.0.0.1", silent.actualPort(), 0,
+          Map.of())));
+      JobSpec spec = new JobSpec("pair", Mode.ASYNC, 2, 0, NanPolicy.FAIL, 1, 4, new ModelSpec(7,
+          List.of(new DenseVariable("a", List.of(3))), OptimizerSpec.sgd(0.5), List.of()));
+      Future<Long> later = workers.register(worker, new TrainerId(1, 5), spec);
+      assertThatThrownBy(() -> get(workers.register(worker, new TrainerId(1, 4), spec))).isInstanceOf(StaleGeneration.class)
+          .hasMessageContaining("trainer 1 of job pair has been replaced by a later life");
+      assertThat(later.isComplete()).as("it waits for its shard").isFalse();
+    }
+  }
+
   @Test
   void endsTheStreamOfAFormerLife() {
     try (RunningWorkers workers = new RunningWorkers()) {
@@ -146,15 +171,15 @@ class HeterWorkerVerticleTest {
       assertThatThrownBy(() -> get(workers.trainer(worker, ONE).open(RunningWorkers.cut().setSeed(8).build())))
           .isInstanceOf(InvalidInput.class).hasMessageContaining("job pair: trainer 1 has seed 8, but its heter worker 7");
       assertThatThrownBy(() -> get(workers.trainer(worker, ONE).open(RunningWorkers.cut().setSignature(TestBatches.OWN).build())))
-          .isInstanceOf(InvalidInput.class).hasMessageContaining("job pair: trainer 1 sends nothing across the cut, but the "
-              + "first batch of the job has label 0 float32 [*]");
+          .isInstanceOf(InvalidInput.class).hasMessageContaining(
+              "job pair: trainer 1 sends no label across the cut, but the first batch of the job has label 0 float32 [*]");
       assertThatThrownBy(() -> get(workers.trainer(worker, new TrainerId(2, 1)).open(RunningWorkers.cut().build())))
           .isInstanceOf(InvalidInput.class).hasMessageContaining("trainer 2 is none of the 2 trainers of job pair");
       Trainer one = workers.opened(worker, ONE);
       assertThatThrownBy(() -> get(one.compute(TestBatches.batch(ONE, 5, 1, 4, 0)))).isInstanceOf(InvalidInput.class);
       Trainer wide = workers.opened(worker, ONE);
       assertThatThrownBy(() -> get(wide.compute(TestBatches.inputOnly(ONE)))).isInstanceOf(InvalidInput.class)
-          .hasMessageContaining("trainer 1 sends nothing across the cut");
+          .hasMessageContaining("trainer 1 sends no label across the cut");
       assertThat(TestBatches.output(get(zero.compute(1, 4)))).isEqualTo(2);
     }
   }
@@ -193,10 +218,11 @@ class HeterWorkerVerticleTest {
   @Test
   void failsWithItsJob_whenNoTrainerSucceeds() {
     try (RunningWorkers workers = new RunningWorkers()) {
-      HeterWorkerVerticle worker = workers.started(new PartStandIn(MANY, null));
+      HeterWorkerVerticle worker = workers.started(new PartStandIn(0, null));
       List<Member> members = workers.members();
       assertThatThrownBy(() -> get(workers.trainer(worker, members.get(0).id).open(RunningWorkers.cut().setSeed(8).build())))
           .as("one that was refused counts as well").isInstanceOf(InvalidInput.class);
+      awaitGroupSeen(workers, worker, members.get(1)); // else it would ask half a minute for a group that is gone
       members.forEach(member -> member.leave(false));
       assertThatThrownBy(() -> get(worker.finished())).isInstanceOf(PeerLost.class)
           .hasMessage("heter worker 0 ends: no trainer of job pair has ended its run with success "
@@ -214,6 +240,22 @@ class HeterWorkerVerticleTest {
       Future<?> answer = zero.open(RunningWorkers.cut().build()).compose(opened -> zero.compute(1, 4));
       assertThatThrownBy(() -> get(answer)).isInstanceOfAny(StaleGeneration.class, PeerLost.class);
       assertThatThrownBy(() -> get(worker.finished())).isInstanceOf(PeerLost.class);
+    }
+  }
+
+  @Test
+  void doesNotNameATrainerAsLost_ifItHasLeftItsGroup() throws Exception {
+    try (RunningWorkers workers = new RunningWorkers(); LogLines lines = LogLines.of("io.regatta.heterworker")) {
+      List<Member> members = workers.members();
+      members.get(1).leave(true);
+      HeterWorkerVerticle worker = workers.started(new PartStandIn(0, null));
+      Trainer one = workers.opened(worker, members.get(1).id);
+      awaitGroupSeen(workers, worker, members.get(0));
+      Trainer next = workers.opened(worker, members.get(0).id);
+      one.die();
+      awaitTrue(() -> !next.loads.isEmpty() && next.loads.get(next.loads.size() - 1).getTrainers() == 1);
+      assertThat(lines.lines()).anyMatch(line -> line.startsWith("trainer 0 of job pair is lost: "))
+          .noneMatch(line -> line.contains("trainer 1"));
     }
   }
 
@@ -274,6 +316,17 @@ class HeterWorkerVerticleTest {
       assertThat(get(health.serves(HeterWorkerGrpcService.SERVICE_NAME))).isTrue();
       get(health.close());
     }
+  }
+
+  /**
+   * Waits until a heter worker has seen the group of the job: from then on it ends streams of former lives.
+   *
+   * @param member of which no stream has come
+   */
+  private static void awaitGroupSeen(RunningWorkers workers, HeterWorkerVerticle worker, Member member) {
+    Trainer former = workers.trainer(worker, new TrainerId(member.id.rank(), member.id.incarnation() - 1));
+    Future<?> answer = former.open(RunningWorkers.cut().build()).compose(opened -> former.compute(1, 4));
+    assertThatThrownBy(() -> get(answer)).isInstanceOf(StaleGeneration.class);
   }
 
   private static List<String> sentences(RunningWorkers workers) {

@@ -2,8 +2,10 @@ package io.regatta.heterworker;
 
 import static io.regatta.node.testing.Nodes.get;
 
+import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.node.Node;
+import io.regatta.node.NodeConfig;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.HazelcastDirectory;
@@ -12,8 +14,9 @@ import io.regatta.protocol.client.RendezvousClient;
 import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.protocol.heter.ComputedBatch;
 import io.regatta.protocol.heter.HeterLink;
-import io.regatta.protocol.network.VertxNetwork;
 import io.regatta.protocol.rendezvous.JoinReply;
+import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.shard.GrpcShardLink;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.StreamPaths;
 import io.regatta.protocol.stream.TensorStream;
@@ -51,7 +54,7 @@ final class RunningWorkers implements AutoCloseable {
     private final TensorStream stream;
     private final HeterLink link;
 
-    private Trainer(HeterWorkerVerticle worker, TrainerId id) {
+    private Trainer(HeterWorkerVerticle worker, TrainerId id, StreamOptions options) {
       this.id = id;
       TensorStreamClient streams = get(on(() -> Future.succeededFuture(new TensorStreamClient(vertx, options))));
       clients.add(streams);
@@ -106,7 +109,7 @@ final class RunningWorkers implements AutoCloseable {
 
   final Vertx vertx = Vertx.vertx();
   final Directory directory = new HazelcastDirectory(vertx, new Waits(), 10);
-  final Node node = Node.embedded(vertx, directory, "test");
+  final Node node;
   private final StreamOptions options;
   private final StreamConfig config;
   private final Context owner = vertx.getOrCreateContext();
@@ -114,12 +117,18 @@ final class RunningWorkers implements AutoCloseable {
   private final List<TensorStreamClient> clients = new ArrayList<>();
   private final RendezvousClient rendezvous;
 
-  RunningWorkers(Transport transport, long leaseMillis) {
-    options = StreamOptions.defaults().withTransport(transport).withChunkBytes(1024);
+  /** @param settings of the node: TLS and token of all ports and of the trainers */
+  RunningWorkers(Transport transport, long leaseMillis, NodeConfig settings) {
+    node = get(Node.embedded(vertx, directory, settings, "test"));
+    options = node.streams(StreamOptions.defaults().withTransport(transport).withChunkBytes(1024));
     config = StreamConfig.defaults().withTransport(transport).withChunkBytes(1024);
     RendezvousVerticle verticle = new RendezvousVerticle(node, RendezvousConfig.defaults().with(c -> c.leaseMs(leaseMillis).tickMs(20)));
     get(vertx.deployVerticle(verticle));
-    rendezvous = new RendezvousClient(new VertxNetwork(vertx), "127.0.0.1", verticle.port());
+    rendezvous = new RendezvousClient(node.network(), "127.0.0.1", verticle.port());
+  }
+
+  RunningWorkers(Transport transport, long leaseMillis) {
+    this(transport, leaseMillis, NodeConfig.defaults());
   }
 
   RunningWorkers() {
@@ -142,7 +151,12 @@ final class RunningWorkers implements AutoCloseable {
   }
 
   Trainer trainer(HeterWorkerVerticle worker, TrainerId id) {
-    return new Trainer(worker, id);
+    return new Trainer(worker, id, options);
+  }
+
+  /** A trainer with another certificate or token than the heter worker's. */
+  Trainer trainer(HeterWorkerVerticle worker, TrainerId id, PeerSecurity security) {
+    return new Trainer(worker, id, options.withSecurity(security));
   }
 
   /** A trainer whose cut is open. */
@@ -150,6 +164,16 @@ final class RunningWorkers implements AutoCloseable {
     Trainer trainer = trainer(worker, id);
     get(trainer.open(cut().build()));
     return trainer;
+  }
+
+  /** Registers a trainer for shard 0, which does not exist. */
+  Future<Long> register(HeterWorkerVerticle worker, TrainerId id, JobSpec spec) {
+    TensorStreamClient streams = get(on(() -> Future.succeededFuture(new TensorStreamClient(vertx, options))));
+    clients.add(streams);
+    return on(() -> streams.open("127.0.0.1", worker.port(), StreamPaths.HETER_EXCHANGE).compose(stream -> {
+      GrpcShardLink link = new GrpcShardLink(stream, "heter worker", 0, 1, () -> 1, name -> Future.failedFuture("no shard"), options);
+      return Future.fromCompletionStage(link.register(spec, id, 0));
+    }));
   }
 
   static CutOpen.Builder cut() {

@@ -16,6 +16,7 @@ import io.regatta.data.BadLines;
 import io.regatta.data.FileSource;
 import io.regatta.data.LineFormat;
 import io.regatta.data.SlotBatch;
+import io.regatta.data.feature.StatisticsFile;
 import io.regatta.snapshot.LostShard;
 import io.regatta.snapshot.ManifestFile;
 import io.regatta.snapshot.ModelFiles;
@@ -83,6 +84,9 @@ final class ServedModel implements AutoCloseable {
         .put("data", data(manifest.getJsonObject("data", new JsonObject()), format)).put("tables", dimensions(manifest));
     Stream.of("features", "labels", "model").filter(manifest::containsKey)
         .forEach(section -> declared.put(section, manifest.getJsonObject(section)));
+    if (hasStatistics(manifest)) {
+      declared.getJsonObject("data").put("statistics", dir.toAbsolutePath().toString());
+    }
     JobConfig job = JobConfig.of(declared);
     ServedModel served = new ServedModel(job, given != null ? given : program(job, dir), manifest.getString("run", ""),
         manifest.getLong("step", -1L));
@@ -117,6 +121,11 @@ final class ServedModel implements AutoCloseable {
           + "ones. Resume the job from its last snapshot (resume: auto), and give the model that it saves then");
     }
     return manifest;
+  }
+
+  private static boolean hasStatistics(JsonObject manifest) {
+    return manifest.getJsonArray("files").stream()
+        .anyMatch(file -> file instanceof JsonObject entry && StatisticsFile.NAME.equals(entry.getString("file")));
   }
 
   /** Returns the job's section of data: the one on which it was trained, or that of another format. */

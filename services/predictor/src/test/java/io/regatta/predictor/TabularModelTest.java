@@ -4,9 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.feature.FeatureStatistics;
+import io.regatta.core.feature.NumberStatistics;
 import io.regatta.core.progress.Progress;
 import io.regatta.data.LoaderOptions;
 import io.regatta.data.SlotLoader;
+import io.regatta.data.feature.StatisticsFile;
+import io.regatta.data.feature.TableStatistics;
+import io.regatta.node.settings.Settings;
+import io.regatta.training.config.FeatureConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.result.RunResult;
 import io.regatta.training.run.LocalRun;
@@ -16,6 +22,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -100,12 +108,32 @@ class TabularModelTest {
     return text.toString();
   }
 
+  /** Statistics are copied into the model, which then needs no other directory; another mean gives other scores. */
+  @Test
+  void aModelHoldsItsStatistics() throws Exception {
+    List<Row> rows = write(dir.resolve("train.csv"));
+    JobConfig job = job("wide_and_deep").withFeatures(Map.of("price",
+        Settings.bind(new JsonObject("{\"kind\": \"number\"}"), FeatureConfig.class),
+        "color", Settings.bind(new JsonObject("{\"kind\": \"id\"}"), FeatureConfig.class)));
+    assertThatThrownBy(() -> LocalRun.run(job, null, Progress.none())).isInstanceOf(InvalidInput.class)
+        .hasMessageContainingAll(dir.resolve("statistics-shop").toString(), "run ./regatta analyze");
+    Path statistics = Files.createDirectories(dir.resolve("statistics-shop"));
+    StatisticsFile.write(statistics, new TableStatistics(new TableStatistics.Facts(0, 0, Map.of()), new FeatureStatistics(
+        Map.of("price", new NumberStatistics(5, 3, 0, 10)), Map.of(), Map.of()), Optional.empty(), List.of(), Map.of()));
+    LocalRun.run(job, null, Progress.none());
+    assertThat(dir.resolve("model").resolve(StatisticsFile.NAME)).hasSameTextualContentAs(statistics.resolve(StatisticsFile.NAME));
+    Files.delete(statistics.resolve(StatisticsFile.NAME));
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      assertThat(predictor.predict(rows.subList(0, 5).stream().map(Row::json).toList()).get().scores()).hasSize(5);
+    }
+  }
+
   @Test
   void lacksAreNamedBeforeTraining() throws Exception {
     Path file = Files.writeString(dir.resolve("train.csv"), "bought,color\nyes,c1\n");
     assertThatThrownBy(() -> LocalRun.run(job("fm"), null, Progress.none())).isInstanceOf(InvalidInput.class)
         .hasMessageContainingAll("train.csv", "size");
-    Files.writeString(file, "bought,color,size,price,tags\nyes,c1,1,cheap,t1\n");
+    Files.writeString(file, "bought,color,size,price,tags\n" + "yes,c1,1,cheap,t1\n".repeat(50));
     assertThatThrownBy(() -> LocalRun.run(job("fm"), null, Progress.none())).isInstanceOf(InvalidInput.class)
         .hasMessageContainingAll("train.csv", "price", "cheap");
     Files.delete(file);

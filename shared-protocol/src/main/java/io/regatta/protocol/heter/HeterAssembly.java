@@ -83,7 +83,8 @@ final class HeterAssembly {
       throw wrong(h, "chunk " + chunks + " of " + count + " was expected");
     }
     HeterFrame slice = h.getHeter();
-    if (slice.getTotal() != total || slice.getOffset() != memory.position() || payloadBytes > total - slice.getOffset()) {
+    if (slice.getTotal() != total || slice.getOffset() != memory.position()
+        || payloadBytes > total - slice.getOffset()) {
       throw wrong(h, payloadBytes + " bytes from " + slice.getOffset() + " of " + slice.getTotal()
           + " do not continue " + memory.position() + " of " + total);
     }

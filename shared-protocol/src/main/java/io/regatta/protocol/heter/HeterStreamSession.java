@@ -32,8 +32,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A heter worker's side of one trainer's stream: assembles requests from their chunks, calls a {@link HeterHandler}, and
- * sends the answers as fast as the peer takes them. Owned by the stream's loop.
+ * A heter worker's side of one trainer's stream: assembles requests from their chunks, calls a {@link HeterHandler},
+ * and sends the answers as fast as the peer takes them. Owned by the stream's loop.
  *
  * <p>Reading pauses while the number of requests in progress is at its limit, and while answers wait for room. An error
  * ends the stream with a status that states the reason; other streams are not affected. The memory of a batch is used
@@ -92,7 +92,7 @@ public final class HeterStreamSession implements FrameReceiver {
   public void tell(WorkerLoad load) {
     if (!over && !opened.isEmpty()) {
       sender.send(HeterCodec.one(TensorMessage.newBuilder().setJob(trainer.job()),
-          HeterFrame.newBuilder().setLoad(load).build()), () -> { });
+          HeterFrame.newBuilder().setLoad(load).build()), this::holdOrRead); // it may be the last that waits for room
       holdOrRead();
     }
   }
@@ -155,7 +155,8 @@ public final class HeterStreamSession implements FrameReceiver {
           + (h.hasHeter() ? kind : h.getBodyCase()));
     }
     if (kind != KindCase.OPEN && kind != KindCase.BATCH) {
-      throw new InvalidInput((h.hasHeter() ? kind : h.getBodyCase()) + " is no request to a heter worker; send OPEN or BATCH");
+      throw new InvalidInput((h.hasHeter() ? kind : h.getBodyCase())
+          + " is no request to a heter worker; send OPEN or BATCH");
     }
     if (trainer != null && !(trainer.job().equals(h.getJob()) && trainer.trainer().equals(HeterCodec.trainer(h)))) {
       throw new InvalidInput(kind + " of job '" + h.getJob() + "', " + HeterCodec.trainer(h) + " came on the stream of "

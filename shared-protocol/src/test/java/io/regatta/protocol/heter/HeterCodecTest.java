@@ -82,7 +82,8 @@ class HeterCodecTest {
 
   @Property(tries = 300)
   void a_batch_arrives_as_it_was_sent(@ForAll long seed, @ForAll @IntRange(max = 6) int count,
-      @ForAll @IntRange(min = 1, max = 30_000) int largest, @ForAll @IntRange(min = 1024, max = 200_000) int chunkBytes) {
+      @ForAll @IntRange(min = 1, max = 30_000) int largest, @ForAll @IntRange(min = 1024,
+      max = 200_000) int chunkBytes) {
     Random random = new Random(seed);
     BatchToCompute batch = new BatchToCompute(new BatchId(CutTensors.TRAINER, 2, 5), CutBatch.newBuilder().setReplica(2)
         .setNumber(5).setStep(9).setValuesOf(8).setExamples(4).build(), tensors(random, count, largest));
@@ -149,7 +150,8 @@ class HeterCodecTest {
   void a_chunk_of_4_megabytes_and_one_of_a_byte_more_arrive() {
     for (long bytes : new long[] {(4 << 20) - 1, 4 << 20, (4 << 20) + 1}) {
       Random random = new Random(bytes);
-      BatchToCompute batch = new BatchToCompute(new BatchId(CutTensors.TRAINER, 0, 1), CutBatch.newBuilder().setNumber(1).build(),
+      BatchToCompute batch = new BatchToCompute(new BatchId(CutTensors.TRAINER, 0, 1), CutBatch.newBuilder()
+          .setNumber(1).build(),
           List.of(CutTensors.of(Role.INPUT, "0", Element.UINT8, random, bytes)));
       List<Frame> frames = sent(HeterCodec.batch(header(), batch, 4 << 20));
       assertThat(frames).hasSize(bytes > 4 << 20 ? 2 : 1);
@@ -159,7 +161,8 @@ class HeterCodecTest {
 
   @Test
   void large_tensors_are_sent_from_where_they_lie() {
-    BatchToCompute batch = new BatchToCompute(new BatchId(CutTensors.TRAINER, 0, 1), CutBatch.newBuilder().setNumber(1).build(),
+    BatchToCompute batch = new BatchToCompute(new BatchId(CutTensors.TRAINER, 0, 1), CutBatch.newBuilder().setNumber(1)
+        .build(),
         List.of(CutTensors.of(Role.INPUT, "0", Element.FLOAT32, new Random(0), 1000, 100)));
     HeterCodec.batch(header(), batch, 1 << 20).forEachRemaining(out -> assertThat(out.memory()).isNull());
   }

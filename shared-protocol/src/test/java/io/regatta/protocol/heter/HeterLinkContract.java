@@ -65,7 +65,8 @@ abstract class HeterLinkContract {
     @Override
     public Future<CutOpened> open(Origin from, CutOpen request) {
       return request.getProgram().isEmpty() ? Future.failedFuture(new InvalidInput("no program here"))
-          : Future.succeededFuture(CutOpened.newBuilder().setDevice(from.job() + " " + from.trainer().rank()).setLoad(LOAD)
+          : Future.succeededFuture(CutOpened.newBuilder().setDevice(from.job() + " " + from.trainer().rank())
+          .setLoad(LOAD)
           .build());
     }
 
@@ -89,7 +90,8 @@ abstract class HeterLinkContract {
 
   HeterLinkContract(Transport transport) {
     options = StreamOptions.defaults()
-        .with(s -> s.chunkBytes(1024).maxMessageBytes(8192).maxRequestBytes(1 << 20).maxRequests(4))
+        .with(s -> s.chunkBytes(1024).maxMessageBytes(8192).maxRequestBytes(1 << 20).maxRequests(4)
+            .initialWindowBytes(65_535))
         .withTransport(transport);
   }
 
@@ -238,7 +240,8 @@ abstract class HeterLinkContract {
     TensorStream stream = loop.open(server.actualPort(), PATH, options, s -> {
       s.exceptionHandler(e -> broken.tryComplete()).endHandler(v -> broken.tryComplete());
       s.handler(frame -> { // opened
-        TensorMessage.Builder header = TensorMessage.newBuilder().setJob("ctr").setRank(1).setIncarnation(7).setRequest(2);
+        TensorMessage.Builder header = TensorMessage.newBuilder().setJob("ctr").setRank(1).setIncarnation(7)
+        .setRequest(2);
         Iterator<Outgoing> frames = HeterCodec.batch(header, batch(TRAINER, 1, 100), 1024);
         for (int i = 0; i < 5; i++) {
           Outgoing out = frames.next();
@@ -262,7 +265,8 @@ abstract class HeterLinkContract {
     Future<ComputedBatch> result = call(() -> link.compute(batch(TRAINER, 1, 100)));
     awaitBatches(1);
     onLoop(() -> {
-      TensorMessage.Builder header = TensorMessage.newBuilder().setJob("ctr").setRank(1).setIncarnation(7).setRequest(2);
+      TensorMessage.Builder header = TensorMessage.newBuilder().setJob("ctr").setRank(1).setIncarnation(7)
+          .setRequest(2);
       Iterator<Outgoing> frames = HeterCodec.result(header, echo(worker.batches.get(0)), 1024);
       for (int i = 0; i < 5; i++) {
         Outgoing out = frames.next();
@@ -294,6 +298,24 @@ abstract class HeterLinkContract {
     get(heard);
   }
 
+  @Test
+  void a_load_behind_a_large_result_holds_no_later_batch_back() throws Exception {
+    worker.atOnce = false;
+    HeterLink link = opened();
+    for (int number = 1; number <= 2; number++) {
+      BatchToCompute batch = batch(TRAINER, number, 10);
+      ComputedBatch large = echo(batch(TRAINER, number, 2000));
+      int at = number - 1;
+      Future<ComputedBatch> result = call(() -> link.compute(batch));
+      awaitBatches(number);
+      onLoop(() -> {
+        worker.answers.get(at).complete(large);
+        session.tell(LOAD);
+      });
+      assertThat(get(result).id()).isEqualTo(batch.id());
+    }
+  }
+
   private void look(WorkerLoad load, CompletableFuture<Void> heard) {
     if (loads.contains(load)) {
       heard.complete(null);
@@ -313,6 +335,7 @@ abstract class HeterLinkContract {
             HeterFrame.newBuilder().setOpen(open()).build()).next().frame());
       }
     });
-    assertThat(get(refused.future())).isInstanceOf(InvalidInput.class).hasMessageContaining("open a stream for each trainer");
+    assertThat(get(refused.future())).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("open a stream for each trainer");
   }
 }

@@ -35,7 +35,8 @@ class StockHeterClientTest {
       .setFullMethodName("regatta.HeterWorker/Compute")
       .setRequestMarshaller(ProtoUtils.marshaller(TensorMessage.getDefaultInstance()))
       .setResponseMarshaller(ProtoUtils.marshaller(TensorMessage.getDefaultInstance())).build();
-  private static final TensorMessage FROM = TensorMessage.newBuilder().setJob("stock").setRank(0).setIncarnation(1).build();
+  private static final TensorMessage FROM = TensorMessage.newBuilder().setJob("stock").setRank(0).setIncarnation(1)
+      .build();
 
   private final BlockingQueue<Object> answers = new LinkedBlockingQueue<>();
   private final StreamObserver<TensorMessage> observer = new StreamObserver<>() {

@@ -27,7 +27,7 @@ public final class Regatta implements Runnable {
 
   /** The commands beside the services' in the order of the help. */
   private static final List<Class<?>> COMMANDS = List.of(SimulateCommand.class, TrainCommand.class, RunCommand.class,
-      ParityCommand.class, StatusCommand.class, CheckpointCommand.class, PrepareCommand.class, PredictCommand.class,
+      ParityCommand.class, StatusCommand.class, CheckpointCommand.class, PrepareCommand.class, AnalyzeCommand.class, PredictCommand.class,
       EnvCommand.class, LaunchCommand.class, HeterAdviceCommand.class, MasterCommand.class, VersionCommand.class,
       CompletionCommand.class,
       CommandLine.HelpCommand.class);

@@ -50,7 +50,8 @@ final class SimulatedDenseWorker implements HeterHandler, PartHost {
     String name = "heter-" + index;
     loop = cluster.time.loop(name);
     instance = new Directory.Instance(Directory.HETER_WORKER, name, index, name, PORT, 1, Map.of());
-    exchange = new DenseExchange(job, 10, loop, (shard, incarnation) -> Future.succeededFuture(Shard.newBuilder().setIndex(shard)
+    exchange = new DenseExchange(job, 10, loop, (shard, incarnation) -> Future.succeededFuture(Shard.newBuilder()
+        .setIndex(shard)
         .setHost("shard-" + shard).setPort(PORT).build()), cluster.network.of(loop).streams(), cluster.options);
     host = new DenseHost(this, exchange, true);
     cluster.network.listen(loop, name, PORT)
@@ -113,14 +114,16 @@ final class SimulatedDenseWorker implements HeterHandler, PartHost {
 
   private void compute(PartWork work) {
     BatchToCompute batch = work.batches().get(0);
-    List<TensorData> gradients = batch.tensors().stream().filter(data -> data.tensor().getRole() == Role.DENSE_VALUES).map(data -> {
+    List<TensorData> gradients = batch.tensors().stream().filter(data -> data.tensor().getRole() == Role.DENSE_VALUES)
+        .map(data -> {
       float[] values = new float[data.bytes().remaining() / Float.BYTES];
       data.bytes().duplicate().order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().get(values);
       ByteBuffer bytes = ByteBuffer.allocateDirect(data.bytes().remaining()).order(ByteOrder.LITTLE_ENDIAN);
       bytes.asFloatBuffer().put(gradient(batch.id().trainer().rank(), batch.head().getStep(), values));
       return new TensorData(data.tensor().toBuilder().setRole(Role.DENSE_GRADIENT).build(), bytes);
     }).toList();
-    work.done().accept(List.of(new ComputedBatch(batch.id(), CutResult.newBuilder().setNumber(batch.id().number()).build(), gradients)));
+    work.done().accept(List.of(new ComputedBatch(batch.id(), CutResult.newBuilder().setNumber(batch.id().number())
+        .build(), gradients)));
   }
 
   @Override

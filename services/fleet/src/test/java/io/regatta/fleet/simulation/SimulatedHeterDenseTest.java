@@ -88,7 +88,8 @@ class SimulatedHeterDenseTest {
     CompletableFuture<Void> run() {
       CompletableFuture<Void> registered = new CompletableFuture<>();
       loop.execute(() -> (remote == null ? Future.<Directory.Instance>succeededFuture() : remote.home()).compose(home ->
-          Future.all(IntStream.range(0, job.shards()).mapToObj(shard -> link(shard, home)).toList())).onComplete(opened -> {
+          Future.all(IntStream.range(0, job.shards()).mapToObj(shard -> link(shard, home)).toList()))
+          .onComplete(opened -> {
             client = new ParameterClient(job, id(), new ArrayList<>(opened.result().<ShardLink>list()), loop);
             registered.complete(null);
           }));
@@ -106,14 +107,17 @@ class SimulatedHeterDenseTest {
       long step = made;
       CompletableFuture<DenseMemory> gradient;
       if (remote == null) {
-        gradient = CompletableFuture.completedFuture(DenseMemory.of(SimulatedDenseWorker.gradient(number, step, memory.toArray())));
+        gradient = CompletableFuture.completedFuture(DenseMemory.of(SimulatedDenseWorker.gradient(number, step,
+            memory.toArray())));
       } else {
         BatchToCompute batch = CutTensors.batch(id(), step + 1, 3);
-        BatchToCompute of = new BatchToCompute(batch.id(), batch.head().toBuilder().setStep(step).build(), batch.tensors());
+        BatchToCompute of = new BatchToCompute(batch.id(), batch.head().toBuilder().setStep(step).build(),
+            batch.tensors());
         gradient = remote.compute(of).toCompletableFuture().thenApply(result -> null);
       }
       return gradient.thenCompose(dense -> {
-        TrainerProgress after = new TrainerProgress(step + 1, step + 1, step + 1, List.of(new TrainerProgress.Replica(step + 1,
+        TrainerProgress after = new TrainerProgress(step + 1, step + 1, step + 1,
+            List.of(new TrainerProgress.Replica(step + 1,
             List.of())));
         CompletableFuture<Pushed> pushed = client.push(step, WEIGHT, values.versions(), dense, List.of(), after);
         made++;
@@ -122,7 +126,8 @@ class SimulatedHeterDenseTest {
     }
 
     private Future<ShardLink> link(int shard, Directory.Instance home) {
-      Future<ShardLink> direct = ReopeningShardLink.open(loop, () -> open("shard-" + shard, StreamPaths.PARAMETER_SHARD, shard),
+      Future<ShardLink> direct = ReopeningShardLink.open(loop, () -> open("shard-" + shard,
+          StreamPaths.PARAMETER_SHARD, shard),
           cluster.options.maxRequests()).map(link -> link);
       if (home == null) {
         return direct;
@@ -136,7 +141,8 @@ class SimulatedHeterDenseTest {
     }
 
     private Future<GrpcShardLink> open(String host, String path, int shard) {
-      return streams.open(host, PORT, path).map(stream -> new GrpcShardLink(stream, host + " for shard " + shard, shard, 0, () -> 1,
+      return streams.open(host, PORT, path).map(stream -> new GrpcShardLink(stream, host + " for shard " + shard,
+          shard, 0, () -> 1,
           unused -> Future.failedFuture("not asked for here"), cluster.options));
     }
   }
@@ -162,7 +168,8 @@ class SimulatedHeterDenseTest {
 
   private static float[] reference(long seed, JobSpec job) {
     SimulatedCluster cluster = new SimulatedCluster(seed, job.shards());
-    List<Rank> ranks = IntStream.range(0, job.trainers()).mapToObj(rank -> new Rank(cluster, job, rank, List.of())).toList();
+    List<Rank> ranks = IntStream.range(0, job.trainers()).mapToObj(rank -> new Rank(cluster, job, rank, List.of()))
+        .toList();
     return trained(cluster, ranks, runs(ranks));
   }
 
@@ -173,7 +180,8 @@ class SimulatedHeterDenseTest {
       @ForAll @IntRange(max = 200) int afterMillis) {
     JobSpec job = job(Mode.SYNC, trainers, shards);
     SimulatedCluster cluster = new SimulatedCluster(seed, shards);
-    List<SimulatedDenseWorker> workers = IntStream.range(0, 2).mapToObj(i -> new SimulatedDenseWorker(cluster, i, JOB)).toList();
+    List<SimulatedDenseWorker> workers = IntStream.range(0, 2).mapToObj(i -> new SimulatedDenseWorker(cluster, i, JOB))
+        .toList();
     List<Directory.Instance> directory = new ArrayList<>(workers.stream().map(worker -> worker.instance).toList());
     List<Rank> ranks = IntStream.range(0, trainers).mapToObj(rank -> new Rank(cluster, job, rank, directory)).toList();
     CompletableFuture<Void> run = runs(ranks);
@@ -184,7 +192,8 @@ class SimulatedHeterDenseTest {
     try {
       assertThat(trained(cluster, ranks, run)).isEqualTo(reference(seed, job));
     } catch (CompletionException e) {
-      assertThat(e.getCause()).isInstanceOf(PeerLost.class).hasMessageContaining("start the job again from its last snapshot");
+      assertThat(e.getCause()).isInstanceOf(PeerLost.class)
+          .hasMessageContaining("start the job again from its last snapshot");
       assertThat(shards).as("of one shard the gradient can always be computed again").isGreaterThan(1);
     }
   }
@@ -194,7 +203,8 @@ class SimulatedHeterDenseTest {
       @ForAll @IntRange(max = 200) int afterMillis) {
     JobSpec job = job(Mode.ASYNC, 1, 2);
     SimulatedCluster cluster = new SimulatedCluster(seed, 2);
-    List<SimulatedDenseWorker> workers = IntStream.range(0, 2).mapToObj(i -> new SimulatedDenseWorker(cluster, i, JOB)).toList();
+    List<SimulatedDenseWorker> workers = IntStream.range(0, 2).mapToObj(i -> new SimulatedDenseWorker(cluster, i, JOB))
+        .toList();
     List<Directory.Instance> directory = new ArrayList<>(workers.stream().map(worker -> worker.instance).toList());
     Rank rank = new Rank(cluster, job, 0, directory);
     CompletableFuture<Void> run = rank.run();

@@ -75,7 +75,8 @@ public final class DenseExchange implements ShardStreamHandler {
    * @param streams of the loop
    * @param maxTrainers trainers at a time; further ones are refused
    */
-  public DenseExchange(String job, int maxTrainers, Loop loop, Shards addresses, TensorStreams streams, StreamOptions options) {
+  public DenseExchange(String job, int maxTrainers, Loop loop, Shards addresses, TensorStreams streams,
+      StreamOptions options) {
     this.job = job;
     this.maxTrainers = maxTrainers;
     this.loop = loop;
@@ -111,12 +112,18 @@ public final class DenseExchange implements ShardStreamHandler {
       throw new InvalidInput("shard " + from.shard() + " is not among the " + spec.shards() + " of job " + job);
     }
     if (!spec.mode().needsServers() || spec.mode().pushesDeltas()) {
-      throw new InvalidInput("job " + job + " trains in mode " + spec.mode() + ", in which heter workers push nothing; use "
+      throw new InvalidInput("job " + job + " trains in mode " + spec.mode()
+          + ", in which heter workers push nothing; use "
           + "heter.dense: trainers");
     }
     Member member = members.get(from.trainer());
     if (member == null) {
-      List.copyOf(members.keySet()).stream().filter(other -> other.rank() == from.trainer().rank()).forEach(this::remove);
+      List<TrainerId> lives = members.keySet().stream().filter(other -> other.rank() == from.trainer().rank()).toList();
+      if (lives.stream().anyMatch(other -> other.incarnation() > from.trainer().incarnation())) {
+        throw new StaleGeneration("trainer " + from.trainer().rank() + " of job " + job + " has been replaced by a later life of "
+            + "its rank");
+      }
+      lives.forEach(this::remove);
       if (members.size() >= maxTrainers) {
         throw new Overloaded(members.size() + " trainers push through this heter worker, the limit "
             + "(heter_worker.limits.trainers); start more heter workers, or raise it");
@@ -125,7 +132,8 @@ public final class DenseExchange implements ShardStreamHandler {
       members.put(from.trainer(), member);
       parameters.put(from.trainer(), member.dense);
     } else if (!member.dense.spec().equals(spec)) {
-      throw new Conflict("trainer " + from.trainer().rank() + " of job " + job + " brings another model or other settings for shard "
+      throw new Conflict("trainer " + from.trainer().rank() + " of job " + job
+          + " brings another model or other settings for shard "
           + from.shard() + " than for other shards; use the same for all");
     }
     return member;
@@ -134,7 +142,8 @@ public final class DenseExchange implements ShardStreamHandler {
   private Future<ShardLink> open(Origin from, JobSpec spec) {
     Supplier<Future<GrpcShardLink>> open = () -> addresses.find(from.shard(), from.shardIncarnation())
         .compose(shard -> streams.open(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD)
-            .map(stream -> new GrpcShardLink(stream, name(shard), shard.getIndex(), shard.getIncarnation(), from::generation,
+            .map(stream -> new GrpcShardLink(stream, name(shard), shard.getIndex(), shard.getIncarnation(),
+            from::generation,
                 unused -> Future.failedFuture(new InvalidInput("a heter worker asks for no digest")), options)));
     return ReopeningShardLink.open(loop, open, options.maxRequests()).compose(link ->
         Future.fromCompletionStage(link.register(spec, from.trainer(), 0)).map(registered -> (ShardLink) link));
@@ -149,12 +158,14 @@ public final class DenseExchange implements ShardStreamHandler {
     return attempt(() -> {
       for (Contributor contributor : push.contributors()) {
         if (!new TrainerId(contributor.rank(), contributor.incarnation()).equals(from.trainer())) {
-          throw new InvalidInput("trainer " + from.trainer().rank() + " of job " + job + " pushes in the name of trainer "
+          throw new InvalidInput("trainer " + from.trainer().rank() + " of job " + job
+              + " pushes in the name of trainer "
               + contributor.rank());
         }
       }
       if (push.dense() != null || push.sitsOut() || push.contributors().size() != 1) {
-        throw new InvalidInput("a push of trainer " + from.trainer().rank() + " of job " + job + " through a heter worker has one "
+        throw new InvalidInput("a push of trainer " + from.trainer().rank() + " of job " + job
+            + " through a heter worker has one "
             + "contributor, and rows only; send others to shard " + from.shard() + " directly");
       }
       Member member = member(from);
@@ -170,11 +181,13 @@ public final class DenseExchange implements ShardStreamHandler {
   public Future<Pulled> pull(Origin from, Pull pull) {
     return attempt(() -> {
       if (!pull.dense() || !pull.sparse().isEmpty() || pull.readOnly()) {
-        throw new InvalidInput("a pull of trainer " + from.trainer().rank() + " of job " + job + " through a heter worker is for the "
+        throw new InvalidInput("a pull of trainer " + from.trainer().rank() + " of job " + job
+            + " through a heter worker is for the "
             + "dense values of a step; send others to shard " + from.shard() + " directly");
       }
       Member member = member(from);
-      Pull there = new Pull(pull.rank(), pull.minStep(), true, member.dense.values(from.shard()), List.of(), false, false);
+      Pull there = new Pull(pull.rank(), pull.minStep(), true, member.dense.values(from.shard()), List.of(), false,
+          false);
       return link(member, from).compose(link -> Future.fromCompletionStage(link.pull(there)))
           .map(values -> new Pulled(values.version(), null, List.of(), values.clockLead()));
     });
@@ -238,7 +251,8 @@ public final class DenseExchange implements ShardStreamHandler {
   }
 
   private <T> Future<T> goToTheShard(String what, Origin from) {
-    return Future.failedFuture(new InvalidInput("a heter worker serves no " + what + "; send it to shard " + from.shard()
+    return Future.failedFuture(new InvalidInput("a heter worker serves no " + what + "; send it to shard "
+        + from.shard()
         + " of job " + job + " directly"));
   }
 

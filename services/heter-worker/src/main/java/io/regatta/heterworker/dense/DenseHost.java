@@ -52,14 +52,16 @@ public final class DenseHost implements PartHost {
       if (unknown.isEmpty()) {
         return CompletableFuture.completedFuture(next.map(this::withDense));
       }
-      next.get().refused().accept(new InvalidInput("trainer " + unknown.get().trainer().rank() + " has not registered its shards at this "
+      next.get().refused().accept(new InvalidInput("trainer " + unknown.get().trainer().rank()
+          + " has not registered its shards at this "
           + "heter worker, which has no dense values for its batch; give all processes the same heter.dense"));
       return next();
     });
   }
 
   private PartWork withDense(PartWork work) {
-    List<Optional<TrainerDense>> dense = work.batches().stream().map(batch -> exchange.of(batch.id().trainer())).toList();
+    List<Optional<TrainerDense>> dense = work.batches().stream().map(batch -> exchange.of(batch.id().trainer()))
+        .toList();
     if (dense.stream().allMatch(Optional::isEmpty)) {
       return work;
     }

@@ -30,9 +30,11 @@ import java.util.concurrent.ConcurrentSkipListMap;
 /**
  * The dense values and gradients of one trainer. Its pulls write the values, and each batch is computed on them. A
  * gradient is kept until the push of its step takes it. The model thread calls {@link #withValues} and {@link #keep},
- * the loop everything else. A trainer sends a batch when its pulls have been answered, and its push when it has the
- * result, so the two never use the same values or gradient at once, unless replicas push for themselves. Then a batch
- * may read values of which a part is newer, as from shards that apply pushes one after the other.
+ * the loop everything else.
+ *
+ * <p>A trainer sends a batch when its pulls have been answered, and its push when it has the result. So values and
+ * gradients are not written while they are read. Replicas that push for themselves are an exception: a batch may read
+ * values of which a part is newer, as from shards that apply pushes one after the other.
  */
 final class TrainerDense {
 
@@ -62,9 +64,9 @@ final class TrainerDense {
   private final Map<String, Integer> offsets = new HashMap<>();
   private final ByteBuffer memory;
   private final DenseMemory values;
-  /** By replica. */
+  /** Gradients by replica. */
   private final SortedMap<Integer, Kept> kept = new ConcurrentSkipListMap<>();
-  /** By the clock of the push. */
+  /** Gradients of pushes by their clock. */
   private final Map<Long, Merged> merged = new HashMap<>();
 
   TrainerDense(JobSpec spec) {
@@ -102,14 +104,19 @@ final class TrainerDense {
   }
 
   private ByteBuffer bytes(ByteBuffer flat, String variable, int numel) {
-    return flat.slice(offsets.get(variable) * Float.BYTES, numel * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    Integer offset = offsets.get(variable);
+    if (offset == null) {
+      throw new InvalidInput("job " + spec.job() + ": the part after the cut has a parameter " + variable + ", which the trainer's "
+          + "model does not have; start all processes with the same job and program");
+    }
+    return flat.slice(offset * Float.BYTES, numel * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
   }
 
   /**
    * Takes the gradient out of a result, and keeps it for the push of the batch's step.
    *
    * @return the result without it
-   * @throws InvalidInput if it has NaN or infinity, and the job's policy is to fail
+   * @throws InvalidInput if it has NaN or infinity, and the job's policy is to fail, or a parameter that the trainer has not
    */
   ComputedBatch keep(BatchToCompute batch, ComputedBatch result) {
     ByteBuffer flat = ByteBuffer.allocateDirect(memory.capacity()).order(ByteOrder.LITTLE_ENDIAN);
@@ -125,8 +132,10 @@ final class TrainerDense {
     long step = batch.head().getStep();
     String bad = check.nonFinite(gradient, List.of());
     if (bad != null && spec.nanPolicy() == NanPolicy.FAIL) {
-      throw new InvalidInput("push of step " + step + " of trainer " + batch.id().trainer().rank() + " of job " + spec.job()
-          + " refused before it was sent: " + bad + "; lower the learning rate, clip gradients, or set the NaN policy to skip");
+      throw new InvalidInput("push of step " + step + " of trainer " + batch.id().trainer().rank() + " of job "
+          + spec.job()
+          + " refused before it was sent: " + bad
+          + "; lower the learning rate, clip gradients, or set the NaN policy to skip");
     }
     kept.put(batch.id().replica(), new Kept(step, batch.head().getExamples(), gradient, bad));
     return new ComputedBatch(result.id(), result.head(), others);
@@ -141,11 +150,13 @@ final class TrainerDense {
     }
     Merged of = merged.computeIfAbsent(push.step(), step -> merge(take(me.progress())));
     if (of.bad) {
-      return new Push(List.of(new Contributor(me.rank(), me.incarnation(), me.sequence(), 0, me.progress())), push.step(),
+      return new Push(List.of(new Contributor(me.rank(), me.incarnation(), me.sequence(), 0, me.progress())),
+          push.step(),
           push.version(), null, List.of(), true);
     }
     boolean hasDense = of.gradient != null && partition.sizeOf(shard) > 0;
-    return new Push(push.contributors(), push.step(), push.version(), hasDense ? of.gradient.slice(partition, shard) : null,
+    return new Push(push.contributors(), push.step(), push.version(), hasDense ? of.gradient.slice(partition, shard)
+        : null,
         push.sparse(), push.finite());
   }
 

@@ -40,7 +40,8 @@ class TrainerDenseTest {
 
   private static TrainerDense dense(NanPolicy policy) {
     return new TrainerDense(new JobSpec("ctr", Mode.SYNC, 4, 0, policy, SHARDS, 4, new ModelSpec(7,
-        List.of(new DenseVariable("a", List.of(3, 4)), new DenseVariable("b", List.of(SECOND))), OptimizerSpec.sgd(0.5), List.of())));
+        List.of(new DenseVariable("a", List.of(3, 4)), new DenseVariable("b", List.of(SECOND))),
+        OptimizerSpec.sgd(0.5), List.of())));
   }
 
   private static float[] ramp(int n, float from) {
@@ -64,7 +65,8 @@ class TrainerDenseTest {
   }
 
   private static BatchToCompute batch(int replica, long step, int examples) {
-    return new BatchToCompute(new BatchId(TRAINER, replica, step + 1), CutBatch.newBuilder().setReplica(replica).setNumber(step + 1)
+    return new BatchToCompute(new BatchId(TRAINER, replica, step + 1), CutBatch.newBuilder().setReplica(replica)
+        .setNumber(step + 1)
         .setStep(step).setExamples(examples).build(), List.of(tensor(Role.INPUT, "input 0", 1, 2)));
   }
 
@@ -181,6 +183,14 @@ class TrainerDenseTest {
     BatchToCompute batch = batch(0, 6, 8);
     assertThatThrownBy(() -> dense.keep(batch, result(batch, Float.NaN, true))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("push of step 6 of trainer 3 of job ctr").hasMessageContaining("gradient of 'a' is NaN");
+  }
+
+  @Test
+  void a_gradient_of_a_parameter_that_its_trainer_has_not_is_refused() {
+    TrainerDense dense = dense(NanPolicy.FAIL);
+    BatchToCompute batch = batch(0, 0, 8);
+    ComputedBatch computed = new ComputedBatch(batch.id(), result(batch, 1, true).head(), List.of(tensor(Role.DENSE_GRADIENT, "c", 1)));
+    assertThatThrownBy(() -> dense.keep(batch, computed)).isInstanceOf(InvalidInput.class).hasMessageContaining("has a parameter c");
   }
 
   @Test

@@ -4,9 +4,11 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.nn.Block;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.progress.LoadListener;
 import io.regatta.data.BadLines;
 import io.regatta.data.FileSource;
 import io.regatta.data.LineFormat;
+import io.regatta.data.feature.TableStatistics;
 import io.regatta.program.block.BinaryHead;
 import io.regatta.program.block.TabularBlock;
 import io.regatta.training.Servable;
@@ -78,6 +80,16 @@ public final class TabularProgram implements TrainingProgram, Servable {
     files.present(job, "the files that data.files and data.test_files name", "without data.test_files, data.test takes a share of the "
         + "training rows");
     FirstExamples.check(job, files, (of, badLines) -> features.source(of, Use.TRAIN, badLines));
+  }
+
+  /**
+   * Computes the statistics of a job's training rows. Blocks.
+   *
+   * @param distinctLimit most distinct values of a table that are counted
+   */
+  public static TableStatistics analyze(JobConfig job, int threads, int distinctLimit, BadLines badLines, LoadListener progress) {
+    Loading.format(job, "a job with features", Format.CSV, Format.TSV, Format.JSON);
+    return DeclaredFeatures.analyze(job, files(job).train(), threads, distinctLimit, badLines, progress);
   }
 
   private static Inputs files(JobConfig job) {

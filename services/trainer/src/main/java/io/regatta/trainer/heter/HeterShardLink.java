@@ -31,8 +31,10 @@ import java.util.function.Function;
  *
  * <p>The two streams keep no order between them. A leave or a pause therefore goes to the shard when this trainer's
  * pushes have been acknowledged. Without rounds, pulls of rows wait for them, too, so that a trainer reads its own
- * writes. When the heter worker is lost, its unanswered requests wait until another one has the state of this rank
- * ({@link #reopen}), and are repeated there, in order; pushes keep their sequence numbers, so no shard applies one
+ * writes.
+ *
+ * <p>When the heter worker is lost, its unanswered requests wait until another one has the state of this rank
+ * ({@link #reopen}). They are repeated there, in order. Pushes keep their sequence numbers, so no shard applies one
  * twice.
  */
 public final class HeterShardLink implements ShardLink {
@@ -155,7 +157,8 @@ public final class HeterShardLink implements ShardLink {
   }
 
   /**
-   * Opens a link to another home, and pulls the dense values for the same step there. Requests wait for {@link #resume}.
+   * Opens a link to another home, and pulls the dense values for the same step there. Requests wait for {@link
+   * #resume}.
    *
    * @return the version of the values; -1 if there were none before
    */
@@ -169,7 +172,8 @@ public final class HeterShardLink implements ShardLink {
     at = to;
     return opener.apply(to).compose(link -> {
       next = link;
-      return Future.fromCompletionStage(job == null ? CompletableFuture.completedFuture(0L) : link.register(job, trainer, 0))
+      return Future.fromCompletionStage(job == null ? CompletableFuture.completedFuture(0L) : link.register(job,
+          trainer, 0))
           .compose(v -> pulled == null ? Future.succeededFuture(-1L)
               : Future.fromCompletionStage(link.pull(pulled)).map(Pulled::version));
     });
@@ -252,7 +256,8 @@ public final class HeterShardLink implements ShardLink {
   /** Leaves the shard even if the heter worker is lost. */
   @Override
   public CompletionStage<Void> leave(boolean succeeded) {
-    return lastPush.thenCompose(v -> worker == null ? CompletableFuture.<Void>completedFuture(null) : worker.leave(succeeded))
+    return lastPush.thenCompose(v -> worker == null ? CompletableFuture.<Void>completedFuture(null)
+        : worker.leave(succeeded))
         .handle((left, error) -> null).thenCompose(v -> direct.leave(succeeded));
   }
 

@@ -4,6 +4,8 @@ import io.regatta.node.directory.Directory;
 import io.regatta.protocol.heter.HeterLink;
 import io.regatta.protocol.tensor.CutOpened;
 import io.regatta.protocol.tensor.WorkerLoad;
+import java.util.HashSet;
+import java.util.Set;
 
 /** One heter worker as a trainer knows it. Owned by the loop of {@link HeterWorkers}. */
 final class HeterWorker {
@@ -13,7 +15,9 @@ final class HeterWorker {
   HeterLink link;
   /** Its last answer to an open; null: none. */
   CutOpened opened;
-  /** True once it has agreed to what crosses the cut, for all replicas that were opened before. */
+  /** Replicas for which it has agreed to what crosses the cut. */
+  final Set<Integer> agreed = new HashSet<>();
+  /** True once it has agreed for all replicas that were opened before. */
   boolean ready;
   /** True once it is not used any more. */
   boolean gone;

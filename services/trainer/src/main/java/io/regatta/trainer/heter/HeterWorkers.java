@@ -48,8 +48,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The first home is the worker of index rank modulo workers. If a worker is lost, its unanswered batches are sent to
  * another one, in their order. If none is left, they wait for a worker that joins, and fail with {@link PeerLost} after
- * a while. When a worker joins, ranks move to it one after the other: the highest rank of the worker that has most, at
- * a time at which it has no batch under way, as long as that makes the numbers more equal.
+ * a while. When a worker joins, ranks move to it one after the other, as long as that makes the numbers more equal. The
+ * highest rank of the worker that has most moves, at a time at which it has no batch under way.
  */
 public final class HeterWorkers implements RemoteCompute {
 
@@ -64,7 +64,7 @@ public final class HeterWorkers implements RemoteCompute {
   /**
    * The rank that sends batches.
    *
-   * @param trainer rank and incarnation; those of an elastic job change
+   * @param trainer rank and incarnation, which stay; known at the start
    * @param generation of the group, sent with each request
    * @param lastStep that the trainer has made, for messages; -1 if none
    */
@@ -75,7 +75,7 @@ public final class HeterWorkers implements RemoteCompute {
     private final CompletableFuture<ComputedBatch> result;
     private final long sinceNanos;
     private BatchToCompute batch;
-    /** Of the dense values at the home, if it has them. */
+    /** Versions of the dense values at the home, if it has them. */
     private long[] versions;
     /** Null while no worker has it. */
     private HeterWorker worker;
@@ -111,7 +111,7 @@ public final class HeterWorkers implements RemoteCompute {
 
   // Used on the loop only, except for the volatile one.
   private final List<HeterWorker> workers = new ArrayList<>();
-  /** What crosses the cut, by replica. */
+  /** Descriptions of the cut, by replica. */
   private final Map<Integer, CutOpen> opens = new TreeMap<>();
   /** Replicas that wait for any worker's answer to their open. */
   private final List<CompletableFuture<CutOpened>> opening = new ArrayList<>();
@@ -161,7 +161,8 @@ public final class HeterWorkers implements RemoteCompute {
       List<HeterWorker> ready = ready();
       if (ready.isEmpty()) {
         Throwable cause = done.cause();
-        start.fail(cause != null && !(cause instanceof PeerLost) ? cause : new PeerLost(name() + ": no heter worker can be reached"
+        start.fail(cause != null && !(cause instanceof PeerLost) ? cause : new PeerLost(name()
+            + ": no heter worker can be reached"
             + (cause == null ? "" : ": " + cause.getMessage()) + "; start them, then the job", cause));
         return;
       }
@@ -204,14 +205,23 @@ public final class HeterWorkers implements RemoteCompute {
       if (worker.gone) {
         worker.link.close(false);
       }
-      List<Future<CutOpened>> opened = opens.values().stream().map(open -> openAt(worker, open)).toList();
-      return Future.all(opened).<Void>mapEmpty();
+      return agree(worker);
     }).onSuccess(v -> isReady(worker)).onFailure(why -> lost(worker, ErrorMapping.regatta(why)));
+  }
+
+  /** Opens the cuts that a worker has not agreed to, until there are none: replicas come while it builds its part. */
+  private Future<Void> agree(HeterWorker worker) {
+    List<CutOpen> rest = opens.values().stream().filter(open -> !worker.agreed.contains(open.getReplica())).toList();
+    return rest.isEmpty() ? Future.succeededFuture()
+        : Future.all(rest.stream().map(open -> openAt(worker, open)).toList()).compose(v -> agree(worker));
   }
 
   private Future<CutOpened> openAt(HeterWorker worker, CutOpen open) {
     return Future.fromCompletionStage(worker.link.open(open.toBuilder().setHome(worker == home).build()))
-        .onSuccess(opened -> worker.opened = opened);
+        .onSuccess(opened -> {
+          worker.opened = opened;
+          worker.agreed.add(open.getReplica());
+        });
   }
 
   private void isReady(HeterWorker worker) {
@@ -247,7 +257,8 @@ public final class HeterWorkers implements RemoteCompute {
   /** Connects with the workers that are new, or that were lost and may be back. */
   private void listed(List<Directory.Instance> listed) {
     for (Directory.Instance at : Directory.latestFirst(listed)) {
-      if (over == null && !refused.contains(at.endpoint()) && workers.stream().noneMatch(known -> known.at.endpoint().equals(at.endpoint()))) {
+      if (over == null && !refused.contains(at.endpoint()) && workers.stream().noneMatch(known -> known.at.endpoint()
+          .equals(at.endpoint()))) {
         connect(at);
       }
     }
@@ -256,9 +267,6 @@ public final class HeterWorkers implements RemoteCompute {
   @Override
   public CompletionStage<CutOpened> open(CutOpen open) {
     return onLoop(answer -> {
-      if (over == null && !rank.trainer.get().equals(trainer)) {
-        startAgain();
-      }
       started.onComplete(start -> {
         if (over != null || start.failed()) {
           answer.completeExceptionally(over != null ? over : start.cause());
@@ -284,14 +292,6 @@ public final class HeterWorkers implements RemoteCompute {
         completeOpening(home);
       }
     });
-  }
-
-  /** Opens all streams anew: this trainer has another rank or incarnation in the next generation of an elastic job. */
-  private void startAgain() {
-    opens.clear();
-    List<Directory.Instance> known = workers.stream().map(worker -> worker.at).toList();
-    List.copyOf(workers).forEach(this::drop);
-    start(known);
   }
 
   @Override
@@ -387,7 +387,8 @@ public final class HeterWorkers implements RemoteCompute {
     long now = loop.clock().nanos();
     counts.bytesIn.add(back);
     counts.waitNanos.add(now - call.sinceNanos);
-    transfer.answered(opens.size(), call.sinceNanos, now, call.batch.head().getExamples(), bytes(call.batch.tensors()), result, back)
+    transfer.answered(opens.size(), call.sinceNanos, now, call.batch.head().getExamples(), bytes(call.batch.tensors()),
+        result, back)
         .ifPresent(advice -> LOG.info("{}: {}", name(), advice));
     call.result.complete(result);
   }
@@ -514,24 +515,27 @@ public final class HeterWorkers implements RemoteCompute {
   }
 
   /**
-   * Moves to the worker that has the fewest trainers, if that makes the numbers more equal. Only one rank of each worker
+   * Moves to the worker that has the fewest trainers, if that makes the numbers more equal. Only one rank of each
+   * worker
    * may: the highest. The target counts this rank before it answers, so its number is the true one.
    */
   private void moveIfUneven() {
     HeterWorker from = home;
     HeterWorker to = ready().stream().min(LEAST_FIRST).orElse(from);
-    if (stays || from == null || opens.isEmpty() || from.load.getHighestRank() != trainer.rank() || from.trainers() < to.trainers() + 2) {
+    if (stays || from == null || opens.isEmpty() || from.load.getHighestRank() != trainer.rank()
+        || from.trainers() < to.trainers() + 2) {
       return;
     }
     CutOpen first = opens.values().iterator().next();
     moving = true;
     to.link.open(first.toBuilder().setHome(true).build()).whenComplete((opened, error) -> {
       moving = false;
-      if (error == null && home == from && to.ready) {
-        boolean better = to.trainers() < from.trainers();
+      if (error == null && to.ready) { // to counts this rank, perhaps in vain: its home may have been lost meanwhile
+        boolean better = home == from && to.trainers() < from.trainers();
         if (better) {
           home(to);
-          LOG.info("{}: its batches go to {} from now on, which has fewer trainers than heter worker {}", name(), to.name,
+          LOG.info("{}: its batches go to {} from now on, which has fewer trainers than heter worker {}", name(),
+              to.name,
               from.index());
         }
         openAt(better ? from : to, first);

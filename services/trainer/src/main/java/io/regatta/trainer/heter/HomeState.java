@@ -104,8 +104,10 @@ final class HomeState {
     }
     if (newer > 0 && newer < dense) {
       beyondRepair = true;
-      throw new PeerLost(newer + " of " + dense + " shards have this trainer's push of step " + of.batch.head().getStep()
-          + ", and the gradient for the others is lost with its heter worker; start the job again from its last snapshot");
+      long step = of.batch.head().getStep();
+      throw new PeerLost(newer + " of " + dense + " shards have this trainer's push of step " + step
+          + ", and the gradient for the others is lost with its heter worker; "
+          + "start the job again from its last snapshot");
     }
     return newer == 0;
   }

@@ -19,6 +19,7 @@ import io.regatta.protocol.tensor.CutOpened;
 import io.regatta.protocol.testing.SimulatedNetwork;
 import io.regatta.trainer.heter.SimulatedHeterWorker.Came;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -170,7 +171,8 @@ class HeterWorkersTest {
     List<Came> repeated = cluster.workers.get(1).came.stream().filter(Came::again).toList();
     assertThat(rank.remote.counts().again()).isEqualTo(repeated.size());
     assertThat(repeated.size()).isLessThanOrEqualTo(replicas);
-    assertThat(new HashSet<>(cluster.workers.get(1).came)).as("each batch once").hasSize(cluster.workers.get(1).came.size());
+    assertThat(new HashSet<>(cluster.workers.get(1).came)).as("each batch once").hasSize(cluster.workers.get(1)
+        .came.size());
     List<Came> news = cluster.workers.get(1).came.stream().filter(batch -> !batch.again()).toList();
     assertThat(first.came.size() + news.size()).as("each batch is new somewhere, or was lost on its way")
         .isLessThanOrEqualTo(10 * replicas);
@@ -236,8 +238,8 @@ class HeterWorkersTest {
     cluster.directory.clear();
     cluster.time.advance(PATIENCE.plusSeconds(1));
     assertThatThrownBy(run::join).isInstanceOf(CompletionException.class).cause().isInstanceOf(PeerLost.class)
-        .hasMessageMatching("trainer 0 of job ctr at step \\d: heter worker 0 at heter-0:1 is lost: its process has ended; "
-            + "no other heter worker was there within 30 s; start a heter worker again, then the job");
+        .hasMessageMatching("trainer 0 of job ctr at step \\d: heter worker 0 at heter-0:1 is lost: its process "
+            + "has ended; no other heter worker was there within 30 s; start a heter worker again, then the job");
     assertThatThrownBy(() -> cluster.get(rank.compute(0))).cause().isInstanceOf(PeerLost.class);
   }
 
@@ -257,6 +259,60 @@ class HeterWorkersTest {
   }
 
   @Test
+  void a_cut_that_the_home_has_not_answered_before_its_death_is_opened_by_another() {
+    Cluster cluster = new Cluster(7, 2);
+    cluster.workers.get(0).built = Promise.promise();
+    Rank rank = new Rank(cluster, 0);
+    CompletableFuture<CutOpened> opened = rank.open(0);
+    cluster.time.advance(Duration.ofMillis(100));
+    assertThat(opened).isNotDone();
+    cluster.workers.get(0).die();
+    cluster.directory.remove(0);
+    cluster.get(opened);
+    cluster.get(rank.run(0, 3));
+    assertThat(rank.homes).containsExactly("heter worker 1 at heter-1:1");
+  }
+
+  @Test
+  void a_worker_that_joins_knows_the_replicas_that_have_come_while_it_built_its_part() {
+    Cluster cluster = new Cluster(8, 1);
+    Rank rank = new Rank(cluster, 0);
+    cluster.get(rank.open(0));
+    SimulatedHeterWorker second = cluster.join();
+    second.built = Promise.promise();
+    cluster.time.advance(Duration.ofSeconds(6));
+    cluster.get(rank.open(1));
+    cluster.get(rank.run(1, 3));
+    second.built.complete();
+    cluster.time.advance(Duration.ofSeconds(1));
+    cluster.workers.get(0).die();
+    cluster.directory.remove(0);
+    cluster.get(rank.run(1, 3));
+    assertThat(second.came).extracting(Came::replica).containsOnly(1);
+  }
+
+  @Test
+  void a_worker_to_which_a_rank_was_moving_does_not_count_it_if_that_has_gone_elsewhere() {
+    Cluster cluster = new Cluster(9, 1);
+    List<Rank> ranks = ranks(cluster, 5);
+    SimulatedHeterWorker second = cluster.join();
+    SimulatedHeterWorker third = cluster.join();
+    cluster.time.advance(Duration.ofSeconds(6));
+    second.built = Promise.promise();
+    CompletableFuture<ComputedBatch> moving = ranks.get(4).compute(0);
+    cluster.time.advance(Duration.ofSeconds(1));
+    assertThat(moving).as("its move is not answered").isNotDone();
+    cluster.workers.get(0).die();
+    cluster.directory.remove(0);
+    cluster.time.advance(Duration.ofSeconds(1));
+    second.built.complete();
+    cluster.get(moving);
+    cluster.time.advance(Duration.ofSeconds(1));
+    assertThat(third.homes).contains(4);
+    assertThat(second.homes).doesNotContain(4);
+  }
+
+  @Test
   void only_waiting_stages_are_those_that_why_shows() {
     Cluster cluster = new Cluster(5, 1);
     Rank rank = ranks(cluster, 1).get(0);
@@ -273,6 +329,7 @@ class HeterWorkersTest {
     cluster.directory.add(new Directory.Instance(Directory.HETER_WORKER, "gone", 0, "gone", 1, 0, Map.of()));
     Rank rank = new Rank(cluster, 0);
     assertThatThrownBy(() -> cluster.get(rank.open(0))).cause().isInstanceOf(PeerLost.class)
-        .hasMessageContaining("trainer 0 of job ctr: no heter worker can be reached").hasMessageContaining("start them");
+        .hasMessageContaining("trainer 0 of job ctr: no heter worker can be reached")
+        .hasMessageContaining("start them");
   }
 }

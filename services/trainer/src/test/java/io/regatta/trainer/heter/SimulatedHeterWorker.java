@@ -41,10 +41,13 @@ final class SimulatedHeterWorker implements HeterHandler {
   /** Computes nothing from now on, as a frozen process. */
   boolean frozen;
   boolean refuses;
+  /** Completes when it answers requests to open, as a worker whose part has been built. */
+  Promise<Void> built = Promise.promise();
 
   SimulatedHeterWorker(Loop loop, SimulatedNetwork network, int index, long computeMillis, StreamOptions options) {
     this.loop = loop;
     this.computeMillis = computeMillis;
+    built.complete();
     String host = "heter-" + index;
     instance = new Directory.Instance(Directory.HETER_WORKER, host, index, host, PORT, index, Map.of());
     network.listen(loop, host, PORT).streams(StreamPaths.HETER_COMPUTE,
@@ -52,7 +55,8 @@ final class SimulatedHeterWorker implements HeterHandler {
   }
 
   private WorkerLoad load() {
-    return WorkerLoad.newBuilder().setTrainers(homes.size()).setHighestRank(homes.isEmpty() ? -1 : homes.last()).build();
+    return WorkerLoad.newBuilder().setTrainers(homes.size()).setHighestRank(homes.isEmpty() ? -1 : homes.last())
+        .build();
   }
 
   @Override
@@ -60,11 +64,15 @@ final class SimulatedHeterWorker implements HeterHandler {
     if (refuses) {
       return Future.failedFuture(new InvalidInput("another program runs here"));
     }
+    return built.future().map(v -> opened(from, open));
+  }
+
+  private CutOpened opened(Origin from, CutOpen open) {
     boolean changed = open.getHome() ? homes.add(from.trainer().rank()) : homes.remove(from.trainer().rank());
     if (changed) {
       sessions.forEach(session -> session.tell(load()));
     }
-    return Future.succeededFuture(CutOpened.newBuilder().setLoad(load()).build());
+    return CutOpened.newBuilder().setLoad(load()).build();
   }
 
   @Override

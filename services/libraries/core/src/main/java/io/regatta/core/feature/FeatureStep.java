@@ -268,7 +268,7 @@ abstract class FeatureStep {
 
     private final TimeFeature feature;
     private final int column;
-    /** For each field, the ids of its numbers. */
+    /** Ids of the numbers of each field. */
     private final long[][] ids;
     private final NumberStatistics age;
     private final DateTimeFormatter formatter;

@@ -2,6 +2,7 @@ package io.regatta.core.feature;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import java.util.List;
 
 /** The ids of one namespace that have rows of their own; all others share the rare id. Immutable; any thread. */
 public final class Vocabulary {
@@ -21,6 +22,12 @@ public final class Vocabulary {
     }
     set = new LongOpenHashSet(ids);
     digest = digests.value();
+  }
+
+  /** Returns the vocabulary of these values, as UTF-8, of a namespace. */
+  public static Vocabulary of(String namespace, List<byte[]> values) {
+    IdNamespace ids = new IdNamespace(IdCoding.of(namespace), null);
+    return new Vocabulary(values.stream().mapToLong(text -> ids.id(text, 0, text.length)).sorted().distinct().toArray());
   }
 
   public boolean has(long id) {

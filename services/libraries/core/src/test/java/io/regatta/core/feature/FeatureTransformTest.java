@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Oracles: ids of Python's {@code xxhash} (ids.py), and numbers computed by hand. */
+/** Oracles: ids of Python's {@code xxhash} (ids.py), and numbers that are worked out here. */
 class FeatureTransformTest {
 
   private static final long NONE = DistinctIds.PADDING;

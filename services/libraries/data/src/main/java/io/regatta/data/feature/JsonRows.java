@@ -23,9 +23,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The rows of files of JSON objects, one per line. Numbers without fraction are whole numbers; {@code true} and {@code
- * false} are text; null and an absent key are missing; an array of single values is a list of texts, without its
- * nulls. A line without any of the needed columns is bad. Immutable; any thread.
+ * The rows of files of JSON objects, one per line. Numbers without fraction are whole numbers. {@code true} and {@code
+ * false} are text. Null and an absent key are missing. An array of single values is a list of texts, without its nulls.
+ * A line without any of the needed columns is bad. Immutable; any thread.
  */
 public final class JsonRows implements RowFormat<JsonRows.Row> {
 
@@ -109,7 +109,8 @@ public final class JsonRows implements RowFormat<JsonRows.Row> {
       }
       return true;
     } catch (JsonProcessingException e) {
-      return badLines.report(line, column[0], BadLines.expected(OBJECT, line.text()) + " (" + e.getOriginalMessage() + ")");
+      return badLines.report(line, column[0], BadLines.expected(OBJECT, line.text()) + " ("
+          + e.getOriginalMessage().replaceFirst(" \\(start marker.*", "") + ")"); // without the library's own position
     } catch (IOException e) { // bytes in memory
       throw new UncheckedIOException(e);
     }

@@ -48,6 +48,11 @@ final class RowReader<R> {
     return rows;
   }
 
+  /** Returns the columns of the row that this thread has read last. */
+  InputRow input() {
+    return inputs.get();
+  }
+
   /** Returns false if the row is bad and skipped. */
   boolean read(R row, SlotBatch into, int at, BadLines badLines) {
     InputRow input = inputs.get();

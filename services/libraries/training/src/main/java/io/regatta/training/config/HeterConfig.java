@@ -1,6 +1,7 @@
 package io.regatta.training.config;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.group.WorldSize;
 import io.regatta.core.exchange.Mode;
 import io.regatta.node.settings.Setting;
 import java.util.Locale;
@@ -110,6 +111,14 @@ public record HeterConfig(
           + "replica of its own; leave threads out, or set both alike");
     }
     return inFlight;
+  }
+
+  /** Checks that a job whose network is cut keeps its trainers' ranks. */
+  void check(WorldSize size) {
+    if (isCut() && size.elastic()) {
+      throw new InvalidInput("heter.workers is " + workers + ", but the job is elastic, and heter workers know the trainers by ranks that "
+          + "stay; leave collective.min_trainers and collective.store out");
+    }
   }
 
   /** Checks what a cut network cannot have. */

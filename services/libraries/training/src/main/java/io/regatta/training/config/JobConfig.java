@@ -5,6 +5,7 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.group.WorldSize;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.data.file.DataFiles;
 import io.regatta.node.group.GroupNames;
 import io.regatta.node.settings.Inline;
 import io.regatta.node.settings.Setting;
@@ -12,6 +13,7 @@ import io.regatta.node.settings.Settings;
 import io.regatta.training.trace.TraceConfig;
 import io.soabase.recordbuilder.core.RecordBuilder;
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
@@ -207,6 +209,7 @@ public record JobConfig(
       throw new InvalidInput("collective: min_trainers is " + collective.minTrainers() + ", more than trainers (" + trainers
           + "), which is the most that there may be");
     }
+    heter.check(worldSize(mode, collective, trainers));
     boolean elastic = worldSize(mode, collective, trainers).elastic();
     if (elastic && (data.shardBy() != DataConfig.ShardBy.POSITION || !data.ordered())) {
       throw new InvalidInput("collective: " + (isOverStore(collective) ? "store" : "min_trainers") + ": elastic trainers deal their data "
@@ -304,6 +307,16 @@ public record JobConfig(
       }
     }
     return program.stream().map(t -> tables.containsKey(t.name()) ? tables.get(t.name()).over(t, replicas()) : t).toList();
+  }
+
+  /** Returns the directory of the statistics of the training rows, whether it exists or not. */
+  public Path statisticsDirectory() {
+    return DataFiles.path(data.dir()).resolve(data.statistics().isEmpty() ? "statistics-" + job : data.statistics());
+  }
+
+  /** Returns true if some features are computed from statistics of the training rows. */
+  public boolean featuresNeedStatistics() {
+    return features.values().stream().anyMatch(FeatureConfig::needsStatistics);
   }
 
   /** Model replicas of all trainers. */

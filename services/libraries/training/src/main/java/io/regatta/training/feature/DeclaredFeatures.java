@@ -5,6 +5,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.feature.Feature;
 import io.regatta.core.feature.FeatureStatistics;
 import io.regatta.core.feature.FeatureTransform;
+import io.regatta.core.progress.LoadListener;
 import io.regatta.data.BadLines;
 import io.regatta.data.FileSource;
 import io.regatta.data.Layout;
@@ -15,6 +16,10 @@ import io.regatta.data.feature.JsonLineFormat;
 import io.regatta.data.feature.LabelColumn;
 import io.regatta.data.feature.RowFormats;
 import io.regatta.data.feature.RowSplit;
+import io.regatta.data.feature.StatisticsFile;
+import io.regatta.data.feature.TableAnalysis;
+import io.regatta.data.feature.TableStatistics;
+import io.regatta.data.feature.TestPart;
 import io.regatta.data.file.PipeCommand;
 import io.regatta.training.Worker;
 import io.regatta.training.config.DataConfig;
@@ -22,6 +27,7 @@ import io.regatta.training.config.DataConfig.Format;
 import io.regatta.training.config.DataConfig.TestSplit;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.LabelConfig;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -50,25 +56,40 @@ public final class DeclaredFeatures {
   private final JobConfig job;
   private final FeatureTransform transform;
   private final LabelColumn label;
+  /** The first test row of a split by position; null: there is none. */
+  private final RowFormat.Place boundary;
 
-  private DeclaredFeatures(JobConfig job, FeatureTransform transform, LabelColumn label) {
+  private DeclaredFeatures(JobConfig job, FeatureTransform transform, LabelColumn label, RowFormat.Place boundary) {
     this.job = job;
     this.transform = transform;
     this.label = label;
+    this.boundary = boundary;
   }
 
   /**
    * Returns the features of a job.
    *
    * @throws InvalidInput if the job declares no features or not one label, the declarations contradict each other, or
-   *     they need statistics
+   *     statistics that they need are missing
    */
   public static DeclaredFeatures of(JobConfig job) {
+    List<Feature> features = FeatureDeclarations.features(job.features());
+    LabelColumn label = label(job, features);
+    boolean byPosition = job.data().test().share() > 0 && job.data().test().by() == TestSplit.By.POSITION;
+    TableStatistics statistics = job.featuresNeedStatistics() || byPosition ? statistics(job) : null;
+    if (statistics == null && !job.data().statistics().isEmpty()) {
+      throw new InvalidInput("job " + job.job() + ": data.statistics has no effect on these features; take it out");
+    }
+    return new DeclaredFeatures(job, FeatureTransform.of(features, statistics == null ? FeatureStatistics.NONE : statistics.features()),
+        label, byPosition ? statistics.boundary().orElse(null) : null);
+  }
+
+  /** Returns the column of the label, which no feature may read. */
+  private static LabelColumn label(JobConfig job, List<Feature> features) {
     if (job.features().isEmpty() || job.labels().size() != 1) {
       throw new InvalidInput("job " + job.job() + " declares " + (job.features().isEmpty() ? "no features" : job.labels().size()
           + " labels") + "; declare features and one label, in the sections features and labels");
     }
-    List<Feature> features = FeatureDeclarations.features(job.features());
     Map.Entry<String, LabelConfig> declared = job.labels().entrySet().iterator().next();
     String column = declared.getValue().column().isEmpty() ? declared.getKey() : declared.getValue().column();
     for (Feature feature : features) {
@@ -77,26 +98,42 @@ public final class DeclaredFeatures {
             + " of the label, so that the model would be given what it is to predict; take one of them out");
       }
     }
-    requireStatistics(job, features);
-    return new DeclaredFeatures(job, FeatureTransform.of(features, FeatureStatistics.NONE),
-        new LabelColumn(column, declared.getValue().positive(), false));
+    return new LabelColumn(column, declared.getValue().positive(), false);
   }
 
-  /** Refuses what only statistics of the training rows could give, which nothing computes yet. */
-  private static void requireStatistics(JobConfig job, List<Feature> features) {
-    List<String> needing = FeatureTransform.needsStatistics(features);
-    if (!needing.isEmpty()) {
-      throw new InvalidInput("job " + job.job() + ": statistics of the training rows are needed by the features " + needing
-          + ", and this release does not compute them; give a number scale: none (and clip), a bucket its bounds, leave min_count "
-          + "and age_days out");
+  /**
+   * Computes the statistics of the training rows of files. Blocks.
+   *
+   * @param distinctLimit most distinct values of a table that are counted
+   * @throws InvalidInput if the declarations contradict each other, need no statistics, or a file cannot be read
+   */
+  public static TableStatistics analyze(JobConfig job, List<Path> files, int threads, int distinctLimit, BadLines badLines,
+      LoadListener progress) {
+    List<Feature> features = FeatureDeclarations.features(job.features());
+    LabelColumn label = label(job, features);
+    TestSplit test = job.data().test();
+    boolean byPosition = test.share() > 0 && test.by() == TestSplit.By.POSITION;
+    if (!job.featuresNeedStatistics() && !byPosition) {
+      throw new InvalidInput("job " + job.job() + ": its features and its split need no statistics; start the job as it is");
     }
-    if (job.data().test().share() > 0 && job.data().test().by() == TestSplit.By.POSITION) {
-      throw new InvalidInput("job " + job.job() + ": data.test.by: position needs statistics of the training rows, which this "
-          + "release does not compute; set data.test.by: hash, or name data.test_files");
+    DeclaredFeatures declared = new DeclaredFeatures(job, FeatureTransform.withoutStatistics(features), label, null);
+    TestPart part = test.share() == 0 ? TestPart.NONE
+        : new TestPart(test.share(), test.by() == TestSplit.By.POSITION ? TestPart.By.POSITION : TestPart.By.HASH);
+    return TableAnalysis.run(declared.rows(false), files, features, label, part, threads, distinctLimit, badLines, progress);
+  }
+
+  private static TableStatistics statistics(JobConfig job) {
+    Path directory = job.statisticsDirectory();
+    if (!Files.isRegularFile(directory.resolve(StatisticsFile.NAME))) {
+      throw new InvalidInput("job " + job.job() + ": statistics of the training rows are missing in " + directory.toAbsolutePath()
+          + "; run ./regatta analyze with the job file first, or copy the directory from the machine where it has run");
     }
-    if (!job.data().statistics().isEmpty()) {
-      throw new InvalidInput("job " + job.job() + ": data.statistics has no effect on these features; take it out");
-    }
+    return StatisticsFile.read(directory);
+  }
+
+  /** Returns the features that a job declares, in order, without what statistics say about them. */
+  public static List<Feature> features(JobConfig job) {
+    return FeatureDeclarations.features(job.features());
   }
 
   /** Returns the widths of an example. */
@@ -123,13 +160,16 @@ public final class DeclaredFeatures {
    */
   public FileSource<?> source(List<Path> files, Use use, BadLines badLines) {
     boolean predict = use == Use.PREDICT;
+    return source(rows(predict), files, new LabelColumn(label.column(), label.positive(), predict), split(use), badLines);
+  }
+
+  private RowFormat<?> rows(boolean predict) {
     Set<String> needed = new LinkedHashSet<>(transform.columns());
     if (!predict) {
       needed.add(label.column());
     }
-    RowFormat<?> rows = RowFormats.of(format().label(), NameRange.names("data.columns", job.data().columns()), needed,
+    return RowFormats.of(format().label(), NameRange.names("data.columns", job.data().columns()), needed,
         predict ? Set.of(label.column()) : Set.of());
-    return source(rows, files, new LabelColumn(label.column(), label.positive(), predict), split(use), badLines);
   }
 
   private <R> FileSource<R> source(RowFormat<R> rows, List<Path> files, LabelColumn column, RowSplit split, BadLines badLines) {
@@ -147,7 +187,11 @@ public final class DeclaredFeatures {
 
   private RowSplit split(Use use) {
     double share = job.data().test().share();
-    return share == 0 || use == Use.PREDICT ? RowSplit.ALL : RowSplit.byHash(share, use == Use.TEST);
+    if (share == 0 || use == Use.PREDICT) {
+      return RowSplit.ALL;
+    }
+    return job.data().test().by() == TestSplit.By.HASH ? RowSplit.byHash(share, use == Use.TEST)
+        : RowSplit.byPosition(boundary, use == Use.TEST);
   }
 
   /** Returns the format of lines to predict: JSON objects, whose keys are the columns; the label may be missing. */
@@ -166,7 +210,7 @@ public final class DeclaredFeatures {
     double most = worker.allReduce(mine, ReduceOp.MAX)[0];
     if (least != most) {
       throw new InvalidInput(String.format("job %s: features differ among the trainers: trainer %d has %013x, others from %013x to "
-          + "%013x; give all the same job file", job.job(), worker.rank(), (long) mine[0], (long) least, (long) most));
+          + "%013x; give all the same job file, and copy the directory of data.statistics to all machines", job.job(), worker.rank(), (long) mine[0], (long) least, (long) most));
     }
   }
 }

@@ -71,10 +71,9 @@ public final class CutSignatures {
     for (Role role : List.of(Role.INPUT, Role.LABEL)) {
       List<CutTensor> expected = of(first, role);
       List<CutTensor> given = of(other, role);
-      if (!texts(expected).equals(texts(given))) {
-        throw new InvalidInput("job " + job.job() + ": " + trainer + " sends " + texts(given)
-            + " across the cut, but the first batch of the "
-            + "job has " + texts(expected) + REPAIR);
+      if (!texts(role, expected).equals(texts(role, given))) {
+        throw new InvalidInput("job " + job.job() + ": " + trainer + " sends " + texts(role, given)
+            + " across the cut, but the first batch of the job has " + texts(role, expected) + REPAIR);
       }
     }
   }
@@ -122,8 +121,10 @@ public final class CutSignatures {
     return true;
   }
 
-  private static String texts(List<CutTensor> tensors) {
-    return tensors.isEmpty() ? "nothing" : tensors.stream().map(tensor -> tensor.getName() + " " + text(tensor)).collect(Collectors.joining(", "));
+  /** Returns the tensors of a role as text. */
+  private static String texts(Role role, List<CutTensor> tensors) {
+    return tensors.isEmpty() ? "no " + role.name().toLowerCase(Locale.ROOT)
+        : tensors.stream().map(tensor -> tensor.getName() + " " + text(tensor)).collect(Collectors.joining(", "));
   }
 
   /** Returns a tensor as {@code float32 [*, 273]}. */

@@ -8,6 +8,7 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.progress.Progress;
+import io.regatta.data.feature.StatisticsFile;
 import io.regatta.node.settings.SettingsWriter;
 import io.regatta.snapshot.FileEntry;
 import io.regatta.snapshot.LostShard;
@@ -43,6 +44,7 @@ import org.slf4j.LoggerFactory;
  *   <li>{@code table-NAME.safetensors} per sparse table: {@code ids} int64 {@code [n]}, {@code values} float32
  *       {@code [n, dim]}, in the order in which the shards sent them; for NAME see {@link ModelFiles};
  *   <li>{@code model-0000.params}: the dense parameters in DJL's format;
+ *   <li>{@code features.json} and vocabularies, if features that the job declares are computed from statistics;
  *   <li>{@code manifest.json}: their SHA-256, the program and its settings, and the features, label and model that the
  *       job declares.
  * </ul>
@@ -105,6 +107,7 @@ public final class SavedModel {
           model.table(table);
         }
         model.djl();
+        model.statistics();
         model.manifest();
         model.publish();
       } finally {
@@ -183,6 +186,15 @@ public final class SavedModel {
         Files.delete(scratch);
       }
     });
+  }
+
+  /** Copies the statistics from which the features of the job are computed. */
+  private void statistics() throws IOException {
+    if (session.job().featuresNeedStatistics()) {
+      for (Path file : StatisticsFile.files(session.job().statisticsDirectory())) {
+        add(file.getFileName().toString(), part -> Files.copy(file, part, StandardCopyOption.REPLACE_EXISTING));
+      }
+    }
   }
 
   /** Writes the values of all rows as they arrive, and returns their ids, slice by slice. */

@@ -215,6 +215,10 @@ class JobConfigTest {
     refused(servers, new JsonObject().put("mode", "collective"), "but the mode is collective");
     refused(servers, new JsonObject().put("aggregator", true), "but aggregator is true");
     refused(new JsonObject().put("dense", "collective"), none, "heter.dense: collective is not built yet");
+    for (JsonObject elastic : List.of(new JsonObject().put("min_trainers", 1), new JsonObject().put("store", "hazelcast"))) {
+      refused(new JsonObject().put("workers", 1), new JsonObject().put("mode", "collective").put("trainers", 2).put("collective", elastic)
+          .put("data", new JsonObject().put("shard_by", "position").put("ordered", true)), "heter.workers is 1, but the job is elastic");
+    }
   }
 
   private static void refused(JsonObject heter, JsonObject more, String part) {

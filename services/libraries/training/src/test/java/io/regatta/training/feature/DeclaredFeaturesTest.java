@@ -20,10 +20,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.yaml.snakeyaml.Yaml;
 
 class DeclaredFeaturesTest {
 
@@ -130,11 +132,22 @@ class DeclaredFeaturesTest {
         .isInstanceOf(InvalidInput.class).hasMessageContaining("click");
   }
 
+  @Test
+  void theExampleOfThePageIsAJob() throws Exception {
+    String page = Files.readString(Path.of(System.getProperty("regatta.root", "../../.."), "docs", "data.md"));
+    String example = page.substring(page.indexOf("### Any table")).split("```yaml\n|```")[1];
+    Map<String, Object> values = new Yaml().load(example);
+    JobConfig job = JobConfig.of(new JsonObject(new JsonObject(values).encode()));
+    assertThat(DeclaredFeatures.of(job).transform().fields()).extracting(FeatureField::name)
+        .containsExactly("color", "tags", "price", "amount", "colorXprice");
+    assertThat(job.program()).isEqualTo("io.regatta.program.TabularProgram");
+  }
+
   @ParameterizedTest
   @CsvSource(delimiter = ';', quoteCharacter = '`', value = {
-      "\"n\": {\"kind\": \"number\"}; ; needed by the features [n]",
-      "\"c\": {\"kind\": \"id\", \"min_count\": 2}; ; needed by the features [c]",
-      "\"c\": {\"kind\": \"id\"}; , \"data\": {\"test\": {\"share\": 0.2}}; data.test.by: position needs statistics",
+      "\"n\": {\"kind\": \"number\"}; ; statistics-j",
+      "\"c\": {\"kind\": \"id\", \"min_count\": 2}; ; statistics of the training rows are missing",
+      "\"c\": {\"kind\": \"id\"}; , \"data\": {\"test\": {\"share\": 0.2}}; run ./regatta analyze with the job file first",
       "\"c\": {\"kind\": \"id\"}; , \"data\": {\"statistics\": \"s\"}; data.statistics has no effect",
       "\"click\": {\"kind\": \"id\"}; ; the feature click reads the column click of the label",
       "\"c[1-2]\": {\"kind\": \"id\", \"column\": \"d\"}; ; stands for 2 features, but column d for 1 column",

@@ -283,7 +283,7 @@ public final class PartModel implements AutoCloseable {
   }
 
   private Tensors result(BatchId id) {
-    return results.computeIfAbsent(new Sender(id.trainer().rank(), id.replica()), sender -> new Tensors());
+    return results.computeIfAbsent(new Sender(id.trainer().rank(), id.replica()), sender -> new Tensors()).begin();
   }
 
   private static ComputedBatch computed(BatchToCompute batch, double loss, boolean gathered, long nanos,

@@ -53,6 +53,12 @@ final class Tensors {
         (long) type.getNumOfBytes()))));
   }
 
+  /** Begins a message, without the arrays of one that was given up. */
+  Tensors begin() {
+    items.clear();
+    return this;
+  }
+
   /** Returns the message, which is valid until the next call; waits for the engine. */
   List<TensorData> take() {
     int total = 0;

@@ -1,14 +1,17 @@
 package io.regatta.training.heter.part;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
 import ai.djl.nn.Block;
+import ai.djl.nn.LambdaBlock;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.core.Linear;
 import ai.djl.nn.norm.Dropout;
@@ -137,6 +140,36 @@ class PartModelTest {
       all += examples[rank];
     }
     return sum / all;
+  }
+
+  @Test
+  void answersTheNextBatchOfASender_whenTheResultOfItsLastOneWasGivenUp() {
+    List<NDArray> inputs = new ArrayList<>();
+    Block network = new SequentialBlock().add(new LambdaBlock(given -> {
+      inputs.add(given.head());
+      return given;
+    })).add(Linear.builder().setUnits(3).build());
+    network.initialize(manager, DataType.FLOAT32, new Shape(1, WIDTH));
+    Loss mean = new Loss("mean") {
+      @Override
+      public NDArray evaluate(NDList labels, NDList predictions) {
+        if (inputs.size() == 1) {
+          inputs.get(0).close(); // its gradient cannot be read after the outputs
+        }
+        return predictions.head().mean();
+      }
+    };
+    try (PartModel part = new PartModel(job(new JsonObject()), network, new Shape[] {new Shape(1, WIDTH)}, mean, manager,
+        SystemClock.get())) {
+      BatchToCompute batch = batch(0, 3, 0.1f, part);
+      inputs.clear(); // those of the initialization
+      assertThatThrownBy(() -> part.compute(List.of(batch))).isInstanceOf(RuntimeException.class);
+      Map<String, float[]> again = tensors(part.compute(List.of(batch)).get(0));
+      BatchToCompute ofOther = new BatchToCompute(new BatchId(new TrainerId(0, 1), 5, 1), batch.head(), batch.tensors());
+      Map<String, float[]> expected = tensors(part.compute(List.of(ofOther)).get(0));
+      assertThat(again.keySet()).isEqualTo(expected.keySet());
+      expected.forEach((name, values) -> assertThat(again.get(name)).as(name).isEqualTo(values));
+    }
   }
 
   @Test

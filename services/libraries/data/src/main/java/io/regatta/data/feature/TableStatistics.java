@@ -1,0 +1,44 @@
+package io.regatta.data.feature;
+
+import io.regatta.core.feature.FeatureStatistics;
+import io.regatta.core.sketch.ValueCounts.Counted;
+import io.regatta.data.RowFormat.Place;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The statistics of the training rows of a table. Immutable.
+ *
+ * @param facts counts of rows, for people and for commands
+ * @param features the statistics from which features are computed
+ * @param boundary the first test row, if rows are split by position
+ * @param values of each vocabulary, with their counts, by namespace
+ */
+public record TableStatistics(Facts facts, FeatureStatistics features, Optional<Place> boundary, List<FileFact> files,
+    Map<String, List<Counted>> values) {
+
+  /** A file that was read: its name in messages, its size, and its rows. */
+  public record FileFact(String name, long bytes, long rows) {}
+
+  /**
+   * Counts of the training rows.
+   *
+   * @param rows that are good
+   * @param badLines rows that are not; 0 unless they are skipped
+   * @param missing good rows in which a column is missing, by column in their order
+   */
+  public record Facts(long rows, long badLines, Map<String, Long> missing) {
+
+    public Facts {
+      missing = Collections.unmodifiableMap(new LinkedHashMap<>(missing));
+    }
+  }
+
+  public TableStatistics {
+    files = List.copyOf(files);
+    values = Map.copyOf(values);
+  }
+}

@@ -1,0 +1,164 @@
+package io.regatta.data.feature;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.feature.BucketFeature;
+import io.regatta.core.feature.Feature;
+import io.regatta.core.feature.FeatureObserver;
+import io.regatta.core.feature.FeatureStatistics;
+import io.regatta.core.feature.FeatureTransform;
+import io.regatta.core.feature.IdCoding;
+import io.regatta.core.feature.IdFeature;
+import io.regatta.core.feature.IdsFeature;
+import io.regatta.core.feature.InputRow;
+import io.regatta.core.feature.NumberFeature;
+import io.regatta.core.feature.NumberStatistics;
+import io.regatta.core.feature.SequenceFeature;
+import io.regatta.core.feature.TextFeature;
+import io.regatta.core.feature.TimeFeature;
+import io.regatta.core.feature.Vocabulary;
+import io.regatta.core.hash.Mix64;
+import io.regatta.core.sketch.Moments;
+import io.regatta.core.sketch.QuantileSketch;
+import io.regatta.core.sketch.ValueCounts;
+import io.regatta.core.sketch.ValueCounts.Counted;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Statistics of some rows. One owner. */
+final class TableSummary implements FeatureObserver {
+
+  private static final int QUANTILES_K = 1 << 14;
+
+  private final FeaturePlan plan;
+  private final long seed;
+  private final Map<String, Moments> numbers = new TreeMap<>();
+  private final Map<String, QuantileSketch> buckets = new TreeMap<>();
+  private final Map<String, ValueCounts> values = new TreeMap<>();
+  private final long[] missing;
+  private long rows;
+
+  /**
+   * The statistics that features need.
+   *
+   * @param minCounts by namespace
+   * @param quantiles by feature
+   * @param numbers fields whose mean and range are needed
+   */
+  record FeaturePlan(FeatureTransform transform, Map<String, Long> minCounts, Map<String, Integer> quantiles,
+      List<String> numbers, int distinctLimit) {}
+
+  /** @param chunk number of the rows' chunk, which seeds sketches */
+  TableSummary(FeaturePlan plan, long chunk) {
+    this.plan = plan;
+    this.seed = chunk;
+    missing = new long[plan.transform().columns().size()];
+  }
+
+  /** Adds a good row. */
+  void add(InputRow row) {
+    rows++;
+    for (int column = 0; column < missing.length; column++) {
+      missing[column] += row.type(column) == InputRow.Type.MISSING ? 1 : 0;
+    }
+    plan.transform().observe(row, this);
+  }
+
+  @Override
+  public void number(String field, double value) {
+    numbers.computeIfAbsent(field, name -> new Moments()).add(value);
+  }
+
+  @Override
+  public void bucketed(String feature, double value) {
+    sketch(feature).add(value);
+  }
+
+  private QuantileSketch sketch(String feature) {
+    return buckets.computeIfAbsent(feature, name -> new QuantileSketch(QUANTILES_K, Mix64.mix(Mix64.text(name) + seed)));
+  }
+
+  @Override
+  public void value(String namespace, byte[] utf8, int from, int to, long id) {
+    counts(namespace).add(utf8, from, to, id);
+  }
+
+  private ValueCounts counts(String namespace) {
+    return values.computeIfAbsent(namespace, name -> new ValueCounts(plan.distinctLimit()));
+  }
+
+  /** Adds the rows of another one, which follow. */
+  void merge(TableSummary next) {
+    rows += next.rows;
+    for (int column = 0; column < missing.length; column++) {
+      missing[column] += next.missing[column];
+    }
+    next.numbers.forEach((name, other) -> numbers.computeIfAbsent(name, any -> new Moments()).merge(other));
+    next.buckets.forEach((name, other) -> sketch(name).merge(other));
+    next.values.forEach((name, other) -> counts(name).merge(other));
+  }
+
+  long rows() {
+    return rows;
+  }
+
+  /** Returns the rows in which each column is missing. */
+  long[] missing() {
+    return missing;
+  }
+
+  /** Returns the values of each vocabulary. */
+  Map<String, List<Counted>> frequentValues() {
+    Map<String, List<Counted>> frequent = new TreeMap<>();
+    plan.minCounts().forEach((namespace, minCount) -> {
+      ValueCounts counts = counts(namespace);
+      if (!counts.isExact()) {
+        throw new InvalidInput(namespace + " has more than " + plan.distinctLimit() + " distinct values, too many to count for its "
+            + "min_count: raise --distinct-limit, or take min_count out and let the servers admit rows by "
+            + "tables.embedding.life.admit_count");
+      }
+      frequent.put(namespace, counts.atLeast(minCount));
+    });
+    return frequent;
+  }
+
+  FeatureStatistics statistics(Map<String, List<Counted>> frequent) {
+    Map<String, NumberStatistics> ofNumbers = new TreeMap<>();
+    for (String name : plan.numbers()) {
+      Moments of = numbers.get(name);
+      ofNumbers.put(name, of == null ? new NumberStatistics(0, 0, 0, 0)
+          : new NumberStatistics(of.mean(), of.deviation(), of.min(), of.max()));
+    }
+    Map<String, List<Double>> bounds = new TreeMap<>();
+    plan.quantiles().forEach((name, count) -> bounds.put(name, sketch(name).bounds(count)));
+    Map<String, Vocabulary> vocabularies = new TreeMap<>();
+    frequent.forEach((namespace, counted) ->
+        vocabularies.put(namespace, Vocabulary.of(namespace, counted.stream().map(Counted::text).toList())));
+    return new FeatureStatistics(ofNumbers, bounds, vocabularies);
+  }
+
+  /** Returns the plan for these features. */
+  static FeaturePlan plan(List<Feature> features, int distinctLimit) {
+    Map<String, Long> minCounts = new TreeMap<>();
+    Map<String, Integer> quantiles = new TreeMap<>();
+    List<String> numbers = new ArrayList<>();
+    for (Feature feature : features) {
+      if (feature instanceof NumberFeature number && number.scale() != NumberFeature.Scale.NONE) {
+        numbers.add(number.name());
+      } else if (feature instanceof TimeFeature time && time.parts().contains(TimeFeature.Part.AGE_DAYS)) {
+        numbers.add(TimeFeature.Part.AGE_DAYS.field(time.name()));
+      } else if (feature instanceof BucketFeature bucket && bucket.quantiles() > 0) {
+        quantiles.put(bucket.name(), bucket.quantiles());
+      }
+      IdCoding ids = feature instanceof IdFeature id ? id.coding()
+          : feature instanceof IdsFeature several ? several.coding()
+          : feature instanceof SequenceFeature sequence ? sequence.coding()
+          : feature instanceof TextFeature text ? text.coding() : null;
+      if (ids != null && ids.minCount() > 1) {
+        minCounts.put(ids.namespace(), ids.minCount());
+      }
+    }
+    return new FeaturePlan(FeatureTransform.withoutStatistics(features), minCounts, quantiles, numbers, distinctLimit);
+  }
+}

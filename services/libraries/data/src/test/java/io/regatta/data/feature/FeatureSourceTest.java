@@ -1,0 +1,256 @@
+package io.regatta.data.feature;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.feature.Feature;
+import io.regatta.core.feature.Feature.Missing;
+import io.regatta.core.feature.FeatureStatistics;
+import io.regatta.core.feature.FeatureTransform;
+import io.regatta.core.feature.IdCoding;
+import io.regatta.core.feature.IdFeature;
+import io.regatta.core.feature.NumberFeature;
+import io.regatta.core.feature.NumberFeature.Scale;
+import io.regatta.core.feature.NumberFeature.Transform;
+import io.regatta.core.hash.XxHash64;
+import io.regatta.data.BadLines;
+import io.regatta.data.DataCursor;
+import io.regatta.data.Line;
+import io.regatta.data.RowFormat;
+import io.regatta.data.SlotBatch;
+import io.regatta.data.SlotSource;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.zip.GZIPOutputStream;
+import net.jpountz.xxhash.XXHash64;
+import net.jpountz.xxhash.XXHashFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Rows of named columns in each format, bad ones, and the parts of a split. */
+class FeatureSourceTest {
+
+  private static final double ANY = Double.POSITIVE_INFINITY;
+  private static final FeatureTransform TRANSFORM = FeatureTransform.of(List.<Feature>of(
+      new NumberFeature("age", "age", Missing.OWN, Double.NaN, -ANY, ANY, Transform.NONE, 1, Scale.NONE),
+      new IdFeature("job", "job", Missing.OWN, IdCoding.of("job"))), FeatureStatistics.NONE);
+  private static final LabelColumn LABEL = new LabelColumn("click", "", false);
+
+  @TempDir
+  Path dir;
+
+  private static BadLines fail() {
+    return new BadLines(BadLines.Policy.FAIL);
+  }
+
+  private Path file(String name, String text) throws IOException {
+    Path file = dir.resolve(name);
+    try (OutputStream out = name.endsWith(".gz") ? new GZIPOutputStream(Files.newOutputStream(file)) : Files.newOutputStream(file)) {
+      out.write(text.getBytes(StandardCharsets.UTF_8));
+    }
+    return file;
+  }
+
+  private static RowFormat<?> format(String name, List<String> given, LabelColumn label) {
+    Set<String> needed = new LinkedHashSet<>(TRANSFORM.columns());
+    if (!label.optional()) {
+      needed.add(label.column());
+    }
+    return RowFormats.of(name, given, needed, label.optional() ? Set.of(label.column()) : Set.of());
+  }
+
+  private static <R> FeatureSource<R> source(RowFormat<R> format, LabelColumn label, RowSplit split, BadLines badLines, Path... files) {
+    return new FeatureSource<>(format, TRANSFORM, label, split, List.of(files), badLines);
+  }
+
+  /** Returns one text for each good row: label, age, mark of a missing age, job. */
+  private static <R> List<String> read(FeatureSource<R> source) {
+    List<String> rows = new ArrayList<>();
+    try (SlotSource.Cursor<R> cursor = source.open()) {
+      for (R row = cursor.next(); row != null; row = cursor.next()) {
+        SlotBatch batch = SlotBatch.allocate(source.layout(), 1);
+        if (source.parse(row, batch, 0)) {
+          rows.add(batch.labels()[0] + " " + batch.dense()[0] + " " + batch.dense()[1] + " " + batch.ids()[0]);
+        }
+      }
+    }
+    return rows;
+  }
+
+  private static String row(String label, String age, String job) {
+    byte[] name = "job".getBytes(StandardCharsets.UTF_8);
+    byte[] text = job.getBytes(StandardCharsets.UTF_8);
+    long id = job.isEmpty() ? XxHash64.of(name, 0, name.length, 1)
+        : XxHash64.of(text, 0, text.length, XxHash64.of(name, 0, name.length, 0));
+    return label + " " + (age.isEmpty() ? "0.0 1.0" : age + " 0.0") + " " + id;
+  }
+
+  private List<String> read(String format, List<String> given, Path... files) {
+    return read(source(format(format, given, LABEL), LABEL, RowSplit.ALL, fail(), files));
+  }
+
+  @Test
+  void csv_has_a_header_or_given_names() throws IOException {
+    String[] expected = {row("1.0", "30.0", "clerk, \"senior\"\nnight"), row("0.0", "", "")};
+    assertThat(read("csv", List.of(), file("a.csv", "\uFEFFjob,other, age ,click\r\n"
+        + "\"clerk, \"\"senior\"\"\nnight\",x, 30 ,1\r\n,y,,false\r\n"))).containsExactly(expected);
+    assertThat(read("csv", List.of("click", "age", "job"), file("b.csv.gz",
+        "true,30,\"clerk, \"\"senior\"\"\nnight\"\n0,,\n"))).containsExactly(expected);
+  }
+
+  @Test
+  void tsv_has_no_quotes() throws IOException {
+    assertThat(read("tsv", List.of(), file("a.tsv", "click\tage\tjob\n1\t-4.5\t\"a, b\"\n0\t\t\n")))
+        .containsExactly(row("1.0", "-4.5", "\"a, b\""), row("0.0", "", ""));
+  }
+
+  @Test
+  void json_lines_name_their_columns() throws IOException {
+    assertThat(read("json", List.of(), file("a.json", "{\"click\": 1, \"age\": 30, \"job\": \"x\", \"more\": {\"a\": [1]}}\n\n"
+        + "{\"job\": null, \"click\": false}\n{\"age\": 1.5e0, \"job\": 7, \"click\": \"true\"}\n")))
+        .containsExactly(row("1.0", "30.0", "x"), row("0.0", "", ""), row("1.0", "1.5", "7"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"[1]", "{\"age\": [[1]]}", "{\"age\": {\"a\": 1}}", "{\"age\": 1", "{} {}", "{\"none\": 1}", "{age: 1}", "x",
+      "{\"age\": 1} x", "{\"age\": NaN}", "{\"age\": [1, 2], \"click\": 1}", "{\"age\": 1, \"click\": 2}", "{\"age\": 1}"})
+  void a_line_that_is_no_row_is_bad(String line) throws IOException {
+    Path file = file("a.json", "{\"age\": 1, \"click\": 1}\n" + line + "\n");
+    assertThatThrownBy(() -> read("json", List.of(), file)).isInstanceOf(InvalidInput.class).hasMessageContaining("a.json, line 2, ");
+    BadLines skip = new BadLines(BadLines.Policy.SKIP);
+    assertThat(read(source(format("json", List.of(), LABEL), LABEL, RowSplit.ALL, skip, file))).hasSize(1);
+    assertThat(skip.skipped()).isEqualTo(1);
+  }
+
+  @Test
+  void a_bad_value_is_named_by_file_line_and_column() throws IOException {
+    assertBad("a.csv", "click,age,job\n1,2,x\n1,old,x\n", "a.csv, line 3, column age: expected a number, found 'old'");
+    assertBad("b.csv", "click,age,job\n2,2,x\n", "b.csv, line 2, column click: expected label 0 or 1, found '2'");
+    assertBad("c.csv", "click,age,job\n,2,x\n", "c.csv, line 2, column click: expected label 0 or 1, found ''");
+    assertBad("d.csv", "click,age,job\n1,2\n", "d.csv, line 2, column 3 (job): the row ends after 2 columns");
+    assertBad("e.csv", "click,age\n1,2\n", "e.csv, line 1: expected a column named job, found [click, age]");
+    assertThatThrownBy(() -> format("csv", List.of("age", "click"), LABEL)).hasMessageContaining("data.columns names no column job");
+    assertThatThrownBy(() -> format("csv", List.of("age", "age"), LABEL)).hasMessageContaining("the column age twice");
+    assertThatThrownBy(() -> format("json", List.of("age"), LABEL)).hasMessageContaining("has no effect on the format json");
+  }
+
+  private void assertBad(String name, String text, String message) throws IOException {
+    Path file = file(name, text);
+    assertThatThrownBy(() -> read("csv", List.of(), file)).isInstanceOf(InvalidInput.class).hasMessageContaining(message);
+  }
+
+  @Test
+  void an_optional_label_may_be_absent() throws IOException {
+    LabelColumn optional = new LabelColumn("click", "", true);
+    Path file = file("a.csv", "age,job\n30,x\n");
+    assertThat(read(source(format("csv", List.of(), optional), optional, RowSplit.ALL, fail(), file)))
+        .containsExactly(row("NaN", "30.0", "x"));
+  }
+
+  @Test
+  void a_text_may_be_the_positive_label() throws IOException {
+    LabelColumn income = new LabelColumn("income", ">50K", false);
+    Path file = file("a.csv", "age,job,income\n30,x,>50K\n30,x,<=50K\n");
+    assertThat(read(source(format("csv", List.of(), income), income, RowSplit.ALL, fail(), file)))
+        .containsExactly(row("1.0", "30.0", "x"), row("0.0", "30.0", "x"));
+  }
+
+  @Test
+  void a_served_line_is_the_row_of_a_file() {
+    JsonLineFormat format = new JsonLineFormat(TRANSFORM, LABEL);
+    SlotBatch batch = SlotBatch.allocate(format.layout(), 1);
+    byte[] text = "  {\"age\": 30, \"job\": \"x\"}".getBytes(StandardCharsets.UTF_8);
+    assertThat(format.parse(new Line("request", 1, text, 2, text.length), batch, 0, fail())).isTrue();
+    assertThat(batch.labels()[0] + " " + batch.dense()[0] + " " + batch.dense()[1] + " " + batch.ids()[0])
+        .isEqualTo(row("NaN", "30.0", "x"));
+  }
+
+  private Path[] twoFiles(String format) throws IOException {
+    Path[] files = new Path[2];
+    for (int f = 0; f < 2; f++) {
+      StringBuilder text = new StringBuilder(format.equals("csv") ? "click,age,job\n" : "");
+      for (int i = 0; i < 500; i++) {
+        int age = f * 500 + i;
+        text.append(format.equals("csv") ? "1," + age + ",\"x\ny\"\n" : "{\"click\": 1, \"age\": " + age + "}\n");
+      }
+      files[f] = file(f + "." + format, text.toString());
+    }
+    return files;
+  }
+
+  private static List<Integer> ages(List<String> rows) {
+    return rows.stream().map(text -> (int) Float.parseFloat(text.split(" ")[1])).toList();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"csv", "json"})
+  void the_parts_of_a_split_are_all_rows_once(String name) throws IOException {
+    Path[] files = twoFiles(name);
+    RowFormat<?> format = format(name, List.of(), LABEL);
+    List<Integer> all = ages(read(source(format, LABEL, RowSplit.ALL, fail(), files)));
+    assertThat(all).hasSize(1000);
+    List<Integer> training = ages(read(source(format, LABEL, RowSplit.byHash(0.3, false), fail(), files)));
+    List<Integer> test = ages(read(source(format, LABEL, RowSplit.byHash(0.3, true), fail(), files)));
+    assertThat(test).hasSizeBetween(250, 350).isSorted().doesNotContainAnyElementsOf(training);
+    assertThat(training).hasSize(1000 - test.size()).isSorted();
+    long line = name.equals("csv") ? 2 + 2 * 100 : 101;
+    RowFormat.Place boundary = new RowFormat.Place("1." + name, 1, line);
+    assertThat(ages(read(source(format, LABEL, RowSplit.byPosition(boundary, false), fail(), files)))).isEqualTo(all.subList(0, 600));
+    assertThat(ages(read(source(format, LABEL, RowSplit.byPosition(boundary, true), fail(), files)))).isEqualTo(all.subList(600, 1000));
+    assertThat(read(source(format, LABEL, RowSplit.byPosition(null, true), fail(), files))).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"csv", "json"})
+  void reading_resumes_in_a_part(String name) throws IOException {
+    resumes(source(format(name, List.of(), LABEL), LABEL, RowSplit.byHash(0.3, false), fail(), twoFiles(name)));
+  }
+
+  private static <R> void resumes(FeatureSource<R> source) {
+    List<Integer> all = ages(read(source));
+    for (int taken : new int[] {1, 100, all.size() - 3}) {
+      DataCursor place;
+      try (SlotSource.Cursor<R> cursor = source.open()) {
+        for (int i = 0; i < taken; i++) {
+          cursor.next();
+        }
+        place = cursor.place();
+      }
+      List<Integer> rest = new ArrayList<>();
+      try (SlotSource.Cursor<R> cursor = source.open(place)) {
+        for (R row = cursor.next(); row != null; row = cursor.next()) {
+          SlotBatch batch = SlotBatch.allocate(source.layout(), 1);
+          source.parse(row, batch, 0);
+          rest.add((int) batch.dense()[0]);
+        }
+      }
+      assertThat(rest).isEqualTo(all.subList(taken, all.size()));
+    }
+  }
+
+  /** Oracle: lz4-java's implementation of the same hash. */
+  @Test
+  void xxh64_equals_another_implementation() {
+    XXHash64 oracle = XXHashFactory.safeInstance().hash64();
+    Random random = new Random(1);
+    byte[] bytes = new byte[120];
+    for (int i = 0; i < 100_000; i++) {
+      random.nextBytes(bytes);
+      int from = random.nextInt(20);
+      int length = random.nextInt(101);
+      long seed = random.nextLong();
+      assertThat(XxHash64.of(bytes, from, from + length, seed)).isEqualTo(oracle.hash(bytes, from, length, seed));
+    }
+  }
+}
