@@ -32,13 +32,13 @@ class LostHeterWorkersIT {
 
   @TempDir
   static Path data;
-  /** By job: hash of the parameters after an undisturbed run in sync mode without heter workers. */
+  /** Hashes of the parameters, by job, after an undisturbed run in sync mode without heter workers. */
   private static final Map<String, String> HASHES = new HashMap<>();
   @TempDir
   Path dir;
   private ServiceProcesses services;
   private JsonObject job;
-  /** For which trainers wait for other services; 0: the default. */
+  /** Seconds for which trainers wait for other services; 0 is the default. */
   private int patienceSeconds;
   private JavaProcess server;
   private final List<JavaProcess> workers = new ArrayList<>();

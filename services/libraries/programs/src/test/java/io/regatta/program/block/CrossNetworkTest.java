@@ -36,7 +36,7 @@ class CrossNetworkTest {
   }
 
   /**
-   * By hand: x = (1, 2), W = ((1, 2), (3, 4)), b = (0.5, -1). W x + b = (5.5, 10), so layer 1 gives (1, 2) ⊙ (5.5, 10)
+   * Computes two layers with x = (1, 2), W = ((1, 2), (3, 4)), b = (0.5, -1). W x + b = (5.5, 10), so layer 1 gives (1, 2) ⊙ (5.5, 10)
    * + (1, 2) = (6.5, 22). Layer 2 with W = the identity and b = 0: (1, 2) ⊙ (6.5, 22) + (6.5, 22) = (13, 66).
    */
   @Test
@@ -46,7 +46,7 @@ class CrossNetworkTest {
         new float[] {1, 0, 0, 1}, new float[] {0, 0})).containsExactly(13, 66);
   }
 
-  /** By hand: V = (1, 2)ᵀ, U = (3, -1)ᵀ: Vᵀ x = 5, U 5 = (15, -5), + b (0, 1) = (15, -4), ⊙ x + x = (16, -6). */
+  /** Computes one layer with V = (1, 2)ᵀ, U = (3, -1)ᵀ: Vᵀ x = 5, U 5 = (15, -5), + b (0, 1) = (15, -4), ⊙ x + x = (16, -6). */
   @Test
   void aLowRankIsAProductOfTwoMatrices() {
     assertThat(outputs(new CrossNetwork(2, 1, 1), new float[] {1, 2}, new Shape(1, 2), new float[] {1, 2}, new float[] {3, -1},

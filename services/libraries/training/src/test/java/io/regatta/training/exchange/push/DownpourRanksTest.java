@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Downpour with several trainers and replicas. The loss is linear, so that gradients do not depend on the values, and
- * all numbers are sums of powers of two: the values are those of the closed form, bit for bit, whoever is first.
+ * all numbers are sums of powers of two: the values are those of the closed form, bit for bit, in any order of pushes.
  */
 class DownpourRanksTest {
 
