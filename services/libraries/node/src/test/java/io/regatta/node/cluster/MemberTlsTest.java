@@ -144,7 +144,9 @@ class MemberTlsTest extends CertifiedMembers {
     assertThat(seen.contains("a-server-of-this-test")).as("this relay would see it").isEqualTo(!secured);
     assertThat(seen.contains(Token.of(TOKEN, "here").id())).isEqualTo(!secured);
     assertThat(seen.contains(members.cluster())).isEqualTo(!secured);
-    assertThat(seen.contains("HZC")).isEqualTo(!secured);
+    if (!secured) { // three bytes stand somewhere in many kB of ciphertext by chance
+      assertThat(seen).contains("HZC");
+    }
     assertThat(seen).doesNotContain(TOKEN);
   }
 
