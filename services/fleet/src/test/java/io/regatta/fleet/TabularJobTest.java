@@ -68,6 +68,20 @@ class TabularJobTest {
   }
 
   @Test
+  void when_declarations_change_after_the_analysis_then_its_statistics_are_refused() {
+    done("analyze", job.toString());
+    refused("features.age.quantiles=4", "were computed for other features; run ./regatta analyze --overwrite");
+    refused("data.test.share=0.3", "were computed with test rows by position 0.2, but data.test is position 0.3; run ./regatta analyze "
+        + "--overwrite");
+  }
+
+  private void refused(String change, String words) {
+    CommandLineRun run = CommandLineRun.regatta("train", "--local", job.toString(), "--set", change);
+    assertThat(run.status()).as(run.toString()).isEqualTo(2);
+    assertThat(run.err()).contains(words);
+  }
+
+  @Test
   void when_a_table_is_analyzed_then_a_job_learns_it_and_predict_reads_rows_with_and_without_the_label() throws IOException {
     CommandLineRun early = CommandLineRun.regatta("train", "--local", job.toString());
     assertThat(early.status()).isEqualTo(2);

@@ -119,7 +119,8 @@ class TabularModelTest {
         .hasMessageContainingAll(dir.resolve("statistics-shop").toString(), "run ./regatta analyze");
     Path statistics = Files.createDirectories(dir.resolve("statistics-shop"));
     StatisticsFile.write(statistics, new TableStatistics(new TableStatistics.Facts(0, 0, Map.of()), new FeatureStatistics(
-        Map.of("price", new NumberStatistics(5, 3, 0, 10)), Map.of(), Map.of()), Optional.empty(), List.of(), Map.of()));
+        Map.of("price", new NumberStatistics(5, 3, 0, 10)), Map.of(), Map.of()), Optional.empty(), List.of(), Map.of(),
+        TableStatistics.Basis.UNKNOWN));
     LocalRun.run(job, null, Progress.none());
     assertThat(dir.resolve("model").resolve(StatisticsFile.NAME)).hasSameTextualContentAs(statistics.resolve(StatisticsFile.NAME));
     Files.delete(statistics.resolve(StatisticsFile.NAME));

@@ -14,6 +14,7 @@ import io.regatta.core.feature.Vocabulary;
 import io.regatta.core.file.WholeFile;
 import io.regatta.core.sketch.ValueCounts.Counted;
 import io.regatta.data.RowFormat.Place;
+import io.regatta.data.feature.TableStatistics.Basis;
 import io.regatta.data.feature.TableStatistics.Facts;
 import io.regatta.data.feature.TableStatistics.FileFact;
 import io.regatta.data.file.DataFiles;
@@ -46,6 +47,7 @@ public final class StatisticsFile {
   /** Writes the files of the statistics into a directory, {@value #NAME} as the last one. */
   public static void write(Path dir, TableStatistics statistics) {
     ObjectNode root = JSON.createObjectNode().put("format", FORMAT);
+    root.putObject("basis").put("features", statistics.basis().features()).put("test", statistics.basis().test());
     root.put("rows", statistics.facts().rows()).put("bad_lines", statistics.facts().badLines());
     ObjectNode columns = root.putObject("columns");
     statistics.facts().missing().forEach((column, missing) -> columns.putObject(column).put("missing", missing));
@@ -122,7 +124,8 @@ public final class StatisticsFile {
     root.path("columns").fields().forEachRemaining(column ->
         missing.put(column.getKey(), column.getValue().path("missing").asLong()));
     Facts facts = new Facts(root.path("rows").asLong(), root.path("bad_lines").asLong(), missing);
-    return new TableStatistics(facts, new FeatureStatistics(numbers, bounds, vocabularies), boundary, files, values);
+    Basis basis = new Basis(root.path("basis").path("features").asText(), root.path("basis").path("test").asText());
+    return new TableStatistics(facts, new FeatureStatistics(numbers, bounds, vocabularies), boundary, files, values, basis);
   }
 
   private static double number(Path dir, String feature, JsonNode of, String key) {

@@ -114,7 +114,8 @@ public final class TableAnalysis<R> {
     }
     Map<String, List<Counted>> values = sum.frequentValues();
     FeatureStatistics statistics = sum.statistics(values);
-    return new TableStatistics(facts(badLines.skipped() - skipped), statistics, boundary, facts, values);
+    return new TableStatistics(facts(badLines.skipped() - skipped), statistics, boundary, facts, values,
+        TableStatistics.Basis.UNKNOWN);
   }
 
   private Facts facts(long bad) {

@@ -16,9 +16,22 @@ import java.util.Optional;
  * @param features the statistics from which features are computed
  * @param boundary the first test row, if rows are split by position
  * @param values of each vocabulary, with their counts, by namespace
+ * @param basis the declarations for which they were computed
  */
 public record TableStatistics(Facts facts, FeatureStatistics features, Optional<Place> boundary, List<FileFact> files,
-    Map<String, List<Counted>> values) {
+    Map<String, List<Counted>> values, Basis basis) {
+
+  /**
+   * The declarations for which statistics were computed. Others need other statistics.
+   *
+   * @param features digest of the features' declarations in hexadecimal; empty: not known
+   * @param test the test rows that were left out, such as {@code position 0.2}; empty: none
+   */
+  public record Basis(String features, String test) {
+
+    /** Nothing is known: statistics that were written by hand. */
+    public static final Basis UNKNOWN = new Basis("", "");
+  }
 
   /** A file that was read: its name in messages, its size, and its rows. */
   public record FileFact(String name, long bytes, long rows) {}
@@ -40,5 +53,10 @@ public record TableStatistics(Facts facts, FeatureStatistics features, Optional<
   public TableStatistics {
     files = List.copyOf(files);
     values = Map.copyOf(values);
+  }
+
+  /** Returns the same statistics with a basis. */
+  public TableStatistics basedOn(Basis on) {
+    return new TableStatistics(facts, features, boundary, files, values, on);
   }
 }

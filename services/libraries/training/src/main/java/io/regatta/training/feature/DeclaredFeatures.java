@@ -19,6 +19,7 @@ import io.regatta.data.feature.RowSplit;
 import io.regatta.data.feature.StatisticsFile;
 import io.regatta.data.feature.TableAnalysis;
 import io.regatta.data.feature.TableStatistics;
+import io.regatta.data.feature.TableStatistics.Basis;
 import io.regatta.data.feature.TestPart;
 import io.regatta.data.file.PipeCommand;
 import io.regatta.training.Worker;
@@ -31,6 +32,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -76,7 +78,7 @@ public final class DeclaredFeatures {
     List<Feature> features = FeatureDeclarations.features(job.features());
     LabelColumn label = label(job, features);
     boolean byPosition = job.data().test().share() > 0 && job.data().test().by() == TestSplit.By.POSITION;
-    TableStatistics statistics = job.featuresNeedStatistics() || byPosition ? statistics(job) : null;
+    TableStatistics statistics = job.featuresNeedStatistics() || byPosition ? statistics(job, features) : null;
     if (statistics == null && !job.data().statistics().isEmpty()) {
       throw new InvalidInput("job " + job.job() + ": data.statistics has no effect on these features; take it out");
     }
@@ -119,16 +121,36 @@ public final class DeclaredFeatures {
     DeclaredFeatures declared = new DeclaredFeatures(job, FeatureTransform.withoutStatistics(features), label, null);
     TestPart part = test.share() == 0 ? TestPart.NONE
         : new TestPart(test.share(), test.by() == TestSplit.By.POSITION ? TestPart.By.POSITION : TestPart.By.HASH);
-    return TableAnalysis.run(declared.rows(false), files, features, label, part, threads, distinctLimit, badLines, progress);
+    return TableAnalysis.run(declared.rows(false), files, features, label, part, threads, distinctLimit, badLines, progress)
+        .basedOn(basis(job, features));
   }
 
-  private static TableStatistics statistics(JobConfig job) {
+  private static Basis basis(JobConfig job, List<Feature> features) {
+    TestSplit test = job.data().test();
+    return new Basis(Long.toHexString(FeatureTransform.withoutStatistics(features).digest()),
+        test.share() == 0 ? "" : test.by().name().toLowerCase(Locale.ROOT) + " " + test.share());
+  }
+
+  /** Returns the statistics of a job; those of other declarations would silently give other features. */
+  private static TableStatistics statistics(JobConfig job, List<Feature> features) {
     Path directory = job.statisticsDirectory();
     if (!Files.isRegularFile(directory.resolve(StatisticsFile.NAME))) {
       throw new InvalidInput("job " + job.job() + ": statistics of the training rows are missing in " + directory.toAbsolutePath()
           + "; run ./regatta analyze with the job file first, or copy the directory from the machine where it has run");
     }
-    return StatisticsFile.read(directory);
+    TableStatistics statistics = StatisticsFile.read(directory);
+    Basis known = statistics.basis();
+    Basis own = basis(job, features);
+    if (!known.features().isEmpty() && !known.features().equals(own.features())) {
+      throw new InvalidInput("job " + job.job() + ": the statistics in " + directory + " were computed for other features; run ./regatta "
+          + "analyze --overwrite with the job file");
+    }
+    if (!own.test().isEmpty() && !known.equals(Basis.UNKNOWN) && !known.test().equals(own.test())) {
+      throw new InvalidInput("job " + job.job() + ": the statistics in " + directory + " were computed "
+          + (known.test().isEmpty() ? "with no test rows left out" : "with test rows by " + known.test()) + ", but data.test is "
+          + own.test() + "; run ./regatta analyze --overwrite with the job file");
+    }
+    return statistics;
   }
 
   /** Returns the features that a job declares, in order, without what statistics say about them. */
