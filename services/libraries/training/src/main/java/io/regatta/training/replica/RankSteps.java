@@ -40,6 +40,8 @@ public final class RankSteps {
 
   private long clock;
   private int pushesPerStep = 1;
+  /** False if a push may contain several steps of a replica. */
+  private boolean pushedApart = true;
   private long exchanges;
   /** The schedule's step at the clock {@code scheduleClock}. */
   private long scheduleStep;
@@ -85,6 +87,11 @@ public final class RankSteps {
     pushesPerStep = pushes;
   }
 
+  /** Sets the number of a replica's steps that a push contains. */
+  public synchronized void stepsPerPush(int steps) {
+    pushedApart = steps == 1;
+  }
+
   /** Returns the step of the learning rate's schedule: in sync mode the next round. */
   public synchronized long steps() {
     return learningRateStep(clock);
@@ -126,7 +133,12 @@ public final class RankSteps {
    * @param inStep examples that it trains
    */
   public synchronized void coming(int replica, TrainerProgress.Replica progress, long inStep) {
-    coming.merge(replica, new Coming(progress, inStep, 1), Coming::and);
+    Coming next = new Coming(progress, inStep, 1);
+    if (pushedApart) { // one that is still here has failed, and is made again
+      coming.put(replica, next);
+    } else {
+      coming.merge(replica, next, Coming::and);
+    }
   }
 
   /** Counts the steps of these replicas, which are part of the next push. */

@@ -33,6 +33,7 @@ class RankStepsTest {
   void a_push_of_several_steps_of_a_replica_tells_all_of_them() {
     RankSteps steps = new RankSteps(2);
     steps.pushesPerStep(2);
+    steps.stepsPerPush(3);
     steps.coming(0, replica(1), 4);
     steps.coming(1, replica(1), 3);
     steps.coming(0, replica(2), 4);
@@ -47,6 +48,15 @@ class RankStepsTest {
     assertThat(after.learningRateStep()).as("steps of each replica").isEqualTo(3);
     assertThat(after.exchanges()).as("pushes").isEqualTo(2);
     assertThat(steps.made()).as("clock").isEqualTo(2);
+  }
+
+  @Test
+  void a_step_that_fails_and_is_made_again_counts_once() {
+    RankSteps steps = new RankSteps(1);
+    steps.coming(0, replica(1), 4);
+    steps.coming(0, replica(1), 3);
+    assertThat(push(steps, 0).examples()).isEqualTo(3);
+    assertThat(steps.steps()).isEqualTo(1);
   }
 
   @Test

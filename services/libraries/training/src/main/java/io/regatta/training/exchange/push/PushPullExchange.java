@@ -101,6 +101,7 @@ public final class PushPullExchange implements Exchange {
     accrued = new AccruedGradients(strategy.stepsPerPush());
     pushesPerStep = replica.pushesPerStep(mode);
     steps.pushesPerStep(pushesPerStep);
+    steps.stepsPerPush(strategy.stepsPerPush());
     itself = List.of(replica.replica());
     values = DenseMemory.of(ByteBuffer.allocateDirect(Math.multiplyExact(client.partition().numel(), Float.BYTES)));
     dims = new HashMap<>();
