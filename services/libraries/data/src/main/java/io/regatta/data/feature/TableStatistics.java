@@ -29,7 +29,7 @@ public record TableStatistics(Facts facts, FeatureStatistics features, Optional<
    */
   public record Basis(String features, String test) {
 
-    /** Nothing is known: statistics that were written by hand. */
+    /** The basis of statistics that no analysis has written: it is not known. */
     public static final Basis UNKNOWN = new Basis("", "");
   }
 

@@ -8,9 +8,10 @@ import java.util.Set;
 import org.slf4j.LoggerFactory;
 
 /**
- * Chooses Regatta's logging (short lines on stderr, level by {@code REGATTA_LOG}) for processes whose main is ours. A
- * library must not bring a {@code logback.xml}: it would take over the logging of the user's program. Nor does it bring
- * logback, which belongs to the runnable jars: without it these choices have no effect.
+ * Chooses Regatta's logging (short lines on stderr, level by {@code REGATTA_LOG}) for processes whose main is ours, and
+ * what Netty records for flight recordings. A library must not bring a {@code logback.xml}: it would take over the
+ * logging of the user's program. Nor does it bring logback, which belongs to the runnable jars: without it these choices
+ * have no effect.
  */
 public final class ServiceLogging {
 
