@@ -29,7 +29,7 @@ public record TestPart(double share, By by) {
   }
 
   /** Returns true if the first test row must be found by counting all rows. */
-  boolean needsBoundary() {
+  public boolean needsBoundary() {
     return share > 0 && by == By.POSITION;
   }
 

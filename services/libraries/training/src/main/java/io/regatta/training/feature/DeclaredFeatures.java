@@ -34,6 +34,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -77,7 +78,7 @@ public final class DeclaredFeatures {
   public static DeclaredFeatures of(JobConfig job) {
     List<Feature> features = FeatureDeclarations.features(job.features());
     LabelColumn label = label(job, features);
-    boolean byPosition = job.data().test().share() > 0 && job.data().test().by() == TestSplit.By.POSITION;
+    boolean byPosition = testPart(job).needsBoundary();
     TableStatistics statistics = job.featuresNeedStatistics() || byPosition ? statistics(job, features) : null;
     if (statistics == null && !job.data().statistics().isEmpty()) {
       throw new InvalidInput("job " + job.job() + ": data.statistics has no effect on these features; take it out");
@@ -113,16 +114,19 @@ public final class DeclaredFeatures {
       LoadListener progress) {
     List<Feature> features = FeatureDeclarations.features(job.features());
     LabelColumn label = label(job, features);
-    TestSplit test = job.data().test();
-    boolean byPosition = test.share() > 0 && test.by() == TestSplit.By.POSITION;
-    if (!job.featuresNeedStatistics() && !byPosition) {
+    TestPart part = testPart(job);
+    if (!job.featuresNeedStatistics() && !part.needsBoundary()) {
       throw new InvalidInput("job " + job.job() + ": its features and its split need no statistics; start the job as it is");
     }
     DeclaredFeatures declared = new DeclaredFeatures(job, FeatureTransform.withoutStatistics(features), label, null);
-    TestPart part = test.share() == 0 ? TestPart.NONE
-        : new TestPart(test.share(), test.by() == TestSplit.By.POSITION ? TestPart.By.POSITION : TestPart.By.HASH);
     return TableAnalysis.run(declared.rows(false), files, features, label, part, threads, distinctLimit, badLines, progress)
         .basedOn(basis(job, features));
+  }
+
+  private static TestPart testPart(JobConfig job) {
+    TestSplit test = job.data().test();
+    return test.share() == 0 ? TestPart.NONE
+        : new TestPart(test.share(), test.by() == TestSplit.By.POSITION ? TestPart.By.POSITION : TestPart.By.HASH);
   }
 
   private static Basis basis(JobConfig job, List<Feature> features) {
@@ -208,12 +212,8 @@ public final class DeclaredFeatures {
   }
 
   private RowSplit split(Use use) {
-    double share = job.data().test().share();
-    if (share == 0 || use == Use.PREDICT) {
-      return RowSplit.ALL;
-    }
-    return job.data().test().by() == TestSplit.By.HASH ? RowSplit.byHash(share, use == Use.TEST)
-        : RowSplit.byPosition(boundary, use == Use.TEST);
+    TestPart part = testPart(job);
+    return part.share() == 0 || use == Use.PREDICT ? RowSplit.ALL : part.split(Optional.ofNullable(boundary), use == Use.TEST);
   }
 
   /** Returns the format of lines to predict: JSON objects, whose keys are the columns; the label may be missing. */
