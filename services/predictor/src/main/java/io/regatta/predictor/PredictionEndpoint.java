@@ -117,7 +117,7 @@ final class PredictionEndpoint {
 
   /** Counts the outcome of a request. */
   private Future<Predictor.Prediction> counted(Future<Predictor.Prediction> request) {
-    return request.onSuccess(predicted -> examples.addAndGet(predicted.scores().length)).onFailure(e -> refused.incrementAndGet());
+    return request.onSuccess(predicted -> examples.addAndGet(predicted.scores().length / predictor.outputs().size())).onFailure(e -> refused.incrementAndGet());
   }
 
   private Future<PredictReply> answer(PredictRequest message) {
@@ -175,9 +175,15 @@ final class PredictionEndpoint {
       request.response().writeContinue();
     }
     counted(upload.whole.future().compose(this::predict).onComplete(done -> upload.release())).onSuccess(predicted -> {
+      int width = predictor.outputs().size();
       JsonArray all = new JsonArray();
-      for (float score : predicted.scores()) {
-        all.add(score);
+      JsonArray row = all;
+      for (int i = 0; i < predicted.scores().length; i++) {
+        if (width > 1 && i % width == 0) {
+          row = new JsonArray();
+          all.add(row);
+        }
+        row.add(predicted.scores()[i]);
       }
       answer(request, 200, new JsonObject().put("scores", all).put("step", predicted.step()));
     }).onFailure(e -> {

@@ -83,7 +83,7 @@ public final class Predictor implements AutoCloseable {
   /**
    * The result of a prediction.
    *
-   * @param scores one for each example, in their order
+   * @param scores of the examples in their order, as many for each as there are {@link #outputs}
    * @param step of the values with which it was predicted, see {@link Source}
    */
   public record Prediction(float[] scores, long step) {}
@@ -161,6 +161,11 @@ public final class Predictor implements AutoCloseable {
    */
   public Optional<Evaluation> evaluation() {
     return model.evaluation();
+  }
+
+  /** Returns the names of the scores of an example, in their order. */
+  public List<String> outputs() {
+    return model.outputs();
   }
 
   /** Returns the widths of an example. */

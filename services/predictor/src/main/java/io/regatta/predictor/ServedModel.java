@@ -82,7 +82,7 @@ final class ServedModel implements AutoCloseable {
     JsonObject declared = new JsonObject().put("job", manifest.getString("job"))
         .put("program", manifest.getString("program", "")).put("settings", manifest.getJsonObject("settings", new JsonObject()))
         .put("data", data(manifest.getJsonObject("data", new JsonObject()), format)).put("tables", dimensions(manifest));
-    Stream.of("features", "labels", "model").filter(manifest::containsKey)
+    Stream.of("features", "labels", "metrics", "model").filter(manifest::containsKey)
         .forEach(section -> declared.put(section, manifest.getJsonObject(section)));
     if (hasStatistics(manifest)) {
       declared.getJsonObject("data").put("statistics", dir.toAbsolutePath().toString());
@@ -285,12 +285,17 @@ final class ServedModel implements AutoCloseable {
     values.forEach((name, of) -> parameters.get(name).getArray().set(of));
   }
 
-  /** Returns one score per example of the batch, with the present rows. */
+  /** Returns the names of the scores of an example. */
+  List<String> outputs() {
+    return program.outputs(job);
+  }
+
+  /** Returns the scores of the examples of the batch, row by row, with the present rows. */
   float[] predict(SlotBatch batch) {
     try (NDManager scope = model.getNDManager().newSubManager()) {
       NDList data = arrays.data(scope, batch);
       NDArray outputs = block.forward(new ParameterStore(scope, false), data, false).singletonOrThrow();
-      return program.scores(outputs);
+      return program.scores(job, outputs);
     }
   }
 

@@ -11,7 +11,7 @@ import io.regatta.core.metrics.SlotCoverage;
 import io.regatta.data.Layout;
 import io.regatta.data.SlotSource;
 import io.regatta.program.DatasetRun.Losses;
-import io.regatta.program.block.BinaryHead;
+import io.regatta.program.label.OutputHead;
 import io.regatta.training.FetchHandler;
 import io.regatta.training.TrainingReport;
 import io.regatta.training.Worker;
@@ -26,7 +26,7 @@ import io.regatta.training.result.MetricNames;
 import java.util.Map;
 
 /**
- * The training and test of a block that maps a data set's arrays to the outputs of a {@link BinaryHead}. It measures
+ * The training and test of a block that maps a data set's arrays to the outputs of an {@link OutputHead}. It measures
  * the metrics of an {@link Evaluation} on the test data over all workers. One per replica, on its model thread.
  */
 final class BinaryClassification {
@@ -39,11 +39,11 @@ final class BinaryClassification {
   private final Worker worker;
   private final JobConfig job;
   private final DatasetRun frame;
-  private final BinaryHead head;
+  private final OutputHead head;
   private final Evaluation evaluation;
 
   /** @param evaluation of this replica's predictions on the test data */
-  BinaryClassification(Worker worker, String name, BinaryHead head, Evaluation evaluation) {
+  BinaryClassification(Worker worker, String name, OutputHead head, Evaluation evaluation) {
     this.worker = worker;
     this.job = worker.job();
     this.frame = new DatasetRun(worker, name, TEST_BATCH);
@@ -64,8 +64,10 @@ final class BinaryClassification {
   private void trainAndTest(FleetTrainer trainer, SlotDataset train, SlotDataset test) throws Exception {
     Pass last = train(trainer, train, train.layout());
     worker.report("loss", last.losses.mean(worker).orElse(Double.NaN));
-    worker.report("train_auc", worker.global(last.metrics).auc());
-    worker.report("batch_auc", worker.global(last.lastBatches.together()).auc());
+    if (head.isBinary()) {
+      worker.report("train_auc", worker.global(last.metrics).auc());
+      worker.report("batch_auc", worker.global(last.lastBatches.together()).auc());
+    }
     coverage(last.coverage);
     worker.settle(trainer); // the test uses what all have learned, in every mode
     test(trainer, test).report(worker::report);
@@ -114,9 +116,11 @@ final class BinaryClassification {
 
     @Override
     public void trained(Batch batch, NDList predictions, float batchLoss) {
-      BinaryMetrics own = lastBatches.next();
-      add(own, predictions.singletonOrThrow(), batch);
-      metrics.merge(own);
+      if (head.isBinary()) {
+        BinaryMetrics own = lastBatches.next();
+        add(own, predictions.singletonOrThrow(), batch);
+        metrics.merge(own);
+      }
       if (batch instanceof BatchWithIds known) {
         coverage.add(known.positions(), known.ids());
       }
@@ -125,8 +129,12 @@ final class BinaryClassification {
 
     @Override
     public void fetched(long step, Map<String, Double> values) {
-      worker.progress().metric("batch_auc", lastBatches.together().auc());
-      worker.progress().metric("auc", metrics.auc());
+      if (head.isBinary()) {
+        worker.progress().metric("batch_auc", lastBatches.together().auc());
+        worker.progress().metric("auc", metrics.auc());
+      } else {
+        worker.progress().metric("loss", values.get("loss"));
+      }
     }
   }
 
@@ -135,7 +143,7 @@ final class BinaryClassification {
    */
   private Evaluation test(FleetTrainer trainer, SlotDataset test) throws Exception {
     frame.test(trainer, test, (outputs, batch) ->
-        evaluation.add(Predictions.of(head.probabilities(outputs), batch, test.layout())));
+        evaluation.add(Predictions.of(head.scores(outputs), batch, test.layout())));
     evaluation.merge(new Ranks(worker.shardIndex(), worker.shardCount(), worker::global,
         values -> worker.allReduce(values, ReduceOp.SUM)));
     evaluation.show(worker.progress());
@@ -144,10 +152,14 @@ final class BinaryClassification {
   }
 
   private void add(BinaryMetrics metrics, NDArray outputs, Batch batch) {
-    float[] probabilities = head.probabilities(outputs);
+    float[] scores = head.scores(outputs);
     float[] labels = batch.getLabels().singletonOrThrow().toFloatArray();
-    for (int i = 0; i < labels.length; i++) {
-      metrics.add(probabilities[i], labels[i]);
+    int examples = Math.toIntExact(batch.getSize());
+    for (int i = 0; i < examples; i++) {
+      float label = labels[i * (labels.length / examples)];
+      if (!Float.isNaN(label)) {
+        metrics.add(scores[i * (scores.length / examples)], label);
+      }
     }
   }
 }

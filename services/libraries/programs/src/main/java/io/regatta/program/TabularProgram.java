@@ -9,30 +9,34 @@ import io.regatta.data.BadLines;
 import io.regatta.data.FileSource;
 import io.regatta.data.LineFormat;
 import io.regatta.data.feature.TableStatistics;
-import io.regatta.program.block.BinaryHead;
-import io.regatta.program.block.TabularBlock;
+import io.regatta.program.label.OutputHead;
 import io.regatta.training.Servable;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.Worker;
 import io.regatta.training.config.DataConfig.Format;
-import io.regatta.training.config.EvaluationConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.ModelConfig;
 import io.regatta.training.evaluation.Evaluation;
 import io.regatta.training.feature.DeclaredFeatures;
 import io.regatta.training.feature.DeclaredFeatures.Use;
+import io.regatta.training.feature.DeclaredLabels;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * The program of jobs that declare features, a binary label and a model: any table of named columns. Runs on a model
+ * The program of jobs that declare features, labels and a model: any table of named columns. Runs on a model
  * thread.
  */
 public final class TabularProgram implements TrainingProgram, Servable {
 
   /** The {@code settings} section of the job: empty, so that any key is refused. */
   record NoSettings() {}
+
+  private record Served(JobConfig job, OutputHead head) {}
+
+  /** The head of the job whose outputs were converted last; null at first. */
+  private Served served;
 
   private static DeclaredFeatures features(JobConfig job) {
     Loading.format(job, "a job with features", Format.CSV, Format.TSV, Format.JSON);
@@ -49,7 +53,7 @@ public final class TabularProgram implements TrainingProgram, Servable {
 
   @Override
   public Block network(JobConfig job) {
-    return new TabularBlock(features(job).layout(), job.model());
+    return network(features(job), job);
   }
 
   @Override
@@ -63,14 +67,30 @@ public final class TabularProgram implements TrainingProgram, Servable {
     return features(job).source(files, Use.PREDICT, badLines);
   }
 
+  private static Block network(DeclaredFeatures features, JobConfig job) {
+    return TabularNetworks.network(job.model(), features.layout(), features.transform().fields(), features.labels());
+  }
+
   @Override
-  public float[] scores(NDArray outputs) {
-    return BinaryHead.LOGIT.probabilities(outputs);
+  public List<String> outputs(JobConfig job) {
+    return head(job).names();
+  }
+
+  @Override
+  public float[] scores(JobConfig job, NDArray outputs) {
+    if (served == null || served.job != job) {
+      served = new Served(job, head(job));
+    }
+    return served.head.scores(outputs);
+  }
+
+  private static OutputHead head(JobConfig job) {
+    return TabularNetworks.head(DeclaredLabels.of(job, DeclaredFeatures.features(job)));
   }
 
   @Override
   public Optional<Evaluation> evaluation(JobConfig job) {
-    return Optional.of(new Evaluation(EvaluationConfig.DEFAULT, features(job).layout()));
+    return Optional.of(DeclaredLabels.of(job, DeclaredFeatures.features(job)).evaluation());
   }
 
   @Override
@@ -108,8 +128,8 @@ public final class TabularProgram implements TrainingProgram, Servable {
     features.requireSame(worker);
     Inputs files = files(job);
     BadLines badLines = Loading.badLinesOfOwn(worker);
-    new BinaryClassification(worker, "tabular", BinaryHead.LOGIT, evaluation(job).orElseThrow()).run(
-        new TabularBlock(features.layout(), job.model()),
+    new BinaryClassification(worker, "tabular", head(job), evaluation(job).orElseThrow()).run(
+        network(features, job),
         Loading.training(worker, files.train(), train -> features.source(train, Use.TRAIN, badLines)),
         features.source(files.test(), Use.TEST, badLines));
     worker.report("bad_lines", worker.allReduce(new double[] {badLines.skipped()}, ReduceOp.SUM)[0]);

@@ -15,7 +15,7 @@ import java.util.Optional;
 /**
  * A {@link TrainingProgram} whose trained models can be loaded again to predict
  * ({@code Predictor}). It needs a public no-argument constructor. The job that its methods get
- * has only the name, program, settings, features, labels, model, {@code data.format} and {@code data.columns} of the job
+ * has only the name, program, settings, features, labels, metrics, model, {@code data.format} and {@code data.columns} of the job
  * that trained.
  */
 public interface Servable {
@@ -39,12 +39,27 @@ public interface Servable {
     return new TextSource(input(job), files, badLines);
   }
 
-  /** Returns one score per example, computed from the network's outputs for a batch. Called on the model thread. */
-  float[] scores(NDArray outputs);
+  /** Returns the names of the scores of an example, in their order; one by default. */
+  default List<String> outputs(JobConfig job) {
+    return List.of("score");
+  }
+
+  /**
+   * Returns the scores of the examples of a batch, row by row, computed from the network's outputs. Each example has as
+   * many as {@link #outputs}. Called on the model thread.
+   */
+  default float[] scores(JobConfig job, NDArray outputs) {
+    return scores(outputs);
+  }
+
+  /** Returns one score per example, by default the outputs; programs with more override {@link #scores(JobConfig, NDArray)}. */
+  default float[] scores(NDArray outputs) {
+    return outputs.toFloatArray();
+  }
 
   /**
    * Returns new metrics of the scores against the examples' labels, as the job configures them; empty, the default, if
-   * the program has none. The scores are then probabilities, and the labels 0 or 1.
+   * the program has none.
    */
   default Optional<Evaluation> evaluation(JobConfig job) {
     return Optional.empty();

@@ -31,9 +31,9 @@ public final class FeatureSource<R> implements FileSource<R> {
    * @param rows whose columns begin with those of the transformation
    * @param files read in this order; must exist
    */
-  public FeatureSource(RowFormat<R> rows, FeatureTransform transform, LabelColumn label, RowSplit split, List<Path> files,
+  public FeatureSource(RowFormat<R> rows, FeatureTransform transform, RowLabels labels, RowSplit split, List<Path> files,
       BadLines badLines) {
-    this.reader = new RowReader<>(rows, transform, label);
+    this.reader = new RowReader<>(rows, transform, labels);
     this.split = split;
     this.files = files.stream().map(DataFiles::readable).toList();
     this.badLines = badLines;

@@ -27,13 +27,14 @@ import io.regatta.training.cut.Heter;
  * otherwise relu layers and crosses see the dense features themselves behind the vectors of the slots.
  *
  * <p>Input: the arrays of a batch, {@code [batch, dense]} float32, {@code [batch, columns]} int64 and
- * {@code [batch, columns]} float32, without those that the layout lacks. Output: logits float32 {@code [batch, 1]}. Heter
+ * {@code [batch, columns]} float32, without those that the layout lacks. Output: logits float32 {@code [batch, outputs]}. Heter
  * workers compute the relu layers. Used on its trainer's model thread.
  */
 public final class TabularBlock extends AbstractBlock {
 
   private final Layout layout;
   private final ModelConfig config;
+  private final int outputs;
   /** Width of the input of crosses and relu layers. */
   private final int width;
   /** Null: the network has no such part. */
@@ -43,31 +44,38 @@ public final class TabularBlock extends AbstractBlock {
   private final Linear crossLogit;
   private final Block deep;
 
+  /** Creates the network with one output. */
+  public TabularBlock(Layout layout, ModelConfig config) {
+    this(layout, config, 1);
+  }
+
   /**
    * Creates the network.
    *
    * @param layout widths of an example
-   * @param config the network; its kind is not {@code none}
+   * @param config the network; a sum of parts
+   * @param outputs logits of an example; a factorization machine has vectors for each
    */
-  public TabularBlock(Layout layout, ModelConfig config) {
+  public TabularBlock(Layout layout, ModelConfig config, int outputs) {
     this.layout = layout;
     this.config = config;
-    if (config.kind() == ModelConfig.Kind.NONE) {
+    this.outputs = outputs;
+    if (config.kind().parts().isEmpty()) {
       throw new InvalidInput("model.kind is missing: give the network, such as deepfm");
     }
-    linear = has(Part.LINEAR) ? addChildBlock("linear", new LinearLogit(layout)) : null;
+    linear = has(Part.LINEAR) ? addChildBlock("linear", new LinearLogit(layout, outputs)) : null;
     boolean pairs = has(Part.PAIRS);
     boolean anyVectors = pairs || layout.slots() > 0 && (has(Part.CROSS) || has(Part.DEEP));
     vectors = anyVectors ? addChildBlock("vectors",
-        new FieldVectors(layout, config.embedding(), (float) config.embeddingBound(), pairs)) : null;
-    width = (vectors == null ? 0 : vectors.fields() * config.embedding()) + (pairs ? 0 : layout.dense());
+        new FieldVectors(layout, config.embedding() * (pairs ? outputs : 1), (float) config.embeddingBound(), pairs)) : null;
+    width = (vectors == null ? 0 : vectors.fields() * config.embedding() * (pairs ? outputs : 1)) + (pairs ? 0 : layout.dense());
     cross = has(Part.CROSS) ? addChildBlock("cross", new CrossNetwork(width, config.crossLayers(), config.crossRank())) : null;
-    crossLogit = cross == null ? null : addChildBlock("cross_logit", Linear.builder().setUnits(1).build());
+    crossLogit = cross == null ? null : addChildBlock("cross_logit", Linear.builder().setUnits(outputs).build());
     if (crossLogit != null) {
       crossLogit.setInitializer(new NormalInitializer((float) (1 / Math.sqrt(width))), Parameter.Type.WEIGHT);
     }
     deep = has(Part.DEEP) ? addChildBlock("deep", Heter.remote(
-        ReluLayers.of(width, config.hidden(), 1, config.gain(), config.dropout()), 1,
+        ReluLayers.of(width, config.hidden(), outputs, config.gain(), config.dropout()), 1,
         (ofDeep, others) -> new NDList(others.get(0).add(ofDeep.get(0))))) : null;
   }
 
@@ -81,7 +89,7 @@ public final class TabularBlock extends AbstractBlock {
     NDArray fields = vectors == null ? null : vectors.forward(store, inputs, training).singletonOrThrow();
     NDArray logits = linear == null ? null : linear.forward(store, inputs, training).singletonOrThrow();
     if (has(Part.PAIRS)) {
-      logits = logits.add(FactorizationMachine.pairs(fields));
+      logits = logits.add(FactorizationMachine.pairs(fields, outputs));
     }
     NDArray flat = cross == null && deep == null ? null : flat(fields, inputs);
     if (cross != null) {
@@ -112,12 +120,12 @@ public final class TabularBlock extends AbstractBlock {
       crossLogit.initialize(manager, dataType, new Shape(batch, width));
     }
     if (deep != null) {
-      deep.initialize(manager, dataType, new Shape(batch, width), new Shape(batch, 1));
+      deep.initialize(manager, dataType, new Shape(batch, width), new Shape(batch, outputs));
     }
   }
 
   @Override
   public Shape[] getOutputShapes(Shape[] inputShapes) {
-    return new Shape[] {new Shape(inputShapes[0].get(0), 1)};
+    return new Shape[] {new Shape(inputShapes[0].get(0), outputs)};
   }
 }
