@@ -15,7 +15,10 @@ import io.regatta.training.TrainingProgram;
 import io.regatta.training.Worker;
 import io.regatta.training.config.DataConfig.Format;
 import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.LabelConfig;
 import io.regatta.training.config.ModelConfig;
+import io.regatta.training.config.regularization.RegularizationConfig;
+import io.regatta.training.config.validation.ValidationConfig;
 import io.regatta.training.evaluation.Evaluation;
 import io.regatta.training.feature.DeclaredFeatures;
 import io.regatta.training.feature.DeclaredFeatures.Use;
@@ -53,7 +56,7 @@ public final class TabularProgram implements TrainingProgram, Servable {
 
   @Override
   public Block network(JobConfig job) {
-    return network(features(job), job);
+    return TabularNetworks.network(job, features(job));
   }
 
   @Override
@@ -67,38 +70,55 @@ public final class TabularProgram implements TrainingProgram, Servable {
     return features(job).source(files, Use.PREDICT, badLines);
   }
 
-  private static Block network(DeclaredFeatures features, JobConfig job) {
-    return TabularNetworks.network(job.model(), features.layout(), features.transform().fields(), features.labels());
-  }
-
   @Override
   public List<String> outputs(JobConfig job) {
-    return head(job).names();
+    return head(job, false).names();
   }
 
   @Override
   public float[] scores(JobConfig job, NDArray outputs) {
     if (served == null || served.job != job) {
-      served = new Served(job, head(job));
+      served = new Served(job, head(job, false));
     }
     return served.head.scores(outputs);
   }
 
-  private static OutputHead head(JobConfig job) {
-    return TabularNetworks.head(DeclaredLabels.of(job, DeclaredFeatures.features(job)));
+  private static OutputHead head(JobConfig job, boolean training) {
+    return TabularNetworks.head(job, labels(job), training);
+  }
+
+  private static DeclaredLabels labels(JobConfig job) {
+    return DeclaredLabels.of(job, DeclaredFeatures.features(job));
   }
 
   @Override
   public Optional<Evaluation> evaluation(JobConfig job) {
-    return Optional.of(DeclaredLabels.of(job, DeclaredFeatures.features(job)).evaluation());
+    return labels(job).itemAt().isPresent() ? Optional.empty() : Optional.of(labels(job).evaluation());
   }
 
   @Override
   public void check(JobConfig job) {
     DeclaredFeatures features = features(job);
+    RegularizationConfig penalties = job.model().regularization();
+    if (job.heter().isCut() && (penalties.l2Deep() != 0 || penalties.l2Cross() != 0
+        || penalties.l2Linear() + penalties.l2Embedding() != 0 && features.layout().dense() > 0)) {
+      throw new InvalidInput("job " + job.job() + ": with heter workers the loss has no "
+          + "model.regularization of parameters outside of tables; take it out, or set optimizer.weight_decay");
+    }
+    boolean couples = job.model().kind() == ModelConfig.Kind.TWO_TOWERS
+        || job.labels().values().stream().anyMatch(LabelConfig::couplesExamples);
+    if (couples && job.heter().maxBatch() > 0) {
+      throw new InvalidInput("job " + job.job() + ": heter.max_batch computes batches of several trainers as one, but the loss depends on "
+          + "which examples are in a batch; take heter.max_batch out");
+    }
     Inputs files = files(job);
     files.present(job, "the files that data.files and data.test_files name", "without data.test_files, data.test takes a share of the "
         + "training rows");
+    if (!job.data().validation().files().isEmpty()) {
+      new Inputs(List.of(), Loading.files(Loading.dataDirectory(job), job.data().validation().files(), "")).present(job,
+          "the files that data.validation.files names", "without it, data.validation.share takes a share of the training rows");
+    }
+    TabularNetworks.network(job, features);
     FirstExamples.check(job, files, (of, badLines) -> features.source(of, Use.TRAIN, badLines));
   }
 
@@ -120,6 +140,13 @@ public final class TabularProgram implements TrainingProgram, Servable {
         : Loading.files(directory, job.data().testFiles(), "test." + suffix));
   }
 
+  /** Returns a source of the validation rows; null if the job has none. */
+  private static FileSource<?> validation(JobConfig job, DeclaredFeatures features, Inputs files, BadLines badLines) {
+    ValidationConfig validation = job.data().validation();
+    return !validation.isOn() ? null : features.source(validation.files().isEmpty() ? files.train()
+        : Loading.files(Loading.dataDirectory(job), validation.files(), ""), Use.VALIDATION, badLines);
+  }
+
   @Override
   public void run(Worker worker) throws Exception {
     JobConfig job = worker.job();
@@ -128,8 +155,8 @@ public final class TabularProgram implements TrainingProgram, Servable {
     features.requireSame(worker);
     Inputs files = files(job);
     BadLines badLines = Loading.badLinesOfOwn(worker);
-    new BinaryClassification(worker, "tabular", head(job), evaluation(job).orElseThrow()).run(
-        network(features, job),
+    new BinaryClassification(worker, "tabular", head(job, true), () -> labels(job).evaluation(), validation(job, features, files, badLines))
+        .run(TabularNetworks.network(job, features),
         Loading.training(worker, files.train(), train -> features.source(train, Use.TRAIN, badLines)),
         features.source(files.test(), Use.TEST, badLines));
     worker.report("bad_lines", worker.allReduce(new double[] {badLines.skipped()}, ReduceOp.SUM)[0]);

@@ -13,6 +13,7 @@ import ai.djl.util.PairList;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.data.Layout;
 import io.regatta.training.model.DistributedEmbedding;
+import java.util.List;
 
 /**
  * Linear functions of an example: for each output a weight per id in the table {@code weights} (its dimension is the
@@ -31,23 +32,29 @@ public final class LinearLogit extends AbstractBlock {
 
   /** Creates one linear function. */
   public LinearLogit(Layout layout) {
-    this(layout, 1);
+    this(layout, 1, 0);
   }
 
   /**
    * Creates linear functions.
    *
    * @param layout widths of an example
+   * @param l2 of the rows of the table; see {@link #weights} for the other weights
    */
-  public LinearLogit(Layout layout, int outputs) {
+  public LinearLogit(Layout layout, int outputs, double l2) {
     this.layout = layout;
     this.outputs = outputs;
     idWeights = layout.slots() == 0 ? null
-        : addChildBlock("id_weights", FieldInputs.embedding(layout, "weights", outputs, InitializerSpec.zeros()));
+        : addChildBlock("id_weights", FieldInputs.embedding(layout, "weights", outputs, InitializerSpec.zeros(), l2));
     denseWeights = layout.dense() == 0 ? null : addParameter(Parameter.builder().setName("dense_weights")
         .setType(Parameter.Type.WEIGHT).optShape(new Shape(layout.dense(), outputs)).optInitializer(Initializer.ZEROS).build());
     bias = addParameter(Parameter.builder().setName("bias").setType(Parameter.Type.BIAS).optShape(new Shape(outputs))
         .optInitializer(Initializer.ZEROS).build());
+  }
+
+  /** Returns the weights of dense features, which the L2 of the table does not cover. */
+  List<Parameter> weights() {
+    return denseWeights == null ? List.of() : List.of(denseWeights);
   }
 
   @Override

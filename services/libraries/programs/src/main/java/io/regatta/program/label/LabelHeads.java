@@ -64,10 +64,10 @@ public final class LabelHeads implements OutputHead {
     NDArray values = given.get(":, " + label.at());
     LabelHead head = LabelHead.of(label.config());
     if (label.config().missing() == LabelConfig.Missing.REFUSE) {
-      return head.losses(values, outputs, label.config().delta()).mean();
+      return head.losses(values, outputs, label.config()).mean();
     }
     NDArray known = values.eq(values); // NaN is not equal to itself
-    NDArray losses = head.losses(NDArrays.where(known, values, values.zerosLike()), outputs, label.config().delta());
+    NDArray losses = head.losses(NDArrays.where(known, values, values.zerosLike()), outputs, label.config());
     return losses.mul(known.toType(DataType.FLOAT32, false)).mean();
   }
 
@@ -94,7 +94,7 @@ public final class LabelHeads implements OutputHead {
       for (Label label : labels) {
         LabelHead head = LabelHead.of(label.config());
         if (head != null) {
-          head.scores(values, at + label.scoresAt(), label.outputs());
+          head.scores(values, at + label.scoresAt(), label.outputs(), label.config());
         }
       }
     }

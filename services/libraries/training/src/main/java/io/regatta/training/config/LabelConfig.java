@@ -36,6 +36,13 @@ public record LabelConfig(
     @Setting(value = "1", doc = "Factor of its loss in the sum over all labels.")
     double weight,
 
+    @Setting(value = "1", doc = "binary: how often a row of label 1 counts in the training loss, beside one of label 0.")
+    double positiveWeight,
+
+    @Setting(value = "1", doc = "binary, if it is the only label: share of the training rows of label 0 that are trained on, drawn anew in "
+        + "each pass; metrics on test data and predictions are corrected for it. 1: all.")
+    double negativeRate,
+
     @Setting(value = "refuse", doc = "Rows without the label. refuse: the line is bad. mask: the row does not count for this label.")
     Missing missing) {
 
@@ -83,6 +90,14 @@ public record LabelConfig(
     only(kind, Kind.CLASSES, !classes.isEmpty(), "classes");
     only(kind, Kind.RANK, !group.isEmpty(), "group");
     loss = checked(kind, loss);
+    only(kind, Kind.BINARY, positiveWeight != 1, "positive_weight");
+    only(kind, Kind.BINARY, negativeRate != 1, "negative_rate");
+    if (!(positiveWeight > 0) || Double.isInfinite(positiveWeight)) {
+      throw new InvalidInput("positive_weight must be more than 0, not " + positiveWeight);
+    }
+    if (!(negativeRate > 0 && negativeRate <= 1)) {
+      throw new InvalidInput("negative_rate must be more than 0, and at most 1, not " + negativeRate);
+    }
     if (kind == Kind.CLASSES && classes.isEmpty()) {
       throw new InvalidInput("classes is missing; give the texts of the classes, such as [no, maybe, yes]");
     }

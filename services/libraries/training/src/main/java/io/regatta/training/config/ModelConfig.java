@@ -2,6 +2,7 @@ package io.regatta.training.config;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
+import io.regatta.training.config.regularization.RegularizationConfig;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -63,7 +64,10 @@ public record ModelConfig(
 
     @Setting(value = "0.01", doc = "Weight of the newest distance between two occurrences in the estimate of an item's frequency, by which "
         + "the softmax is corrected; 0: not corrected. two_towers.")
-    double frequencyRate) {
+    double frequencyRate,
+
+    @Setting(doc = "L2 and dropout by part of the network.")
+    RegularizationConfig regularization) {
 
   /** The networks. */
   public enum Kind {
@@ -124,6 +128,15 @@ public record ModelConfig(
     only(kind, crossLayers != CROSS_LAYERS, "cross_layers", Part.CROSS);
     only(kind, crossRank != 0, "cross_rank", Part.CROSS);
     only(kind, dropout != 0, "dropout", Part.DEEP);
+    only(kind, regularization.l2Linear() != 0, "regularization.l2_linear", Part.LINEAR);
+    only(kind, regularization.l2Embedding() != 0, "regularization.l2_embedding", Part.PAIRS, Part.CROSS, Part.DEEP, Part.FACTORS);
+    only(kind, regularization.l2Deep() != 0, "regularization.l2_deep", Part.DEEP);
+    only(kind, regularization.l2Cross() != 0, "regularization.l2_cross", Part.CROSS);
+    boolean isSum = EnumSet.of(Part.LINEAR, Part.PAIRS, Part.CROSS, Part.DEEP).containsAll(kind.parts());
+    if (regularization.embeddingDropout() != 0 && (!isSum || kind == Kind.LOGISTIC_REGRESSION)) {
+      throw new InvalidInput("regularization.embedding_dropout has no effect on kind " + word(kind) + "; take it out");
+    }
+    only(kind, regularization.crossDropout() != 0, "regularization.cross_dropout", Part.CROSS);
     atLeast("embedding", embedding, 1);
     atLeast("cross_layers", crossLayers, 1);
     atLeast("cross_rank", crossRank, 0);

@@ -16,10 +16,11 @@ public final class Evaluation {
    * The keys of examples that metrics need.
    *
    * @param group of labels of kind rank
+   * @param item of users' and items' vectors, whose recall is measured in place of the label
    * @param gauc groups of the AUC by group
    * @param slices columns whose values have metrics of their own
    */
-  public record Keys(Optional<KeyOfExamples> group, Optional<KeyOfExamples> gauc, List<KeyOfExamples> slices) {
+  public record Keys(Optional<KeyOfExamples> group, Optional<KeyOfExamples> item, Optional<KeyOfExamples> gauc, List<KeyOfExamples> slices) {
 
     public Keys {
       slices = List.copyOf(slices);

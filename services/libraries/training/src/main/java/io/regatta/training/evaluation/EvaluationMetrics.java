@@ -30,6 +30,9 @@ final class EvaluationMetrics {
 
   /** Creates the metrics of declared labels, in the order in which they are reported. */
   static List<EvaluationMetric> create(List<ScoredLabel> labels, Evaluation.Keys keys, MetricsConfig config) {
+    if (keys.item().isPresent()) {
+      return List.of(new RecallEvaluation(labels.get(0), keys.item().get(), config.recall()));
+    }
     List<EvaluationMetric> all = new ArrayList<>();
     for (ScoredLabel label : labels) {
       all.addAll(ofLabel(label, BinaryMetrics.BUCKETS));

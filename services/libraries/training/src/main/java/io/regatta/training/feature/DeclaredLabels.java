@@ -73,7 +73,17 @@ public final class DeclaredLabels {
         .map(label -> key(label.config.group(), KeyColumn.Form.HASH, false)).findFirst().orElse(null);
     item = job.model().kind() == ModelConfig.Kind.TWO_TOWERS ? key(itemColumn(job, features), KeyColumn.Form.HASH, false) : null;
     gauc = metrics.gauc().isEmpty() ? null : key(metrics.gauc(), KeyColumn.Form.HASH, true);
+    checkItem(job);
     slices = metrics.slices().stream().map(column -> key(column, KeyColumn.Form.TEXT, true)).toList();
+  }
+
+  private void checkItem(JobConfig job) {
+    boolean fits = labels.size() == 1 && (labels.get(0).config.kind() == LabelConfig.Kind.BINARY
+        || labels.get(0).config.kind() == LabelConfig.Kind.NUMBER);
+    if (item != null && !(fits && metrics.slices().isEmpty() && metrics.gauc().isEmpty())) {
+      throw new InvalidInput("job " + job.job() + ": two_towers learns from one label of kind binary or number, and its metric is recall; "
+          + "take other labels, metrics.slices and metrics.gauc out");
+    }
   }
 
   private Key key(String column, KeyColumn.Form form, boolean ofMetrics) {
@@ -176,7 +186,7 @@ public final class DeclaredLabels {
     List<ScoredLabel> scored = labels.stream().map(label -> new ScoredLabel(labels.size() == 1 ? "" : label.name + ".",
         label.config.kind(), label.classes, label.at, label.scoresAt)).toList();
     return new Evaluation(scored, new Evaluation.Keys(Optional.ofNullable(group).map(DeclaredLabels::ofExamples),
-        Optional.ofNullable(gauc).map(DeclaredLabels::ofExamples), slices.stream().map(DeclaredLabels::ofExamples).toList()), metrics);
+        Optional.ofNullable(item).map(DeclaredLabels::ofExamples), Optional.ofNullable(gauc).map(DeclaredLabels::ofExamples), slices.stream().map(DeclaredLabels::ofExamples).toList()), metrics);
   }
 
   private static KeyOfExamples ofExamples(Key key) {
