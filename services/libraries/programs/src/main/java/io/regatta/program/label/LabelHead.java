@@ -20,7 +20,7 @@ public enum LabelHead {
     @Override
     public NDArray losses(NDArray label, NDArray outputs, LabelConfig config) {
       NDArray x = outputs.reshape(label.getShape());
-      NDArray losses = Activation.relu(x).sub(x.mul(label)).add(Activation.softPlus(x.abs().neg()));
+      NDArray losses = Activation.softPlus(x).sub(x.mul(label));
       return config.positiveWeight() == 1 ? losses : losses.mul(label.mul(config.positiveWeight() - 1).add(1));
     }
 
