@@ -11,7 +11,6 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.settings.Setting;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /** This process's place in a fleet: the section {@code fleet}. Immutable. */
@@ -93,7 +92,7 @@ public record FleetConfig(
 
   /** Returns the name of the role in messages. */
   String roleName() {
-    return role.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    return role.configName().replace('_', ' ');
   }
 
   /** Returns true if this process is a trainer's, and hosts services which are found through Hazelcast. */

@@ -28,7 +28,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
@@ -98,7 +97,7 @@ public final class ProcessSettings {
 
   /** Returns the key of this role, nested as in a file. */
   public static JsonObject ofRole(Role role) {
-    return new JsonObject().put(Sections.FLEET, new JsonObject().put("role", role.name().toLowerCase(Locale.ROOT)));
+    return new JsonObject().put(Sections.FLEET, new JsonObject().put("role", role.configName()));
   }
 
   /** Returns the section {@code fleet}. */

@@ -31,7 +31,6 @@ import io.regatta.training.snapshot.StartingPoint;
 import io.vertx.core.Deployable;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
@@ -85,7 +84,7 @@ public final class Services {
    */
   static Service<?> serving(Role role) {
     return ALL.stream().filter(service -> service.role() == role && service.isServer()).findFirst()
-        .orElseThrow(() -> new InvalidInput("runServer: this process is a " + role.name().toLowerCase(Locale.ROOT)
+        .orElseThrow(() -> new InvalidInput("runServer: this process is a " + role.configName()
             + ", not a server; call train or initWorker"));
   }
 
