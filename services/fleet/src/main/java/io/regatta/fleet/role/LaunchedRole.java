@@ -172,7 +172,8 @@ public enum LaunchedRole {
     return part.lists();
   }
 
-  String endpointsKey() {
+  /** Returns the key of the fixed places of this role's processes. Not of the master. */
+  public String endpointsKey() {
     return part.endpointsKey();
   }
 

@@ -10,10 +10,10 @@ public enum Role {
   TRAINER,
   /** One parameter server with its shards. */
   PSERVER,
-  /** The gradient aggregator of this host. */
-  AGGREGATOR,
   /** One heter worker, which computes the expensive part of the network for trainers. */
   HETER_WORKER,
+  /** The gradient aggregator of this host. */
+  AGGREGATOR,
   /** The rendezvous. */
   RENDEZVOUS;
 
