@@ -14,6 +14,7 @@ import io.regatta.data.RowFormat;
 import io.regatta.data.feature.FeatureSource;
 import io.regatta.data.feature.JsonLineFormat;
 import io.regatta.data.feature.LabelColumn;
+import io.regatta.data.feature.RequestRows;
 import io.regatta.data.feature.RowFormats;
 import io.regatta.data.feature.RowParts;
 import io.regatta.data.feature.RowSplit;
@@ -227,6 +228,12 @@ public final class DeclaredFeatures {
   /** Returns the format of lines to predict: JSON objects, whose keys are the columns; the label may be missing. */
   public LineFormat lines() {
     return new JsonLineFormat(transform, label);
+  }
+
+  /** Returns the ways in which a request gives rows of the declared columns; the label may be missing. */
+  public RequestRows requests() {
+    return new RequestRows(FeatureDeclarations.features(job.features()), transform, label,
+        NameRange.names("data.columns", job.data().columns()));
   }
 
   /**
