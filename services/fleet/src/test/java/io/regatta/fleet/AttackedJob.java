@@ -113,7 +113,7 @@ final class AttackedJob implements AutoCloseable {
       program.await(STEPS_BEFORE, TimeUnit.SECONDS.toMillis(JavaProcess.SECONDS));
       node = Blocking.get(cluster.nodeReady());
       rank = Blocking.get(CollectivePort.listen(node, CollectiveOptions.defaults()));
-      PredictorConfig predictor = new PredictorConfig(model.toString(), "", 1000, 0, 1 << 20);
+      PredictorConfig predictor = PredictorConfig.of(model.toString(), "", 1000, 1 << 20);
       Blocking.get(node.deploy(new PredictorVerticle(node, predictor, null)));
       memberPort = member;
       rendezvousPort = rendezvous;

@@ -115,20 +115,28 @@ class EarlyStoppingJobTest {
     assertThat(often.getJsonArray("evaluations")).hasSizeGreaterThan(5);
   }
 
+  /** Returns the evaluations without metrics of training: those of the pass in which a run resumes begin there. */
+  private static List<JsonObject> withoutTrain(JsonObject result) {
+    List<JsonObject> evaluations = new ArrayList<>();
+    result.getJsonArray("evaluations").forEach(each -> evaluations.add(((JsonObject) each).copy()));
+    evaluations.forEach(each -> each.remove("train"));
+    return evaluations;
+  }
+
   /** The run is broken off in the pass in which it would have ended, after the best model was saved. */
   @Test
   void when_a_run_is_resumed_then_it_ends_as_an_unbroken_one() throws IOException {
     JsonObject whole = run("simulate", "snapshots.every_steps=4", "data.validation.every_steps=4");
     long last = whole.getLong("steps");
     String model = Files.readString(dir.resolve("model/manifest.json"));
-    JsonObject first = run("simulate", "snapshots.every_steps=4", "data.validation.every_steps=4", "max_steps=" + (last - 2),
-        "snapshots.keep=100");
-    JsonObject resumed = run("simulate", "snapshots.every_steps=4", "data.validation.every_steps=4", "resume=auto");
+    String again = "output=" + dir.resolve("again");
+    JsonObject first = run("simulate", again, "snapshots.every_steps=4", "data.validation.every_steps=4", "max_steps=" + (last - 2));
+    JsonObject resumed = run("simulate", again, "snapshots.every_steps=4", "data.validation.every_steps=4", "resume=auto");
     assertThat(first.getJsonArray("evaluations").size()).isGreaterThan(2);
-    assertThat(resumed.getJsonArray("evaluations")).isEqualTo(whole.getJsonArray("evaluations"));
+    assertThat(withoutTrain(resumed)).isEqualTo(withoutTrain(whole));
     assertThat(resumed.getString("parameters_hash")).isEqualTo(whole.getString("parameters_hash"));
     assertThat(resumed.getDouble("auc")).isEqualTo(whole.getDouble("auc"));
-    assertThat(new JsonObject(Files.readString(dir.resolve("model/manifest.json"))).getString("parameters_hash"))
+    assertThat(new JsonObject(Files.readString(dir.resolve("again/manifest.json"))).getString("parameters_hash"))
         .isEqualTo(new JsonObject(model).getString("parameters_hash"));
   }
 }

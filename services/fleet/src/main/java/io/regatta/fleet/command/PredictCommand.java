@@ -27,8 +27,7 @@ import picocli.CommandLine.Spec;
 
 /** The command that predicts the lines of files with a saved model. Owned by the main thread. */
 @Command(name = "predict", mixinStandardHelpOptions = true,
-    description = "Predicts the examples in files of the format that the model was trained on; prints a line for each: a number, or "
-        + "several with tabs between them.")
+    description = "Predicts the examples in files of the format that the model was trained on; prints the scores of each in a line.")
 final class PredictCommand implements Callable<Integer> {
 
   @Spec
@@ -118,8 +117,9 @@ final class PredictCommand implements Callable<Integer> {
           n += source.parse(record, examples, n) ? 1 : 0;
         }
         examples = examples.first(n);
-        float[] scores = predictor.predict(examples).join().scores();
-        print(scores, predictor.outputs().size(), out);
+        Predictor.Prediction prediction = predictor.predict(examples).join();
+        float[] scores = prediction.scores();
+        print(scores, prediction.outputs(), out);
         if (evaluation != null) {
           Predictions predictions = Predictions.of(scores, examples);
           requireLabels(evaluation, predictions, file);
@@ -133,7 +133,7 @@ final class PredictCommand implements Callable<Integer> {
   private static void print(float[] scores, int width, PrintWriter out) {
     for (int i = 0; i < scores.length; i++) {
       out.print(scores[i]);
-      out.print((i + 1) % width == 0 ? System.lineSeparator() : "\t");
+      out.print((i + 1) % width == 0 ? "\n" : "\t");
     }
   }
 

@@ -8,6 +8,7 @@ import io.regatta.core.progress.LoadListener;
 import io.regatta.data.BadLines;
 import io.regatta.data.FileSource;
 import io.regatta.data.LineFormat;
+import io.regatta.data.feature.RequestRows;
 import io.regatta.data.feature.TableStatistics;
 import io.regatta.program.label.OutputHead;
 import io.regatta.training.Servable;
@@ -62,6 +63,11 @@ public final class TabularProgram implements TrainingProgram, Servable {
   @Override
   public LineFormat input(JobConfig job) {
     return features(job).lines();
+  }
+
+  @Override
+  public Optional<RequestRows> rows(JobConfig job) {
+    return Optional.of(features(job).requests());
   }
 
   /** Returns a source of examples whose files may lack the label, which is then NaN. */

@@ -15,7 +15,7 @@ public enum BinaryHead implements OutputHead {
   LOGIT(1) {
     @Override
     public Loss loss(String name) {
-      return Loss.sigmoidBinaryCrossEntropyLoss(name);
+      return new LogitLoss(name);
     }
 
     @Override

@@ -13,6 +13,7 @@ import io.regatta.data.LineFormat;
 import io.regatta.data.RowFormat;
 import io.regatta.data.feature.FeatureSource;
 import io.regatta.data.feature.JsonLineFormat;
+import io.regatta.data.feature.RequestRows;
 import io.regatta.data.feature.RowFormats;
 import io.regatta.data.feature.RowLabels;
 import io.regatta.data.feature.RowParts;
@@ -208,6 +209,12 @@ public final class DeclaredFeatures {
   /** Returns the format of lines to predict: JSON objects, whose keys are the columns; labels may be missing. */
   public LineFormat lines() {
     return new JsonLineFormat(transform, labels.rows(true));
+  }
+
+  /** Returns the ways in which a request gives rows of the declared columns; labels may be missing. */
+  public RequestRows requests() {
+    return new RequestRows(FeatureDeclarations.features(job.features()), transform, labels.rows(true),
+        NameRange.names("data.columns", job.data().columns()));
   }
 
   /**
