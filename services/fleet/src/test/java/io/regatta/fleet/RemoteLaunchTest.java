@@ -104,7 +104,7 @@ class RemoteLaunchTest {
   }
 
   @Test
-  void helpers_of_each_machine_run_in_its_workspace_and_have_logs_of_their_own() throws Exception {
+  void auxiliary_services_of_each_machine_run_in_its_workspace_and_have_logs_of_their_own() throws Exception {
     Path told = dir.resolve("told");
     executable("regatta", "#!/bin/sh\necho \"$TRAINING_ROLE of ${PWD##*/} at $POD_IP\" | tee -a '" + told + "'\n[ $TRAINING_ROLE = TRAINER ] "
         + "|| exec cat '" + dir.resolve("never") + "'\nuntil [ $(wc -l < '" + told + "') -eq 8 ]; do :; done\n");

@@ -89,7 +89,7 @@ final class ServedModel implements AutoCloseable {
     JsonObject declared = new JsonObject().put("job", manifest.getString("job"))
         .put("program", manifest.getString("program", "")).put("settings", manifest.getJsonObject("settings", new JsonObject()))
         .put("data", data(manifest.getJsonObject("data", new JsonObject()), format)).put("tables", dimensions(manifest));
-    Stream.of("features", "labels", "model").filter(manifest::containsKey)
+    Stream.of("features", "labels", "metrics", "model").filter(manifest::containsKey)
         .forEach(section -> declared.put(section, manifest.getJsonObject(section)));
     if (hasStatistics(manifest)) {
       declared.getJsonObject("data").put("statistics", dir.toAbsolutePath().toString());
@@ -314,6 +314,11 @@ final class ServedModel implements AutoCloseable {
     values.forEach((name, of) -> parameters.get(name).getArray().set(of));
   }
 
+  /** Returns the names of the scores of an example; an empty list if they have none. */
+  List<String> outputNames() {
+    return program.outputs(job);
+  }
+
   /** Returns the scores of an example; it is an empty one. */
   int outputs() {
     SlotBatch empty = SlotBatch.allocate(input.layout(), 1);
@@ -326,7 +331,7 @@ final class ServedModel implements AutoCloseable {
     try (NDManager scope = model.getNDManager().newSubManager()) {
       NDList data = arrays.data(scope, batch);
       NDArray outputs = block.forward(new ParameterStore(scope, false), data, false).singletonOrThrow();
-      return program.scores(outputs);
+      return program.scores(job, outputs);
     }
   }
 

@@ -240,10 +240,9 @@ abstract class HeterLinkContract {
     assertThatThrownBy(() -> get(waiting)).isInstanceOf(Cancelled.class);
     onLoop(() -> worker.answers.get(0).complete(echo(worker.batches.get(0)))); // a stream that is held notices nothing
     assertThat(get(worker.closed.future())).as("a clean end").isFalse();
-    onLoop(() -> {
-      assertThat(worker.memory.waiting()).isZero();
-      assertThat(worker.memory.taken()).isZero();
-    });
+    onLoop(() -> worker.answers.forEach(answer -> answer.tryFail("its trainer is gone")));
+    assertThat(worker.memory.waiting()).isZero();
+    assertThat(worker.memory.taken()).isZero();
   }
 
   private void awaitWaiting(Promise<Void> there) {

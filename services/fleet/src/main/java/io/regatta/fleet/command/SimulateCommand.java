@@ -124,10 +124,10 @@ final class SimulateCommand implements Callable<Integer> {
       parts.add("a rendezvous, " + count(config.servers(), "server") + " with " + count(config.servers() * config.shards(), "shard")
           + (config.servers() > 1 ? " in all, " : ", ") + trainers);
     }
-    for (Service<?> service : Services.helpers()) {
-      int count = service.helper().count().applyAsInt(config);
+    for (Service<?> service : Services.auxiliaries()) {
+      int count = service.auxiliary().count().applyAsInt(config);
       if (count > 0) {
-        parts.add(count(count, service.helper().launched().called()));
+        parts.add(count(count, service.auxiliary().launched().called()));
       }
     }
     if (config.aggregator() && config.servers() > 0) {

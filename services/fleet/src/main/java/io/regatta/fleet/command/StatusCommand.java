@@ -154,8 +154,8 @@ final class StatusCommand implements Callable<Integer> {
     return limited(client.groups()).eventually(client::close);
   }
 
-  private static boolean isHelper(Directory.Instance instance) {
-    return Services.helpers().stream().anyMatch(service -> service.name().equals(instance.service()));
+  private static boolean isAuxiliary(Directory.Instance instance) {
+    return Services.auxiliaries().stream().anyMatch(service -> service.name().equals(instance.service()));
   }
 
   private void print(Answers answers, PrintWriter out) {
@@ -163,7 +163,7 @@ final class StatusCommand implements Callable<Integer> {
     answers.servers().stream().filter(asked -> asked.reply().succeeded())
         .sorted(Comparator.comparingInt(asked -> asked.reply().result().getServerIndex()))
         .forEach(asked -> StatusPage.server(asked.reply().result(), asked.instance(), now, out));
-    answers.silent().forEach(service -> StatusPage.service(service, isHelper(service), out));
+    answers.silent().forEach(service -> StatusPage.service(service, isAuxiliary(service), out));
     answers.rendezvous().stream().filter(asked -> asked.reply().succeeded())
         .forEach(asked -> StatusPage.rendezvous(asked.reply().result(), asked.instance(), job, out));
     Stream.<Asked<?>>concat(answers.servers().stream(), answers.rendezvous().stream())

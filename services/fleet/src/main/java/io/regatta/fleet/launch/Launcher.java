@@ -21,8 +21,8 @@ import java.util.stream.Stream;
 
 /**
  * A launcher, which starts the processes of a job on this machine and watches them until the last has ended. With
- * parameter servers the job is done when all workers have exited with 0; then helpers and servers are ended. A process
- * that fails ends all others, and its last lines are shown. A helper that fails does not, as long as the job has another
+ * parameter servers the job is done when all workers have exited with 0; then auxiliary services and servers are ended. A process
+ * that fails ends all others, and its last lines are shown. An auxiliary service that fails does not, as long as the job has another
  * one that takes its place. Owned by the main thread, except {@link #interrupt}.
  */
 public final class Launcher {
@@ -52,8 +52,8 @@ public final class Launcher {
   private final Map<String, Integer> restarts = new HashMap<>();
   /** Workers that failed and without which the others continue to train; owned by the main thread. */
   private final List<Launched> lost = new ArrayList<>();
-  /** Helpers that failed while others took their place. */
-  private final List<Launched> lostHelpers = new ArrayList<>();
+  /** Auxiliary services that failed while others took their place. */
+  private final List<Launched> lostAuxiliaries = new ArrayList<>();
   private boolean continues;
   private int endedWell;
   private final AtomicInteger signals = new AtomicInteger();
@@ -114,8 +114,8 @@ public final class Launcher {
     try {
       say(plan.collective() ? "details abouts " + plan.placesName() + " can be found in " + logs + "/endpoints.log, and detail "
           + "running logs maybe found in " + logs + "/workerlog.0"
-          : "Please check " + withHelpers(List.of("servers", "workers"), LaunchedRole::word) + " logs in "
-          + withHelpers(List.of(logs(LaunchedRole.WORKER), logs(LaunchedRole.SERVER)), this::logs));
+          : "Please check " + withAuxiliaries(List.of("servers", "workers"), LaunchedRole::word) + " logs in "
+          + withAuxiliaries(List.of(logs(LaunchedRole.WORKER), logs(LaunchedRole.SERVER)), this::logs));
       return watch();
     } finally {
       ending.of(running);
@@ -127,9 +127,9 @@ public final class Launcher {
     return logs + "/" + role.log() + ".*";
   }
 
-  /** Returns these words and one for each kind of helper, as in {@code servers, workers and heter_worker}. */
-  private String withHelpers(List<String> words, Function<LaunchedRole, String> word) {
-    return WordList.and(Stream.concat(words.stream(), plan.helpers().stream().map(word)).toList());
+  /** Returns these words and one for each kind of auxiliary services, as in {@code servers, workers and heter_worker}. */
+  private String withAuxiliaries(List<String> words, Function<LaunchedRole, String> word) {
+    return WordList.and(Stream.concat(words.stream(), plan.auxiliaries().stream().map(word)).toList());
   }
 
   private void startAll(LaunchedRole role) {
@@ -159,7 +159,7 @@ public final class Launcher {
       Launched ended = event.ended();
       running.remove(ended);
       ended.awaitLog();
-      if (continuesWithoutHelper(ended)) {
+      if (continuesWithoutAuxiliary(ended)) {
         continue;
       }
       boolean early = workers && ended.planned().role() != LaunchedRole.WORKER;
@@ -180,21 +180,21 @@ public final class Launcher {
     if (LaunchedRole.parts().stream().allMatch(role -> role == LaunchedRole.WORKER || plan.of(role).isEmpty())) {
       return masterEnds();
     }
-    return (running.isEmpty() || serversEnd()) && haveEndedInOrder() && (workers || lostHelpers.isEmpty());
+    return (running.isEmpty() || serversEnd()) && haveEndedInOrder() && (workers || lostAuxiliaries.isEmpty());
   }
 
-  /** Ends helpers, then servers, when no trainer of any machine uses them; returns false if one has failed before. */
+  /** Ends auxiliary services, then servers, when no trainer of any machine uses them; returns false if one has failed before. */
   private boolean serversEnd() {
     if (plan.isUsedFromElsewhere() && !othersLeave()) {
       return false;
     }
-    say("all workers exit, going to finish " + withHelpers(List.of("parameter server"), LaunchedRole::word)
-        + (plan.helpers().isEmpty() ? "" : "."));
-    for (LaunchedRole helper : LaunchedRole.inOrderOfEnd().stream().filter(LaunchedRole::isHelper).toList()) {
-      List<Launched> helpers = running(helper);
-      ending.of(helpers);
-      if (!helpers.isEmpty()) {
-        say("all " + helper.word() + " are killed");
+    say("all workers exit, going to finish " + withAuxiliaries(List.of("parameter server"), LaunchedRole::word)
+        + (plan.auxiliaries().isEmpty() ? "" : "."));
+    for (LaunchedRole auxiliary : LaunchedRole.inOrderOfEnd().stream().filter(LaunchedRole::isAuxiliary).toList()) {
+      List<Launched> auxiliaries = running(auxiliary);
+      ending.of(auxiliaries);
+      if (!auxiliaries.isEmpty()) {
+        say("all " + auxiliary.word() + " are killed");
       }
     }
     ending.of(running);
@@ -245,15 +245,15 @@ public final class Launcher {
   }
 
   /**
-   * Waits until the trainers of other machines have left the servers and helpers; returns false if one of these has
-   * failed before. Helpers then end by themselves.
+   * Waits until the trainers of other machines have left the servers and auxiliary services; returns false if one of these has
+   * failed before. Auxiliary services then end by themselves.
    */
   private boolean othersLeave() {
     if (plan.of(LaunchedRole.SERVER).isEmpty()) {
-      say("all workers of this machine exit; its " + WordList.and(LaunchedRole.helpers().stream()
-          .filter(helper -> !plan.of(helper).isEmpty()).map(helper -> helper.called() + "s").toList())
+      say("all workers of this machine exit; its " + WordList.and(LaunchedRole.auxiliaries().stream()
+          .filter(auxiliary -> !plan.of(auxiliary).isEmpty()).map(auxiliary -> auxiliary.called() + "s").toList())
           + " stay until those of other machines have left them (Ctrl-C ends them)");
-      return helpersEnd();
+      return auxiliariesEnd();
     }
     say("all workers of this machine exit; its parameter servers stay until those of other machines have left them (Ctrl-C ends them)");
     try (ServerUse.Asking asking = use.begin(plan.serversHere(), plan.rendezvousHere(), this::say, () -> events.add(Event.LEFT))) {
@@ -263,11 +263,11 @@ public final class Launcher {
         }
       }
     }
-    return helpersEnd();
+    return auxiliariesEnd();
   }
 
-  /** Waits until the helpers that end with the job have ended; returns false if one has failed. */
-  private boolean helpersEnd() {
+  /** Waits until the auxiliary services that end with the job have ended; returns false if one has failed. */
+  private boolean auxiliariesEnd() {
     while (running.stream().anyMatch(process -> !process.planned().role().lifetime().isEmpty())) {
       if (!hasEndedWithJob(next().ended())) {
         return false;
@@ -276,11 +276,11 @@ public final class Launcher {
     return true;
   }
 
-  /** Shows the failure of a process, unless it is a helper that has ended well: then returns true. */
+  /** Shows the failure of a process, unless it is an auxiliary service that has ended well: then returns true. */
   private boolean hasEndedWithJob(Launched ended) {
     running.remove(ended);
     ended.awaitLog();
-    boolean well = ended.planned().role().isHelper() && ended.process().exitValue() == 0;
+    boolean well = ended.planned().role().isAuxiliary() && ended.process().exitValue() == 0;
     if (!well) {
       failed(ended);
     }
@@ -320,23 +320,23 @@ public final class Launcher {
   }
 
   /**
-   * Lets the job continue without a helper that has ended, if it has another one to take its place, and returns whether
+   * Lets the job continue without an auxiliary service that has ended, if it has another one to take its place, and returns whether
    * it does. It does not after bad input, which the others would refuse as well.
    */
-  private boolean continuesWithoutHelper(Launched ended) {
+  private boolean continuesWithoutAuxiliary(Launched ended) {
     int status = ended.process().exitValue();
     LaunchedRole role = ended.planned().role();
-    if (!role.isHelper() || status == BAD_INPUT) {
+    if (!role.isAuxiliary() || status == BAD_INPUT) {
       return false;
     }
     if (status == 0 && plan.isUsedFromElsewhere()) {
       return true; // with the job of other machines' trainers
     }
-    long lostBefore = lostHelpers.stream().filter(helper -> helper.planned().role() == role).count();
+    long lostBefore = lostAuxiliaries.stream().filter(auxiliary -> auxiliary.planned().role() == role).count();
     if (role.whenLost().isEmpty() || plan.count(role) - lostBefore <= 1) {
       return false;
     }
-    lostHelpers.add(ended);
+    lostAuxiliaries.add(ended);
     say("regatta: " + ended.name() + " " + ended.ending() + "; " + role.whenLost() + ". The end of " + ended.log() + ":");
     LogTail.of(ended.log(), TAIL_LINES).forEach(line -> say("  " + line));
     return true;

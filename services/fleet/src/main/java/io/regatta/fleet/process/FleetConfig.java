@@ -71,26 +71,26 @@ public record FleetConfig(
       checkPlace(id, "server_endpoints", serverEndpoints, "server", "index");
     }
     boolean found = !rendezvousEndpoint.isEmpty();
-    endpoints(heterEndpoints).forEach((helper, endpoints) -> checkHelper(helper, endpoints, role, id, found));
+    endpoints(heterEndpoints).forEach((auxiliary, endpoints) -> checkAuxiliary(auxiliary, endpoints, role, id, found));
   }
 
-  /** Returns the fixed endpoints of helpers by their roles; a list may be empty. */
+  /** Returns the fixed endpoints of auxiliary services by their roles; a list may be empty. */
   private static Map<LaunchedRole, List<String>> endpoints(List<String> heterEndpoints) {
     return Map.of(LaunchedRole.HETER_WORKER, heterEndpoints);
   }
 
-  /** Returns the fixed endpoints of a kind of helpers; empty: found in the directory. */
-  List<String> endpoints(LaunchedRole helper) {
-    return endpoints(heterEndpoints).getOrDefault(helper, List.of());
+  /** Returns the fixed endpoints of a kind of auxiliary services; empty: found in the directory. */
+  List<String> endpoints(LaunchedRole auxiliary) {
+    return endpoints(heterEndpoints).getOrDefault(auxiliary, List.of());
   }
 
-  private static void checkHelper(LaunchedRole helper, List<String> endpoints, Role own, int id, boolean foundAtFixedPlaces) {
-    String key = helper.endpointsKey().substring(Sections.FLEET.length() + 1);
-    if (own == helper.role()) {
-      checkPlace(id, key, endpoints, helper.called(), "index");
+  private static void checkAuxiliary(LaunchedRole auxiliary, List<String> endpoints, Role own, int id, boolean foundAtFixedPlaces) {
+    String key = auxiliary.endpointsKey().substring(Sections.FLEET.length() + 1);
+    if (own == auxiliary.role()) {
+      checkPlace(id, key, endpoints, auxiliary.called(), "index");
     }
     if (!endpoints.isEmpty() && !foundAtFixedPlaces) {
-      throw new InvalidInput(key + ": " + helper.called() + "s with fixed endpoints go with services that have them, too; give "
+      throw new InvalidInput(key + ": " + auxiliary.called() + "s with fixed endpoints go with services that have them, too; give "
           + "server_endpoints, trainer_endpoints or rendezvous_endpoint");
     }
   }
@@ -133,10 +133,10 @@ public record FleetConfig(
     if (!serverEndpoints.isEmpty()) {
       endpoints.put(Directory.PARAMETER_SERVER, String.join(",", serverEndpoints));
     }
-    for (Service<?> service : Services.helpers()) {
-      List<String> ofHelpers = endpoints(service.helper().launched());
-      if (!ofHelpers.isEmpty()) {
-        endpoints.put(service.name(), String.join(",", ofHelpers));
+    for (Service<?> service : Services.auxiliaries()) {
+      List<String> ofAuxiliaries = endpoints(service.auxiliary().launched());
+      if (!ofAuxiliaries.isEmpty()) {
+        endpoints.put(service.name(), String.join(",", ofAuxiliaries));
       }
     }
     endpoints.put(Directory.RENDEZVOUS, rendezvousEndpoint);

@@ -22,14 +22,14 @@ final class HeterWorkerService {
   static final Service<HeterWorkerConfig> SERVICE = new Service<>(Directory.HETER_WORKER, HeterWorkerConfig.class, "heter-worker",
       HeterWorkerMain.DESCRIPTION, HeterWorkerMain::run, Role.HETER_WORKER, HeterWorkerService::process,
       new Service.WholeJob<>(job -> new HeterWorkerConfig(job, -1), HeterWorkerService::ofAll, HeterWorkerService::verticles),
-      new Service.Helper<>(LaunchedRole.HETER_WORKER, "which compute the expensive part of the network",
+      new Service.Auxiliary<>(LaunchedRole.HETER_WORKER, "which compute the expensive part of the network",
           "computes a part of its network", "without services the network is not cut: this process computes all of it",
           job -> job.heter().workers(), HeterWorkerConfig::index, HeterWorkerConfig::port));
 
   private HeterWorkerService() {}
 
   private static Function<Node, Deployable> process(ProcessSettings settings, JobConfig job, TrainingProgram program) {
-    HeterWorkerConfig worker = settings.helper(SERVICE, job);
+    HeterWorkerConfig worker = settings.auxiliary(SERVICE, job);
     JobCheck.computing(worker.job(), program);
     boolean endedByLauncher = worker.lifetime() == HeterWorkerConfig.Lifetime.AUTO
         && System.getenv().containsKey(LauncherLink.VARIABLE);
@@ -38,7 +38,7 @@ final class HeterWorkerService {
   }
 
   private static HeterWorkerConfig ofAll(ProcessSettings settings, JobConfig job) {
-    return settings.helperOfAll(SERVICE, job);
+    return settings.auxiliaryOfAll(SERVICE, job);
   }
 
   private static List<Deployable> verticles(Node node, HeterWorkerConfig section, JobConfig job, TrainingProgram program) {

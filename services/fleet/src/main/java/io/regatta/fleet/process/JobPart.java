@@ -82,11 +82,11 @@ public final class JobPart implements AutoCloseable {
   /** Returns this server's index; -1 if it is not a server or takes any index. */
   public int serverIndex() {
     return role() == Role.PSERVER ? place.parameterServer(job).index()
-        : Services.helpers().stream().filter(service -> service.role() == role()).mapToInt(this::index).findFirst().orElse(-1);
+        : Services.auxiliaries().stream().filter(service -> service.role() == role()).mapToInt(this::index).findFirst().orElse(-1);
   }
 
-  private <C extends Record> int index(Service<C> helper) {
-    return helper.helper().index().applyAsInt(place.helper(helper, job));
+  private <C extends Record> int index(Service<C> auxiliary) {
+    return auxiliary.auxiliary().index().applyAsInt(place.auxiliary(auxiliary, job));
   }
 
   /** Returns the control ports of the servers by index, as given; empty: they are found in the directory. */
@@ -127,7 +127,7 @@ public final class JobPart implements AutoCloseable {
       throw new InvalidInput("train, initWorker: this process is a " + place.fleet().roleName() + "; call runServer");
     }
     if (role() == Role.LOCAL) {
-      Services.helpers().forEach(service -> noteAbsent(service.helper()));
+      Services.auxiliaries().forEach(service -> noteAbsent(service.auxiliary()));
       return LocalProcess.start(job(), program, place.resultFile(), place.gpus(job()));
     }
     JobConfig run = RunsOfProcess.next(job());
@@ -139,11 +139,11 @@ public final class JobPart implements AutoCloseable {
     return process;
   }
 
-  /** Logs that this process, which runs the job alone, has none of these helpers although the job has some. */
-  private void noteAbsent(Service.Helper<?> helper) {
-    int count = helper.count().applyAsInt(job());
+  /** Logs that this process, which runs the job alone, has none of these auxiliary services although the job has some. */
+  private void noteAbsent(Service.Auxiliary<?> auxiliary) {
+    int count = auxiliary.count().applyAsInt(job());
     if (count > 0) {
-      LOG.info("job {}: {} is {}, but {}", job().job(), helper.launched().countKey(), count, helper.alone());
+      LOG.info("job {}: {} is {}, but {}", job().job(), auxiliary.launched().countKey(), count, auxiliary.alone());
     }
   }
 

@@ -200,18 +200,18 @@ public final class ProcessSettings {
   }
 
   /**
-   * Returns the section of this process, a helper.
+   * Returns the section of this process, an auxiliary service.
    *
    * @param job null: the one of the section
    */
-  <C extends Record> C helper(Service<C> service, JobConfig job) {
+  <C extends Record> C auxiliary(Service<C> service, JobConfig job) {
     String section = Sections.of(service.name());
-    LaunchedRole role = service.helper().launched();
+    LaunchedRole role = service.auxiliary().launched();
     List<Dictated> dictated = new ArrayList<>();
     if (job != null) {
       dictated.add(new Dictated("job", job, "the job"));
     } else if (!effective.given(section + ".job.job")) {
-      throw new InvalidInput("no job was given: a " + role.called() + " " + service.helper().duty() + ", so name the trainers' "
+      throw new InvalidInput("no job was given: a " + role.called() + " " + service.auxiliary().duty() + ", so name the trainers' "
           + "job file on the command line, or give " + section + ".job");
     }
     if (fleet.id() >= 0) {
@@ -224,16 +224,16 @@ public final class ProcessSettings {
     return effective.bindSection(section, service.section(), dictated);
   }
 
-  /** Returns the section of all helpers of one kind of a whole job in one process. */
-  <C extends Record> C helperOfAll(Service<C> service, JobConfig job) {
+  /** Returns the section of all auxiliary services of one kind of a whole job in one process. */
+  <C extends Record> C auxiliaryOfAll(Service<C> service, JobConfig job) {
     String section = Sections.of(service.name());
     C all = effective.bindSection(section, service.section(),
         List.of(new Dictated("job", job, "the job"), new Dictated("index", -1, WHOLE)));
-    int port = service.helper().port().applyAsInt(all);
-    int count = service.helper().count().applyAsInt(job);
+    int port = service.auxiliary().port().applyAsInt(all);
+    int count = service.auxiliary().count().applyAsInt(job);
     if (port != 0 && count > 1) {
       throw new InvalidInput(section + ".port is " + port + " (" + effective.origin(section + ".port") + "), which " + count + " "
-          + service.helper().launched().called() + "s in one process cannot share: leave it out");
+          + service.auxiliary().launched().called() + "s in one process cannot share: leave it out");
     }
     return all;
   }
@@ -246,7 +246,7 @@ public final class ProcessSettings {
           + fleet.rendezvousEndpoint() + " they are not looked up: give their endpoints, too (--server-endpoints, "
           + "fleet.server_endpoints)");
     }
-    Services.helpers().forEach(service -> checkFound(service, job));
+    Services.auxiliaries().forEach(service -> checkFound(service, job));
     List<Dictated> dictated = new ArrayList<>(job(job));
     if (fleet.id() >= 0) {
       dictated.add(new Dictated("rank", fleet.id(), "fleet.id (" + effective.origin("fleet.id") + ")"));
@@ -257,15 +257,15 @@ public final class ProcessSettings {
     return effective.bindSection(Sections.TRAINER, TrainerConfig.class, dictated);
   }
 
-  /** Refuses helpers that a trainer with a fixed directory would not find. */
+  /** Refuses auxiliary services that a trainer with a fixed directory would not find. */
   private void checkFound(Service<?> service, JobConfig job) {
-    Service.Helper<?> helper = service.helper();
-    int count = helper.count().applyAsInt(job);
+    Service.Auxiliary<?> auxiliary = service.auxiliary();
+    int count = auxiliary.count().applyAsInt(job);
     if (count > 0 && !fleet.rendezvousEndpoint().isEmpty() && !node.cluster().endpoints().containsKey(service.name())) {
-      LaunchedRole role = helper.launched();
+      LaunchedRole role = auxiliary.launched();
       throw new InvalidInput("job " + job.job() + " has " + count + " " + role.called() + (count == 1 ? "" : "s") + " (" + role.countKey()
           + "), and with a fixed rendezvous at " + fleet.rendezvousEndpoint() + " they are not looked up: give their endpoints, too "
-          + "(launch " + role.number().name() + ", " + helper.endpointsOption() + ", " + role.endpointsKey() + "), or set "
+          + "(launch " + role.number().name() + ", " + auxiliary.endpointsOption() + ", " + role.endpointsKey() + "), or set "
           + role.countKey() + ": 0");
     }
   }

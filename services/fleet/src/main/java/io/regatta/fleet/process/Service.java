@@ -24,19 +24,19 @@ import java.util.function.ToIntFunction;
  * @param role of a process that runs it; null: there is none
  * @param process its verticle in a process with that role; null: such a process trains, or there is no role
  * @param wholeJob its part in a whole job in one process; null: it has none
- * @param helper the properties of a helper; null: it is none
+ * @param auxiliary the properties of an auxiliary service; null: it is none
  */
 public record Service<C extends Record>(String name, Class<C> section, String command, String description, Main main,
-    Role role, Process process, WholeJob<C> wholeJob, Helper<C> helper) {
+    Role role, Process process, WholeJob<C> wholeJob, Auxiliary<C> auxiliary) {
 
-  /** Creates a service that is no helper. */
+  /** Creates a service that is no auxiliary one. */
   Service(String name, Class<C> section, String command, String description, Main main, Role role, Process process,
       WholeJob<C> wholeJob) {
     this(name, section, command, description, main, role, process, wholeJob, null);
   }
 
   /**
-   * The properties of services that help trainers beside the servers, and of which a job may have none. Their sections
+   * The properties of auxiliary services: they serve trainers beside the servers, and a job may have none. Their sections
    * have the keys {@code job}, {@code index} and {@code port}.
    *
    * @param launched the role of their processes in a launch
@@ -47,7 +47,7 @@ public record Service<C extends Record>(String name, Class<C> section, String co
    * @param index of one; -1: any
    * @param port of one; 0: any
    */
-  public record Helper<C extends Record>(LaunchedRole launched, String purpose, String duty, String alone,
+  public record Auxiliary<C extends Record>(LaunchedRole launched, String purpose, String duty, String alone,
       ToIntFunction<JobConfig> count, ToIntFunction<C> index, ToIntFunction<C> port) {
 
     /** Returns the option of a job's number of them, which stands for the key {@link LaunchedRole#countKey}. */

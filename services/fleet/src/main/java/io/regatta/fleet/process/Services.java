@@ -69,9 +69,9 @@ public final class Services {
     return ALL;
   }
 
-  /** Returns the services of helpers. */
-  public static List<Service<?>> helpers() {
-    return ALL.stream().filter(service -> service.helper() != null).toList();
+  /** Returns the services of auxiliary services. */
+  public static List<Service<?>> auxiliaries() {
+    return ALL.stream().filter(service -> service.auxiliary() != null).toList();
   }
 
   /** Returns the services of which nothing but the place can be asked: all but rendezvous, servers and trainers. */

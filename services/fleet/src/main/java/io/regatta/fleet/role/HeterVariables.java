@@ -17,7 +17,7 @@ final class HeterVariables {
 
   private HeterVariables() {}
 
-  /** See {@link HelperVariables#read}. */
+  /** See {@link AuxiliaryVariables#read}. */
   static void read(EnvironmentVariables variables, EnvironmentReadings found, boolean heterWorker) {
     stages(variables, found, heterWorker);
     if (variables.has(DEVICE)) {

@@ -20,12 +20,12 @@ final class KnownVariables {
       "SLURM_RESTART_COUNT",
       "JOB_COMPLETION_INDEX", "POD_NAME");
 
-  private static final Set<String> OF_HELPERS = LaunchedRole.helpers().stream()
-      .flatMap(helper -> Stream.concat(helper.lists().stream(), helper.ownVariables().stream())).collect(Collectors.toSet());
+  private static final Set<String> OF_AUXILIARIES = LaunchedRole.auxiliaries().stream()
+      .flatMap(auxiliary -> Stream.concat(auxiliary.lists().stream(), auxiliary.ownVariables().stream())).collect(Collectors.toSet());
 
   private KnownVariables() {}
 
   static boolean contains(String name) {
-    return NAMES.contains(name) || OF_HELPERS.contains(name) || BEGINNINGS.stream().anyMatch(name::startsWith);
+    return NAMES.contains(name) || OF_AUXILIARIES.contains(name) || BEGINNINGS.stream().anyMatch(name::startsWith);
   }
 }

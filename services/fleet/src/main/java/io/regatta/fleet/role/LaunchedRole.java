@@ -10,7 +10,7 @@ import java.util.stream.Stream;
  * readers of their variables know of a role, so that a new role is one entry.
  *
  * <p>Workers are the trainers: when all have ended, the job is done, and the other processes are ended, those that
- * were started last first. The roles after the workers are helpers: a job may have none of them, and they serve
+ * were started last first. The roles after the workers are auxiliary services: a job may have none of them, and they serve
  * trainers beside the servers.
  */
 public enum LaunchedRole {
@@ -46,7 +46,7 @@ public enum LaunchedRole {
       new Part("HETER_TRAINER", Role.HETER_WORKER,
           List.of("PADDLE_HETER_TRAINER_IP_PORT_LIST", "PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST"), "fleet.heter_endpoints",
           "heter.workers", "REGATTA_HETER_WORKER_GPUS"),
-      new Help("trainers send their batches to the other heter workers", "REGATTA_HETER_WORKER_LIFETIME",
+      new Auxiliary("trainers send their batches to the other heter workers", "REGATTA_HETER_WORKER_LIFETIME",
           HeterVariables.NAMES, HeterVariables::read));
 
   /**
@@ -80,25 +80,25 @@ public enum LaunchedRole {
   private record Part(String trainingRole, Role role, List<String> lists, String endpointsKey, String countKey, String gpus) {}
 
   /**
-   * The properties of a helper.
+   * The properties of an auxiliary service.
    *
    * @param whenLost the effect of the loss of one while others of its role remain, for a message; empty: the job ends
    * @param lifetime variable that is set to {@code job} if trainers of other machines use it: then it ends with the job
    * @param variables more variables that the role reads
    * @param reader of these
    */
-  private record Help(String whenLost, String lifetime, List<String> variables, HelperVariables reader) {}
+  private record Auxiliary(String whenLost, String lifetime, List<String> variables, AuxiliaryVariables reader) {}
 
   private final Names names;
   private final Choice choice;
   private final Part part;
-  private final Help help;
+  private final Auxiliary auxiliary;
 
-  LaunchedRole(Names names, Choice choice, Part part, Help help) {
+  LaunchedRole(Names names, Choice choice, Part part, Auxiliary auxiliary) {
     this.names = names;
     this.choice = choice;
     this.part = part;
-    this.help = help;
+    this.auxiliary = auxiliary;
   }
 
   /** Returns the roles whose processes have a part in a job with parameter servers: all but the master. */
@@ -106,9 +106,9 @@ public enum LaunchedRole {
     return Arrays.stream(values()).filter(role -> role.part != null).toList();
   }
 
-  /** Returns the helpers. */
-  public static List<LaunchedRole> helpers() {
-    return Arrays.stream(values()).filter(LaunchedRole::isHelper).toList();
+  /** Returns the auxiliary services. */
+  public static List<LaunchedRole> auxiliaries() {
+    return Arrays.stream(values()).filter(LaunchedRole::isAuxiliary).toList();
   }
 
   /** Returns all roles in the order in which their processes are ended: workers, then those that were started last. */
@@ -193,27 +193,27 @@ public enum LaunchedRole {
   }
 
   /** Returns true for processes that serve trainers beside the servers, and of which a job may have none. */
-  public boolean isHelper() {
-    return help != null;
+  public boolean isAuxiliary() {
+    return auxiliary != null;
   }
 
-  /** Returns the effect of the loss of a helper while others remain, for a message; empty: the job ends. */
+  /** Returns the effect of the loss of an auxiliary service while others remain, for a message; empty: the job ends. */
   public String whenLost() {
-    return help == null ? "" : help.whenLost();
+    return auxiliary == null ? "" : auxiliary.whenLost();
   }
 
-  /** Returns the variable that lets a helper end with the job; empty: there is none. */
+  /** Returns the variable that lets an auxiliary service end with the job; empty: there is none. */
   public String lifetime() {
-    return help == null ? "" : help.lifetime();
+    return auxiliary == null ? "" : auxiliary.lifetime();
   }
 
-  /** Returns the names of the variables that a helper reads beside those of all roles. */
+  /** Returns the names of the variables that an auxiliary service reads beside those of all roles. */
   List<String> ownVariables() {
-    return help == null ? List.of() : help.variables();
+    return auxiliary == null ? List.of() : auxiliary.variables();
   }
 
   /** Returns the reader of {@link #ownVariables}. */
-  HelperVariables reader() {
-    return help.reader();
+  AuxiliaryVariables reader() {
+    return auxiliary.reader();
   }
 }

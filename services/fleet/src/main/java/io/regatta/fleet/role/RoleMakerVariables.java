@@ -43,40 +43,40 @@ final class RoleMakerVariables {
     int trainers = variables.required(TRAINERS, 1);
     found.key(TRAINERS, Integer.toString(trainers), "trainers", trainers);
     LaunchedRole role = role(variables);
-    Map<LaunchedRole, List<String>> helpers = new EnumMap<>(LaunchedRole.class);
-    LaunchedRole.helpers().forEach(helper -> helpers.put(helper, helpers(variables, found, helper, role == helper)));
+    Map<LaunchedRole, List<String>> auxiliaries = new EnumMap<>(LaunchedRole.class);
+    LaunchedRole.auxiliaries().forEach(auxiliary -> auxiliaries.put(auxiliary, auxiliaries(variables, found, auxiliary, role == auxiliary)));
     switch (role) {
       case WORKER -> trainer(variables, found, trainers);
       case SERVER -> atPlace(variables, found, role, servers);
-      default -> atPlace(variables, found, role, helpers.get(role));
+      default -> atPlace(variables, found, role, auxiliaries.get(role));
     }
     GlooVariables.read(variables, found, true);
     return true;
   }
 
   /**
-   * Reads the list of a job's helpers, and the variables that belong to it.
+   * Reads the list of a job's auxiliary services, and the variables that belong to it.
    *
    * @param needed whether this process is one of them
    * @return their places; empty: the job has none
    */
-  private static List<String> helpers(EnvironmentVariables variables, EnvironmentReadings found, LaunchedRole helper,
+  private static List<String> auxiliaries(EnvironmentVariables variables, EnvironmentReadings found, LaunchedRole auxiliary,
       boolean needed) {
-    List<String> lists = variables.set(helper.lists().toArray(String[]::new));
+    List<String> lists = variables.set(auxiliary.lists().toArray(String[]::new));
     if (lists.isEmpty()) {
-      return needed ? variables.endpoints(helper.list()) : List.of();
+      return needed ? variables.endpoints(auxiliary.list()) : List.of();
     }
     List<String> places = variables.endpoints(lists.get(0));
     for (String other : lists.subList(1, lists.size())) {
       if (!variables.endpoints(other).equals(places)) {
         variables.wrong(other, other + " is " + variables.text(other) + ", but " + lists.get(0) + " is "
-            + variables.text(lists.get(0)) + ": they name the same " + helper.called() + "s, please check your environment.",
+            + variables.text(lists.get(0)) + ": they name the same " + auxiliary.called() + "s, please check your environment.",
             places);
       }
     }
-    found.key(lists.get(0), String.join(",", places), helper.endpointsKey(), String.join(",", places));
-    found.implied(lists.get(0), helper.countKey(), places.size());
-    helper.reader().read(variables, found, needed);
+    found.key(lists.get(0), String.join(",", places), auxiliary.endpointsKey(), String.join(",", places));
+    found.implied(lists.get(0), auxiliary.countKey(), places.size());
+    auxiliary.reader().read(variables, found, needed);
     return places;
   }
 
@@ -95,7 +95,7 @@ final class RoleMakerVariables {
     LaunchedRole role = role(variables);
     if (role != LaunchedRole.WORKER) {
       variables.wrong(SERVERS, "Can not find " + SERVERS + ", please check your environment. " + ROLE + " is "
-          + role.trainingRole() + (role.isHelper() ? ", and " + role.called() + "s are part of a job with servers"
+          + role.trainingRole() + (role.isAuxiliary() ? ", and " + role.called() + "s are part of a job with servers"
           : ", and a server is one of that list"), role);
     }
     return role.trainingRole();

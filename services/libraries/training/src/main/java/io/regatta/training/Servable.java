@@ -18,7 +18,7 @@ import java.util.Optional;
 /**
  * A {@link TrainingProgram} whose trained models can be loaded again to predict
  * ({@code Predictor}). It needs a public no-argument constructor. The job that its methods get
- * has only the name, program, settings, features, labels, model, {@code data.format} and {@code data.columns} of the job
+ * has only the name, program, settings, features, labels, metrics, model, {@code data.format} and {@code data.columns} of the job
  * that trained.
  */
 public interface Servable {
@@ -61,15 +61,27 @@ public interface Servable {
     return Optional.empty();
   }
 
+  /** Returns the names of the scores of an example, in their order; an empty list, the default, if they have none. */
+  default List<String> outputs(JobConfig job) {
+    return List.of();
+  }
+
   /**
    * Returns the scores of a batch, computed from the network's outputs, example by example: one of each, or as many of
    * each. Called on the model thread.
    */
-  float[] scores(NDArray outputs);
+  default float[] scores(JobConfig job, NDArray outputs) {
+    return scores(outputs);
+  }
+
+  /** Returns the scores of a program that needs no job for them, by default the outputs. */
+  default float[] scores(NDArray outputs) {
+    return outputs.toFloatArray();
+  }
 
   /**
    * Returns new metrics of the scores against the examples' labels, as the job configures them; empty, the default, if
-   * the program has none. The scores are then probabilities, and the labels 0 or 1.
+   * the program has none.
    */
   default Optional<Evaluation> evaluation(JobConfig job) {
     return Optional.empty();

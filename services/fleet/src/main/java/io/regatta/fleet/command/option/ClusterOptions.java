@@ -1,6 +1,6 @@
 package io.regatta.fleet.command.option;
 
-import io.regatta.fleet.process.Service.Helper;
+import io.regatta.fleet.process.Service.Auxiliary;
 import io.regatta.fleet.process.Service;
 import io.regatta.fleet.process.Services;
 import io.regatta.node.directory.Directory;
@@ -24,8 +24,8 @@ public final class ClusterOptions {
   private String serverEndpoints;
 
   @Mixin
-  private CommandSpec helpers = HelperOptions.of(Helper::endpointsOption, "HOST:PORT,...",
-      helper -> "fixed ports of the " + helper.launched().called() + "s");
+  private CommandSpec auxiliaries = AuxiliaryOptions.of(Auxiliary::endpointsOption, "HOST:PORT,...",
+      auxiliary -> "fixed ports of the " + auxiliary.launched().called() + "s");
 
   @Option(names = "--rendezvous-endpoint", paramLabel = "HOST:PORT", description = "fixed rendezvous")
   private String rendezvousEndpoint;
@@ -35,20 +35,20 @@ public final class ClusterOptions {
     Map<String, String> endpoints = new HashMap<>();
     endpoints.put(Directory.PARAMETER_SERVER, serverEndpoints);
     endpoints.put(Directory.RENDEZVOUS, rendezvousEndpoint);
-    Services.helpers().forEach(service -> endpoints.put(service.name(), endpoints(service.helper())));
+    Services.auxiliaries().forEach(service -> endpoints.put(service.name(), endpoints(service.auxiliary())));
     endpoints.values().removeIf(Objects::isNull);
     return endpoints;
   }
 
-  private String endpoints(Helper<?> helper) {
-    return helpers.findOption(helper.endpointsOption()).getValue();
+  private String endpoints(Auxiliary<?> auxiliary) {
+    return auxiliaries.findOption(auxiliary.endpointsOption()).getValue();
   }
 
   /** Adds the options that were given, as keys of the sections {@code fleet} and {@code node}. */
   void addTo(List<Settings.Option> given) {
     SettingsOptions.add(given, "--server-endpoints", "fleet.server_endpoints", serverEndpoints);
-    Services.helpers().stream().map(Service::helper).forEach(helper ->
-        SettingsOptions.add(given, helper.endpointsOption(), helper.launched().endpointsKey(), endpoints(helper)));
+    Services.auxiliaries().stream().map(Service::auxiliary).forEach(auxiliary ->
+        SettingsOptions.add(given, auxiliary.endpointsOption(), auxiliary.launched().endpointsKey(), endpoints(auxiliary)));
     SettingsOptions.add(given, "--rendezvous-endpoint", "fleet.rendezvous_endpoint", rendezvousEndpoint);
     addSeeds(given);
   }

@@ -2,7 +2,7 @@ package io.regatta.fleet.command.option;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.process.JobFile;
-import io.regatta.fleet.process.Service.Helper;
+import io.regatta.fleet.process.Service.Auxiliary;
 import io.regatta.fleet.process.Service;
 import io.regatta.fleet.process.Services;
 import io.regatta.node.settings.Settings;
@@ -24,7 +24,7 @@ import picocli.CommandLine.Parameters;
 public final class JobOptions {
 
   private static final Set<String> DISTRIBUTED = Stream.concat(Stream.of("--mode", "--servers", "--shards", "--trainers"),
-      Services.helpers().stream().map(service -> service.helper().countOption())).collect(Collectors.toSet());
+      Services.auxiliaries().stream().map(service -> service.auxiliary().countOption())).collect(Collectors.toSet());
 
   @Parameters(index = "0", arity = "0..1", paramLabel = "JOB", description = "job file: .yaml, .yml or .json")
   private Path file;
@@ -42,8 +42,8 @@ public final class JobOptions {
   private String trainers;
 
   @Mixin
-  private CommandSpec helpers = HelperOptions.of(Helper::countOption, "N",
-      helper -> helper.launched().called() + "s, " + helper.purpose());
+  private CommandSpec auxiliaries = AuxiliaryOptions.of(Auxiliary::countOption, "N",
+      auxiliary -> auxiliary.launched().called() + "s, " + auxiliary.purpose());
 
   @Option(names = "--max-steps", paramLabel = "N", description = "steps after which a run ends")
   private String maxSteps;
@@ -119,8 +119,8 @@ public final class JobOptions {
     SettingsOptions.add(given, "--servers", "servers", servers);
     SettingsOptions.add(given, "--shards", "shards", shards);
     SettingsOptions.add(given, "--trainers", "trainers", trainers);
-    Services.helpers().stream().map(Service::helper).forEach(helper -> SettingsOptions.add(given, helper.countOption(),
-        helper.launched().countKey(), helpers.findOption(helper.countOption()).getValue()));
+    Services.auxiliaries().stream().map(Service::auxiliary).forEach(auxiliary -> SettingsOptions.add(given, auxiliary.countOption(),
+        auxiliary.launched().countKey(), auxiliaries.findOption(auxiliary.countOption()).getValue()));
     SettingsOptions.add(given, "--max-steps", "max_steps", maxSteps);
     SettingsOptions.add(given, "--data", "data.dir", data);
     SettingsOptions.add(given, "--output", "output", output);

@@ -53,7 +53,7 @@ public final class RoleOptions {
         number = variables.number(role.number().name(), null);
         places = variables.text(role.places().name(), null);
       }
-      if (number == null && places == null && old && !role.isHelper()) {
+      if (number == null && places == null && old && !role.isAuxiliary()) {
         number = OLD_COUNT;
       }
       if (number != null || places != null) {

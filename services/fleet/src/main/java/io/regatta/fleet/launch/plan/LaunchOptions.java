@@ -201,9 +201,9 @@ public record LaunchOptions(Map<LaunchedRole, Asked> roles, List<String> ips, In
     given.put(LaunchedRole.SERVER.number().name(), servers.number() != null);
     given.put(LaunchedRole.SERVER.places().name(), !servers.places().isEmpty());
     given.put(LaunchedRole.WORKER.places().name(), !workers.places().isEmpty());
-    for (LaunchedRole helper : LaunchedRole.helpers()) {
-      given.put(helper.number().name(), of(helper).number() != null);
-      given.put(helper.places().name(), !of(helper).places().isEmpty());
+    for (LaunchedRole auxiliary : LaunchedRole.auxiliaries()) {
+      given.put(auxiliary.number().name(), of(auxiliary).number() != null);
+      given.put(auxiliary.places().name(), !of(auxiliary).places().isEmpty());
     }
     return given(given);
   }

@@ -63,9 +63,9 @@ public record LaunchPlan(boolean collective, String why, List<Planned> processes
         .filter(list -> !list.isEmpty()).findFirst().map(list -> list.split(",").length).orElse(0);
   }
 
-  /** Returns the helpers that the job has, on any machine. */
-  public List<LaunchedRole> helpers() {
-    return LaunchedRole.helpers().stream().filter(helper -> count(helper) > 0).toList();
+  /** Returns the auxiliary services that the job has, on any machine. */
+  public List<LaunchedRole> auxiliaries() {
+    return LaunchedRole.auxiliaries().stream().filter(auxiliary -> count(auxiliary) > 0).toList();
   }
 
   /** Returns {@code host:port} of each server of this machine. */

@@ -115,7 +115,7 @@ public final class ParameterServerPlan {
     String number = role.number().bareName();
     String list = role.places().bareName();
     if (asked.places().isEmpty()) {
-      if (asked.number() == null && !role.isHelper()) {
+      if (asked.number() == null && !role.isAuxiliary()) {
         throw new InvalidInput("The setting of Parameter-Server must has " + number + " or " + list + ".");
       }
       List<String> servers = options.of(LaunchedRole.SERVER).places();

@@ -159,7 +159,7 @@ public final class RemoteLaunch {
   /** Returns the number of processes of a role on each host. */
   private int each(LaunchedRole role) {
     Integer number = options.of(role).number();
-    return number == null ? role.isHelper() ? 0 : 1 : number;
+    return number == null ? role.isAuxiliary() ? 0 : 1 : number;
   }
 
   /** Returns the GPUs of each machine; its number of them cannot be seen. */
