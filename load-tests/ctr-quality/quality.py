@@ -15,6 +15,7 @@ import yaml
 
 import features
 
+DIRECTORIES = {"criteo": "criteo-head", "avazu": "avazu-head", "census": "census"}
 KINDS = ["logistic_regression", "fm", "wide_and_deep", "deepfm", "dcn_v2"]
 DEFAULTS = {"embedding": 10, "embedding_bound": 0.01, "hidden": [128, 64], "gain": 1.414, "cross_layers": 3, "dropout": 0.0}
 
@@ -40,7 +41,8 @@ def job_of(configs, name, kind):
     if name != "criteo":
         with open(os.path.join(configs, "%s-deepfm.yaml" % name), encoding="utf-8") as file:
             own = yaml.safe_load(file)
-        job.update({key: own[key] for key in ("job", "data", "features", "labels")})
+        job.update({key: own[key] for key in ("data", "features", "labels")})
+    job["data"]["statistics"] = "statistics-%s-deepfm" % name
     return job
 
 
@@ -139,7 +141,7 @@ def main():
     args = parser.parse_args()
     worse = []
     for name in args.sets:
-        directory = os.path.join(args.data, name)
+        directory = os.path.join(args.data, DIRECTORIES[name])
         first = job_of(args.configs, name, "deepfm")
         lacking = [f for f in first["data"]["files"] + first["data"].get("test_files", [])
                    if not os.path.exists(os.path.join(directory, f))]

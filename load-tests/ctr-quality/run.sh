@@ -4,7 +4,7 @@
 # and scikit-learn's logistic regression on the same features. Markdown on standard output; status 1 if a network is more than 0.002
 # below a twin.
 #   load-tests/run.sh ctr-quality [--data DIR] [--seeds N] [--sets criteo avazu census] [--kinds deepfm ...] [--libraries FuxiCTR ...]
-# DIR (REGATTA_CTR_DATA) holds criteo/, avazu/ and census/ with the files that these name; a set that is not there is left out by name.
+# DIR (REGATTA_CTR_DATA) holds criteo-head, avazu-head and census with the files that these name; a set that is not there is left out by name.
 # Makes a virtual environment in load-tests/target/ctr-quality (about 5 GB: torch). PYTHON: Python 3.10 or newer; REGATTA: the script; VENV: an environment
 # that has the packages. Where none can be made, this script says so and leaves the comparison out, with status 77.
 set -eu
