@@ -182,7 +182,7 @@ class ServingWaysTest {
     assertThat(post("/predict", "text/csv", "color,price\nc1,2\n").encode()).contains("request, line 1: expected a column named tags, found [color, price]")
         .contains("400");
     assertThat(post("/predict", "text/csv; header=absent", "c1,2\n").encode()).contains("trained on files with a header").contains("400");
-    assertThat(post("/predict", "text/csv", header + "\"c1").encode()).contains("is a quote not closed?").contains("400");
+    assertThat(post("/predict", "text/csv", header + "\"c1").encode()).contains("request, line 2, column 2 (price): the row ends after 1 column").contains("400");
     assertThat(post("/predict", "application/json", "[{\"color\": \"c1\"},\n{\"price\": \"cheap\"}]").encode())
         .contains("request, object 2, line 2, column price: expected a number, found 'cheap'").contains("400");
     assertThat(post("/predict", "application/json", "[{\"colour\": \"c1\"}]").encode()).contains("it has none of the columns").contains("400");
