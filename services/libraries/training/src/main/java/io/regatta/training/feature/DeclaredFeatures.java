@@ -16,7 +16,9 @@ import io.regatta.data.feature.JsonLineFormat;
 import io.regatta.data.feature.LabelColumn;
 import io.regatta.data.feature.RequestRows;
 import io.regatta.data.feature.RowFormats;
+import io.regatta.data.feature.RowParts;
 import io.regatta.data.feature.RowSplit;
+import io.regatta.data.feature.RowSplit.Boundaries;
 import io.regatta.data.feature.StatisticsFile;
 import io.regatta.data.feature.TableAnalysis;
 import io.regatta.data.feature.TableStatistics;
@@ -33,9 +35,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -48,6 +48,8 @@ public final class DeclaredFeatures {
   public enum Use {
     /** Training rows. */
     TRAIN,
+    /** Validation rows. */
+    VALIDATION,
     /** Test rows. */
     TEST,
     /** Rows to predict: all rows of the files, which may lack the label. */
@@ -60,14 +62,13 @@ public final class DeclaredFeatures {
   private final JobConfig job;
   private final FeatureTransform transform;
   private final LabelColumn label;
-  /** The first test row of a split by position; null: there is none. */
-  private final RowFormat.Place boundary;
+  private final Boundaries boundaries;
 
-  private DeclaredFeatures(JobConfig job, FeatureTransform transform, LabelColumn label, RowFormat.Place boundary) {
+  private DeclaredFeatures(JobConfig job, FeatureTransform transform, LabelColumn label, Boundaries boundaries) {
     this.job = job;
     this.transform = transform;
     this.label = label;
-    this.boundary = boundary;
+    this.boundaries = boundaries;
   }
 
   /**
@@ -79,13 +80,13 @@ public final class DeclaredFeatures {
   public static DeclaredFeatures of(JobConfig job) {
     List<Feature> features = FeatureDeclarations.features(job.features());
     LabelColumn label = label(job, features);
-    boolean byPosition = testPart(job).needsBoundary();
+    boolean byPosition = parts(job).needBoundary();
     TableStatistics statistics = job.featuresNeedStatistics() || byPosition ? statistics(job, features) : null;
     if (statistics == null && !job.data().statistics().isEmpty()) {
       throw new InvalidInput("job " + job.job() + ": data.statistics has no effect on these features; take it out");
     }
     return new DeclaredFeatures(job, FeatureTransform.of(features, statistics == null ? FeatureStatistics.NONE : statistics.features()),
-        label, byPosition ? statistics.boundary().orElse(null) : null);
+        label, byPosition ? statistics.boundaries() : Boundaries.NONE);
   }
 
   /** Returns the column of the label, which no feature may read. */
@@ -115,25 +116,26 @@ public final class DeclaredFeatures {
       LoadListener progress) {
     List<Feature> features = FeatureDeclarations.features(job.features());
     LabelColumn label = label(job, features);
-    TestPart part = testPart(job);
-    if (!job.featuresNeedStatistics() && !part.needsBoundary()) {
+    RowParts parts = parts(job);
+    if (!job.featuresNeedStatistics() && !parts.needBoundary()) {
       throw new InvalidInput("job " + job.job() + ": its features and its split need no statistics; start the job as it is");
     }
-    DeclaredFeatures declared = new DeclaredFeatures(job, FeatureTransform.withoutStatistics(features), label, null);
-    return TableAnalysis.run(declared.rows(false), files, features, label, part, threads, distinctLimit, badLines, progress)
+    DeclaredFeatures declared = new DeclaredFeatures(job, FeatureTransform.withoutStatistics(features), label, Boundaries.NONE);
+    return TableAnalysis.run(declared.rows(false), files, features, label, parts, threads, distinctLimit, badLines, progress)
         .basedOn(basis(job, features));
   }
 
-  private static TestPart testPart(JobConfig job) {
+  private static RowParts parts(JobConfig job) {
     TestSplit test = job.data().test();
-    return test.share() == 0 ? TestPart.NONE
-        : new TestPart(test.share(), test.by() == TestSplit.By.POSITION ? TestPart.By.POSITION : TestPart.By.HASH);
+    return new RowParts(part(test.share(), test.by()), part(job.data().validation().share(), job.data().validation().by()));
+  }
+
+  private static TestPart part(double share, TestPart.By by) {
+    return share == 0 ? TestPart.NONE : new TestPart(share, by);
   }
 
   private static Basis basis(JobConfig job, List<Feature> features) {
-    TestSplit test = job.data().test();
-    return new Basis(Long.toHexString(FeatureTransform.withoutStatistics(features).digest()),
-        test.share() == 0 ? "" : test.by().name().toLowerCase(Locale.ROOT) + " " + test.share());
+    return new Basis(Long.toHexString(FeatureTransform.withoutStatistics(features).digest()), parts(job).toString());
   }
 
   /** Returns the statistics of a job; those of other declarations would silently give other features. */
@@ -187,7 +189,8 @@ public final class DeclaredFeatures {
    */
   public FileSource<?> source(List<Path> files, Use use, BadLines badLines) {
     boolean predict = use == Use.PREDICT;
-    return source(rows(predict), files, new LabelColumn(label.column(), label.positive(), predict), split(use), badLines);
+    return source(rows(predict), files, new LabelColumn(label.column(), label.positive(), predict), split(use), badLines,
+        use == Use.TRAIN ? job.labels().values().iterator().next().negativeRate() : 1);
   }
 
   private RowFormat<?> rows(boolean predict) {
@@ -199,8 +202,9 @@ public final class DeclaredFeatures {
         predict ? Set.of(label.column()) : Set.of());
   }
 
-  private <R> FileSource<R> source(RowFormat<R> rows, List<Path> files, LabelColumn column, RowSplit split, BadLines badLines) {
-    return new FeatureSource<>(rows, transform, column, split, files, badLines);
+  private <R> FileSource<R> source(RowFormat<R> rows, List<Path> files, LabelColumn column, RowSplit split, BadLines badLines,
+      double negativeRate) {
+    return new FeatureSource<>(rows, transform, column, split, files, badLines, negativeRate, job.seed());
   }
 
   private Format format() {
@@ -213,8 +217,12 @@ public final class DeclaredFeatures {
   }
 
   private RowSplit split(Use use) {
-    TestPart part = testPart(job);
-    return part.share() == 0 || use == Use.PREDICT ? RowSplit.ALL : part.split(Optional.ofNullable(boundary), use == Use.TEST);
+    return switch (use) {
+      case TRAIN -> parts(job).split(boundaries, RowSplit.Part.TRAIN);
+      case VALIDATION -> job.data().validation().files().isEmpty() ? parts(job).split(boundaries, RowSplit.Part.VALIDATION) : RowSplit.ALL;
+      case TEST -> job.data().test().share() > 0 ? parts(job).split(boundaries, RowSplit.Part.TEST) : RowSplit.ALL;
+      case PREDICT -> RowSplit.ALL;
+    };
   }
 
   /** Returns the format of lines to predict: JSON objects, whose keys are the columns; the label may be missing. */

@@ -20,6 +20,7 @@ import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.memory.HeapBudget;
 import io.regatta.protocol.stream.frame.Outgoing;
 import io.regatta.protocol.stream.frame.TensorFrame;
+import io.regatta.protocol.stream.request.ByteBudget;
 import io.regatta.protocol.tensor.DType;
 import io.regatta.protocol.tensor.DenseSlice;
 import io.regatta.protocol.tensor.RowSlice;
@@ -38,10 +39,10 @@ import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
 /** Requests cut into chunks and put together again are the same requests; anything else is refused. */
-class AssemblyTest {
+class ShardAssemblyTest {
   private static final TensorMessage COMMON = TensorMessage.newBuilder().setJob("census").setRank(1).build();
   private static final TensorMessage PUSH = Messages.of(BodyCase.PUSH).mergeFrom(COMMON).build();
-  private static final Assembly.DenseTaker BLOCKS = (a, total) -> new DenseBlocks(total, new BlockPool());
+  private static final ShardAssembly.DenseTaker BLOCKS = (a, total) -> new DenseBlocks(total, new BlockPool());
 
   @Property(tries = 200)
   void a_push_survives_any_chunk_size(@ForAll @IntRange(min = 16, max = 4000) int chunkBytes,
@@ -97,7 +98,7 @@ class AssemblyTest {
     long allocated = 0;
     for (int i = 0; i < 3; i++) { // the first ones load classes
       ByteBuf payload = Unpooled.wrappedBuffer(frame.read());
-      Assembly a = new Assembly(frame.header(), new ByteBudget(1 << 20), BLOCKS);
+      ShardAssembly a = new ShardAssembly(frame.header(), new ByteBudget(1 << 20), BLOCKS);
       long before = threads.getThreadAllocatedBytes(Thread.currentThread().getId());
       a.begin(frame.header(), payload.readableBytes());
       while (payload.isReadable()) {
@@ -126,7 +127,7 @@ class AssemblyTest {
     if (other.equals(frames)) {
       return;
     }
-    Assembly assembly = new Assembly(other.get(0).header(), new ByteBudget(1 << 20), BLOCKS);
+    ShardAssembly assembly = new ShardAssembly(other.get(0).header(), new ByteBudget(1 << 20), BLOCKS);
     boolean refused = false;
     boolean whole = false;
     for (int i = 0; i < other.size() && !refused && !whole; i++) {
@@ -144,7 +145,7 @@ class AssemblyTest {
   void a_chunk_out_of_order_is_refused_and_named() {
     List<TensorFrame> frames = frames(ShardCodec.push(COMMON.toBuilder(),
         new Push(List.of(), 3, 0, DenseMemory.of(floats(100)), List.of()), 64));
-    Assembly a = new Assembly(frames.get(0).header(), new ByteBudget(1 << 20), BLOCKS);
+    ShardAssembly a = new ShardAssembly(frames.get(0).header(), new ByteBudget(1 << 20), BLOCKS);
     add(a, frames.get(0));
     assertThatThrownBy(() -> add(a, frames.get(2))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("job 'census'").hasMessageContaining("rank 1").hasMessageContaining("step 3")
@@ -184,7 +185,7 @@ class AssemblyTest {
   void memory_follows_what_has_come_and_not_what_is_announced() {
     // 8 GiB of floats and 24 GiB of rows announced, a few bytes sent; this JVM has much less.
     TensorMessage dense = PUSH.toBuilder().setChunkCount(9).setDense(Messages.dense(0, Integer.MAX_VALUE - 8)).build();
-    Assembly begun = add(dense, 400, Long.MAX_VALUE);
+    ShardAssembly begun = add(dense, 400, Long.MAX_VALUE);
     assertThat(begun.dense().block(0)).hasSize(DenseValues.BLOCK);
     assertThatThrownBy(() -> begun.dense().block(1)).isInstanceOf(IndexOutOfBoundsException.class);
     TensorMessage rows = PUSH.toBuilder().setChunkCount(9).setRows(Messages.rows("t", 2, 1).toBuilder()
@@ -196,12 +197,12 @@ class AssemblyTest {
   void incomplete_requests_share_one_budget_and_give_it_back() {
     ByteBudget budget = new ByteBudget(1000);
     TensorMessage h = PUSH.toBuilder().setChunkCount(2).setDense(Messages.dense(0, 200)).build();
-    Assembly first = new Assembly(h, budget, BLOCKS);
+    ShardAssembly first = new ShardAssembly(h, budget, BLOCKS);
     add(first, new TensorFrame(h, ByteBuffer.allocate(400)));
-    assertThatThrownBy(() -> add(new Assembly(h, budget, BLOCKS), new TensorFrame(h, ByteBuffer.allocate(400))))
+    assertThatThrownBy(() -> add(new ShardAssembly(h, budget, BLOCKS), new TensorFrame(h, ByteBuffer.allocate(400))))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("1000");
     first.giveBack();
-    assertThat(add(new Assembly(h, budget, BLOCKS), new TensorFrame(h, ByteBuffer.allocate(400)))).isFalse();
+    assertThat(add(new ShardAssembly(h, budget, BLOCKS), new TensorFrame(h, ByteBuffer.allocate(400)))).isFalse();
   }
 
   /** Before anything is allocated: afterwards there may be no memory to say so. */
@@ -209,10 +210,10 @@ class AssemblyTest {
   void a_request_that_does_not_fit_the_heap_beside_the_others_is_refused_by_what_it_announces() {
     HeapBudget heap = new HeapBudget(1000);
     TensorMessage rows = PUSH.toBuilder().setChunkCount(2).setRows(Messages.rows("t", 1, 1).toBuilder().setTotal(50)).build();
-    Assembly first = new Assembly(rows, new ByteBudget(1 << 20), heap, BLOCKS);
+    ShardAssembly first = new ShardAssembly(rows, new ByteBudget(1 << 20), heap, BLOCKS);
     assertThat(add(first, new TensorFrame(rows, ByteBuffer.allocate(12)))).isFalse();
     assertThat(heap.taken()).isEqualTo(600);
-    Assembly second = new Assembly(rows, new ByteBudget(1 << 20), heap, BLOCKS);
+    ShardAssembly second = new ShardAssembly(rows, new ByteBudget(1 << 20), heap, BLOCKS);
     assertThatThrownBy(() -> add(second, new TensorFrame(rows, ByteBuffer.allocate(12)))).isInstanceOf(Overloaded.class)
         .hasMessageContainingAll("PUSH of job 'census', rank 1", "600 bytes", "beside the 600", "may take 1000", "-Xmx");
     second.giveBackHeap();
@@ -232,12 +233,12 @@ class AssemblyTest {
   void of_a_push_that_is_repeated_nothing_is_kept_and_all_is_checked() {
     TensorMessage rows = PUSH.toBuilder().setChunkCount(2).setRows(Messages.rows("t", 2, 1)).build();
     TensorMessage dense = PUSH.toBuilder().setChunkCount(2).setChunkIndex(1).setDense(Messages.dense(0, 4)).build();
-    Assembly a = Assembly.discarding(rows);
+    ShardAssembly a = ShardAssembly.discarding(rows);
     assertThat(add(a, new TensorFrame(rows, ByteBuffer.allocate(24)))).isFalse();
     assertThat(add(a, new TensorFrame(dense, ByteBuffer.allocate(16)))).isTrue();
     assertThat(a.rows()).isEmpty();
     assertThat(a.dense()).isNull();
-    Assembly incomplete = Assembly.discarding(rows);
+    ShardAssembly incomplete = ShardAssembly.discarding(rows);
     assertThat(add(incomplete, new TensorFrame(rows, ByteBuffer.allocate(24)))).isFalse();
     assertThatThrownBy(() -> add(incomplete, new TensorFrame(dense, ByteBuffer.allocate(12)))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("incomplete: 3 of 4");
@@ -256,7 +257,7 @@ class AssemblyTest {
     TensorMessage h = (sparse ? push.setRows(RowSlice.newBuilder().setTable("t").setRowCount(rows).setDim(dim).setTotal(total)
         .setOffset(offset)) : push.setDense(Messages.dense(offset, total))).build();
     try {
-      Assembly a = add(h, bytes, 1 << 20);
+      ShardAssembly a = add(h, bytes, 1 << 20);
       // What was accepted is complete and consistent.
       a.rows().forEach(r -> assertThat(r.values()).hasSize(r.ids().length * dim));
     } catch (InvalidInput e) {
@@ -264,7 +265,7 @@ class AssemblyTest {
     }
   }
 
-  private static boolean add(Assembly a, TensorFrame frame) {
+  private static boolean add(ShardAssembly a, TensorFrame frame) {
     ByteBuf payload = Unpooled.wrappedBuffer(frame.read());
     a.begin(frame.header(), payload.readableBytes());
     while (payload.isReadable()) { // cut as a network might, in the middle of an element too
@@ -273,20 +274,20 @@ class AssemblyTest {
     return a.end();
   }
 
-  private static Assembly add(TensorMessage h, int bytes, long limit) {
-    Assembly a = new Assembly(h, new ByteBudget(limit), BLOCKS);
+  private static ShardAssembly add(TensorMessage h, int bytes, long limit) {
+    ShardAssembly a = new ShardAssembly(h, new ByteBudget(limit), BLOCKS);
     add(a, new TensorFrame(h, ByteBuffer.allocate(bytes)));
     return a;
   }
 
-  private static Assembly whole(Iterator<Outgoing> out, int chunkBytes) {
+  private static ShardAssembly whole(Iterator<Outgoing> out, int chunkBytes) {
     List<TensorFrame> frames = frames(out);
     assertThat(frames).allSatisfy(f -> assertThat(f.read().remaining()).isLessThanOrEqualTo(Math.max(chunkBytes, 20)));
     return assemble(frames);
   }
 
-  private static Assembly assemble(List<TensorFrame> frames) {
-    Assembly a = new Assembly(frames.get(0).header(), new ByteBudget(64 << 20), BLOCKS);
+  private static ShardAssembly assemble(List<TensorFrame> frames) {
+    ShardAssembly a = new ShardAssembly(frames.get(0).header(), new ByteBudget(64 << 20), BLOCKS);
     for (int i = 0; i < frames.size(); i++) {
       assertThat(add(a, frames.get(i))).isEqualTo(i == frames.size() - 1);
     }

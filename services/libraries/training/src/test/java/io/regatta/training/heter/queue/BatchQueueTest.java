@@ -1,18 +1,20 @@
-package io.regatta.heterworker;
+package io.regatta.training.heter.queue;
 
-import static io.regatta.heterworker.TestBatches.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.loop.Loop;
 import io.regatta.core.testing.VirtualTime;
 import io.regatta.protocol.heter.BatchId;
 import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.protocol.heter.ComputedBatch;
+import io.regatta.protocol.tensor.CutBatch;
+import io.regatta.protocol.tensor.CutResult;
+import io.regatta.protocol.tensor.CutSignature;
 import io.regatta.training.heter.PartHost.PartWork;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,12 +40,23 @@ class BatchQueueTest {
 
   private final VirtualTime time = new VirtualTime();
 
-  private BatchQueue queue(int maxBatch, int batches, long bytes) {
-    return new BatchQueue(time.loop("queue"), new BatchQueue.Limits(maxBatch, batches, bytes));
+  private static BatchToCompute batch(TrainerId trainer, int replica, long number, int examples, long valuesOf) {
+    return new BatchToCompute(new BatchId(trainer, replica, number), CutBatch.newBuilder().setReplica(replica)
+        .setNumber(number).setStep(number - 1).setValuesOf(valuesOf).setExamples(examples).build(), List.of());
+  }
+
+  /** The result of a batch, whose loss is twice its number. */
+  private static ComputedBatch result(BatchToCompute batch) {
+    return new ComputedBatch(batch.id(), CutResult.newBuilder().setLoss(2 * batch.id().number()).build(), List.of());
+  }
+
+  private static double output(ComputedBatch result) {
+    return result.head().getLoss();
   }
 
   private BatchQueue queue(int maxBatch) {
-    return queue(maxBatch, 64, 1 << 30);
+    Loop loop = time.loop("queue");
+    return new BatchQueue(loop, loop.clock(), maxBatch);
   }
 
   private CompletableFuture<Optional<PartWork>> next(BatchQueue queue) {
@@ -54,7 +67,7 @@ class BatchQueueTest {
 
   private List<BatchId> compute(BatchQueue queue) {
     PartWork work = next(queue).join().orElseThrow();
-    work.done().accept(work.batches().stream().map(TestBatches::result).toList());
+    work.done().accept(work.batches().stream().map(BatchQueueTest::result).toList());
     time.settle();
     return work.batches().stream().map(BatchToCompute::id).toList();
   }
@@ -72,7 +85,7 @@ class BatchQueueTest {
   @Test
   void computesBatchesInTheOrderOfTheirArrival_withoutWaitingForMore() {
     BatchQueue queue = queue(100);
-    queue.ready(TestBatches.OWN, true);
+    queue.ready(CutSignature.getDefaultInstance(), true);
     CompletableFuture<Optional<PartWork>> asked = next(queue);
     assertThat(asked).isNotDone();
     CompletableFuture<ComputedBatch> first = queue.add(batch(ZERO, 0, 1, 4, 0));
@@ -82,13 +95,13 @@ class BatchQueueTest {
     PartWork work = asked.join().orElseThrow();
     assertThat(work.batches()).extracting(BatchToCompute::id).containsExactly(new BatchId(ZERO, 0, 1));
     time.advance(Duration.ofMillis(5));
-    work.done().accept(work.batches().stream().map(TestBatches::result).toList());
+    work.done().accept(work.batches().stream().map(BatchQueueTest::result).toList());
     time.settle();
     assertThat(first.join().head().getWaitedNs()).isZero();
     assertThat(second).isNotDone();
     assertThat(compute(queue)).containsExactly(new BatchId(ONE, 0, 1), new BatchId(ONE, 1, 7));
     assertThat(second.join().head().getWaitedNs()).isEqualTo(5_000_000);
-    assertThat(TestBatches.output(third.join())).isEqualTo(14);
+    assertThat(output(third.join())).isEqualTo(14);
     assertThat(queue.counts().batches()).isEqualTo(3);
     assertThat(queue.counts().examples()).isEqualTo(12);
     assertThat(queue.counts().gathered()).isEqualTo(2);
@@ -99,7 +112,7 @@ class BatchQueueTest {
   @Test
   void gathersNeighboursOfTheSameValuesUpToMaxBatch() {
     BatchQueue queue = queue(10);
-    queue.ready(TestBatches.OWN, true);
+    queue.ready(CutSignature.getDefaultInstance(), true);
     time.settle();
     for (int rank = 0; rank < 5; rank++) {
       queue.add(batch(new TrainerId(rank, 1), 0, 1, 4, rank == 4 ? 1 : 0));
@@ -118,7 +131,7 @@ class BatchQueueTest {
   @Test
   void gathersNothing_whenThePartForbidsIt() {
     BatchQueue queue = queue(100);
-    queue.ready(TestBatches.OWN, false);
+    queue.ready(CutSignature.getDefaultInstance(), false);
     time.settle();
     queue.add(batch(ZERO, 0, 1, 4, 0));
     queue.add(batch(ONE, 0, 1, 4, 0));
@@ -161,26 +174,9 @@ class BatchQueueTest {
   }
 
   @Test
-  void refusesWhatIsBeyondALimit_andNamesIt() {
-    long bytes = 4 * TestBatches.WIDTH * Float.BYTES + 4 * Float.BYTES;
-    BatchQueue queue = queue(0, 2, 3 * bytes);
-    queue.add(batch(ONE, 0, 1, 4, 0));
-    queue.add(batch(ONE, 1, 1, 4, 0));
-    assertThat(failure(queue.add(batch(ONE, 2, 1, 4, 0)))).isInstanceOf(Overloaded.class)
-        .hasMessageContaining("2 batches of trainer 1 wait at this heter worker, the limit (heter_worker.limits.batches)");
-    queue.add(batch(ZERO, 0, 1, 4, 0));
-    assertThat(failure(queue.add(batch(ZERO, 1, 1, 4, 0)))).isInstanceOf(Overloaded.class)
-        .hasMessageContaining("would pass the limit of " + 3 * bytes + " (heter_worker.limits.bytes)");
-    compute(queue);
-    assertThat(queue.add(batch(ONE, 2, 1, 4, 0))).as("there is room again").isNotDone();
-    BatchQueue small = queue(0, 2, 1);
-    assertThat(small.add(batch(ONE, 0, 1, 4, 0))).as("one batch is always taken").isNotDone();
-  }
-
-  @Test
   void failsAllBatchesOfAWork_whenThePartRefusesThem() {
     BatchQueue queue = queue(100);
-    queue.ready(TestBatches.OWN, true);
+    queue.ready(CutSignature.getDefaultInstance(), true);
     time.settle();
     CompletableFuture<ComputedBatch> first = queue.add(batch(ZERO, 0, 1, 4, 0));
     CompletableFuture<ComputedBatch> second = queue.add(batch(ONE, 0, 1, 4, 0));
@@ -189,6 +185,35 @@ class BatchQueueTest {
     time.settle();
     assertThat(failure(first)).isSameAs(why);
     assertThat(failure(second)).isSameAs(why);
+  }
+
+  @Test
+  void computesTheOthers_whenOneBatchOfAWorkIsRefused() {
+    BatchQueue queue = queue(100);
+    queue.ready(CutSignature.getDefaultInstance(), true);
+    time.settle();
+    CompletableFuture<ComputedBatch> first = queue.add(batch(ZERO, 0, 1, 4, 0));
+    CompletableFuture<ComputedBatch> second = queue.add(batch(ONE, 0, 1, 4, 0));
+    List<PartWork> alone = next(queue).join().orElseThrow().alone().get();
+    assertThat(alone).extracting(work -> work.batches().size()).containsExactly(1, 1);
+    InvalidInput why = new InvalidInput("no");
+    alone.get(0).refused().accept(why);
+    alone.get(1).done().accept(alone.get(1).batches().stream().map(BatchQueueTest::result).toList());
+    time.settle();
+    assertThat(failure(first)).isSameAs(why);
+    assertThat(second).isCompleted();
+  }
+
+  @Test
+  void computesWhatWaits_whenClosedAfterIt() {
+    BatchQueue queue = queue(0);
+    CompletableFuture<ComputedBatch> waiting = queue.add(batch(ZERO, 0, 1, 4, 0));
+    Cancelled why = new Cancelled("the end");
+    queue.closeAfterWaiting(why);
+    assertThat(failure(queue.add(batch(ONE, 0, 1, 4, 0)))).isSameAs(why);
+    compute(queue);
+    assertThat(waiting).isCompleted();
+    assertThat(next(queue).join()).isEmpty();
   }
 
   @Test
@@ -212,7 +237,7 @@ class BatchQueueTest {
   void answersEachLiveBatchOnce(@ForAll long seed, @ForAll @IntRange(min = 0, max = 12) int maxBatch, @ForAll boolean gatherable) {
     Random random = new Random(seed);
     BatchQueue queue = queue(maxBatch);
-    queue.ready(TestBatches.OWN, gatherable);
+    queue.ready(CutSignature.getDefaultInstance(), gatherable);
     time.settle();
     Map<BatchId, CompletableFuture<ComputedBatch>> live = new LinkedHashMap<>();
     Map<TrainerId, List<BatchId>> sent = new HashMap<>();
@@ -236,7 +261,7 @@ class BatchQueueTest {
           sent.computeIfAbsent(trainer, t -> new ArrayList<>()).add(batch.id());
           answer.thenAccept(result -> {
             assertThat(result.id()).isEqualTo(batch.id());
-            assertThat(TestBatches.output(result)).isEqualTo(2f * batch.id().number());
+            assertThat(output(result)).isEqualTo(2.0 * batch.id().number());
             answered.computeIfAbsent(trainer, t -> new ArrayList<>()).add(batch.id());
           });
         }
@@ -268,13 +293,13 @@ class BatchQueueTest {
         default -> {
           if (!working.isEmpty()) {
             PartWork work = working.remove(0);
-            work.done().accept(work.batches().stream().map(TestBatches::result).toList());
+            work.done().accept(work.batches().stream().map(BatchQueueTest::result).toList());
             time.settle();
           }
         }
       }
     }
-    working.forEach(work -> work.done().accept(work.batches().stream().map(TestBatches::result).toList()));
+    working.forEach(work -> work.done().accept(work.batches().stream().map(BatchQueueTest::result).toList()));
     time.settle();
     while (queue.waiting() > 0) {
       compute(queue);

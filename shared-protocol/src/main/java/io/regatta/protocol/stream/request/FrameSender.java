@@ -1,4 +1,4 @@
-package io.regatta.protocol.shard;
+package io.regatta.protocol.stream.request;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.error.ErrorMapping;
@@ -54,8 +54,8 @@ public final class FrameSender {
   }
 
   private static void drop(Iterator<Outgoing> frames) {
-    if (frames instanceof Chunks chunks) {
-      chunks.drop();
+    if (frames instanceof DroppableFrames droppable) {
+      droppable.drop();
     }
   }
 

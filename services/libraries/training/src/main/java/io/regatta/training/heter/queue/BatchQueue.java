@@ -1,13 +1,11 @@
-package io.regatta.heterworker;
+package io.regatta.training.heter.queue;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.loop.Clock;
-import io.regatta.core.loop.Loop;
 import io.regatta.protocol.heter.BatchId;
 import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.protocol.heter.ComputedBatch;
@@ -24,31 +22,23 @@ import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
- * The queue of batches of one heter worker, in the order of their arrival. Owned by its loop: {@link #add} and the other
- * methods of the service are called there. The methods of {@link PartHost} may be called on any thread; the model
- * thread does.
+ * The queue of batches of one heter worker, in the order of their arrival. Owned by an executor that runs one task at a
+ * time: {@link #add} and the other methods of the service are called there. The methods of {@link PartHost} may be
+ * called on any thread; the model thread does. Its callers bound the batches that wait.
  *
  * <p>A batch is answered once: with its result, or with the reason for which it has none. Several batches become one
  * work if they are next to each other, are of the same values, and have {@code max_batch} examples at most together.
  * The queue never waits for more of them.
  */
-final class BatchQueue implements PartHost {
-
-  /**
-   * The limits of a queue.
-   *
-   * @param maxBatch examples of several batches that are computed as one; 0: each batch alone
-   * @param batches of one trainer that wait
-   * @param bytes of all batches that wait
-   */
-  record Limits(int maxBatch, int batches, long bytes) {}
+public final class BatchQueue implements PartHost {
 
   /** Batches that were dropped, of one life of a trainer, in the order of their arrival. */
-  record Dropped(List<CutBatch> batches) {
+  public record Dropped(List<CutBatch> batches) {
 
     /** Returns for example {@code 2 batches of steps 17, 18}. */
     @Override
@@ -59,7 +49,7 @@ final class BatchQueue implements PartHost {
     }
   }
 
-  private record Waiting(BatchToCompute batch, long bytes, long sinceNanos, CompletableFuture<ComputedBatch> answer) {
+  private record Waiting(BatchToCompute batch, long sinceNanos, CompletableFuture<ComputedBatch> answer) {
 
     BatchId id() {
       return batch.id();
@@ -70,13 +60,12 @@ final class BatchQueue implements PartHost {
     }
   }
 
-  private final Loop loop;
+  private final Executor owner;
   private final Clock clock;
-  private final Limits limits;
+  private final int maxBatch;
   private final CompletableFuture<Void> wanted = new CompletableFuture<>();
   private final CompletableFuture<CutSignature> ready = new CompletableFuture<>();
   private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
-  private long waitingBytes;
   private boolean gatherable;
   /** The model thread's request for work; null: it computes, or has not asked yet. */
   private CompletableFuture<Optional<PartWork>> asked;
@@ -85,37 +74,40 @@ final class BatchQueue implements PartHost {
   private RegattaException closed;
   private final QueueCounts counts = new QueueCounts();
 
-  BatchQueue(Loop loop, Limits limits) {
-    this.loop = loop;
-    this.clock = loop.clock();
-    this.limits = limits;
+  /**
+   * Creates an empty queue.
+   *
+   * @param owner runs tasks one after the other
+   * @param maxBatch examples of several batches that are computed as one; 0: each batch alone
+   */
+  public BatchQueue(Executor owner, Clock clock, int maxBatch) {
+    this.owner = owner;
+    this.clock = clock;
+    this.maxBatch = maxBatch;
   }
 
   /** Notes that a trainer has opened a stream. */
-  void want() {
+  public void want() {
     wanted.complete(null);
   }
 
-  /** Returns what crosses the cut, as this process has it; completes on the loop once the part is built. */
-  CompletionStage<CutSignature> signature() {
+  /** Returns what crosses the cut, as this process has it; completes on the owner once the part is built. */
+  public CompletionStage<CutSignature> signature() {
     return ready;
   }
 
   /**
-   * Queues a batch, whose memory stays as it is until the future completes, on the loop. A batch of the same rank and
+   * Queues a batch, whose memory stays as it is until the future completes, on the owner. A batch of the same rank and
    * replica that still waits is replaced: it was sent again.
    */
-  CompletableFuture<ComputedBatch> add(BatchToCompute batch) {
-    Waiting added = new Waiting(batch, batch.tensors().stream().mapToLong(tensor -> tensor.bytes().remaining()).sum(), clock.nanos(),
-        new CompletableFuture<>());
+  public CompletableFuture<ComputedBatch> add(BatchToCompute batch) {
+    Waiting added = new Waiting(batch, clock.nanos(), new CompletableFuture<>());
     RegattaException refusal = closed != null ? closed : replace(added.id());
-    refusal = refusal != null ? refusal : beyondLimits(added);
     if (refusal != null) {
       added.answer.completeExceptionally(refusal);
       return added.answer;
     }
     waiting.add(added);
-    waitingBytes += added.bytes;
     serve();
     return added.answer;
   }
@@ -129,26 +121,10 @@ final class BatchQueue implements PartHost {
           return new StaleGeneration(named(id) + " is of a former life of trainer " + id.trainer().rank());
         }
         it.remove();
-        waitingBytes -= other.bytes;
         other.answer.completeExceptionally(new StaleGeneration(named(other.id()) + " is replaced: the same replica has sent "
             + (id.number() == other.id().number() ? "it again" : "batch " + id.number())));
         return null;
       }
-    }
-    return null;
-  }
-
-  private RegattaException beyondLimits(Waiting added) {
-    TrainerId trainer = added.id().trainer();
-    long ofTrainer = waiting.stream().filter(other -> other.id().trainer().equals(trainer)).count();
-    if (ofTrainer >= limits.batches) {
-      return new Overloaded(ofTrainer + " batches of trainer " + trainer.rank() + " wait at this heter worker, the limit "
-          + "(heter_worker.limits.batches); lower heter.in_flight, or raise it");
-    }
-    if (waitingBytes + added.bytes > limits.bytes && !waiting.isEmpty()) {
-      return new Overloaded(waitingBytes + " bytes of batches wait at this heter worker, and " + added.bytes + " of trainer "
-          + trainer.rank() + " would pass the limit of " + limits.bytes + " (heter_worker.limits.bytes); start more heter workers, "
-          + "or raise it");
     }
     return null;
   }
@@ -158,12 +134,11 @@ final class BatchQueue implements PartHost {
   }
 
   /** Drops the waiting batches of a life of a trainer. Their futures fail, for nobody. */
-  Dropped drop(TrainerId trainer) {
+  public Dropped drop(TrainerId trainer) {
     List<CutBatch> dropped = new ArrayList<>();
     for (Waiting other : List.copyOf(waiting)) {
       if (other.id().trainer().equals(trainer)) {
         waiting.remove(other);
-        waitingBytes -= other.bytes;
         dropped.add(other.batch.head());
         other.answer.completeExceptionally(new Cancelled("trainer " + trainer.rank() + " is gone"));
       }
@@ -172,33 +147,41 @@ final class BatchQueue implements PartHost {
     return new Dropped(dropped);
   }
 
+  /** Ends the queue: later batches fail with the reason, and the model thread gets no work beyond what waits now. */
+  public void closeAfterWaiting(RegattaException reason) {
+    refuse(reason);
+    serve();
+  }
+
   /** Ends the queue: the model thread gets no more work, and what waits fails with the reason. */
-  void close(RegattaException reason) {
-    if (closed != null) {
-      return;
-    }
-    closed = reason;
-    wanted.complete(null);
-    ready.completeExceptionally(reason);
+  public void close(RegattaException reason) {
+    refuse(reason);
     List<Waiting> left = List.copyOf(waiting);
     waiting.clear();
-    waitingBytes = 0;
     left.forEach(other -> other.answer.completeExceptionally(reason));
     serve();
   }
 
+  private void refuse(RegattaException reason) {
+    if (closed == null) {
+      closed = reason;
+      wanted.complete(null);
+      ready.completeExceptionally(reason);
+    }
+  }
+
   /** Returns the number of batches that wait. */
-  int waiting() {
+  public int waiting() {
     return waiting.size();
   }
 
   /** Returns since when the model thread waits for a batch, ms since the epoch; -1 if it does not. */
-  long idleSinceMillis() {
+  public long idleSinceMillis() {
     return asked == null ? -1 : askedMillis;
   }
 
   /** Returns the counts of this queue. Any thread may read them. */
-  QueueCounts counts() {
+  public QueueCounts counts() {
     return counts;
   }
 
@@ -209,7 +192,7 @@ final class BatchQueue implements PartHost {
 
   @Override
   public void ready(CutSignature own, boolean canBeGathered) {
-    onLoop(() -> {
+    onOwner(() -> {
       gatherable = canBeGathered;
       ready.complete(own);
     }, e -> { });
@@ -218,7 +201,7 @@ final class BatchQueue implements PartHost {
   @Override
   public CompletionStage<Optional<PartWork>> next() {
     CompletableFuture<Optional<PartWork>> work = new CompletableFuture<>();
-    onLoop(() -> {
+    onOwner(() -> {
       asked = work;
       askedMillis = clock.epochMillis();
       serve();
@@ -233,16 +216,16 @@ final class BatchQueue implements PartHost {
     }
     CompletableFuture<Optional<PartWork>> answer = asked;
     asked = null;
-    if (closed != null) {
-      answer.complete(Optional.empty());
-      return;
-    }
-    List<Waiting> taken = take();
+    answer.complete(waiting.isEmpty() ? Optional.empty() : Optional.of(work(take())));
+  }
+
+  private PartWork work(List<Waiting> taken) {
     long begunNanos = clock.nanos();
     counts.waited(taken.stream().mapToLong(batch -> begunNanos - batch.sinceNanos).sum());
-    answer.complete(Optional.of(new PartWork(taken.stream().map(Waiting::batch).toList(),
+    return new PartWork(taken.stream().map(Waiting::batch).toList(),
         results -> over(taken, begunNanos, () -> computed(taken, results, begunNanos)),
-        refusal -> over(taken, begunNanos, () -> taken.forEach(batch -> batch.answer.completeExceptionally(refusal))))));
+        refusal -> over(taken, begunNanos, () -> taken.forEach(batch -> batch.answer.completeExceptionally(refusal))),
+        () -> taken.stream().map(List::of).map(this::work).toList());
   }
 
   /** Takes the first waiting batch, and those after it that may be computed with it. */
@@ -253,11 +236,10 @@ final class BatchQueue implements PartHost {
     while (!waiting.isEmpty()) {
       CutBatch next = waiting.peek().batch.head();
       examples += next.getExamples();
-      if (!taken.isEmpty() && (!gatherable || examples > limits.maxBatch || !isOfSameValues(head.batch.head(), next))) {
+      if (!taken.isEmpty() && (!gatherable || examples > maxBatch || !isOfSameValues(head.batch.head(), next))) {
         break;
       }
       Waiting one = waiting.remove();
-      waitingBytes -= one.bytes;
       taken.add(one);
     }
     return taken;
@@ -267,10 +249,10 @@ final class BatchQueue implements PartHost {
     return one.getValuesOf() >= 0 && one.getValuesOf() == other.getValuesOf();
   }
 
-  /** Continues on the loop after the model thread has ended a work. */
+  /** Continues on the owner after the model thread has ended a work. */
   private void over(List<Waiting> taken, long begunNanos, Runnable answer) {
     long nanos = clock.nanos() - begunNanos;
-    onLoop(() -> {
+    onOwner(() -> {
       counts.computed(taken.size(), taken.stream().mapToLong(batch -> batch.batch.head().getExamples()).sum(), nanos);
       answer.run();
     }, e -> { });
@@ -289,9 +271,9 @@ final class BatchQueue implements PartHost {
     }
   }
 
-  private void onLoop(Runnable task, Consumer<RegattaException> over) {
+  private void onOwner(Runnable task, Consumer<RegattaException> over) {
     try {
-      loop.execute(task);
+      owner.execute(task);
     } catch (RejectedExecutionException e) {
       over.accept(new Cancelled("this heter worker is stopped"));
     }

@@ -11,14 +11,14 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** Answers that are complete, and whose result cannot be made or must wait. */
-class PendingAnswerTest {
+class ShardAnswerTest {
   private static final TensorMessage LAST = TensorMessage.newBuilder().setChunkCount(1)
       .setExportRows(ExportRows.newBuilder().setLast(true)).build();
 
   @Test
   void a_result_that_cannot_be_made_is_not_lost() {
     OutOfMemoryError none = new OutOfMemoryError("test");
-    PendingAnswer<Long> answer = new PendingAnswer<>(BodyCase.PUSH_ACK, StreamOptions.defaults(), a -> {
+    ShardAnswer<Long> answer = new ShardAnswer<>(BodyCase.PUSH_ACK, StreamOptions.defaults(), a -> {
       throw none;
     }, null);
     answer.begin(LAST, 0);
@@ -31,7 +31,7 @@ class PendingAnswerTest {
   @Test
   void it_is_there_when_the_last_slice_has_been_taken() {
     CompletableFuture<Void> taken = new CompletableFuture<>();
-    PendingAnswer<Long> answer = new PendingAnswer<>(BodyCase.EXPORT_ROWS, StreamOptions.defaults(), a -> 7L, a -> taken);
+    ShardAnswer<Long> answer = new ShardAnswer<>(BodyCase.EXPORT_ROWS, StreamOptions.defaults(), a -> 7L, a -> taken);
     answer.begin(LAST, 0);
     assertThat(answer.end()).isTrue();
     answer.complete();

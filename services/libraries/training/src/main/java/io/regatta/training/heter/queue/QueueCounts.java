@@ -1,10 +1,10 @@
-package io.regatta.heterworker;
+package io.regatta.training.heter.queue;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The counts of a {@link BatchQueue} since its start. Its loop writes them; any thread may read them. */
-final class QueueCounts {
+/** The counts of a {@link BatchQueue} since its start. Its owner writes them; any thread may read them. */
+public final class QueueCounts {
 
   private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
 
@@ -34,29 +34,33 @@ final class QueueCounts {
     waitedNanos.addAndGet(nanos);
   }
 
-  long batches() {
+  /** Returns the batches that have been computed, or refused by the part. */
+  public long batches() {
     return batches.get();
   }
 
-  long examples() {
+  /** Returns the examples in them. */
+  public long examples() {
     return examples.get();
   }
 
   /** Returns the batches that were computed together with others. */
-  long gathered() {
+  public long gathered() {
     return gathered.get();
   }
 
   /** Returns the batches whose trainer was gone before they were computed. */
-  long dropped() {
+  public long dropped() {
     return dropped.get();
   }
 
-  double busySeconds() {
+  /** Returns the time for which the model thread has computed. */
+  public double busySeconds() {
     return busyNanos.get() / NANOS_PER_SECOND;
   }
 
-  double waitedSeconds() {
+  /** Returns the time for which batches have waited for the model thread. */
+  public double waitedSeconds() {
     return waitedNanos.get() / NANOS_PER_SECOND;
   }
 }

@@ -1,4 +1,4 @@
-package io.regatta.protocol.shard;
+package io.regatta.protocol.stream.request;
 
 /** The bytes that incomplete requests may take together. Owned by one stream's loop. */
 public final class ByteBudget {

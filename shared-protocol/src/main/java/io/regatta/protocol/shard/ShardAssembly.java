@@ -4,12 +4,13 @@ import io.netty.buffer.ByteBuf;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseValues;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.memory.HeapBudget;
 import io.regatta.protocol.stream.frame.Elements;
+import io.regatta.protocol.stream.request.Assembly;
+import io.regatta.protocol.stream.request.ByteBudget;
 import io.regatta.protocol.tensor.DType;
 import io.regatta.protocol.tensor.DenseSlice;
 import io.regatta.protocol.tensor.RowSlice;
@@ -18,20 +19,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/**
- * The assembly of one request or answer from its chunks, none of which is trusted. Order, offsets, counts, sizes and
- * the announced totals are checked. Memory grows with the bytes that have arrived, not with those that are announced.
- * Owned by the loop of its stream.
- */
-final class Assembly {
+/** The assembly of one request to a shard, or of its answer: a dense vector and sparse rows. Owned by the loop of its stream. */
+final class ShardAssembly extends Assembly {
   /** Factor by which the room may exceed what has arrived, up to the announced total. */
   private static final int GROWTH = 16;
   /** Longest array. */
   private static final int MAX_ELEMENTS = Integer.MAX_VALUE - 8;
 
-  private final TensorMessage first;
-  private final int count;
-  private final ByteBudget budget;
   private final List<Entry> entries = new ArrayList<>();
   private final Elements elements = new Elements();
   private TensorMessage chunk;
@@ -41,9 +35,6 @@ final class Assembly {
   private boolean denseBegun;
   private int denseTotal;
   private int denseFill;
-  private int chunks;
-  /** Bytes taken from the stream's budget. */
-  private long bytes;
   /** Null if another object watches the heap. */
   private final HeapBudget heap;
   private long heapBytes;
@@ -53,7 +44,7 @@ final class Assembly {
   /** The supplier of memory for a dense vector. */
   interface DenseTaker {
     /** Returns the memory; called before the first of {@code total} elements. */
-    DenseSink begin(Assembly of, int total);
+    DenseSink begin(ShardAssembly of, int total);
   }
 
   /** Rows of one table, in the order in which they come; the same table may have another entry. */
@@ -106,7 +97,7 @@ final class Assembly {
    * @param first the header of its first frame, which is to be added like all others
    * @param taker of its dense vector, if there is one
    */
-  Assembly(TensorMessage first, ByteBudget budget, DenseTaker taker) {
+  ShardAssembly(TensorMessage first, ByteBudget budget, DenseTaker taker) {
     this(first, budget, null, taker);
   }
 
@@ -115,39 +106,29 @@ final class Assembly {
    *
    * @param heap that {@link #giveBackHeap} gives back to; null: not counted
    */
-  Assembly(TensorMessage first, ByteBudget budget, HeapBudget heap, DenseTaker taker) {
+  ShardAssembly(TensorMessage first, ByteBudget budget, HeapBudget heap, DenseTaker taker) {
     this(first, budget, heap, taker, false);
   }
 
   /** Begins a request that is checked as all are, but of which nobody needs more than its header. */
-  static Assembly discarding(TensorMessage first) {
-    return new Assembly(first, new ByteBudget(Long.MAX_VALUE), null, null, true);
+  static ShardAssembly discarding(TensorMessage first) {
+    return new ShardAssembly(first, new ByteBudget(Long.MAX_VALUE), null, null, true);
   }
 
-  private Assembly(TensorMessage first, ByteBudget budget, HeapBudget heap, DenseTaker taker, boolean discards) {
+  private ShardAssembly(TensorMessage first, ByteBudget budget, HeapBudget heap, DenseTaker taker, boolean discards) {
+    super(first, budget);
     this.discards = discards;
     this.heap = heap;
-    this.first = first;
-    this.budget = budget;
     this.taker = taker;
-    count = Math.max(1, first.getChunkCount());
   }
 
-  /** The first chunk's header, with the fields that only it carries. */
-  TensorMessage first() {
-    return first;
+  @Override
+  protected boolean isContinuedBy(TensorMessage h, int index) {
+    return h.getBodyCase() == first().getBodyCase();
   }
 
-  /**
-   * Begins the next chunk.
-   *
-   * @param payloadBytes announced size of its payload
-   * @throws InvalidInput if it does not fit
-   */
-  void begin(TensorMessage h, int payloadBytes) {
-    if (h.getBodyCase() != first.getBodyCase() || h.getChunkIndex() != chunks || Math.max(1, h.getChunkCount()) != count) {
-      throw wrong(h, "chunk " + chunks + " of " + count + " of a " + first.getBodyCase() + " was expected");
-    }
+  @Override
+  protected void beginSlice(TensorMessage h, int payloadBytes) {
     chunk = h;
     switch (h.getSliceCase()) {
       case ROWS -> beginRows(h, h.getRows(), payloadBytes);
@@ -166,8 +147,8 @@ final class Assembly {
     }
   }
 
-  /** The next bytes of the chunk's payload, cut anywhere, copied to where they belong; all of them are read. */
-  void payload(ByteBuf bytes) {
+  @Override
+  public void payload(ByteBuf bytes) {
     if (discards) {
       bytes.skipBytes(bytes.readableBytes());
       return;
@@ -179,25 +160,12 @@ final class Assembly {
     denseFill += elements.floats(bytes, dense);
   }
 
-  /**
-   * Ends the chunk.
-   *
-   * @return true when it was the last one
-   * @throws InvalidInput if something is missing
-   */
-  boolean end() {
-    if (++chunks < count) {
-      return false;
-    }
+  @Override
+  protected void checkWhole() {
     if (denseFill < denseTotal) {
       throw wrong(chunk, "the dense vector is incomplete: " + denseFill + " of " + denseTotal + " elements");
     }
     checkLastEntry(chunk);
-    return true;
-  }
-
-  boolean isComplete() {
-    return chunks == count;
   }
 
   private void beginDense(TensorMessage h, DenseSlice slice, int payloadBytes) {
@@ -265,11 +233,10 @@ final class Assembly {
 
   private void reserve(TensorMessage h, long total, long size) {
     // Compared by division first: the product of two numbers from the wire may overflow.
-    if (total < 0 || total > MAX_ELEMENTS || total > budget.limit() / size || !budget.take(total * size)) {
+    if (total < 0 || total > MAX_ELEMENTS || total > limit() / size || !take(total * size)) {
       throw wrong(h, "a total of " + total + " elements or rows of " + size + " bytes is negative or exceeds the limit "
-          + "of incomplete requests and unanswered pushes, stream.max_request_bytes = " + budget.limit());
+          + "of incomplete requests and unanswered pushes, stream.max_request_bytes = " + limit());
     }
-    bytes += total * size;
   }
 
   /**
@@ -282,7 +249,7 @@ final class Assembly {
       return;
     }
     if (!heap.take(more)) {
-      throw new Overloaded(words(first) + " refused: its " + more + " bytes do not fit beside the " + heap.taken()
+      throw new Overloaded(words() + " refused: its " + more + " bytes do not fit beside the " + heap.taken()
           + " of other requests; all together may take "
           + heap.limit() + ", half of this process's heap, and " + heap.free() + " bytes are free: " + HeapBudget.inWords()
           + ". Send less at a time, or give the process a larger heap (-Xmx)");
@@ -298,27 +265,27 @@ final class Assembly {
     }
   }
 
-  /** Gives the stream's budget back what this request has taken of it. */
-  void giveBack() {
-    budget.giveBack(bytes);
-    bytes = 0;
-  }
-
   private static int capacity(long needed, int total) {
     return (int) Math.min(total, GROWTH * needed);
   }
 
-  private InvalidInput wrong(TensorMessage h, String problem) {
-    return new InvalidInput(words(first) + (h.hasRows() ? ", table '" + h.getRows().getTable() + "'" : "") + ", chunk "
-        + h.getChunkIndex() + " of " + h.getChunkCount() + ": " + problem);
+  @Override
+  protected String place(TensorMessage h) {
+    return h.hasRows() ? ", table '" + h.getRows().getTable() + "'" : "";
   }
 
-  /** A request or an answer in words, by its first message, e.g. {@code PUSH of job 'ctr', rank 1, step 418}. */
-  private static String words(TensorMessage first) {
-    String words = first.getBodyCase() + " of job '" + first.getJob() + "', rank " + first.getRank();
-    return switch (first.getBodyCase()) {
-      case PUSH -> words + ", step " + first.getPush().getStep();
-      case PULL -> words + ", step " + first.getPull().getMinStep();
+  @Override
+  protected String kind() {
+    return first().getBodyCase().name();
+  }
+
+  /** Returns the message in words, by its first chunk, e.g. {@code PUSH of job 'ctr', rank 1, step 418}. */
+  @Override
+  protected String words() {
+    String words = super.words();
+    return switch (first().getBodyCase()) {
+      case PUSH -> words + ", step " + first().getPush().getStep();
+      case PULL -> words + ", step " + first().getPull().getMinStep();
       default -> words;
     };
   }
@@ -334,8 +301,9 @@ final class Assembly {
     return dense.values();
   }
 
-  /** Releases the dense values that have arrived. */
-  void drop() {
+  @Override
+  public void drop() {
+    giveBackHeap();
     if (dense != null && dense.values() != null) {
       dense.values().release();
     }
