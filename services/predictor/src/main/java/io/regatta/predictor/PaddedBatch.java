@@ -6,7 +6,7 @@ import io.regatta.data.SlotBatch;
 import java.util.Arrays;
 
 /**
- * The sizes of batches that a model computes: a power of two, or one and a half times a power of two, up to 256. Each
+ * Sizes of the batches that a model computes: a power of two, or one and a half times a power of two, up to 256. Each
  * size has a graph in the engine, so there must be few. Larger batches stay as they are. Stateless.
  */
 final class PaddedBatch {
@@ -15,7 +15,7 @@ final class PaddedBatch {
 
   private PaddedBatch() {}
 
-  /** Returns the size with which a batch of so many examples is computed. */
+  /** Returns the size with which a batch of this many examples is computed. */
   static int size(int rows) {
     if (rows > PADDED_MAX || rows < 4) {
       return rows;

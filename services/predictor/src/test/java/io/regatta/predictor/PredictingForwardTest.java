@@ -80,7 +80,8 @@ class PredictingForwardTest {
             try (NDManager scope = model.getNDManager().newSubManager()) {
               float[] graph = forward.forward(scope, arrays.data(scope, batch)).singletonOrThrow().toFloatArray();
               NDList outputs = block.forward(new ParameterStore(scope, false), arrays.data(scope, batch), false);
-              assertThat(graph).as("round %d, %d rows", round, rows).containsExactly(outputs.singletonOrThrow().toFloatArray());
+              assertThat(graph).as("round %d, %d rows", round, rows).containsExactly(outputs.singletonOrThrow()
+                  .toFloatArray());
               assertThat(graph[0]).isNotZero();
             }
           }
@@ -118,7 +119,8 @@ class PredictingForwardTest {
   @Test
   void aBlockThatMakesAnArrayRunsOperatorByOperator() {
     requireSameBits(new SequentialBlock()
-        .add(new LambdaBlock(in -> new NDList(in.head().mul(in.head().getManager().create(new float[] {1, 2, 3}))), "scaled"))
+        .add(new LambdaBlock(in -> new NDList(in.head().mul(in.head().getManager().create(new float[] {1, 2, 3}))),
+            "scaled"))
         .add(Linear.builder().setUnits(2).build()), new Layout(3, 0));
   }
 

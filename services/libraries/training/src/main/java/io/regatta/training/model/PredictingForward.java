@@ -14,10 +14,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The forward passes of a block for predictions. On MXNet the first pass of each input shape is recorded, and later ones
- * are a {@link RecordedGraph}: the calls from here, operator by operator, take longer than a small batch. The rows of
- * sparse tables are looked up before. Operators, their order and so the bits are the same. A block whose passes cannot be
- * recorded runs operator by operator. Belongs to a model thread.
+ * The forward passes of a block for predictions. On MXNet the first pass of each input shape is recorded, and later
+ * ones are a {@link RecordedGraph}: the calls from here, operator by operator, take longer than a small batch. The rows
+ * of sparse tables are looked up before. Operators, their order and so the bits are the same. A block whose passes
+ * cannot be recorded runs operator by operator. Belongs to a model thread.
  */
 public final class PredictingForward implements AutoCloseable {
 
@@ -60,7 +60,8 @@ public final class PredictingForward implements AutoCloseable {
     Optional<Pass> known = passes.get(shapes);
     if (known == null) {
       long bytes = inputs.stream().mapToLong(input -> input.size() * input.getDataType().getNumOfBytes()).sum();
-      return passes.size() == GRAPHS_MAX || bytes > INPUT_BYTES_MAX ? imperative(scope, inputs) : record(scope, shapes, inputs);
+      return passes.size() == GRAPHS_MAX || bytes > INPUT_BYTES_MAX ? imperative(scope, inputs)
+          : record(scope, shapes, inputs);
     }
     return known.isEmpty() ? imperative(scope, inputs) : run(known.get(), scope, inputs);
   }

@@ -24,8 +24,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A forward pass that the engine's tape has recorded, as MXNet's {@code CachedOp}: the same operators in the same order,
- * for the same shapes, with one call from here. Belongs to a model thread.
+ * A forward pass that the engine's tape has recorded, as MXNet's {@code CachedOp}: the same operators in the same
+ * order, for the same shapes, with one call from here. Belongs to a model thread.
  */
 final class RecordedGraph implements AutoCloseable {
 
