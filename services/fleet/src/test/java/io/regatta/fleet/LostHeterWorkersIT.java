@@ -59,7 +59,8 @@ class LostHeterWorkersIT {
 
     /** Returns the section of a service that computes; it notices a frozen peer within seconds. */
     private JsonObject section() {
-      return new JsonObject().put("job", job).put("stream", new JsonObject().put("ping_interval_ms", 1000).put("ping_timeout_ms", 2000));
+      JsonObject stream = new JsonObject().put("ping_interval_ms", 1000).put("ping_timeout_ms", 2000);
+      return new JsonObject().put("job", job).put("stream", stream);
     }
 
     private JsonObject trainer(int rank) {
@@ -122,7 +123,8 @@ class LostHeterWorkersIT {
   /** Computes a hash of two trainers' sync job once. */
   private static String hash(String name) {
     return HASHES.computeIfAbsent(name, job -> LocalCluster.run(LocalCluster.Options.of(Jobs.config(job,
-        keys("sync", 2, 0).toArray(String[]::new))).withoutHazelcast().withProgress(Progress.none())).get(0).parametersHash());
+        keys("sync", 2, 0).toArray(String[]::new))).withoutHazelcast().withProgress(Progress.none())).get(0)
+        .parametersHash());
   }
 
   private static <T> Future<T> ended(Future<T> future) throws Exception {
@@ -143,8 +145,8 @@ class LostHeterWorkersIT {
   /** Trainer 1 begins at heter worker 1, moves to 2, which has no trainer, and then to 0. */
   @ParameterizedTest
   @CsvSource({"wide-and-deep, sync, trainers", "wide-and-deep, async, trainers", "ctr-dnn, sync, servers"})
-  void when_heter_workers_are_lost_one_after_another_then_the_next_continues_their_work(String name, String mode, String dense)
-      throws Exception {
+  void when_heter_workers_are_lost_one_after_another_then_the_next_continues_their_work(String name, String mode,
+      String dense) throws Exception {
     try (Cluster cluster = new Cluster(name, "", SECONDS, keys(mode, 2, 3, "heter.dense=" + dense))) {
       List<JavaProcess> workers = new ArrayList<>();
       for (int index = 0; index < 3; index++) {
@@ -174,7 +176,8 @@ class LostHeterWorkersIT {
   }
 
   /** Ends or freezes trainer 1's heter worker, and waits until the trainer has gone to another one. */
-  private static void moves(Cluster cluster, List<JavaProcess> workers, int from, String signal, int to) throws Exception {
+  private static void moves(Cluster cluster, List<JavaProcess> workers, int from, String signal, int to)
+      throws Exception {
     workers.get(from).signal(signal);
     cluster.awaitLine(line -> line.startsWith("trainer 1 of ") && line.contains("heter worker " + from + " at ")
         && line.contains(" is lost: ") && line.contains(" to heter worker " + to));

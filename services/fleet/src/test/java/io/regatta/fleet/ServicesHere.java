@@ -42,9 +42,10 @@ final class ServicesHere implements AutoCloseable {
    * @param readySeconds time for which its services wait for others
    */
   static ServicesHere start(String seed, int readySeconds) {
-    JsonObject cluster = new JsonObject().put("seeds", List.of(seed)).put("port", Integer.parseInt(seed.substring(seed.indexOf(':') + 1)));
-    NodeConfig config = Settings.bind(new JsonObject().put("cluster", cluster).put("ready_timeout_seconds", readySeconds),
-        NodeConfig.class);
+    int port = Integer.parseInt(seed.substring(seed.indexOf(':') + 1));
+    JsonObject cluster = new JsonObject().put("seeds", List.of(seed)).put("port", port);
+    JsonObject section = new JsonObject().put("cluster", cluster).put("ready_timeout_seconds", readySeconds);
+    NodeConfig config = Settings.bind(section, NodeConfig.class);
     return new ServicesHere(get(Node.begin(config, "test").future()));
   }
 

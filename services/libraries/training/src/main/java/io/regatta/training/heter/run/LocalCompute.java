@@ -64,7 +64,7 @@ public final class LocalCompute implements RemoteCompute, AutoCloseable {
   private final BatchQueue queue;
   private final HostSession session;
   private final HeterRun run;
-  /** What crosses the cut of the first trainer; null: none has opened it. Used by the owner alone. */
+  /** The cut of the first trainer; null: none has opened it. Used by the owner alone. */
   private CutSignature first;
   private volatile Sums sums = Sums.NONE;
 
