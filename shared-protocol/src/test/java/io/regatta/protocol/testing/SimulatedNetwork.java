@@ -14,10 +14,15 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.grpc.common.ServiceMethod;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.function.BiConsumer;
 
 /**
  * A network in virtual time: control calls travel as the bytes of their messages, tensor streams as frames, each
@@ -33,6 +38,20 @@ public final class SimulatedNetwork {
   private final long maxNanos;
   private final StreamOptions options;
   private final Map<String, SimulatedPort> ports = new HashMap<>();
+  private final List<Connection> connections = new ArrayList<>();
+  private final Set<Loop> frozen = new HashSet<>();
+
+  /**
+   * A stream or a call between two processes.
+   *
+   * @param lost tells the end that is not this process, that it is lost
+   */
+  private record Connection(Loop client, Loop server, BiConsumer<Loop, PeerLost> lost) {
+
+    boolean isOf(Loop process) {
+      return client == process || server == process;
+    }
+  }
 
   /**
    * Creates a network without ports.
@@ -53,6 +72,42 @@ public final class SimulatedNetwork {
     SimulatedPort opened = new SimulatedPort(loop);
     ports.put(host + ":" + port, opened);
     return opened;
+  }
+
+  /** Ends the process of a loop, as SIGKILL does: its streams and calls break, and nobody listens at its ports. */
+  public void kill(Loop process) {
+    ports.values().removeIf(port -> port.loop() == process);
+    lose(process, new PeerLost("its process has ended"));
+    time.stop(process);
+  }
+
+  /**
+   * Stops the process of a loop, as SIGSTOP does. The other ends of its streams and calls notice it when it has not
+   * answered a PING, within the times of the stream's options.
+   */
+  public void freeze(Loop process) {
+    frozen.add(process);
+    time.stop(process);
+    loseLater(process);
+  }
+
+  private void loseLater(Loop process) {
+    long millis = options.pingTimeoutMillis() + (long) (random.nextDouble() * options.pingIntervalMillis());
+    Loop watch = time.loop("pings");
+    watch.after(millis, () -> lose(process, new PeerLost("it has not answered a PING for " + options.pingTimeoutMillis() + " ms")));
+  }
+
+  private void lose(Loop process, PeerLost why) {
+    List<Connection> broken = connections.stream().filter(connection -> connection.isOf(process)).toList();
+    connections.removeAll(broken);
+    broken.forEach(connection -> connection.lost().accept(process, why));
+  }
+
+  private void connected(Loop client, Loop server, BiConsumer<Loop, PeerLost> lost) {
+    connections.add(new Connection(client, server, lost));
+    if (frozen.contains(server)) {
+      loseLater(server);
+    }
   }
 
   /** Returns the network as the owner of a loop sees it. */
@@ -113,6 +168,7 @@ public final class SimulatedNetwork {
       Executor toClient = way(loop);
       StreamPair pair = StreamPair.connect(new StreamPair.Side(loop, toClient, address, options),
           new StreamPair.Side(at.loop(), toServer, loop.toString(), options));
+      connected(loop, at.loop(), (gone, why) -> (gone == loop ? pair.client() : pair.server()).fail(why));
       Promise<TensorStream> opened = Promise.promise();
       toServer.execute(() -> at.accept(path, pair.server()));
       loop.execute(() -> opened.complete(pair.client()));
@@ -175,7 +231,16 @@ public final class SimulatedNetwork {
       }
       there = there == null ? way(at.loop()) : there;
       back = back == null ? way(loop) : back;
-      return at.call(method, request, there, back, each, end);
+      Executor answers = back;
+      Runnable cancel = at.call(method, request, there, back, each, end);
+      connected(loop, at.loop(), (gone, why) -> {
+        if (gone == loop) {
+          cancel.run();
+        } else {
+          answers.execute(() -> end.tryFail(new PeerLost(peer + " is lost: " + why.getMessage(), why)));
+        }
+      });
+      return cancel;
     }
 
     @Override

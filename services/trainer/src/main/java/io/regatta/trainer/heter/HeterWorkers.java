@@ -19,6 +19,8 @@ import io.regatta.protocol.stream.StreamPaths;
 import io.regatta.protocol.stream.TensorStreams;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutOpened;
+import io.regatta.protocol.tensor.CutTensor;
+import io.regatta.protocol.tensor.CutTensor.Role;
 import io.regatta.training.heter.RemoteCompute;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -38,6 +40,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -127,6 +130,8 @@ public final class HeterWorkers implements RemoteCompute {
   private Timer deadline = Timer.NONE;
   private RegattaException over;
   private volatile String homeName = NONE;
+  /** Names of the part's variables; null before a replica has opened the cut. */
+  private volatile Set<String> part;
 
   /**
    * Creates the rank's side; opens nothing yet.
@@ -280,6 +285,8 @@ public final class HeterWorkers implements RemoteCompute {
   /** Opens a replica's cut at all workers. One that refuses it is an error, one that is lost meanwhile is not. */
   private void openAll(CutOpen open, CompletableFuture<CutOpened> answer) {
     opens.put(open.getReplica(), open);
+    part = open.getSignature().getTensorsList().stream().filter(tensor -> tensor.getRole() == Role.DENSE_VALUES)
+        .map(CutTensor::getName).collect(Collectors.toUnmodifiableSet());
     List<Future<CutOpened>> opened = ready().stream().map(worker -> openAt(worker, open).recover(
         e -> e instanceof PeerLost ? Future.succeededFuture() : Future.failedFuture(e))).toList();
     Future.all(opened).onComplete(all -> {
@@ -486,6 +493,11 @@ public final class HeterWorkers implements RemoteCompute {
         end(why);
       }
     });
+  }
+
+  /** Returns the names of the part's variables; null before a replica has opened the cut. */
+  Set<String> part() {
+    return part;
   }
 
   /** Adds a link to a shard that has its state at the home. On the loop. */

@@ -67,7 +67,6 @@ public final class LocalCompute implements RemoteCompute, PartHost, AutoCloseabl
   private final CompletableFuture<RegattaException> failed = new CompletableFuture<>();
   private final Deque<Request> waiting = new ArrayDeque<>();
   private CompletableFuture<Optional<PartWork>> next;
-  private CutSignature first;
   private boolean closed;
   private Sums sums = Sums.NONE;
 
@@ -107,12 +106,6 @@ public final class LocalCompute implements RemoteCompute, PartHost, AutoCloseabl
     wanted.complete(null);
     return own.thenApply(expected -> {
       CutSignatures.check(session.job(), expected, open, "a trainer");
-      CutSignature known;
-      synchronized (this) {
-        first = first == null ? open.getSignature() : first;
-        known = first;
-      }
-      CutSignatures.same(session.job(), known, open.getSignature(), "a trainer");
       return CutOpened.newBuilder().setSignature(expected).setDevice(session.job().heter().device()).build();
     });
   }
