@@ -23,6 +23,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 /**
  * A network in virtual time: control calls travel as the bytes of their messages, tensor streams as frames, each
@@ -40,6 +41,8 @@ public final class SimulatedNetwork {
   private final Map<String, SimulatedPort> ports = new HashMap<>();
   private final List<Connection> connections = new ArrayList<>();
   private final Set<Loop> frozen = new HashSet<>();
+  /** Processes that reach nobody and that nobody reaches. */
+  private final Set<Loop> cutOff = new HashSet<>();
 
   /**
    * A stream or a call between two processes.
@@ -74,11 +77,13 @@ public final class SimulatedNetwork {
     return opened;
   }
 
-  /** Ends the process of a loop, as SIGKILL does: its streams and calls break, and nobody listens at its ports. */
+  /**
+   * Ends the process of a loop, as SIGKILL does: its streams and calls break, and nobody listens at its ports. What is
+   * left of it runs on without a network, so that memory which others have lent to it comes back.
+   */
   public void kill(Loop process) {
     ports.values().removeIf(port -> port.loop() == process);
     lose(process, new PeerLost("its process has ended"));
-    time.stop(process);
   }
 
   /**
@@ -88,26 +93,31 @@ public final class SimulatedNetwork {
   public void freeze(Loop process) {
     frozen.add(process);
     time.stop(process);
-    loseLater(process);
-  }
-
-  private void loseLater(Loop process) {
     long millis = options.pingTimeoutMillis() + (long) (random.nextDouble() * options.pingIntervalMillis());
-    Loop watch = time.loop("pings");
-    watch.after(millis, () -> lose(process, new PeerLost("it has not answered a PING for " + options.pingTimeoutMillis() + " ms")));
+    time.loop("pings").after(millis, () -> {
+      lose(process, new PeerLost("it has not answered a PING for " + options.pingTimeoutMillis() + " ms"));
+      time.resume(process);
+    });
   }
 
   private void lose(Loop process, PeerLost why) {
+    cutOff.add(process);
     List<Connection> broken = connections.stream().filter(connection -> connection.isOf(process)).toList();
     connections.removeAll(broken);
     broken.forEach(connection -> connection.lost().accept(process, why));
   }
 
-  private void connected(Loop client, Loop server, BiConsumer<Loop, PeerLost> lost) {
-    connections.add(new Connection(client, server, lost));
-    if (frozen.contains(server)) {
-      loseLater(server);
+  /** Fails what cannot begin: of a process that is cut off at once, to one that stands still after a while. */
+  private boolean isRefused(Loop from, Loop to, String peer, Consumer<PeerLost> failed) {
+    if (cutOff.contains(from)) {
+      failed.accept(new PeerLost(peer + " cannot be reached: this process is cut off"));
+      return true;
     }
+    if (frozen.contains(to)) {
+      from.after(options.connectTimeoutMillis(), () -> failed.accept(new PeerLost(peer + " cannot be reached: it does not answer")));
+      return true;
+    }
+    return false;
   }
 
   /** Returns the network as the owner of a loop sees it. */
@@ -164,11 +174,15 @@ public final class SimulatedNetwork {
       } catch (PeerLost e) {
         return Future.failedFuture(e);
       }
+      Promise<TensorStream> refused = Promise.promise();
+      if (isRefused(loop, at.loop(), address, refused::fail)) {
+        return refused.future();
+      }
       Executor toServer = way(at.loop());
       Executor toClient = way(loop);
       StreamPair pair = StreamPair.connect(new StreamPair.Side(loop, toClient, address, options),
           new StreamPair.Side(at.loop(), toServer, loop.toString(), options));
-      connected(loop, at.loop(), (gone, why) -> (gone == loop ? pair.client() : pair.server()).fail(why));
+      connections.add(new Connection(loop, at.loop(), (gone, why) -> (gone == loop ? pair.client() : pair.server()).fail(why)));
       Promise<TensorStream> opened = Promise.promise();
       toServer.execute(() -> at.accept(path, pair.server()));
       loop.execute(() -> opened.complete(pair.client()));
@@ -229,17 +243,20 @@ public final class SimulatedNetwork {
         end.fail(e);
         return () -> { };
       }
+      if (isRefused(loop, at.loop(), peer, end::tryFail)) {
+        return () -> { };
+      }
       there = there == null ? way(at.loop()) : there;
       back = back == null ? way(loop) : back;
       Executor answers = back;
       Runnable cancel = at.call(method, request, there, back, each, end);
-      connected(loop, at.loop(), (gone, why) -> {
+      connections.add(new Connection(loop, at.loop(), (gone, why) -> {
         if (gone == loop) {
           cancel.run();
         } else {
           answers.execute(() -> end.tryFail(new PeerLost(peer + " is lost: " + why.getMessage(), why)));
         }
-      });
+      }));
       return cancel;
     }
 

@@ -95,7 +95,7 @@ final class SimulatedHeterJob {
     }
     List<Double> applied = new ArrayList<>();
     for (long step = 0; step < STEPS; step++) {
-      applied.add((double) -values[place(rank, step)]);
+      applied.add(0.0 - values[place(rank, step)]); // never -0
     }
     return applied;
   }

@@ -84,6 +84,7 @@ final class SimulatedHeterTrainer {
         over.tryFail(end.cause());
       }
     }));
+    over.future().onFailure(e -> membership.leave(false, false)); // as a trainer does whose run has failed
   }
 
   private static String host(int number) {

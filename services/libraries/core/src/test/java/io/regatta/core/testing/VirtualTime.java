@@ -91,9 +91,14 @@ public final class VirtualTime implements Clock {
     }
   }
 
-  /** Runs no more tasks of a loop, as if its process had ended or stood still. */
+  /** Lets the tasks of a loop wait, as if its process stood still. */
   public void stop(Loop loop) {
     ((SimulatedLoop) loop).stopped = true;
+  }
+
+  /** Runs the tasks of a loop again, those first that have become due meanwhile. */
+  public void resume(Loop loop) {
+    ((SimulatedLoop) loop).stopped = false;
   }
 
   /** Schedules a task of a loop; {@code delayNanos} at least 0. For networks and other parts of a simulation. */

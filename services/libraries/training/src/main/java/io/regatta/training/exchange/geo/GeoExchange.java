@@ -70,7 +70,7 @@ public final class GeoExchange implements Exchange {
     return DenseMemory.of(state.newest());
   }
 
-  /** Returns the servers' values: heter workers have the local ones of the part. */
+  /** Returns the servers' values, with this rank's steps in them: heter workers have the local ones of the part. */
   @Override
   public DenseMemory current() {
     return DenseMemory.of(state.read());

@@ -92,8 +92,9 @@ public final class GeoRank {
     return state.dense();
   }
 
-  /** Returns the servers' dense values as they are now; the local ones remain. */
+  /** Pushes what has been trained, and returns the servers' dense values; the local ones remain. */
   synchronized float[] read() {
+    handIn();
     return session.await("reading of dense values", client.read(true, List.of())).dense();
   }
 
