@@ -108,8 +108,9 @@ public final class DenseExchange implements ShardStreamHandler {
     private <R, T> Future<T> forward(Future<R> request, BiFunction<ShardLink, R, CompletionStage<T>> call) {
       Future<Void> before = forwarded;
       Future<R> ready = before.transform(v -> request);
-      forwarded = ready.transform(v -> Future.succeededFuture());
-      return ready.compose(made -> link.compose(to -> Future.fromCompletionStage(call.apply(to, made))));
+      Future<T> answer = ready.compose(made -> link.compose(to -> Future.fromCompletionStage(call.apply(to, made))));
+      forwarded = ready.transform(v -> Future.succeededFuture()); // after the call, which was registered before it
+      return answer;
     }
 
     private Future<Void> close() {
