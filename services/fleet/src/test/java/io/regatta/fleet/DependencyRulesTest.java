@@ -115,7 +115,7 @@ class DependencyRulesTest {
 
   /** Packages that are made of the .proto files. */
   private static final String[] GENERATED =
-      Stream.of("aggregation", "collective", "gather", "heterworker", "parameterserver", "prediction", "rendezvous", "tensor",
+      Stream.of("aggregation", "collective", "gather", "heterworker", "inference", "parameterserver", "prediction", "rendezvous", "tensor",
           "trainer")
           .map(name -> "io.regatta.protocol." + name).toArray(String[]::new);
 

@@ -29,6 +29,7 @@ import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.config.HeterConfig;
 import io.regatta.training.config.JobConfig;
+import io.regatta.training.heter.queue.BatchQueue;
 import io.regatta.training.run.JobCheck;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
@@ -163,7 +164,8 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
   /** Serves another heter worker's stream. */
   private void ofWorker(TensorStream stream) {
     if (group == null) {
-      stream.fail(new PeerLost("the heter worker at " + node.host() + ":" + config.port() + " is starting, or adds up no gradients"));
+      stream.fail(new PeerLost("the heter worker at " + node.host() + ":" + config.port()
+          + " is starting, or adds up no gradients"));
     } else {
       group.accept(stream);
     }
@@ -174,7 +176,7 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
     if (endpoint == null) {
       stream.fail(new PeerLost("the heter worker at " + node.host() + ":" + config.port() + " is starting"));
     } else {
-      TrainerStream.serve(stream, endpoint, options);
+      TrainerStream.serve(stream, endpoint, options.withMaxRequests(Math.min(options.maxRequests(), config.limits().batches())));
     }
   }
 
@@ -189,18 +191,19 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
 
   /** Begins to serve trainers and to run the program, under the index that it has now. */
   private void serve() {
-    queue = new BatchQueue(loop, new BatchQueue.Limits(job.heter().maxBatch(), config.limits().batches(),
-        config.limits().bytes()));
+    queue = new BatchQueue(loop, loop.clock(), job.heter().maxBatch());
     end = new TrainersEnd(node, loop, job.job(), job.trainers(), job.isOverStore(), name(), life -> endpoint.lost(life));
-    endpoint = new HeterEndpoint(job, name(), config.limits().trainers(), node.clock(), queue, end);
+    endpoint = new HeterEndpoint(job, name(), config.limits(), node.clock(), queue, end);
     if (job.heter().path() == HeterConfig.DensePath.COLLECTIVE) {
       sums = new GradientSums(job.job(), job.trainers(), loop);
       group = new WorkerGroup(node, loop, job, place.index(), port.port(), options);
     }
     dense = new DenseExchange(job.job(), config.limits().trainers(), loop,
-        new ShardAddresses(node.directory(), node.network(), LOOKUP_MILLIS)::find, new TensorStreamClient(vertx, options), options, sums);
+        new ShardAddresses(node.directory(), node.network(), LOOKUP_MILLIS)::find, new TensorStreamClient(vertx,
+            options), options, sums);
     if (group != null) {
-      dense.part().onSuccess(part -> group.meet().onSuccess(all -> sums.meet(part.elements(), all)).onFailure(sums::fail));
+      dense.part().onSuccess(part -> group.meet().onSuccess(all -> sums.meet(part.elements(), all))
+          .onFailure(sums::fail));
     }
     waits = node.waits().source(loop, endpoint::waits);
     measure();

@@ -12,11 +12,14 @@ import ai.djl.util.Pair;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.reduce.DistinctIds;
 import io.regatta.data.BadLines;
 import io.regatta.data.FileSource;
 import io.regatta.data.LineFormat;
 import io.regatta.data.SlotBatch;
+import io.regatta.data.feature.RequestRows;
 import io.regatta.data.feature.StatisticsFile;
+import io.regatta.data.image.ImageInput;
 import io.regatta.snapshot.LostShard;
 import io.regatta.snapshot.ManifestFile;
 import io.regatta.snapshot.ModelFiles;
@@ -33,12 +36,14 @@ import io.regatta.training.model.DistributedEmbedding;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A saved model in memory: network, dense parameters and tables. Owned by the predictor's thread. */
@@ -49,6 +54,7 @@ final class ServedModel implements AutoCloseable {
   private final Servable program;
   private final JobConfig job;
   private final LineFormat input;
+  private final Optional<RequestRows> rows;
   private final Model model;
   private final Block block;
   private final Map<String, Parameter> parameters = new LinkedHashMap<>();
@@ -57,13 +63,14 @@ final class ServedModel implements AutoCloseable {
   private final String run;
   private final long step;
 
-  private ServedModel(JobConfig job, Servable program, String run, long step) {
+  private ServedModel(JobConfig job, Servable program, Map<String, List<Long>> saved, String run, long step) {
     this.run = run;
     this.step = step;
     this.program = program;
     this.job = job;
     input = program.input(job);
-    block = program.network(job);
+    rows = program.rows(job);
+    block = program.network(job, saved);
     model = Model.newInstance(job.job());
     model.setBlock(block);
   }
@@ -82,13 +89,13 @@ final class ServedModel implements AutoCloseable {
     JsonObject declared = new JsonObject().put("job", manifest.getString("job"))
         .put("program", manifest.getString("program", "")).put("settings", manifest.getJsonObject("settings", new JsonObject()))
         .put("data", data(manifest.getJsonObject("data", new JsonObject()), format)).put("tables", dimensions(manifest));
-    Stream.of("features", "labels", "model").filter(manifest::containsKey)
+    Stream.of("features", "labels", "metrics", "model").filter(manifest::containsKey)
         .forEach(section -> declared.put(section, manifest.getJsonObject(section)));
     if (hasStatistics(manifest)) {
       declared.getJsonObject("data").put("statistics", dir.toAbsolutePath().toString());
     }
     JobConfig job = JobConfig.of(declared);
-    ServedModel served = new ServedModel(job, given != null ? given : program(job, dir), manifest.getString("run", ""),
+    ServedModel served = new ServedModel(job, given != null ? given : program(job, dir), shapes(dir), manifest.getString("run", ""),
         manifest.getLong("step", -1L));
     try {
       served.read(dir, manifest);
@@ -121,6 +128,13 @@ final class ServedModel implements AutoCloseable {
           + "ones. Resume the job from its last snapshot (resume: auto), and give the model that it saves then");
     }
     return manifest;
+  }
+
+  /** Returns the shapes of the dense parameters, by name. */
+  private static Map<String, List<Long>> shapes(Path dir) throws IOException {
+    try (SafetensorsFile dense = SafetensorsFile.open(ConfinedDirectory.of(dir), ModelFiles.DENSE)) {
+      return dense.tensors().stream().collect(Collectors.toMap(TensorInfo::name, TensorInfo::shape));
+    }
   }
 
   private static boolean hasStatistics(JsonObject manifest) {
@@ -239,6 +253,21 @@ final class ServedModel implements AutoCloseable {
     return input;
   }
 
+  /** Returns the ways in which requests give rows of named columns; empty if the program has none. */
+  Optional<RequestRows> rows() {
+    return rows;
+  }
+
+  /** Returns the way of images to examples; empty if the examples are no images. */
+  Optional<ImageInput> images() {
+    return program.images(job);
+  }
+
+  /** Returns the name of the job that trained it. */
+  String name() {
+    return job.job();
+  }
+
   /** Returns a source of examples in the format given to {@link #load}. */
   FileSource<?> examples(List<Path> files, BadLines badLines) {
     return program.examples(job, files, badLines);
@@ -285,12 +314,24 @@ final class ServedModel implements AutoCloseable {
     values.forEach((name, of) -> parameters.get(name).getArray().set(of));
   }
 
-  /** Returns one score per example of the batch, with the present rows. */
+  /** Returns the names of the scores of an example; an empty list if they have none. */
+  List<String> outputNames() {
+    return program.outputs(job);
+  }
+
+  /** Returns the scores of an example; it is an empty one. */
+  int outputs() {
+    SlotBatch empty = SlotBatch.allocate(input.layout(), 1);
+    Arrays.fill(empty.ids(), DistinctIds.PADDING);
+    return predict(empty).length;
+  }
+
+  /** Returns the scores of the batch, with the present rows: as many of each example as of others. */
   float[] predict(SlotBatch batch) {
     try (NDManager scope = model.getNDManager().newSubManager()) {
       NDList data = arrays.data(scope, batch);
       NDArray outputs = block.forward(new ParameterStore(scope, false), data, false).singletonOrThrow();
-      return program.scores(outputs);
+      return program.scores(job, outputs);
     }
   }
 

@@ -32,6 +32,8 @@ final class CommandExamples {
     put("regatta prepare dictionary", "regatta prepare dictionary train.txt --min-count 10 --to words.txt");
     put("regatta prepare generate", "regatta prepare generate --rows 10000 --test-rows 1000 --to data/clicks");
     put("regatta analyze", "regatta analyze clicks.yaml --threads 4 --overwrite");
+    put("regatta tune", "regatta tune clicks.yaml --trials 27 --parallel 2",
+        "regatta tune clicks.yaml --find-learning-rate --steps 200");
     put("regatta version", "regatta version");
     put("regatta completion", "source <(regatta completion bash)");
     put("regatta heter-advice", "regatta heter-advice configs/ctr-dnn.yaml --bandwidth 1Gbit/s,100Mbit/s");

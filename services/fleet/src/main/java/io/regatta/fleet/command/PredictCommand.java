@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
 
 /** The command that predicts the lines of files with a saved model. Owned by the main thread. */
 @Command(name = "predict", mixinStandardHelpOptions = true,
-    description = "Predicts the examples in files of the format that the model was trained on; prints a number for each.")
+    description = "Predicts the examples in files of the format that the model was trained on; prints the scores of each in a line.")
 final class PredictCommand implements Callable<Integer> {
 
   @Spec
@@ -117,25 +117,31 @@ final class PredictCommand implements Callable<Integer> {
           n += source.parse(record, examples, n) ? 1 : 0;
         }
         examples = examples.first(n);
-        float[] scores = predictor.predict(examples).join().scores();
-        for (float score : scores) {
-          out.println(score);
-        }
+        Predictor.Prediction prediction = predictor.predict(examples).join();
+        float[] scores = prediction.scores();
+        print(scores, prediction.outputs(), out);
         if (evaluation != null) {
-          requireLabels(examples, file);
-          evaluation.add(Predictions.of(scores, examples));
+          Predictions predictions = Predictions.of(scores, examples);
+          requireLabels(evaluation, predictions, file);
+          evaluation.add(predictions);
         }
       } while (examples.rows() == batch);
     }
   }
 
-  /** Refuses examples whose label is missing, which some programs accept for predictions. */
-  private static void requireLabels(SlotBatch examples, String file) {
-    for (int row = 0; row < examples.rows(); row++) {
-      if (Float.isNaN(examples.labels()[row])) {
-        throw new InvalidInput("--metrics: " + file + " has rows without a label; give files with the label's column, or leave --metrics "
-            + "out");
-      }
+  /** Prints a line for each example: its scores, with tabs between them. */
+  private static void print(float[] scores, int width, PrintWriter out) {
+    for (int i = 0; i < scores.length; i++) {
+      out.print(scores[i]);
+      out.print((i + 1) % width == 0 ? "\n" : "\t");
+    }
+  }
+
+  /** Refuses examples without any label, which some programs accept for predictions. */
+  private static void requireLabels(Evaluation evaluation, Predictions predictions, String file) {
+    if (evaluation.lacksLabels(predictions)) {
+      throw new InvalidInput("--metrics: " + file + " has rows without a label; give files with the label's column, or leave --metrics "
+          + "out");
     }
   }
 }

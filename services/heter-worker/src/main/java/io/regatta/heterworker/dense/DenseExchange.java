@@ -33,7 +33,8 @@ import java.util.function.Supplier;
 
 /**
  * The handler of trainers' streams to shards through a heter worker. A push gets the dense gradient that this worker
- * has computed. A pull of dense values ends here, and its answer has those of the trainer's own variables only. Shards see one push and one pull per trainer
+ * has computed. A pull of dense values ends here, and its answer has those of the trainer's own variables only.
+ * Shards see one push and one pull per trainer
  * and step, as without heter workers: each trainer has a stream of its own to each shard, under its own identity. Owned
  * by the verticle's event loop.
  */

@@ -8,31 +8,39 @@ import io.regatta.core.progress.LoadListener;
 import io.regatta.data.BadLines;
 import io.regatta.data.FileSource;
 import io.regatta.data.LineFormat;
+import io.regatta.data.feature.RequestRows;
 import io.regatta.data.feature.TableStatistics;
-import io.regatta.program.block.BinaryHead;
-import io.regatta.program.block.TabularBlock;
+import io.regatta.program.label.OutputHead;
 import io.regatta.training.Servable;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.Worker;
 import io.regatta.training.config.DataConfig.Format;
-import io.regatta.training.config.EvaluationConfig;
 import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.LabelConfig;
 import io.regatta.training.config.ModelConfig;
+import io.regatta.training.config.regularization.RegularizationConfig;
+import io.regatta.training.config.validation.ValidationConfig;
 import io.regatta.training.evaluation.Evaluation;
 import io.regatta.training.feature.DeclaredFeatures;
 import io.regatta.training.feature.DeclaredFeatures.Use;
+import io.regatta.training.feature.DeclaredLabels;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * The program of jobs that declare features, a binary label and a model: any table of named columns. Runs on a model
+ * The program of jobs that declare features, labels and a model: any table of named columns. Runs on a model
  * thread.
  */
 public final class TabularProgram implements TrainingProgram, Servable {
 
   /** The {@code settings} section of the job: empty, so that any key is refused. */
   record NoSettings() {}
+
+  private record Served(JobConfig job, OutputHead head) {}
+
+  /** The head of the job whose outputs were converted last; null at first. */
+  private Served served;
 
   private static DeclaredFeatures features(JobConfig job) {
     Loading.format(job, "a job with features", Format.CSV, Format.TSV, Format.JSON);
@@ -49,12 +57,17 @@ public final class TabularProgram implements TrainingProgram, Servable {
 
   @Override
   public Block network(JobConfig job) {
-    return new TabularBlock(features(job).layout(), job.model());
+    return TabularNetworks.network(job, features(job));
   }
 
   @Override
   public LineFormat input(JobConfig job) {
     return features(job).lines();
+  }
+
+  @Override
+  public Optional<RequestRows> rows(JobConfig job) {
+    return Optional.of(features(job).requests());
   }
 
   /** Returns a source of examples whose files may lack the label, which is then NaN. */
@@ -64,21 +77,54 @@ public final class TabularProgram implements TrainingProgram, Servable {
   }
 
   @Override
-  public float[] scores(NDArray outputs) {
-    return BinaryHead.LOGIT.probabilities(outputs);
+  public List<String> outputs(JobConfig job) {
+    return head(job, false).names();
+  }
+
+  @Override
+  public float[] scores(JobConfig job, NDArray outputs) {
+    if (served == null || served.job != job) {
+      served = new Served(job, head(job, false));
+    }
+    return served.head.scores(outputs);
+  }
+
+  private static OutputHead head(JobConfig job, boolean training) {
+    return TabularNetworks.head(job, labels(job), training);
+  }
+
+  private static DeclaredLabels labels(JobConfig job) {
+    return DeclaredLabels.of(job, DeclaredFeatures.features(job));
   }
 
   @Override
   public Optional<Evaluation> evaluation(JobConfig job) {
-    return Optional.of(new Evaluation(EvaluationConfig.DEFAULT, features(job).layout()));
+    return labels(job).itemAt().isPresent() ? Optional.empty() : Optional.of(labels(job).evaluation());
   }
 
   @Override
   public void check(JobConfig job) {
     DeclaredFeatures features = features(job);
+    RegularizationConfig penalties = job.model().regularization();
+    if (job.heter().isCut() && (penalties.l2Deep() != 0 || penalties.l2Cross() != 0
+        || penalties.l2Linear() + penalties.l2Embedding() != 0 && features.layout().dense() > 0)) {
+      throw new InvalidInput("job " + job.job() + ": with heter workers the loss has no "
+          + "model.regularization of parameters outside of tables; take it out, or set optimizer.weight_decay");
+    }
+    boolean couples = job.model().kind() == ModelConfig.Kind.TWO_TOWERS
+        || job.labels().values().stream().anyMatch(LabelConfig::couplesExamples);
+    if (couples && job.heter().maxBatch() > 0) {
+      throw new InvalidInput("job " + job.job() + ": heter.max_batch computes batches of several trainers as one, but the loss depends on "
+          + "which examples are in a batch; take heter.max_batch out");
+    }
     Inputs files = files(job);
     files.present(job, "the files that data.files and data.test_files name", "without data.test_files, data.test takes a share of the "
         + "training rows");
+    if (!job.data().validation().files().isEmpty()) {
+      new Inputs(List.of(), Loading.files(Loading.dataDirectory(job), job.data().validation().files(), "")).present(job,
+          "the files that data.validation.files names", "without it, data.validation.share takes a share of the training rows");
+    }
+    TabularNetworks.network(job, features);
     FirstExamples.check(job, files, (of, badLines) -> features.source(of, Use.TRAIN, badLines));
   }
 
@@ -100,6 +146,13 @@ public final class TabularProgram implements TrainingProgram, Servable {
         : Loading.files(directory, job.data().testFiles(), "test." + suffix));
   }
 
+  /** Returns a source of the validation rows; null if the job has none. */
+  private static FileSource<?> validation(JobConfig job, DeclaredFeatures features, Inputs files, BadLines badLines) {
+    ValidationConfig validation = job.data().validation();
+    return !validation.isOn() ? null : features.source(validation.files().isEmpty() ? files.train()
+        : Loading.files(Loading.dataDirectory(job), validation.files(), ""), Use.VALIDATION, badLines);
+  }
+
   @Override
   public void run(Worker worker) throws Exception {
     JobConfig job = worker.job();
@@ -108,8 +161,8 @@ public final class TabularProgram implements TrainingProgram, Servable {
     features.requireSame(worker);
     Inputs files = files(job);
     BadLines badLines = Loading.badLinesOfOwn(worker);
-    new BinaryClassification(worker, "tabular", BinaryHead.LOGIT, evaluation(job).orElseThrow()).run(
-        new TabularBlock(features.layout(), job.model()),
+    new BinaryClassification(worker, "tabular", head(job, true), () -> labels(job).evaluation(), validation(job, features, files, badLines))
+        .run(TabularNetworks.network(job, features),
         Loading.training(worker, files.train(), train -> features.source(train, Use.TRAIN, badLines)),
         features.source(files.test(), Use.TEST, badLines));
     worker.report("bad_lines", worker.allReduce(new double[] {badLines.skipped()}, ReduceOp.SUM)[0]);

@@ -29,7 +29,6 @@ import java.util.Set;
  */
 final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
 
-  private static final int SHOWN_MAX = 400;
   private static final char BYTE_ORDER_MARK = '\uFEFF';
 
   private final FileQueue queue;
@@ -175,18 +174,14 @@ final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
     if (next == null) {
       throw new InvalidInput(file.toAbsolutePath() + " is empty, expected a first row that names the columns");
     }
-    List<String> names = next.getFields().stream().map(String::strip).toList();
-    columns = new int[wanted.size()];
-    for (int i = 0; i < columns.length; i++) {
-      columns[i] = names.indexOf(wanted.get(i));
-      if (columns[i] < 0 && !optional.contains(wanted.get(i))) {
-        String found = names.toString();
-        String likely = LikelyFormat.of(String.join(dialect.separator(), next.getFields()));
-        throw new InvalidInput(file.toAbsolutePath() + ", line 1: expected a column named " + wanted.get(i) + ", found "
-            + (found.length() > SHOWN_MAX ? found.substring(0, SHOWN_MAX) + "..." : found)
-            + (likely.isEmpty() || likely.equals(dialect.name()) ? "" : ", which looks like " + likely)
-            + ": check that data.format (" + dialect.name() + ") names the file's format, and that its first row names the columns");
-      }
+    List<String> names = CsvRows.names(next);
+    columns = CsvRows.places(wanted, names);
+    String lacking = CsvRows.lacking(wanted, columns, optional);
+    if (lacking != null) {
+      String likely = LikelyFormat.of(String.join(dialect.separator(), next.getFields()));
+      throw new InvalidInput(file.toAbsolutePath() + ", line 1: " + CsvRows.expected(lacking, names)
+          + (likely.isEmpty() || likely.equals(dialect.name()) ? "" : ", which looks like " + likely)
+          + ": check that data.format (" + dialect.name() + ") names the file's format, and that its first row names the columns");
     }
   }
 

@@ -3,8 +3,10 @@ package io.regatta.training.config;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.data.BadLines;
 import io.regatta.data.LoaderOptions;
+import io.regatta.data.feature.TestPart;
 import io.regatta.data.file.PipeCommand;
 import io.regatta.node.settings.Setting;
+import io.regatta.training.config.validation.ValidationConfig;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -45,6 +47,9 @@ public record DataConfig(
 
     @Setting(doc = "A test part of the training files. For jobs that declare features.")
     TestSplit test,
+
+    @Setting(doc = "Rows on which the model is evaluated after each pass, and in between. For jobs that declare features.")
+    ValidationConfig validation,
 
     @Setting(value = "position", doc = "How training data are dealt out to the replicas.")
     ShardBy shardBy,
@@ -149,16 +154,13 @@ public record DataConfig(
       double share,
 
       @Setting(value = "position", doc = "Which rows these are. position: the last ones; needs statistics. hash: by a hash of file and line.")
-      By by) {
-
-    /** The choice of the test rows. */
-    public enum By { POSITION, HASH }
+      TestPart.By by) {
 
     public TestSplit {
       if (!(share >= 0 && share < 1)) {
         throw new InvalidInput("share must be from 0 to less than 1, not " + share);
       }
-      if (share == 0 && by != By.POSITION) {
+      if (share == 0 && by != TestPart.By.POSITION) {
         throw new InvalidInput("by has no effect without share; give a share, such as 0.2");
       }
     }
@@ -168,6 +170,10 @@ public record DataConfig(
     files = List.copyOf(files);
     testFiles = List.copyOf(testFiles);
     columns = List.copyOf(columns);
+    if (test.share() + validation.share() >= 1) {
+      throw new InvalidInput("test.share and validation.share leave no training rows: they add up to "
+          + (test.share() + validation.share()) + "; give less");
+    }
     if (test.share() > 0 && !testFiles.isEmpty()) {
       throw new InvalidInput("test_files and test both give test rows; take one of them out");
     }

@@ -10,6 +10,8 @@ import io.regatta.node.group.GroupNames;
 import io.regatta.node.settings.Inline;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
+import io.regatta.training.config.validation.EarlyStoppingConfig;
+import io.regatta.training.config.tuning.TuneConfig;
 import io.regatta.training.trace.TraceConfig;
 import io.soabase.recordbuilder.core.RecordBuilder;
 import io.vertx.core.json.JsonObject;
@@ -96,11 +98,20 @@ public record JobConfig(
     @Setting(doc = "Features by name, read from named columns. C[1-26] stands for 26 features.")
     Map<String, FeatureConfig> features,
 
-    @Setting(doc = "The label by name, read from a named column.")
+    @Setting(doc = "Labels by name, read from named columns. The network predicts all of them.")
     Map<String, LabelConfig> labels,
+
+    @Setting(doc = "Metrics on test data beyond those of each label.")
+    MetricsConfig metrics,
 
     @Setting(doc = "The network over the declared features.")
     ModelConfig model,
+
+    @Setting(doc = "When training ends before its last pass, and which model is saved, by the rows of data.validation.")
+    EarlyStoppingConfig earlyStopping,
+
+    @Setting(doc = "What regatta tune chooses, and how; training does not look at it.")
+    TuneConfig tune,
 
     @Setting(doc = "A timeline of some steps.")
     TraceConfig trace,
@@ -181,6 +192,7 @@ public record JobConfig(
     GroupNames.checkJob(job);
     program = program.isBlank() && model.kind() != ModelConfig.Kind.NONE ? TABULAR_PROGRAM : program;
     checkDeclarations(data, features, labels, model);
+    earlyStopping.check(data.validation());
     sparseOptimizer = OptimizerConfig.sparse(sparseOptimizer, optimizer);
     threads = heter.replicas(mode, threads);
     heter.check(execution, mode, aggregator);
@@ -215,6 +227,10 @@ public record JobConfig(
       throw new InvalidInput("collective: " + (isOverStore(collective) ? "store" : "min_trainers") + ": elastic trainers deal their data "
           + "anew when others are lost, by position and in order; set data.shard_by: position and data.ordered: true");
     }
+    if (elastic && data.validation().isOn()) {
+      throw new InvalidInput("data: validation needs trainers that stay the same, but those of this job may come and go; take it out, or "
+          + (isOverStore(collective) ? "collective.store" : "collective.min_trainers"));
+    }
     if (mode.needsServers() && isOverStore(collective)) {
       throw new InvalidInput("collective: store is " + collective.store() + ", but only trainers of mode collective meet over a store: "
           + "those of mode " + mode.id() + " need the rendezvous for their barriers, their servers and their "
@@ -233,10 +249,15 @@ public record JobConfig(
       throw new InvalidInput("model: " + (features.isEmpty() ? "features" : "labels") + " is missing; declare what the network reads "
           + "and predicts, or take the section model out");
     }
-    if (labels.size() > 1) {
-      throw new InvalidInput("labels: there are " + labels.size() + ", and a network predicts one; take the others out");
+    boolean several = labels.values().stream().filter(label -> label.kind() == LabelConfig.Kind.RANK).count() > 1;
+    if (several) {
+      throw new InvalidInput("labels: several are of kind rank, but a batch has the groups of one; take the others out");
     }
-    String key = !features.isEmpty() ? "" : !data.columns().isEmpty() ? "columns" : !data.statistics().isEmpty() ? "statistics" : data.test().share() > 0 ? "test" : "";
+    if (labels.size() > 1 && labels.values().stream().anyMatch(label -> label.negativeRate() != 1)) {
+      throw new InvalidInput("labels: negative_rate leaves out rows of label 0, but there are several labels; take it out");
+    }
+    String key = !features.isEmpty() ? "" : !data.columns().isEmpty() ? "columns" : !data.statistics().isEmpty() ? "statistics" : data.test().share() > 0 ? "test"
+        : data.validation().isOn() ? "validation" : "";
     if (!key.isEmpty()) {
       throw new InvalidInput("data: " + key + " has no effect without features; take it out, or declare features");
     }

@@ -13,9 +13,12 @@ import io.regatta.data.LineFormat;
 import io.regatta.data.RowFormat;
 import io.regatta.data.feature.FeatureSource;
 import io.regatta.data.feature.JsonLineFormat;
-import io.regatta.data.feature.LabelColumn;
+import io.regatta.data.feature.RequestRows;
 import io.regatta.data.feature.RowFormats;
+import io.regatta.data.feature.RowLabels;
+import io.regatta.data.feature.RowParts;
 import io.regatta.data.feature.RowSplit;
+import io.regatta.data.feature.RowSplit.Boundaries;
 import io.regatta.data.feature.StatisticsFile;
 import io.regatta.data.feature.TableAnalysis;
 import io.regatta.data.feature.TableStatistics;
@@ -27,18 +30,14 @@ import io.regatta.training.config.DataConfig;
 import io.regatta.training.config.DataConfig.Format;
 import io.regatta.training.config.DataConfig.TestSplit;
 import io.regatta.training.config.JobConfig;
-import io.regatta.training.config.LabelConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 
 /**
- * The features and the label that a job declares, and sources of examples of them. Training, predictions and the service
+ * The features and labels that a job declares, and sources of examples of them. Training, predictions and the service
  * use it, so that they compute the same floats and ids of a row. Immutable; any thread.
  */
 public final class DeclaredFeatures {
@@ -47,9 +46,11 @@ public final class DeclaredFeatures {
   public enum Use {
     /** Training rows. */
     TRAIN,
+    /** Validation rows. */
+    VALIDATION,
     /** Test rows. */
     TEST,
-    /** Rows to predict: all rows of the files, which may lack the label. */
+    /** Rows to predict: all rows of the files, which may lack labels. */
     PREDICT
   }
 
@@ -58,50 +59,32 @@ public final class DeclaredFeatures {
 
   private final JobConfig job;
   private final FeatureTransform transform;
-  private final LabelColumn label;
-  /** The first test row of a split by position; null: there is none. */
-  private final RowFormat.Place boundary;
+  private final DeclaredLabels labels;
+  private final Boundaries boundaries;
 
-  private DeclaredFeatures(JobConfig job, FeatureTransform transform, LabelColumn label, RowFormat.Place boundary) {
+  private DeclaredFeatures(JobConfig job, FeatureTransform transform, DeclaredLabels labels, Boundaries boundaries) {
     this.job = job;
     this.transform = transform;
-    this.label = label;
-    this.boundary = boundary;
+    this.labels = labels;
+    this.boundaries = boundaries;
   }
 
   /**
    * Returns the features of a job.
    *
-   * @throws InvalidInput if the job declares no features or not one label, the declarations contradict each other, or
+   * @throws InvalidInput if the job declares no features or no label, the declarations contradict each other, or
    *     statistics that they need are missing
    */
   public static DeclaredFeatures of(JobConfig job) {
     List<Feature> features = FeatureDeclarations.features(job.features());
-    LabelColumn label = label(job, features);
-    boolean byPosition = testPart(job).needsBoundary();
+    DeclaredLabels labels = DeclaredLabels.of(job, features);
+    boolean byPosition = parts(job).needBoundary();
     TableStatistics statistics = job.featuresNeedStatistics() || byPosition ? statistics(job, features) : null;
     if (statistics == null && !job.data().statistics().isEmpty()) {
       throw new InvalidInput("job " + job.job() + ": data.statistics has no effect on these features; take it out");
     }
     return new DeclaredFeatures(job, FeatureTransform.of(features, statistics == null ? FeatureStatistics.NONE : statistics.features()),
-        label, byPosition ? statistics.boundary().orElse(null) : null);
-  }
-
-  /** Returns the column of the label, which no feature may read. */
-  private static LabelColumn label(JobConfig job, List<Feature> features) {
-    if (job.features().isEmpty() || job.labels().size() != 1) {
-      throw new InvalidInput("job " + job.job() + " declares " + (job.features().isEmpty() ? "no features" : job.labels().size()
-          + " labels") + "; declare features and one label, in the sections features and labels");
-    }
-    Map.Entry<String, LabelConfig> declared = job.labels().entrySet().iterator().next();
-    String column = declared.getValue().column().isEmpty() ? declared.getKey() : declared.getValue().column();
-    for (Feature feature : features) {
-      if (feature.columns().contains(column)) {
-        throw new InvalidInput("job " + job.job() + ": the feature " + feature.name() + " reads the column " + column
-            + " of the label, so that the model would be given what it is to predict; take one of them out");
-      }
-    }
-    return new LabelColumn(column, declared.getValue().positive(), false);
+        labels, byPosition ? statistics.boundaries() : Boundaries.NONE);
   }
 
   /**
@@ -113,26 +96,28 @@ public final class DeclaredFeatures {
   public static TableStatistics analyze(JobConfig job, List<Path> files, int threads, int distinctLimit, BadLines badLines,
       LoadListener progress) {
     List<Feature> features = FeatureDeclarations.features(job.features());
-    LabelColumn label = label(job, features);
-    TestPart part = testPart(job);
-    if (!job.featuresNeedStatistics() && !part.needsBoundary()) {
+    DeclaredLabels labels = DeclaredLabels.of(job, features);
+    RowParts parts = parts(job);
+    if (!job.featuresNeedStatistics() && !parts.needBoundary()) {
       throw new InvalidInput("job " + job.job() + ": its features and its split need no statistics; start the job as it is");
     }
-    DeclaredFeatures declared = new DeclaredFeatures(job, FeatureTransform.withoutStatistics(features), label, null);
-    return TableAnalysis.run(declared.rows(false), files, features, label, part, threads, distinctLimit, badLines, progress)
+    DeclaredFeatures declared = new DeclaredFeatures(job, FeatureTransform.withoutStatistics(features), labels, Boundaries.NONE);
+    RowLabels ofTraining = labels.rows(false);
+    return TableAnalysis.run(declared.rows(ofTraining), files, features, ofTraining, parts, threads, distinctLimit, badLines, progress)
         .basedOn(basis(job, features));
   }
 
-  private static TestPart testPart(JobConfig job) {
+  private static RowParts parts(JobConfig job) {
     TestSplit test = job.data().test();
-    return test.share() == 0 ? TestPart.NONE
-        : new TestPart(test.share(), test.by() == TestSplit.By.POSITION ? TestPart.By.POSITION : TestPart.By.HASH);
+    return new RowParts(part(test.share(), test.by()), part(job.data().validation().share(), job.data().validation().by()));
+  }
+
+  private static TestPart part(double share, TestPart.By by) {
+    return share == 0 ? TestPart.NONE : new TestPart(share, by);
   }
 
   private static Basis basis(JobConfig job, List<Feature> features) {
-    TestSplit test = job.data().test();
-    return new Basis(Long.toHexString(FeatureTransform.withoutStatistics(features).digest()),
-        test.share() == 0 ? "" : test.by().name().toLowerCase(Locale.ROOT) + " " + test.share());
+    return new Basis(Long.toHexString(FeatureTransform.withoutStatistics(features).digest()), parts(job).toString());
   }
 
   /** Returns the statistics of a job; those of other declarations would silently give other features. */
@@ -162,9 +147,9 @@ public final class DeclaredFeatures {
     return FeatureDeclarations.features(job.features());
   }
 
-  /** Returns the widths of an example. */
+  /** Returns the widths of an example with the keys of metrics. */
   public Layout layout() {
-    return new Layout(transform.dense(), transform.widths(), transform.valued(), transform.emptyIds());
+    return new Layout(transform.dense(), transform.widths(), transform.valued(), transform.emptyIds(), labels.rows(true).width());
   }
 
   /** Returns the transformation of a row into an example. */
@@ -172,9 +157,9 @@ public final class DeclaredFeatures {
     return transform;
   }
 
-  /** Returns the column of the label. */
-  public String labelColumn() {
-    return label.column();
+  /** Returns the labels. */
+  public DeclaredLabels labels() {
+    return labels;
   }
 
   /**
@@ -185,21 +170,22 @@ public final class DeclaredFeatures {
    * @param badLines handles rows that cannot be read
    */
   public FileSource<?> source(List<Path> files, Use use, BadLines badLines) {
-    boolean predict = use == Use.PREDICT;
-    return source(rows(predict), files, new LabelColumn(label.column(), label.positive(), predict), split(use), badLines);
+    RowLabels ofRows = labels.rows(use != Use.TRAIN);
+    RowLabels read = use == Use.PREDICT ? ofRows.toPredict() : ofRows;
+    return source(rows(read), files, read, split(use), badLines, use == Use.TRAIN ? labels.labels().get(0).config().negativeRate() : 1);
   }
 
-  private RowFormat<?> rows(boolean predict) {
+  private RowFormat<?> rows(RowLabels read) {
     Set<String> needed = new LinkedHashSet<>(transform.columns());
-    if (!predict) {
-      needed.add(label.column());
-    }
-    return RowFormats.of(format().label(), NameRange.names("data.columns", job.data().columns()), needed,
-        predict ? Set.of(label.column()) : Set.of());
+    needed.addAll(read.required());
+    Set<String> optional = new LinkedHashSet<>(read.columns());
+    optional.removeAll(needed);
+    return RowFormats.of(format().label(), NameRange.names("data.columns", job.data().columns()), needed, optional);
   }
 
-  private <R> FileSource<R> source(RowFormat<R> rows, List<Path> files, LabelColumn column, RowSplit split, BadLines badLines) {
-    return new FeatureSource<>(rows, transform, column, split, files, badLines);
+  private <R> FileSource<R> source(RowFormat<R> rows, List<Path> files, RowLabels read, RowSplit split, BadLines badLines,
+      double negativeRate) {
+    return new FeatureSource<>(rows, transform, read, split, files, badLines, negativeRate, job.seed());
   }
 
   private Format format() {
@@ -212,13 +198,23 @@ public final class DeclaredFeatures {
   }
 
   private RowSplit split(Use use) {
-    TestPart part = testPart(job);
-    return part.share() == 0 || use == Use.PREDICT ? RowSplit.ALL : part.split(Optional.ofNullable(boundary), use == Use.TEST);
+    return switch (use) {
+      case TRAIN -> parts(job).split(boundaries, RowSplit.Part.TRAIN);
+      case VALIDATION -> job.data().validation().files().isEmpty() ? parts(job).split(boundaries, RowSplit.Part.VALIDATION) : RowSplit.ALL;
+      case TEST -> job.data().test().share() > 0 ? parts(job).split(boundaries, RowSplit.Part.TEST) : RowSplit.ALL;
+      case PREDICT -> RowSplit.ALL;
+    };
   }
 
-  /** Returns the format of lines to predict: JSON objects, whose keys are the columns; the label may be missing. */
+  /** Returns the format of lines to predict: JSON objects, whose keys are the columns; labels may be missing. */
   public LineFormat lines() {
-    return new JsonLineFormat(transform, label);
+    return new JsonLineFormat(transform, labels.rows(true));
+  }
+
+  /** Returns the ways in which a request gives rows of the declared columns; labels may be missing. */
+  public RequestRows requests() {
+    return new RequestRows(FeatureDeclarations.features(job.features()), transform, labels.rows(true),
+        NameRange.names("data.columns", job.data().columns()));
   }
 
   /**

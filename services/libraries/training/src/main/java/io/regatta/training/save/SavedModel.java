@@ -295,7 +295,7 @@ public final class SavedModel {
       return;
     }
     manifest.put("features", SettingsWriter.json(job.features())).put("labels", SettingsWriter.json(job.labels()))
-        .put("model", SettingsWriter.json(job.model()));
+        .put("metrics", SettingsWriter.json(job.metrics())).put("model", SettingsWriter.json(job.model()));
     if (!job.data().columns().isEmpty()) {
       manifest.getJsonObject("data").put("columns", new JsonArray(job.data().columns()));
     }

@@ -77,7 +77,8 @@ final class RemotePart implements CutNetwork {
   private Pending pending;
   private Pass pass;
 
-  RemotePart(NetworkCut cut, Shape[] shapes, Loss loss, ReplicaContext replica, TrainerStrategy strategy, StepTimes times,
+  RemotePart(NetworkCut cut, Shape[] shapes, Loss loss, ReplicaContext replica, TrainerStrategy strategy,
+      StepTimes times,
       LongSupplier step, ReplicaSeeds seeds) {
     this.cut = cut;
     ownLoss = loss;
@@ -106,8 +107,7 @@ final class RemotePart implements CutNetwork {
   private void open() {
     JobConfig job = session.job();
     session.await("opening of the cut at " + remote.worker(), remote.open(CutOpen.newBuilder().setSignature(own)
-        .setProgram(job.program()).setSeed(job.seed()).setReplica(replica.replica()).setReplicas(replica.group().size())
-        .setCarriesDense(carriesDense).build()));
+        .setProgram(job.program()).setSeed(job.seed()).setReplica(replica.replica()).build()));
     if (replica.replica() == 0 && session.trainer().rank() == 0) {
       LOG.info("{}", CutSignatures.describe(job, own));
     }
@@ -277,7 +277,8 @@ final class RemotePart implements CutNetwork {
             CutSignatures.describe(crossing), out, batch.head().getExamples());
       }
     } else if (!isSame(crossing)) {
-      CutSignatures.same(job, first, crossing, "trainer " + session.trainer().rank() + " in its step " + step.getAsLong());
+      CutSignatures.same(job, first, crossing, "trainer " + session.trainer().rank() + " in its step "
+          + step.getAsLong());
     }
   }
 
