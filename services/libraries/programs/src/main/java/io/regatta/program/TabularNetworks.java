@@ -74,7 +74,8 @@ final class TabularNetworks {
    * @param training true if vectors of users and items are scores of their own
    */
   static OutputHead head(JobConfig job, DeclaredLabels labels, boolean training) {
-    return labels.itemAt().<OutputHead>map(at -> new RetrievalHead(at, job.model().temperature(), job.model().frequencyRate(), training))
+    return labels.itemAt().<OutputHead>map(at -> new RetrievalHead(at, job.model().temperature(),
+        job.model().frequencyRate(), job.model().hidden().get(job.model().hidden().size() - 1), training))
         .orElseGet(() -> new LabelHeads(labels));
   }
 

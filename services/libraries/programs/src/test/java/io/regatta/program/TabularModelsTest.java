@@ -34,6 +34,8 @@ class TabularModelsTest {
 
   /** The most by which a parameter may differ between ranks that compute a batch together and one process. */
   private static final double SAME_BATCH = 1e-6;
+  /** The most by which twelve steps of two asynchronous ranks may differ, whose updates are smaller and twice as many. */
+  private static final double STALE = 0.5;
   private static final int ROWS = 2000;
   private static final String BINARY = "\"y\": {}";
   private static final String PAIR = ", \"user\": [\"a\"], \"item\": [\"b\"]";
@@ -132,14 +134,13 @@ class TabularModelsTest {
 
   @ParameterizedTest
   @MethodSource({"models", "coupled"})
-  void oneRankAsyncIsOneAlone_andTwoLearnAlike(String kind, String labels) {
+  void ranksInAsyncLearnAsOneAlone(String kind, String labels) {
     String[] model = {kind, labels};
     RunResult one = alone(model, ", \"batch_size\": 100" + saved("alone"));
-    List<RunResult> async = ranks(model, ", \"batch_size\": 100, \"mode\": \"async\"" + saved("async"));
-    assertThat(distance("alone", "async")).isLessThanOrEqualTo(SAME_BATCH);
-    assertThat(async.get(0).metrics()).isEqualTo(one.metrics());
-    RunResult two = ranks(model, ", \"batch_size\": 100, \"mode\": \"async\", \"trainers\": 2").get(0);
-    assertThat(two.loss()).isFinite().isLessThan(1.1 * one.loss() + 0.05);
+    List<RunResult> async = ranks(model, ", \"batch_size\": 50, \"mode\": \"async\", \"trainers\": 2, \"shards\": 2" + saved("async"));
+    assertThat(distance("alone", "async")).isLessThanOrEqualTo(STALE);
+    assertThat(async.get(0).loss()).isFinite().isLessThan(1.1 * one.loss() + 0.05);
+    assertThat(async.get(1).metrics()).as("metrics are merged").isEqualTo(async.get(0).metrics());
   }
 
   @ParameterizedTest

@@ -6,13 +6,15 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.loss.Loss;
 import io.regatta.core.retrieval.ItemFrequencies;
 import io.regatta.data.feature.KeyColumn;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * The head of two towers, whose outputs are the vectors of users and items, {@code [batch, 2 × width]}. The loss is the
  * softmax cross entropy of each user's item among all items of the batch, weighted by the label (Yi et al., RecSys 2019).
  * The logarithm of an item's estimated frequency is subtracted from its logits, as frequent items are in more batches. The
- * scores are the vectors, or the cosine of both. One owner, the model thread: its frequencies are those of the batches that
+ * scores are the cosine of both and the vectors, or the vectors alone. One owner, the model thread: its frequencies are those of the batches that
  * its loss has seen.
  */
 public final class RetrievalHead implements OutputHead {
@@ -20,6 +22,7 @@ public final class RetrievalHead implements OutputHead {
   private final int itemAt;
   private final double temperature;
   private final double frequencyRate;
+  private final int width;
   private final boolean vectors;
 
   /**
@@ -28,12 +31,14 @@ public final class RetrievalHead implements OutputHead {
    * @param itemAt place of the item's hash among the floats of an example's labels, the first of which is the label
    * @param temperature divides the cosines
    * @param frequencyRate weight of the newest distance, see {@link ItemFrequencies}; 0: no correction
-   * @param vectors true if the scores are the vectors
+   * @param width floats of a vector
+   * @param vectors true if the scores are the vectors alone
    */
-  public RetrievalHead(int itemAt, double temperature, double frequencyRate, boolean vectors) {
+  public RetrievalHead(int itemAt, double temperature, double frequencyRate, int width, boolean vectors) {
     this.itemAt = itemAt;
     this.temperature = temperature;
     this.frequencyRate = frequencyRate;
+    this.width = width;
     this.vectors = vectors;
   }
 
@@ -52,7 +57,6 @@ public final class RetrievalHead implements OutputHead {
     float[] labels = given.toFloatArray();
     int rows = Math.toIntExact(given.getShape().get(0));
     int each = labels.length / rows;
-    long width = outputs.getShape().get(1) / 2;
     long[] items = new long[rows];
     float[] own = new float[rows * rows];
     for (int i = 0; i < rows; i++) {
@@ -73,7 +77,11 @@ public final class RetrievalHead implements OutputHead {
 
   @Override
   public List<String> names() {
-    return List.of("score");
+    List<String> names = new ArrayList<>(List.of("score"));
+    for (String tower : vectors ? List.<String>of() : List.of("user", "item")) {
+      IntStream.range(0, width).forEach(d -> names.add(tower + "=" + d));
+    }
+    return names;
   }
 
   @Override
@@ -82,14 +90,15 @@ public final class RetrievalHead implements OutputHead {
     if (vectors) {
       return values;
     }
-    int width = (int) (outputs.getShape().get(1) / 2);
-    float[] cosines = new float[values.length / width / 2];
-    for (int i = 0; i < cosines.length; i++) {
-      for (int d = 0; d < width; d++) {
-        cosines[i] += values[2 * i * width + d] * values[(2 * i + 1) * width + d];
+    int both = (int) outputs.getShape().get(1);
+    float[] scores = new float[values.length / both * (1 + both)];
+    for (int from = 0, to = 0; from < values.length; from += both, to += 1 + both) {
+      for (int d = 0; d < both / 2; d++) {
+        scores[to] += values[from + d] * values[from + both / 2 + d];
       }
+      System.arraycopy(values, from, scores, to + 1, both);
     }
-    return cosines;
+    return scores;
   }
 
   @Override

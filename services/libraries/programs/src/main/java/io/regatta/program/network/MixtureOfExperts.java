@@ -15,7 +15,6 @@ import ai.djl.nn.core.Linear;
 import ai.djl.training.ParameterStore;
 import ai.djl.training.initializer.NormalInitializer;
 import ai.djl.util.PairList;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.program.block.ReluLayers;
 import io.regatta.training.config.ModelConfig;
 import java.util.ArrayList;
@@ -44,9 +43,6 @@ public final class MixtureOfExperts extends AbstractBlock {
    */
   public MixtureOfExperts(int width, ModelConfig config, List<Integer> ofLabels) {
     List<Integer> hidden = config.hidden();
-    if (hidden.isEmpty()) {
-      throw new InvalidInput("model.hidden is empty, but an expert has at least one layer");
-    }
     last = hidden.get(hidden.size() - 1);
     outputs = ofLabels.stream().mapToInt(each -> each).sum();
     for (int i = 0; i < config.experts(); i++) {

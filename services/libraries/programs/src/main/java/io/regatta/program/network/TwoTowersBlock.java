@@ -12,7 +12,6 @@ import ai.djl.nn.Parameter;
 import ai.djl.training.ParameterStore;
 import ai.djl.training.loss.Loss;
 import ai.djl.util.PairList;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.data.Layout;
 import io.regatta.program.block.BlockLoss;
 import io.regatta.program.block.FieldInputs;
@@ -58,9 +57,6 @@ public final class TwoTowersBlock extends AbstractBlock implements BlockLoss {
 
     Towers(int ofUser, int ofItem, ModelConfig config) {
       List<Integer> hidden = config.hidden();
-      if (hidden.isEmpty()) {
-        throw new InvalidInput("model.hidden is empty, but its last width is that of the vectors of users and items");
-      }
       vector = hidden.get(hidden.size() - 1);
       List<Integer> relu = hidden.subList(0, hidden.size() - 1);
       user = addChildBlock("user", ReluLayers.of(ofUser, relu, vector, config.gain(), config.dropout()));

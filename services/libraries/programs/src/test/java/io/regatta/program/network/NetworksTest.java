@@ -161,7 +161,7 @@ class NetworksTest {
       case "mmoe" -> new LabelHeads(declared("\"a\": {}, \"b\": {\"weight\": 0.5, \"missing\": \"mask\"}")).loss("loss");
       case "esmm" -> new LabelHeads(declared("\"click\": {}, \"conversion\": {}")).loss("loss");
       case "matrix_factorization" -> new LabelHeads(declared("\"rating\": {\"kind\": \"number\"}")).loss("loss");
-      case "two_towers" -> new RetrievalHead(1, 0.5, 0.01, true).loss("loss");
+      case "two_towers" -> new RetrievalHead(1, 0.5, 0.01, DIM, true).loss("loss");
       default -> new LabelHeads(declared("\"a\": {}")).loss("loss");
     };
   }

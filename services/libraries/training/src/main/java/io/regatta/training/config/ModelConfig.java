@@ -149,6 +149,9 @@ public record ModelConfig(
       throw new InvalidInput((user.isEmpty() ? "user" : "item") + " is missing; name the features of the "
           + (user.isEmpty() ? "user" : "item"));
     }
+    if (hidden.isEmpty() && (kind == Kind.TWO_TOWERS || kind == Kind.MMOE)) {
+      throw new InvalidInput("hidden is empty, but kind " + word(kind) + " needs a layer; give its width");
+    }
     if (!(temperature > 0)) {
       throw new InvalidInput("temperature must be more than 0, not " + temperature);
     }
