@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The jobs of configs/ that declare features, on small tables of random values: they are analyzed and trained as they are.
- * What they reach on real tables is in docs/decisions/0050-defaults-are-measured.md.
+ * What they reach on real tables is in docs/decisions/0051-defaults-are-measured.md.
  */
 class TableJobFilesTest {
 
