@@ -13,7 +13,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonObject;
-import java.io.IOException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
@@ -91,6 +90,7 @@ final class ServedRequests {
           .closeHandler(closed -> predicting.cancel(false));
       predicting.whenCompleteAsync((prediction, failure) -> {
         if (failure != null) {
+          log(failure);
           failed(request, failure, body[0]);
           return;
         }
@@ -98,7 +98,10 @@ final class ServedRequests {
           body[0].release();
           count(prediction);
           made.send(request);
-        }).onFailure(e -> failed(request, e, body[0]));
+        }).onFailure(e -> {
+          log(e);
+          failed(request, e, body[0]);
+        });
       }, answers);
     });
   }
@@ -149,7 +152,6 @@ final class ServedRequests {
       body.release();
     }
     count(null);
-    log(e);
     int status = e instanceof RequestBodies.Refused early ? early.status() : e instanceof InvalidInput ? 400
         : e instanceof Overloaded ? 503 : e instanceof TimeoutException ? 408 : 500;
     PredictionJson.answer(request, status, new JsonObject().put("error", String.valueOf(e.getMessage())));
@@ -159,9 +161,7 @@ final class ServedRequests {
   }
 
   private static void log(Throwable e) {
-    boolean ofClient = e instanceof RegattaException || e instanceof CancellationException || e instanceof TimeoutException
-        || e instanceof RequestBodies.Refused || e instanceof IOException;
-    if (!ofClient) {
+    if (!(e instanceof RegattaException || e instanceof CancellationException)) {
       FAULTS.error("a prediction failed", e);
     }
   }
