@@ -12,11 +12,11 @@ import java.util.Set;
 /** The format of lines that are JSON objects of declared features' columns; the label may be missing. Immutable. */
 public final class JsonLineFormat implements LineFormat {
 
-  private final RowReader<JsonRows.Row> reader;
+  private final RowReader<NumberedLine> reader;
 
   /** Creates the format. */
   public JsonLineFormat(FeatureTransform transform, LabelColumn label) {
-    reader = new RowReader<>(new JsonRows(new LinkedHashSet<>(transform.columns()), Set.of(label.column())), transform,
+    reader = new RowReader<>(new JsonRows(new LinkedHashSet<>(transform.columns()), Set.of(label.column()), null), transform,
         new LabelColumn(label.column(), label.positive(), true));
   }
 
@@ -32,6 +32,6 @@ public final class JsonLineFormat implements LineFormat {
 
   @Override
   public boolean parse(Line line, SlotBatch into, int row, BadLines badLines) {
-    return reader.read(new JsonRows.Row(line, 0), into, row, badLines);
+    return reader.read(new NumberedLine(line, 0), into, row, badLines);
   }
 }

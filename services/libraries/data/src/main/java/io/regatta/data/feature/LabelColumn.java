@@ -17,6 +17,16 @@ public record LabelColumn(String column, String positive, boolean optional) {
   private static final String BINARY = "label 0 or 1";
 
   /**
+   * Returns the label of a row; NaN if it is missing or none.
+   *
+   * @param number of the label's column
+   */
+  public float value(InputRow row, int number) {
+    float[] value = new float[1];
+    return read(row, number, value, 0) == null ? value[0] : Float.NaN;
+  }
+
+  /**
    * Puts the label of a row into {@code labels[at]}.
    *
    * @param number of the label's column; -1 if there is none

@@ -20,7 +20,6 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -114,17 +113,9 @@ public final class TableAnalysis<R> {
     }
     Map<String, List<Counted>> values = sum.frequentValues();
     FeatureStatistics statistics = sum.statistics(values);
-    return new TableStatistics(facts(badLines.skipped() - skipped), statistics, boundary, facts, values,
+    Facts counts = new Facts(sum.rows(), badLines.skipped() - skipped, sum.columns());
+    return new TableStatistics(counts, statistics, boundary, facts, values,
         TableStatistics.Basis.UNKNOWN);
-  }
-
-  private Facts facts(long bad) {
-    Map<String, Long> missing = new LinkedHashMap<>();
-    List<String> names = plan.transform().columns();
-    for (int i = 0; i < names.size(); i++) {
-      missing.put(names.get(i), sum.missing()[i]);
-    }
-    return new Facts(sum.rows(), bad, missing);
   }
 
   /** Returns the first test row; empty if there is none. */
@@ -156,7 +147,7 @@ public final class TableAnalysis<R> {
     SlotBatch scratch = SlotBatch.allocate(reader.layout(), 1);
     for (R row : chunk) {
       if (reader.read(row, scratch, 0, badLines)) {
-        summary.add(reader.input());
+        summary.add(reader.input(), scratch.labels()[0]);
       }
     }
     return summary;

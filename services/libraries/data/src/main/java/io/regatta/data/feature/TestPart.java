@@ -2,6 +2,7 @@ package io.regatta.data.feature;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.data.RowFormat.Place;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -24,8 +25,14 @@ public record TestPart(double share, By by) {
 
   public TestPart {
     if (!(share >= 0 && share < 1)) {
-      throw new InvalidInput("the share of the test rows is " + share + ": it must be 0 or more, and less than 1");
+      throw new InvalidInput("the test share must be from 0 to less than 1, not " + share);
     }
+  }
+
+  /** Returns the form that statistics note, such as {@code position 0.2}; empty without test rows. */
+  @Override
+  public String toString() {
+    return share == 0 ? "" : by.name().toLowerCase(Locale.ROOT) + " " + share;
   }
 
   /** Returns true if the first test row must be found by counting all rows. */

@@ -236,7 +236,8 @@ public record JobConfig(
     if (labels.size() > 1) {
       throw new InvalidInput("labels: there are " + labels.size() + ", and a network predicts one; take the others out");
     }
-    String key = !features.isEmpty() ? "" : !data.columns().isEmpty() ? "columns" : !data.statistics().isEmpty() ? "statistics" : data.test().share() > 0 ? "test" : "";
+    String key = !features.isEmpty() ? "" : !data.columns().isEmpty() ? "columns" : !data.statistics().isEmpty() ? "statistics"
+        : data.test().share() > 0 ? "test" : !data.allowColumns().isEmpty() ? "allow_columns" : "";
     if (!key.isEmpty()) {
       throw new InvalidInput("data: " + key + " has no effect without features; take it out, or declare features");
     }
@@ -312,11 +313,6 @@ public record JobConfig(
   /** Returns the directory of the statistics of the training rows, whether it exists or not. */
   public Path statisticsDirectory() {
     return DataFiles.path(data.dir()).resolve(data.statistics().isEmpty() ? "statistics-" + job : data.statistics());
-  }
-
-  /** Returns true if some features are computed from statistics of the training rows. */
-  public boolean featuresNeedStatistics() {
-    return features.values().stream().anyMatch(FeatureConfig::needsStatistics);
   }
 
   /** Model replicas of all trainers. */

@@ -1,16 +1,15 @@
 package io.regatta.training.feature;
 
-import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.feature.Feature;
 import io.regatta.core.feature.FeatureStatistics;
 import io.regatta.core.feature.FeatureTransform;
 import io.regatta.core.progress.LoadListener;
 import io.regatta.data.BadLines;
-import io.regatta.data.FileSource;
 import io.regatta.data.Layout;
 import io.regatta.data.LineFormat;
 import io.regatta.data.RowFormat;
+import io.regatta.data.feature.ColumnLook;
 import io.regatta.data.feature.FeatureSource;
 import io.regatta.data.feature.JsonLineFormat;
 import io.regatta.data.feature.LabelColumn;
@@ -20,12 +19,10 @@ import io.regatta.data.feature.StatisticsFile;
 import io.regatta.data.feature.TableAnalysis;
 import io.regatta.data.feature.TableStatistics;
 import io.regatta.data.feature.TableStatistics.Basis;
+import io.regatta.data.feature.TableStatistics.Facts;
 import io.regatta.data.feature.TestPart;
 import io.regatta.data.file.PipeCommand;
-import io.regatta.training.Worker;
-import io.regatta.training.config.DataConfig;
 import io.regatta.training.config.DataConfig.Format;
-import io.regatta.training.config.DataConfig.TestSplit;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.LabelConfig;
 import java.nio.file.Files;
@@ -53,20 +50,24 @@ public final class DeclaredFeatures {
     PREDICT
   }
 
-  /** Bits of the digest that a double holds. */
-  private static final int UNUSED_BITS = 12;
-
   private final JobConfig job;
   private final FeatureTransform transform;
   private final LabelColumn label;
-  /** The first test row of a split by position; null: there is none. */
-  private final RowFormat.Place boundary;
+  /** The files whose rows are split by position; null: rows are not. */
+  private final AnalyzedFiles analyzed;
+  /** Facts of the training rows' columns; empty: rows were not analyzed. */
+  private final Optional<Facts> facts;
+  /** The files of the statistics from which features are computed, by name. */
+  private final Map<String, byte[]> statistics;
 
-  private DeclaredFeatures(JobConfig job, FeatureTransform transform, LabelColumn label, RowFormat.Place boundary) {
+  private DeclaredFeatures(JobConfig job, FeatureTransform transform, LabelColumn label, AnalyzedFiles analyzed,
+      Optional<Facts> facts, Map<String, byte[]> statistics) {
     this.job = job;
     this.transform = transform;
     this.label = label;
-    this.boundary = boundary;
+    this.analyzed = analyzed;
+    this.facts = facts;
+    this.statistics = statistics;
   }
 
   /**
@@ -78,13 +79,17 @@ public final class DeclaredFeatures {
   public static DeclaredFeatures of(JobConfig job) {
     List<Feature> features = FeatureDeclarations.features(job.features());
     LabelColumn label = label(job, features);
-    boolean byPosition = testPart(job).needsBoundary();
-    TableStatistics statistics = job.featuresNeedStatistics() || byPosition ? statistics(job, features) : null;
-    if (statistics == null && !job.data().statistics().isEmpty()) {
-      throw new InvalidInput("job " + job.job() + ": data.statistics has no effect on these features; take it out");
+    boolean byPosition = job.data().test().part().needsBoundary();
+    boolean computed = !FeatureStatistics.Needs.of(features).isEmpty();
+    if (!computed && !byPosition) {
+      if (!job.data().statistics().isEmpty()) {
+        throw new InvalidInput("job " + job.job() + ": data.statistics has no effect on these features; take it out");
+      }
+      return new DeclaredFeatures(job, FeatureTransform.of(features, FeatureStatistics.NONE), label, null, Optional.empty(), Map.of());
     }
-    return new DeclaredFeatures(job, FeatureTransform.of(features, statistics == null ? FeatureStatistics.NONE : statistics.features()),
-        label, byPosition ? statistics.boundary().orElse(null) : null);
+    StatisticsFile.Loaded loaded = statistics(job, features);
+    return new DeclaredFeatures(job, FeatureTransform.of(features, loaded.statistics().features()), label,
+        byPosition ? new AnalyzedFiles(job, loaded.statistics()) : null, Optional.of(loaded.statistics().facts()), computed ? loaded.files() : Map.of());
   }
 
   /** Returns the column of the label, which no feature may read. */
@@ -114,36 +119,29 @@ public final class DeclaredFeatures {
       LoadListener progress) {
     List<Feature> features = FeatureDeclarations.features(job.features());
     LabelColumn label = label(job, features);
-    TestPart part = testPart(job);
-    if (!job.featuresNeedStatistics() && !part.needsBoundary()) {
+    TestPart part = job.data().test().part();
+    if (FeatureStatistics.Needs.of(features).isEmpty() && !part.needsBoundary()) {
       throw new InvalidInput("job " + job.job() + ": its features and its split need no statistics; start the job as it is");
     }
-    DeclaredFeatures declared = new DeclaredFeatures(job, FeatureTransform.withoutStatistics(features), label, null);
+    DeclaredFeatures declared = new DeclaredFeatures(job, FeatureTransform.withoutStatistics(features), label, null, Optional.empty(),
+        Map.of());
     return TableAnalysis.run(declared.rows(false), files, features, label, part, threads, distinctLimit, badLines, progress)
         .basedOn(basis(job, features));
   }
 
-  private static TestPart testPart(JobConfig job) {
-    TestSplit test = job.data().test();
-    return test.share() == 0 ? TestPart.NONE
-        : new TestPart(test.share(), test.by() == TestSplit.By.POSITION ? TestPart.By.POSITION : TestPart.By.HASH);
-  }
-
   private static Basis basis(JobConfig job, List<Feature> features) {
-    TestSplit test = job.data().test();
-    return new Basis(Long.toHexString(FeatureTransform.withoutStatistics(features).digest()),
-        test.share() == 0 ? "" : test.by().name().toLowerCase(Locale.ROOT) + " " + test.share());
+    return new Basis(Long.toHexString(FeatureTransform.withoutStatistics(features).digest()), job.data().test().part().toString());
   }
 
   /** Returns the statistics of a job; those of other declarations would silently give other features. */
-  private static TableStatistics statistics(JobConfig job, List<Feature> features) {
+  private static StatisticsFile.Loaded statistics(JobConfig job, List<Feature> features) {
     Path directory = job.statisticsDirectory();
     if (!Files.isRegularFile(directory.resolve(StatisticsFile.NAME))) {
       throw new InvalidInput("job " + job.job() + ": statistics of the training rows are missing in " + directory.toAbsolutePath()
           + "; run ./regatta analyze with the job file first, or copy the directory from the machine where it has run");
     }
-    TableStatistics statistics = StatisticsFile.read(directory);
-    Basis known = statistics.basis();
+    StatisticsFile.Loaded loaded = StatisticsFile.read(directory);
+    Basis known = loaded.statistics().basis();
     Basis own = basis(job, features);
     if (!known.features().isEmpty() && !known.features().equals(own.features())) {
       throw new InvalidInput("job " + job.job() + ": the statistics in " + directory + " were computed for other features; run ./regatta "
@@ -154,7 +152,7 @@ public final class DeclaredFeatures {
           + (known.test().isEmpty() ? "with no test rows left out" : "with test rows by " + known.test()) + ", but data.test is "
           + own.test() + "; run ./regatta analyze --overwrite with the job file");
     }
-    return statistics;
+    return loaded;
   }
 
   /** Returns the features that a job declares, in order, without what statistics say about them. */
@@ -172,6 +170,25 @@ public final class DeclaredFeatures {
     return transform;
   }
 
+  /** Returns the facts of the training rows' columns; empty if features are computed without statistics. */
+  public Optional<Facts> facts() {
+    return facts;
+  }
+
+  /**
+   * Returns the facts of the columns in the first rows of files. Blocks.
+   *
+   * @param most rows that are read
+   */
+  public Facts look(List<Path> files, int most) {
+    return ColumnLook.of(rows(false), transform.columns(), label, files, most);
+  }
+
+  /** Returns the features in their order. */
+  public List<Feature> declared() {
+    return features(job);
+  }
+
   /** Returns the column of the label. */
   public String labelColumn() {
     return label.column();
@@ -184,9 +201,9 @@ public final class DeclaredFeatures {
    * @param use its rows
    * @param badLines handles rows that cannot be read
    */
-  public FileSource<?> source(List<Path> files, Use use, BadLines badLines) {
+  public FeatureSource<?> source(List<Path> files, Use use, BadLines badLines) {
     boolean predict = use == Use.PREDICT;
-    return source(rows(predict), files, new LabelColumn(label.column(), label.positive(), predict), split(use), badLines);
+    return source(rows(predict), files, new LabelColumn(label.column(), label.positive(), predict), split(files, use), badLines);
   }
 
   private RowFormat<?> rows(boolean predict) {
@@ -195,25 +212,21 @@ public final class DeclaredFeatures {
       needed.add(label.column());
     }
     return RowFormats.of(format().label(), NameRange.names("data.columns", job.data().columns()), needed,
-        predict ? Set.of(label.column()) : Set.of());
+        predict ? Set.of(label.column()) : Set.of(), predict ? null : PipeCommand.of(job.data().pipeCommand()));
   }
 
-  private <R> FileSource<R> source(RowFormat<R> rows, List<Path> files, LabelColumn column, RowSplit split, BadLines badLines) {
+  private <R> FeatureSource<R> source(RowFormat<R> rows, List<Path> files, LabelColumn column, RowSplit split, BadLines badLines) {
     return new FeatureSource<>(rows, transform, column, split, files, badLines);
   }
 
   private Format format() {
-    DataConfig data = job.data();
-    if (PipeCommand.of(data.pipeCommand()) != null) {
-      throw new InvalidInput("job " + job.job() + ": data.pipe_command is set, but files with declared features are read "
-          + "as they are; remove it");
-    }
-    return data.format() == Format.AUTO ? Format.CSV : data.format();
+    return job.data().format() == Format.AUTO ? Format.CSV : job.data().format();
   }
 
-  private RowSplit split(Use use) {
-    TestPart part = testPart(job);
-    return part.share() == 0 || use == Use.PREDICT ? RowSplit.ALL : part.split(Optional.ofNullable(boundary), use == Use.TEST);
+  private RowSplit split(List<Path> files, Use use) {
+    TestPart part = job.data().test().part();
+    return part.share() == 0 || use == Use.PREDICT ? RowSplit.ALL
+        : part.split(analyzed == null ? Optional.empty() : analyzed.boundary(files), use == Use.TEST);
   }
 
   /** Returns the format of lines to predict: JSON objects, whose keys are the columns; the label may be missing. */
@@ -221,18 +234,16 @@ public final class DeclaredFeatures {
     return new JsonLineFormat(transform, label);
   }
 
+  /** Returns a number, in hexadecimal, that differs if declarations or statistics differ. */
+  public String digest() {
+    return String.format(Locale.ROOT, "%016x", transform.digest());
+  }
+
   /**
-   * Checks that all workers have the same features; all must call it.
-   *
-   * @throws InvalidInput if they differ
+   * Returns the files of the statistics from which features are computed, by name, as they were when they were read; empty if
+   * features need none. The arrays must not be changed.
    */
-  public void requireSame(Worker worker) {
-    double[] mine = {transform.digest() >>> UNUSED_BITS};
-    double least = worker.allReduce(mine, ReduceOp.MIN)[0];
-    double most = worker.allReduce(mine, ReduceOp.MAX)[0];
-    if (least != most) {
-      throw new InvalidInput(String.format("job %s: features differ among the trainers: trainer %d has %013x, others from %013x to "
-          + "%013x; give all the same job file, and copy the directory of data.statistics to all machines", job.job(), worker.rank(), (long) mine[0], (long) least, (long) most));
-    }
+  public Map<String, byte[]> statisticsFiles() {
+    return statistics;
   }
 }
