@@ -1,9 +1,10 @@
 #!/bin/sh
 # Measures Regatta and its peers side by side: all drivers of load-tests but those that run
-# only if they are named (sweep, modes, allreduce, refit, doors, features), Markdown on standard output.
-#   load-tests/run.sh [--quick] [--json FILE] [dense] [small] [sparse] [train] [stall] [sweep] [modes] [allreduce] [refit] [doors] [features]
+# only if they are named (sweep, modes, allreduce, refit, doors, features, serve), Markdown on standard output.
+#   load-tests/run.sh [--quick] [--json FILE] [dense] [small] [sparse] [train] [stall] [sweep] [modes] [allreduce] [refit] [doors] [features] [serve]
 # Builds load-tests/target/load-tests.jar if it is not there or older than the sources.
-# Environment: JAVA_HOME (else java from PATH); REGATTA_GLOO_PYTHON, a Python with torch, for allreduce's peer.
+# Environment: JAVA_HOME (else java from PATH); REGATTA_GLOO_PYTHON, a Python with torch, for allreduce's peer;
+# REGATTA_ONNXRUNTIME_JAR, onnxruntime's Java library, for serve's peer (else fetched with Maven; left out where it cannot be).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,6 +22,17 @@ if [ ! -f "$jar" ] || [ -n "$(find "$here/../pom.xml" "$here" "$here/../services
     { rm -f "$jar"; echo "run.sh: the build failed, see above" >&2; exit 2; }
   trap - INT TERM
 fi
+
+case " $* " in *" serve "*)
+  if [ -z "${REGATTA_ONNXRUNTIME_JAR:-}" ]; then
+    peer=com.microsoft.onnxruntime:onnxruntime:1.20.0
+    REGATTA_ONNXRUNTIME_JAR=$here/target/onnxruntime-1.20.0.jar
+    [ -f "$REGATTA_ONNXRUNTIME_JAR" ] || (cd "$here/.." && ./mvnw -q -B -ntp dependency:copy -Dartifact="$peer" \
+      -DoutputDirectory="$here/target") </dev/null >&2 ||
+      echo "run.sh: $peer could not be fetched; serve is measured without it." >&2
+    export REGATTA_ONNXRUNTIME_JAR
+  fi ;;
+esac
 
 # As ./regatta does: one compute thread, and no report of the engine's start to its makers.
 OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}

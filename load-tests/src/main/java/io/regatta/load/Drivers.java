@@ -13,6 +13,7 @@ import io.regatta.load.process.Machine;
 import io.regatta.load.process.Scale;
 import io.regatta.load.process.Table;
 import io.regatta.load.process.Task;
+import io.regatta.load.serve.ServeDriver;
 import io.regatta.load.small.SmallDriver;
 import io.regatta.load.sparse.SparseDriver;
 import io.regatta.load.sparse.SparseResult;
@@ -45,8 +46,9 @@ final class Drivers implements Callable<Integer> {
   private static final String REFIT = "refit";
   private static final String DOORS = "doors";
   private static final String FEATURES = "features";
+  private static final String SERVE = "serve";
   /** Drivers that run only if they are named. */
-  private static final List<String> NAMED = List.of(SWEEP, MODES, ALL_REDUCE, REFIT, DOORS, FEATURES);
+  private static final List<String> NAMED = List.of(SWEEP, MODES, ALL_REDUCE, REFIT, DOORS, FEATURES, SERVE);
   private static final int TENSOR_ELEMENTS = 16_000_000;
   private static final int ROUND_TRIPS = 10_000;
   private static final int EXAMPLES = 100_000;
@@ -55,7 +57,7 @@ final class Drivers implements Callable<Integer> {
   private static final List<Integer> CHUNKS = List.of(1 << 20, 4 << 20);
 
   @Parameters(paramLabel = "DRIVER", description = "dense, small, sparse, train, ingest, stall: all of these if none is "
-      + "named; sweep, modes, allreduce, refit, doors, features")
+      + "named; sweep, modes, allreduce, refit, doors, features, serve")
   private List<String> drivers = List.of();
 
   @Option(names = "--quick", description = "shorter measurements: all drivers in less than five minutes")
@@ -90,6 +92,7 @@ final class Drivers implements Callable<Integer> {
       case DOORS -> DoorsDriver.task(setup);
       case FEATURES -> FeaturesDriver.task(setup);
       case ALL_REDUCE -> AllReduceDriver.task(setup);
+      case SERVE -> ServeDriver.task(setup);
       default -> throw new InvalidInput("there is no driver '" + setup.getString("driver") + "'; there are " + ALL);
     };
   }
@@ -166,6 +169,11 @@ final class Drivers implements Callable<Integer> {
           out.println(result.markdown());
           results.put(driver, result.json());
           shortfall = result.shortfall();
+        }
+        case SERVE -> {
+          ServeDriver.Result result = ServeDriver.run(scale);
+          out.println(result.markdown());
+          results.put(driver, result.json());
         }
         case MODES -> {
           ModesDriver.Result result = ModesDriver.run(quick ? ModesDriver.Size.QUICK : ModesDriver.Size.FULL);

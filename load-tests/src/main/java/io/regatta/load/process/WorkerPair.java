@@ -47,6 +47,11 @@ public final class WorkerPair implements AutoCloseable {
     return server.ask(command);
   }
 
+  /** Returns CPU seconds of the server's process so far. */
+  public double serverCpuSeconds() {
+    return server.cpuSeconds();
+  }
+
   /** Freezes the server's process until {@link #thawServer}. */
   public void freezeServer() throws IOException {
     server.freeze();

@@ -7,6 +7,7 @@ import io.regatta.core.exchange.Shrunk;
 import io.regatta.fleet.command.Regatta;
 import io.regatta.fleet.process.JobPart;
 import io.regatta.fleet.process.Steps;
+import io.regatta.fleet.role.LaunchedRole;
 import io.regatta.fleet.role.Role;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.ServiceLogging;
@@ -17,7 +18,6 @@ import io.regatta.training.rank.FleetTrainer;
 import io.regatta.training.result.RunResult;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * The entry to distributed training: one program, whatever the role of this process. A program uses it as a whole:
@@ -72,7 +72,7 @@ public final class Fleet implements AutoCloseable {
 
   /** Returns true for a parameter server and, as in PaddlePaddle, for a heter worker: both call {@link #runServer}. */
   public boolean isServer() {
-    return role() == Role.PSERVER || role() == Role.HETER_WORKER;
+    return role() == Role.PSERVER || LaunchedRole.auxiliaries().stream().anyMatch(auxiliary -> auxiliary.role() == role());
   }
 
   /** Returns true for a trainer, and for a process that runs the job alone. */
@@ -176,7 +176,7 @@ public final class Fleet implements AutoCloseable {
    */
   public boolean tryJoin() {
     if (!isWorker()) {
-      throw new InvalidInput("initWorker, tryJoin: this process is a " + role().name().toLowerCase(Locale.ROOT)
+      throw new InvalidInput("initWorker, tryJoin: this process is a " + role().configName()
           + "; call runServer");
     }
     if (steps == null && late == null) {

@@ -16,7 +16,6 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -65,7 +64,7 @@ public final class FleetBuilder {
   }
 
   public FleetBuilder role(Role role) {
-    fleet.put("role", role.name().toLowerCase(Locale.ROOT));
+    fleet.put("role", role.configName());
     return this;
   }
 

@@ -13,6 +13,7 @@ import io.regatta.node.process.Blocking;
 import io.regatta.node.testing.LogLines;
 import io.regatta.protocol.connection.PeerLogClock;
 import io.regatta.protocol.security.Token;
+import io.regatta.protocol.stream.StreamPaths;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
 import io.regatta.protocol.testing.HostileClient;
@@ -130,8 +131,8 @@ class AttackTest {
   }
 
   private static void assertPorts(AttackedJob job) {
-    assertThat(job.ports()).as("rendezvous, key-value server, server, shard, aggregator, rank, predictor, admin; "
-        + "beside Hazelcast's port there is none of an event bus").hasSize(8);
+    assertThat(job.ports()).as("rendezvous, key-value server, server, shard, aggregator, heter worker, rank, "
+        + "predictor, admin; beside Hazelcast's port there is none of an event bus").hasSize(9);
   }
 
   private static boolean tellsOfOthers(String line) {
@@ -188,7 +189,8 @@ class AttackTest {
   private void mutated(AttackedJob job, List<Integer> ports, AttackCosts costs, Connector connector, int frames)
       throws Exception {
     List<Recording> recordings = new ArrayList<>(job.recorded());
-    assertThat(recordings).as("recorded connections").hasSizeGreaterThan(4);
+    assertThat(recordings).as("recorded connections").hasSizeGreaterThan(4)
+        .flatExtracting(Recording::paths).contains(StreamPaths.PARAMETER_SHARD, StreamPaths.HETER_COMPUTE);
     JqwikSession.run(() -> mutated("mutated frames and requests without the token", ports, costs, connector,
         frames / 2, calls(recordings, OTHER)));
     assertEndsAsInPeace(job);
@@ -237,7 +239,12 @@ class AttackTest {
 
   private static List<Recording> calls(List<Recording> recordings, String authorization) {
     List<Recording> calls = new ArrayList<>();
-    recordings.forEach(recording -> calls.add(recording.withAuthorization(authorization)));
+    for (Recording recording : recordings) {
+      calls.add(recording.withAuthorization(authorization));
+      if (recording.paths().contains(StreamPaths.PARAMETER_SHARD)) {
+        calls.add(recording.redirected(StreamPaths.PARAMETER_SHARD, StreamPaths.HETER_EXCHANGE, authorization));
+      }
+    }
     requests(authorization).forEach(request -> calls.add(Recording.of(request.getBytes(US_ASCII))));
     return calls;
   }

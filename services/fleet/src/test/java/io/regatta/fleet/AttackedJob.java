@@ -26,8 +26,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A job with a token in this process, whose calls are recorded. It trains all the time, until the attacks are over. It
- * has a Hazelcast member, a rendezvous, the rendezvous's key-value server, a server of two shards, an aggregator, two
- * trainers, a rank of collectives, a predictor, and the admin port. Owned by the test's thread.
+ * has a Hazelcast member, a rendezvous, the rendezvous's key-value server, a server of two shards, an aggregator, a heter
+ * worker, two trainers, a rank of collectives, a predictor, and the admin port. Owned by the test's thread.
  */
 final class AttackedJob implements AutoCloseable {
 
@@ -77,25 +77,27 @@ final class AttackedJob implements AutoCloseable {
 
   private AttackedJob(Path dir, Path model, Pem pem) throws Exception {
     job = JobConfig.of(new JsonObject().put("job", "line").put("trainers", 2).put("servers", 1)
-        .put("shards", 2).put("aggregator", true).put("batch_size", 32).put("compute_threads", 1));
+        .put("shards", 2).put("aggregator", true).put("heter", new JsonObject().put("workers", 1)).put("batch_size", 32)
+        .put("compute_threads", 1));
     Path token = SecretFiles.write(dir.resolve("token"), TOKEN);
     int rendezvous = FreePorts.one();
     int server = FreePorts.first(2);
     int aggregator = FreePorts.one();
+    int heterWorker = FreePorts.one();
     int member = FreePorts.one();
     Set<Integer> before = listening();
     recorder = new TrafficRecorder(pem == null ? null : Certificates.trustAll(pem), rendezvous, server,
-        server + 1, aggregator, member);
+        server + 1, aggregator, heterWorker, member);
     List<String> all = new ArrayList<>(List.of("node.token_file=" + token,
         "node.connections.authenticate_ms=" + AUTHENTICATE_MILLIS, "node.admin.enabled=true",
         "node.cluster.port=" + member, "node.cluster.address=127.0.0.1",
         "node.cluster.published_host=" + TrafficRecorder.HOST, "node.host=" + TrafficRecorder.HOST,
         "node.bind=127.0.0.1", "rendezvous.port=" + rendezvous,
         "rendezvous.http.gloo_port=0", "rendezvous.lease_ms=60000", "parameter_server.port=" + server,
-        "gradient_aggregator.port=" + aggregator,
-        "parameter_server.stream.transport=grpc", "gradient_aggregator.stream.transport=grpc",
+        "gradient_aggregator.port=" + aggregator, "heter_worker.port=" + heterWorker, "heter_worker.lifetime=endless",
+        "parameter_server.stream.transport=grpc", "gradient_aggregator.stream.transport=grpc", "heter_worker.stream.transport=grpc",
         "trainer.stream.transport=grpc", "trainer.step_delay_ms=" + STEP_DELAY_MILLIS));
-    for (String service : List.of("parameter_server", "gradient_aggregator")) {
+    for (String service : List.of("parameter_server", "gradient_aggregator", "heter_worker")) {
       all.add(service + ".stream.ping_interval_ms=" + PING_INTERVAL_MILLIS);
       all.add(service + ".stream.ping_timeout_ms=" + PING_TIMEOUT_MILLIS);
     }
@@ -111,7 +113,7 @@ final class AttackedJob implements AutoCloseable {
       program.await(STEPS_BEFORE, TimeUnit.SECONDS.toMillis(JavaProcess.SECONDS));
       node = Blocking.get(cluster.nodeReady());
       rank = Blocking.get(CollectivePort.listen(node, CollectiveOptions.defaults()));
-      PredictorConfig predictor = new PredictorConfig(model.toString(), "", 1000, 0, 1 << 20);
+      PredictorConfig predictor = PredictorConfig.of(model.toString(), "", 1000, 1 << 20);
       Blocking.get(node.deploy(new PredictorVerticle(node, predictor, null)));
       memberPort = member;
       rendezvousPort = rendezvous;

@@ -115,7 +115,7 @@ class DependencyRulesTest {
 
   /** Packages that are made of the .proto files. */
   private static final String[] GENERATED =
-      Stream.of("aggregation", "collective", "gather", "heterworker", "parameterserver", "prediction", "rendezvous", "tensor",
+      Stream.of("aggregation", "collective", "gather", "heterworker", "inference", "parameterserver", "prediction", "rendezvous", "tensor",
           "trainer")
           .map(name -> "io.regatta.protocol." + name).toArray(String[]::new);
 
@@ -331,7 +331,7 @@ class DependencyRulesTest {
       "ModelRegistration", "ProcessDiagnostics", "RankSums", "ReadyWait", "RendezvousGroups", "RendezvousService",
       "SampleFamilies", "ShardAddresses", "ShardMetrics", "TimedCollector",
       // types that a program gets, and gives on without a look inside
-      "Choices", "CsvSource.Row", "PeerSecurity", "StreamOptions",
+      "Choices", "CsvRows.Row", "PeerSecurity", "StreamOptions",
       // members of types that a program uses
       "BatchWithIds.distinct", "DgcConfigs.toSpec", "FleetTrainer.client", "FleetTrainer.init", "FleetTrainer.startOf",
       "FleetTrainer.times", "JobConfig.worldSize", "LocalCluster.Options.of", "Node.network", "PortGuest.begin",

@@ -146,7 +146,7 @@ class ForeignClientsTest {
     ports.put("rank", HostPort.parse(collective.endpoint(), "endpoint").port());
     LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "mode=sync", "output=" + dir.resolve("model"), "max_steps=2"))
         .withoutHazelcast().withProgress(Progress.none()));
-    PredictorVerticle predictor = new PredictorVerticle(node, new PredictorConfig(dir.resolve("model").toString(), "", 1000, 0, 1 << 20),
+    PredictorVerticle predictor = new PredictorVerticle(node, PredictorConfig.of(dir.resolve("model").toString(), "", 1000, 1 << 20),
         null);
     Blocking.get(vertx.deployVerticle(predictor));
     ports.put("predictor", predictor.port());

@@ -10,8 +10,11 @@ import io.regatta.protocol.security.Token;
 import io.regatta.protocol.testing.HostileClient;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
  * Bytes that a client of a job has sent on one connection, as frames of HTTP/2, the preface first; of any other
@@ -48,16 +51,39 @@ record Recording(List<byte[]> frames) {
 
   /** Returns the same calls with another header {@code authorization}. */
   Recording withAuthorization(String authorization) {
+    return with(authorization, UnaryOperator.identity());
+  }
+
+  /**
+   * Returns the calls with another header {@code authorization}, those of one path at another one that takes the same
+   * messages.
+   */
+  Recording redirected(String from, String to, String authorization) {
+    return with(authorization, path -> path.equals(from) ? to : path);
+  }
+
+  private Recording with(String authorization, UnaryOperator<String> path) {
     DefaultHttp2HeadersDecoder decoder = new DefaultHttp2HeadersDecoder(false);
     List<byte[]> changed = new ArrayList<>();
     for (byte[] frame : frames) {
       boolean isCall = changed.size() > 0 && frame[3] == Http2FrameTypes.HEADERS;
-      changed.add(isCall ? headers(decoder, frame, authorization) : frame);
+      changed.add(isCall ? headers(decoder, frame, authorization, path) : frame);
     }
     return new Recording(changed);
   }
 
-  private static byte[] headers(DefaultHttp2HeadersDecoder decoder, byte[] frame, String authorization) {
+  /** Returns the paths of the calls. */
+  Set<String> paths() {
+    Set<String> paths = new HashSet<>();
+    with("", path -> {
+      paths.add(path);
+      return path;
+    });
+    return paths;
+  }
+
+  private static byte[] headers(DefaultHttp2HeadersDecoder decoder, byte[] frame, String authorization,
+      UnaryOperator<String> path) {
     int flags = frame[4];
     int stream = (frame[5] & 0x7f) << 24 | (frame[6] & 0xff) << 16 | (frame[7] & 0xff) << 8 | frame[8] & 0xff;
     int padded = (flags & PADDED) != 0 ? 1 : 0;
@@ -78,6 +104,6 @@ record Recording(List<byte[]> frames) {
       }
     }
     return HostileClient.request(stream, (flags & END_STREAM) != 0, headers.method().toString(),
-        headers.path().toString(), more.toArray(String[]::new));
+        path.apply(headers.path().toString()), more.toArray(String[]::new));
   }
 }

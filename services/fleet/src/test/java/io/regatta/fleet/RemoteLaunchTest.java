@@ -104,6 +104,22 @@ class RemoteLaunchTest {
   }
 
   @Test
+  void auxiliary_services_of_each_machine_run_in_its_workspace_and_have_logs_of_their_own() throws Exception {
+    Path told = dir.resolve("told");
+    executable("regatta", "#!/bin/sh\necho \"$TRAINING_ROLE of ${PWD##*/} at $POD_IP\" | tee -a '" + told + "'\n[ $TRAINING_ROLE = TRAINER ] "
+        + "|| exec cat '" + dir.resolve("never") + "'\nuntil [ $(wc -l < '" + told + "') -eq 8 ]; do :; done\n");
+    assertThat(new ProcessBuilder("mkfifo", dir.resolve("never").toString()).start().waitFor()).isZero();
+    JavaProcess launch = launch(hosts, "", "--heter_worker_num", "2");
+    assertThat(launch.status(SECONDS)).as(launch.output()).isZero();
+    for (String host : List.of("127.0.0.1", "127.0.0.2")) {
+      for (String log : List.of("heter.log", "heter.log.1")) {
+        assertThat(text("on-" + host + "/log/" + log)).contains("HETER_TRAINER of on-" + host + " at " + host);
+      }
+      assertThat(text("on-" + host + "/log/train.log")).contains("TRAINER of on-" + host).doesNotContain("HETER");
+    }
+  }
+
+  @Test
   void ctrl_c_ends_all_remote_processes() throws Exception {
     JavaProcess launch = launch(hosts, "epochs: 1000000\n");
     launch.await(line -> line.contains("dense values in"), SECONDS);

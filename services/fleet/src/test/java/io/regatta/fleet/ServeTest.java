@@ -154,7 +154,7 @@ class ServeTest {
     Vertx vertx = Vertx.vertx();
     Node node = Blocking.get(Node.embedded(vertx, null, NodeConfig.defaults(), "application"));
     PredictorVerticle service = new PredictorVerticle(node,
-        new PredictorConfig(model.toString(), follow.toString(), POLL.toMillis(), 0, 1 << 20), null);
+        PredictorConfig.of(model.toString(), follow.toString(), POLL.toMillis(), 1 << 20), null);
     String id = Blocking.get(vertx.deployVerticle(service));
     port = service.port();
     JsonObject served = ask("/model", null).body();

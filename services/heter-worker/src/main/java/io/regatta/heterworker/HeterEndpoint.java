@@ -11,12 +11,14 @@ import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.protocol.heter.ComputedBatch;
 import io.regatta.protocol.heter.HeterHandler.Origin;
+import io.regatta.protocol.stream.request.RequestMemory;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutOpened;
 import io.regatta.protocol.tensor.CutSignature;
 import io.regatta.protocol.tensor.WorkerLoad;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.heter.CutSignatures;
+import io.regatta.training.heter.queue.BatchQueue;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +40,7 @@ final class HeterEndpoint implements TrainersEnd.Losses {
   private final JobConfig job;
   private final String name;
   private final int maxTrainers;
+  private final RequestMemory memory;
   private final Clock clock;
   private final BatchQueue queue;
   private final TrainersEnd end;
@@ -58,10 +61,11 @@ final class HeterEndpoint implements TrainersEnd.Losses {
    * @param name of the heter worker, for messages
    * @param end notified of streams; it reports the losses that it learns of to this object
    */
-  HeterEndpoint(JobConfig job, String name, int maxTrainers, Clock clock, BatchQueue queue, TrainersEnd end) {
+  HeterEndpoint(JobConfig job, String name, HeterWorkerConfig.Limits limits, Clock clock, BatchQueue queue, TrainersEnd end) {
     this.job = job;
     this.name = name;
-    this.maxTrainers = maxTrainers;
+    maxTrainers = limits.trainers();
+    memory = new RequestMemory(limits.bytes());
     this.clock = clock;
     this.queue = queue;
     this.end = end;
@@ -223,6 +227,11 @@ final class HeterEndpoint implements TrainersEnd.Losses {
   String senders() {
     return streams.entrySet().stream().filter(entry -> entry.getValue().isHome()).map(entry -> entry.getKey().toString())
         .collect(Collectors.joining(", "));
+  }
+
+  /** Returns the memory of the batches of all trainers, until they are computed. */
+  RequestMemory memory() {
+    return memory;
   }
 
   long nowMillis() {

@@ -29,7 +29,8 @@ public record HeterWorkerConfig(
         + "turn, as its gpu:0. Empty: heter.device of the job alone says.")
     List<Integer> gpus,
 
-    @Setting(doc = "What the heter worker holds at most. A trainer beyond a limit is refused, and the refusal names it.")
+    @Setting(doc = "What the heter worker holds at most. A trainer too many is refused, and tries another heter worker, or this one "
+        + "later. Batches beyond a limit wait at their trainers.")
     Limits limits,
 
     @Setting(doc = "Tensor streams.")
@@ -38,16 +39,17 @@ public record HeterWorkerConfig(
   /** The time at which a heter worker ends by itself. */
   public enum Lifetime { AUTO, JOB, ENDLESS }
 
-  /** Limits of one heter worker. A request beyond a limit fails with {@code Overloaded} and names the limit. */
+  /** Limits of one heter worker. A trainer too many is refused with {@code Overloaded}; batches too many are not read. */
   @RecordBuilder
   public record Limits(
       @Setting(value = "1024", doc = "Trainers with a stream.")
       int trainers,
 
-      @Setting(value = "64", doc = "Batches of one trainer that wait.")
+      @Setting(value = "64", doc = "Batches of one trainer that wait or are computed.")
       int batches,
 
-      @Setting(value = "1073741824", unit = "bytes", doc = "Batches of all trainers that wait.")
+      @Setting(value = "1073741824", unit = "bytes", doc = "Batches of all trainers, from their first byte until they are computed. One batch is "
+          + "always taken.")
       long bytes) implements HeterWorkerConfigLimitsBuilder.With {
 
     public Limits {

@@ -28,6 +28,7 @@ import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.config.HeterConfig;
 import io.regatta.training.config.JobConfig;
+import io.regatta.training.heter.queue.BatchQueue;
 import io.regatta.training.run.JobCheck;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
@@ -160,7 +161,7 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
     if (endpoint == null) {
       stream.fail(new PeerLost("the heter worker at " + node.host() + ":" + config.port() + " is starting"));
     } else {
-      TrainerStream.serve(stream, endpoint, options);
+      TrainerStream.serve(stream, endpoint, options.withMaxRequests(Math.min(options.maxRequests(), config.limits().batches())));
     }
   }
 
@@ -175,10 +176,9 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
 
   /** Begins to serve trainers and to run the program, under the index that it has now. */
   private void serve() {
-    queue = new BatchQueue(loop, new BatchQueue.Limits(job.heter().maxBatch(), config.limits().batches(),
-        config.limits().bytes()));
+    queue = new BatchQueue(loop, loop.clock(), job.heter().maxBatch());
     end = new TrainersEnd(node, loop, job.job(), job.trainers(), job.isOverStore(), name(), life -> endpoint.lost(life));
-    endpoint = new HeterEndpoint(job, name(), config.limits().trainers(), node.clock(), queue, end);
+    endpoint = new HeterEndpoint(job, name(), config.limits(), node.clock(), queue, end);
     dense = new DenseExchange(job.job(), config.limits().trainers(), loop,
         new ShardAddresses(node.directory(), node.network(), LOOKUP_MILLIS)::find, new TensorStreamClient(vertx, options), options);
     waits = node.waits().source(loop, endpoint::waits);

@@ -1,6 +1,7 @@
 package io.regatta.heterworker;
 
 import io.regatta.core.loop.Clock;
+import io.regatta.training.heter.queue.QueueCounts;
 import java.util.Locale;
 import java.util.Optional;
 

@@ -8,6 +8,7 @@ import io.regatta.protocol.heter.HeterHandler;
 import io.regatta.protocol.heter.HeterStreamSession;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.stream.request.RequestMemory;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutOpened;
 import io.regatta.protocol.tensor.WorkerLoad;
@@ -33,6 +34,11 @@ final class TrainerStream implements HeterHandler {
   static void serve(TensorStream stream, HeterEndpoint endpoint, StreamOptions options) {
     TrainerStream served = new TrainerStream(endpoint);
     served.session = HeterStreamSession.serve(stream, served, options);
+  }
+
+  @Override
+  public RequestMemory memory() {
+    return endpoint.memory();
   }
 
   @Override

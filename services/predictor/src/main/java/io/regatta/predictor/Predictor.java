@@ -2,14 +2,18 @@ package io.regatta.predictor;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.data.BadLines;
 import io.regatta.data.FileSource;
 import io.regatta.data.Layout;
-import io.regatta.data.Line;
 import io.regatta.data.LineFormat;
 import io.regatta.data.SlotBatch;
+import io.regatta.data.feature.RequestRows;
+import io.regatta.data.image.ImageInput;
+import io.regatta.predictor.request.InferenceModel;
+import io.regatta.predictor.request.RequestExamples;
+import io.regatta.predictor.request.RequestFormats;
+import io.regatta.predictor.request.RequestLines;
 import io.regatta.snapshot.Manifest;
 import io.regatta.snapshot.SnapshotReader;
 import io.regatta.snapshot.Snapshots;
@@ -30,29 +34,27 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
  * A model in memory that predicts, and takes over newer values meanwhile. It owns one thread, named
  * {@code regatta-predict-JOB}, on which the network computes one batch after the other; its methods may be called from
- * any thread. The number of waiting batches is limited; more fail with {@code Overloaded}.
+ * any thread. Requests that wait together are computed as one batch. Those beyond {@link BatchingLimits} fail with
+ * {@code Overloaded}. If a future of a request is cancelled while it waits, the request is not computed.
  */
 public final class Predictor implements AutoCloseable {
 
-  /** Most batches that may wait. */
-  private static final int WAITING_MAX = 256;
   /** Most bytes of the examples of one request. */
   private static final long BATCH_BYTES_MAX = 512L << 20;
 
-  private final ExecutorService thread;
+  private final ModelLoop loop;
   private final ServedModel model;
   private final LineFormat input;
-  private final AtomicInteger waiting = new AtomicInteger();
+  private final RequestFormats formats;
+  private final InferenceModel inference;
+  private final int outputs;
+  private final RequestQueue queue;
   /** Source of the snapshot that has been taken over, or of the model; read by any thread. */
   private volatile Source source;
   /**
@@ -84,16 +86,21 @@ public final class Predictor implements AutoCloseable {
   /**
    * The result of a prediction.
    *
-   * @param scores one for each example, in their order
+   * @param scores of the examples in their order, {@code outputs} of each
+   * @param outputs scores of an example, at least 1
    * @param step of the values with which it was predicted, see {@link Source}
    */
-  public record Prediction(float[] scores, long step) {}
+  public record Prediction(float[] scores, int outputs, long step) {}
 
-  private Predictor(ExecutorService thread, ServedModel model, Path dir) {
-    this.thread = thread;
+  private Predictor(ModelLoop loop, ServedModel model, Path dir, BatchingLimits limits, int outputs) {
+    this.loop = loop;
     this.model = model;
+    this.outputs = outputs;
     input = model.input();
+    formats = new RequestFormats(input, model.rows());
+    inference = new InferenceModel(model.rows(), model.images(), input);
     source = new Source(dir, model.run(), model.step(), -1);
+    queue = new RequestQueue(loop, limits, input.layout(), this::predicted, () -> "the predictor of " + source.dir());
   }
 
   /**
@@ -126,19 +133,18 @@ public final class Predictor implements AutoCloseable {
    * @param format of examples; null: the one on which it was trained
    */
   public static Predictor load(Path dir, Servable program, DataConfig.Format format) {
+    return load(dir, program, format, BatchingLimits.DEFAULTS);
+  }
+
+  /** Loads a model whose requests wait within other limits. */
+  public static Predictor load(Path dir, Servable program, DataConfig.Format format, BatchingLimits limits) {
     Engines.current();
-    ClassLoader loader = Thread.currentThread().getContextClassLoader();
-    ExecutorService thread = Executors.newSingleThreadExecutor(task -> {
-      Thread t = new Thread(task, "regatta-predict-" + dir.getFileName());
-      t.setDaemon(true);
-      t.setContextClassLoader(loader);
-      return t;
-    });
+    ModelLoop loop = new ModelLoop("regatta-predict-" + dir.getFileName());
     try {
-      ServedModel model = on(thread, () -> ServedModel.load(dir, program, format), dir::toString).join();
-      return new Predictor(thread, model, dir);
+      ServedModel model = on(loop, () -> ServedModel.load(dir, program, format), dir::toString).join();
+      return new Predictor(loop, model, dir, limits, on(loop, model::outputs, dir::toString).join());
     } catch (CompletionException e) {
-      thread.shutdown();
+      loop.end();
       throw failed("model " + dir.toAbsolutePath() + " cannot be read", e.getCause());
     }
   }
@@ -187,6 +193,31 @@ public final class Predictor implements AutoCloseable {
     return call(() -> model.trained(ids));
   }
 
+  /** Returns the name of the job that trained the model. */
+  public String name() {
+    return model.name();
+  }
+
+  /** Returns the scores of an example. */
+  public int outputs() {
+    return outputs;
+  }
+
+  /** Returns the ways of rows of named columns; empty if the model has none. */
+  Optional<RequestRows> rows() {
+    return model.rows();
+  }
+
+  /** Returns the way of images to examples; empty if the examples are no images. */
+  Optional<ImageInput> images() {
+    return model.images();
+  }
+
+  /** Returns the model as the Open Inference Protocol describes it. */
+  InferenceModel inference() {
+    return inference;
+  }
+
   /** Returns the widths of an example. */
   public Layout layout() {
     return input.layout();
@@ -198,10 +229,10 @@ public final class Predictor implements AutoCloseable {
   }
 
   /**
-   * Predicts examples, one per line, as one batch; empty lines are skipped, and so are comments if the format has them.
+   * Predicts examples, one per line; empty lines are skipped, and so are comments if the format has them.
    *
    * @return failed with {@code InvalidInput} if a line is not in the program's format, with {@code Overloaded} if too
-   *     many batches wait
+   *     many examples wait
    */
   public CompletableFuture<Prediction> predict(List<String> lines) {
     return predict(String.join("\n", lines).getBytes(StandardCharsets.UTF_8));
@@ -212,58 +243,49 @@ public final class Predictor implements AutoCloseable {
    * predictor's thread parses it.
    */
   public CompletableFuture<Prediction> predict(byte[] text) {
-    return wait(() -> predicted(parse(text)));
+    return predict(new RequestLines(text, input));
   }
 
   /** Predicts examples in the program's layout as {@link #predict(List)}; they must not change until it is done. */
   public CompletableFuture<Prediction> predict(SlotBatch examples) {
-    return wait(() -> predicted(examples));
+    return queue.add(RequestExamples.of(examples));
   }
 
-  private CompletableFuture<Prediction> wait(Callable<Prediction> batch) {
-    if (waiting.incrementAndGet() > WAITING_MAX) {
-      waiting.decrementAndGet();
-      return CompletableFuture.failedFuture(new Overloaded(WAITING_MAX + " batches wait for the predictor of " + source.dir()
-          + "; try again later, or run more predictors"));
+  /**
+   * Predicts the examples of a text that is in one of the {@link RequestFormats}.
+   *
+   * @param contentType null if it is not known
+   * @return failed as that of {@link #predict(List)}
+   */
+  CompletableFuture<Prediction> predict(String contentType, byte[] text) {
+    try {
+      return predict(formats.examples(contentType, text));
+    } catch (InvalidInput e) {
+      return CompletableFuture.failedFuture(e);
     }
-    return call(() -> {
-      waiting.decrementAndGet();
-      return batch.call();
-    });
+  }
+
+  /** Predicts the examples of a request as {@link #predict(List)}. */
+  CompletableFuture<Prediction> predict(RequestExamples examples) {
+    long bytes = examples.rows() * SlotBatch.bytes(layout());
+    if (bytes > BATCH_BYTES_MAX) {
+      return CompletableFuture.failedFuture(new InvalidInput("the " + examples.rows() + " examples of a request would take "
+          + (bytes >> 20) + " MiB, at most " + (BATCH_BYTES_MAX >> 20) + " are allowed: send "
+          + BATCH_BYTES_MAX / SlotBatch.bytes(layout()) + " at a time"));
+    }
+    return queue.add(examples);
+  }
+
+  /** Returns the examples that wait. */
+  long waitingExamples() {
+    return queue.waitingExamples();
   }
 
   private Prediction predicted(SlotBatch examples) {
-    return new Prediction(examples.rows() == 0 ? new float[0] : model.predict(examples), source.step());
-  }
-
-  private SlotBatch parse(byte[] text) {
-    int[] lines = new int[1];
-    eachLine(text, line -> lines[0]++);
-    long bytes = lines[0] * SlotBatch.bytes(layout());
-    if (bytes > BATCH_BYTES_MAX) {
-      throw new InvalidInput("the " + lines[0] + " examples of a request would take " + (bytes >> 20) + " MiB, at most "
-          + (BATCH_BYTES_MAX >> 20) + " are allowed: send " + BATCH_BYTES_MAX / SlotBatch.bytes(layout()) + " at a time");
+    if (examples.rows() == 0) {
+      return new Prediction(new float[0], outputs, source.step());
     }
-    BadLines badLines = BadLines.refused();
-    SlotBatch batch = SlotBatch.allocate(layout(), lines[0]);
-    int[] rows = new int[1];
-    eachLine(text, line -> rows[0] += input.parse(line, batch, rows[0], badLines) ? 1 : 0);
-    return batch.first(rows[0]);
-  }
-
-  /** Calls {@code each} for each line that is not empty. */
-  private static void eachLine(byte[] text, Consumer<Line> each) {
-    for (int from = 0, number = 1; from < text.length; number++) {
-      int end = from;
-      while (end < text.length && text[end] != '\n') {
-        end++;
-      }
-      int to = end > from && text[end - 1] == '\r' ? end - 1 : end;
-      if (to > from) {
-        each.accept(new Line("request", number, text, from, to));
-      }
-      from = end + 1;
-    }
+    return new Prediction(model.predict(examples), outputs, source.step());
   }
 
   /**
@@ -317,11 +339,11 @@ public final class Predictor implements AutoCloseable {
   }
 
   private <T> CompletableFuture<T> call(Callable<T> task) {
-    return on(thread, task, () -> "the predictor of " + source.dir());
+    return on(loop, task, () -> "the predictor of " + source.dir());
   }
 
   /** Runs a task on a thread; the future fails with the task's own exception. */
-  private static <T> CompletableFuture<T> on(ExecutorService thread, Callable<T> task, Supplier<String> whose) {
+  private static <T> CompletableFuture<T> on(ModelLoop thread, Callable<T> task, Supplier<String> whose) {
     CompletableFuture<T> result = new CompletableFuture<>();
     try {
       thread.execute(() -> {
@@ -341,13 +363,15 @@ public final class Predictor implements AutoCloseable {
     return cause instanceof RuntimeException known ? known : new InvalidInput(what + ": " + cause, cause);
   }
 
-  /** Releases the model after the waiting batches. */
+  /** Releases the model after the waiting requests. */
   @Override
   public void close() {
+    queue.close();
     call(() -> {
+      queue.drain();
       model.close();
       return null;
     });
-    thread.shutdown();
+    loop.end();
   }
 }

@@ -19,7 +19,23 @@ public record PredictorConfig(
     int port,
 
     @Setting(value = "16777216", unit = "bytes", doc = "Largest body of an HTTP request, and message of a gRPC one.")
-    int maxRequestBytes) {
+    int maxRequestBytes,
+
+    @Setting(value = "256", doc = "Most examples of several requests that are computed as one batch; 1: each request alone.")
+    int maxBatch,
+
+    @Setting(value = "0", unit = "ms", doc = "How long a request waits for others while the model is idle, unless max_batch examples "
+        + "wait; 0: requests are computed together only if they arrive during a computation.")
+    long maxDelayMs,
+
+    @Setting(value = "65536", doc = "Most examples that wait for the model; further requests are refused.")
+    int maxWaiting,
+
+    @Setting(value = "16777216", unit = "pixels", doc = "Most pixels of an image; larger ones are refused before they are decoded.")
+    long maxPixels) {
+
+  /** Number of the largest requests whose bytes may be held at a time. */
+  private static final int HELD_REQUESTS = 4;
 
   public PredictorConfig {
     if (model.isBlank()) {
@@ -34,5 +50,26 @@ public record PredictorConfig(
     if (maxRequestBytes < 1024) {
       throw new InvalidInput("max_request_bytes must be at least 1024, got " + maxRequestBytes);
     }
+    if (maxPixels < 1) {
+      throw new InvalidInput("max_pixels must be at least 1, got " + maxPixels);
+    }
+    new BatchingLimits(maxBatch, maxDelayMs, maxWaiting, 1); // checks them
+  }
+
+  /** Creates a configuration whose other keys have their defaults. */
+  public static PredictorConfig of(String model, String follow, long pollMs, int maxRequestBytes) {
+    BatchingLimits batching = BatchingLimits.DEFAULTS;
+    return new PredictorConfig(model, follow, pollMs, 0, maxRequestBytes, batching.maxBatch(), batching.maxDelayMillis(),
+        batching.maxWaiting(), 1 << 24);
+  }
+
+  /** Returns the most bytes of requests that have arrived and are not answered. */
+  long heldBytes() {
+    return HELD_REQUESTS * (long) maxRequestBytes;
+  }
+
+  /** Returns the limits within which requests wait. */
+  BatchingLimits batching() {
+    return new BatchingLimits(maxBatch, maxDelayMs, maxWaiting, heldBytes());
   }
 }

@@ -77,7 +77,7 @@ public final class PredictorVerticle extends VerticleBase {
         })
         .compose(newest -> {
           endpoint = new PredictionEndpoint(vertx, node.security(), node.probes()::answer, hosted::isServing, predictor,
-              config.maxRequestBytes(), PredictionEndpoint.BODY_MILLIS);
+              config, PredictionEndpoint.BODY_MILLIS);
           return ServicePort.listen(vertx, endpoint::server, node.bind(), config.port(), "the predictor", "predictor.port");
         })
         .compose(listening -> {
@@ -104,7 +104,7 @@ public final class PredictorVerticle extends VerticleBase {
     long bytes = SnapshotDirectory.files(dir).stream().mapToLong(FileEntry::bytes).sum();
     LOG.info("model {} is being read, {} bytes", dir, bytes);
     Stopwatch reading = Stopwatch.start(node.clock());
-    Predictor loaded = Predictor.load(Path.of(config.model()), program);
+    Predictor loaded = Predictor.load(Path.of(config.model()), program, null, config.batching());
     LOG.info("model {} is in memory after {}, step {}", dir, reading, loaded.source().step());
     return loaded;
   }
@@ -137,6 +137,8 @@ public final class PredictorVerticle extends VerticleBase {
         .description("step of training whose values are served; -1 if the model does not name it").register(node.metrics()));
     meters.add(FunctionCounter.builder("regatta.predictor.examples", endpoint, PredictionEndpoint::examples)
         .description("examples answered").register(node.metrics()));
+    meters.add(Gauge.builder("regatta.predictor.waiting", predictor, Predictor::waitingExamples)
+        .description("examples of requests that wait for the model").register(node.metrics()));
     meters.add(FunctionCounter.builder("regatta.predictor.refused", endpoint, PredictionEndpoint::refused)
         .description("requests refused or failed").register(node.metrics()));
   }
@@ -150,6 +152,7 @@ public final class PredictorVerticle extends VerticleBase {
     Future<Void> unregistered = registration == null ? Future.succeededFuture() : registration.close();
     return unregistered
         .transform(done -> port == null ? Future.<Void>succeededFuture() : port.shutdown(SHUTDOWN_MILLIS))
+        .transform(done -> endpoint == null ? Future.<Void>succeededFuture() : endpoint.close())
         .transform(done -> {
           if (predictor != null) {
             predictor.close();

@@ -12,11 +12,14 @@ import ai.djl.util.Pair;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.file.ConfinedDirectory;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.reduce.DistinctIds;
 import io.regatta.data.BadLines;
 import io.regatta.data.FileSource;
 import io.regatta.data.LineFormat;
 import io.regatta.data.SlotBatch;
+import io.regatta.data.feature.RequestRows;
 import io.regatta.data.feature.StatisticsFile;
+import io.regatta.data.image.ImageInput;
 import io.regatta.snapshot.LostShard;
 import io.regatta.snapshot.ManifestFile;
 import io.regatta.snapshot.ModelFiles;
@@ -36,12 +39,14 @@ import io.regatta.training.save.SavedModel;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A saved model in memory: network, dense parameters and tables. Owned by the predictor's thread. */
@@ -56,6 +61,7 @@ final class ServedModel implements AutoCloseable {
   private final JobConfig job;
   private final LoadedFeatures features;
   private final LineFormat input;
+  private final Optional<RequestRows> rows;
   private final Model model;
   private final Block block;
   private final Map<String, Parameter> parameters = new LinkedHashMap<>();
@@ -64,14 +70,15 @@ final class ServedModel implements AutoCloseable {
   private final String run;
   private final long step;
 
-  private ServedModel(JobConfig job, LoadedFeatures features, Servable program, String run, long step) {
+  private ServedModel(JobConfig job, LoadedFeatures features, Servable program, Map<String, List<Long>> saved, String run, long step) {
     this.features = features;
     this.run = run;
     this.step = step;
     this.program = program;
     this.job = job;
     input = program.input(job);
-    block = program.network(job);
+    rows = program.rows(job);
+    block = program.network(job, saved);
     model = Model.newInstance(job.job());
     model.setBlock(block);
   }
@@ -98,7 +105,7 @@ final class ServedModel implements AutoCloseable {
     JobConfig job = JobConfig.of(declared);
     LoadedFeatures features = new LoadedFeatures(job);
     checkFeatures(dir, features, manifest.getString(SavedModel.FEATURES_DIGEST, ""));
-    ServedModel served = new ServedModel(job, features, given != null ? given : program(job, dir), manifest.getString("run", ""),
+    ServedModel served = new ServedModel(job, features, given != null ? given : program(job, dir), shapes(dir), manifest.getString("run", ""),
         manifest.getLong("step", -1L));
     try {
       served.read(dir, manifest);
@@ -139,6 +146,13 @@ final class ServedModel implements AutoCloseable {
     if (!here.equals(trained)) {
       throw new InvalidInput("model " + dir + " was trained with other features (digest " + trained + ") than this release computes ("
           + here + "): serve it with the release that trained it, or train it again");
+    }
+  }
+
+  /** Returns the shapes of the dense parameters, by name. */
+  private static Map<String, List<Long>> shapes(Path dir) throws IOException {
+    try (SafetensorsFile dense = SafetensorsFile.open(ConfinedDirectory.of(dir), ModelFiles.DENSE)) {
+      return dense.tensors().stream().collect(Collectors.toMap(TensorInfo::name, TensorInfo::shape));
     }
   }
 
@@ -258,6 +272,21 @@ final class ServedModel implements AutoCloseable {
     return input;
   }
 
+  /** Returns the ways in which requests give rows of named columns; empty if the program has none. */
+  Optional<RequestRows> rows() {
+    return rows;
+  }
+
+  /** Returns the way of images to examples; empty if the examples are no images. */
+  Optional<ImageInput> images() {
+    return program.images(job);
+  }
+
+  /** Returns the name of the job that trained it. */
+  String name() {
+    return job.job();
+  }
+
   /** Returns a source of examples in the format given to {@link #load}. */
   FileSource<?> examples(List<Path> files, BadLines badLines) {
     return program.examples(job, files, badLines);
@@ -329,7 +358,14 @@ final class ServedModel implements AutoCloseable {
     values.forEach((name, of) -> parameters.get(name).getArray().set(of));
   }
 
-  /** Returns one score per example of the batch, with the present rows. */
+  /** Returns the scores of an example; it is an empty one. */
+  int outputs() {
+    SlotBatch empty = SlotBatch.allocate(input.layout(), 1);
+    Arrays.fill(empty.ids(), DistinctIds.PADDING);
+    return predict(empty).length;
+  }
+
+  /** Returns the scores of the batch, with the present rows: as many of each example as of others. */
   float[] predict(SlotBatch batch) {
     try (NDManager scope = model.getNDManager().newSubManager()) {
       NDList data = arrays.data(scope, batch);

@@ -65,7 +65,7 @@ class PredictionEndpointTest {
 
   private PredictionEndpoint serve(Predictor predictor, long bodyMillis, PeerSecurity security) {
     PredictionEndpoint endpoint = new PredictionEndpoint(vertx, security, probe -> probe.response().end(), () -> true,
-        predictor, MAX_BYTES, bodyMillis);
+        predictor, PredictorConfig.of("model", "", 1000, MAX_BYTES), bodyMillis);
     HttpServer server = Blocking.get(endpoint.server().listen(0, "127.0.0.1"));
     port = server.actualPort();
     return endpoint;

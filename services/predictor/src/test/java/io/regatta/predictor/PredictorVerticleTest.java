@@ -53,7 +53,7 @@ class PredictorVerticleTest {
     Vertx vertx = Vertx.vertx();
     Node node = Blocking.get(Node.embedded(vertx, null, NodeConfig.defaults(), "application"));
     PredictorVerticle service = new PredictorVerticle(node,
-        new PredictorConfig(dir.resolve("model").toString(), follow.toString(), 10, 0, 1 << 20), null);
+        PredictorConfig.of(dir.resolve("model").toString(), follow.toString(), 10, 1 << 20), null);
     String id = Blocking.get(vertx.deployVerticle(service));
     assertThat(node.metrics().get("regatta.predictor.step").gauge().value()).isEqualTo(4);
 

@@ -9,6 +9,7 @@ import io.regatta.core.feature.NumberStatistics;
 import io.regatta.core.progress.Progress;
 import io.regatta.data.LoaderOptions;
 import io.regatta.data.SlotLoader;
+import io.regatta.data.feature.RowSplit;
 import io.regatta.data.feature.StatisticsFile;
 import io.regatta.data.feature.TableStatistics;
 import io.regatta.node.settings.Settings;
@@ -24,7 +25,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -120,7 +120,7 @@ class TabularModelTest {
         .hasMessageContainingAll(dir.resolve("statistics-shop").toString(), "run ./regatta analyze");
     Path statistics = Files.createDirectories(dir.resolve("statistics-shop"));
     StatisticsFile.write(statistics, new TableStatistics(new TableStatistics.Facts(0, 0, Map.of()), new FeatureStatistics(
-        Map.of("price", new NumberStatistics(5, 3, 0, 10)), Map.of(), Map.of()), Optional.empty(), List.of(), Map.of(),
+        Map.of("price", new NumberStatistics(5, 3, 0, 10)), Map.of(), Map.of()), RowSplit.Boundaries.NONE, List.of(), Map.of(),
         TableStatistics.Basis.UNKNOWN));
     LocalRun.run(job.withSnapshots(Settings.bind(new JsonObject("{\"every_pass\": true}"), SnapshotConfig.class)), null, Progress.none());
     assertThat(dir.resolve("model").resolve(StatisticsFile.NAME)).hasSameTextualContentAs(statistics.resolve(StatisticsFile.NAME));

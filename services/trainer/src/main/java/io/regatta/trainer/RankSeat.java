@@ -5,6 +5,7 @@ import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.trainer.heter.HeterWorkers;
+import io.regatta.trainer.heter.SendingRank;
 import io.regatta.training.config.HeterConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.TrainerConfig;
@@ -97,7 +98,7 @@ final class RankSeat {
     return new HeterWorkers(VertxLoop.of(context), connections.streams(), connections.options(),
         () -> node.directory().list(Directory.HETER_WORKER), node.config().readyTimeout(),
         job.heter().path() == HeterConfig.DensePath.SERVERS,
-        new HeterWorkers.Rank(job.job(), group::trainer, group::generation, progress::lastStep));
+        new SendingRank(job.job(), group::trainer, group::generation, progress::lastStep));
   }
 
   /** Returns a description of the joined job for the user, once there is a session. */

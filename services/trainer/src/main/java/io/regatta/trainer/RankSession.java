@@ -8,7 +8,6 @@ import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.ShardLink;
-import io.regatta.core.exchange.Wait.Peer;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 import io.regatta.data.Layout;
@@ -252,8 +251,7 @@ final class RankSession implements TrainerSession {
   @Override
   public <T> T await(String operation, CompletionStage<T> stage) {
     try (Waits.Handle wait = node.waits().begin("trainer " + trainer().rank(), operation, where,
-        () -> remote != null && remote.isAwaited(stage)
-            ? Future.succeededFuture(List.of(Peer.named(remote.worker()))) : peers.of(stage))) {
+        () -> remote != null && remote.isAwaited(stage) ? remote.peers(stage) : peers.of(stage))) {
       return awaiting.await(operation + " of " + name(), stage);
     }
   }

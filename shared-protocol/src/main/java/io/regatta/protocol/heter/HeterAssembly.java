@@ -1,8 +1,9 @@
 package io.regatta.protocol.heter;
 
 import io.netty.buffer.ByteBuf;
-import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.protocol.shard.ByteBudget;
+import io.regatta.protocol.stream.request.Assembly;
+import io.regatta.protocol.stream.request.ByteBudget;
+import io.regatta.protocol.stream.request.RequestMemory;
 import io.regatta.protocol.tensor.CutTensor;
 import io.regatta.protocol.tensor.HeterFrame;
 import io.regatta.protocol.tensor.HeterFrame.KindCase;
@@ -13,22 +14,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The assembly of one message from its chunks, none of which is trusted: order, offsets, sizes and the announced total
- * are checked against the shapes. Memory grows with the bytes that have arrived, not with those that are announced.
- * Owned by the loop of its stream.
+ * The assembly of one message between a trainer and a heter worker: tensors one after the other, whose sizes follow from
+ * the first chunk. Owned by the loop of its stream.
  */
-final class HeterAssembly {
-  /** Factor by which the room may exceed what has arrived, up to the announced total. */
+final class HeterAssembly extends Assembly {
+  /** Factor by which the memory may exceed what has arrived, up to the announced total. */
   private static final long GROWTH = 16;
-  private static final int MIN_ROOM = 4096;
+  private static final int MIN_MEMORY = 4096;
 
-  private final TensorMessage first;
-  private final ByteBudget budget;
-  private final int count;
   private final long total;
+  /** Null: the memory is not limited beyond the stream. */
+  private final RequestMemory.Room room;
   private ByteBuffer memory;
-  private int chunks;
-  private long taken;
 
   /**
    * Begins a message.
@@ -38,15 +35,24 @@ final class HeterAssembly {
    * @param memory to be used if it is large enough; null: none
    */
   HeterAssembly(TensorMessage first, ByteBudget budget, ByteBuffer memory) {
-    this.first = first;
-    this.budget = budget;
+    this(first, budget, memory, null);
+  }
+
+  /**
+   * Begins a request, which takes room of the heter worker's memory until {@link #giveBackRoom}.
+   *
+   * @param all memory of all requests; null: not limited
+   */
+  HeterAssembly(TensorMessage first, ByteBudget budget, ByteBuffer memory, RequestMemory all) {
+    super(first, budget);
     this.memory = memory == null ? ByteBuffer.allocateDirect(0) : memory.clear();
-    count = Math.max(1, first.getChunkCount());
     total = first.getHeter().getTotal();
     check();
+    room = all == null ? null : all.take(total);
   }
 
   private void check() {
+    TensorMessage first = first();
     HeterFrame kind = first.getHeter();
     if (!first.hasHeter() || kind.getKindCase() == KindCase.KIND_NOT_SET) {
       throw wrong(first, "the message is no request and no answer of a heter worker");
@@ -56,32 +62,33 @@ final class HeterAssembly {
       throw wrong(first, "its tensors have " + described + " bytes, but " + total
           + " are announced; both sides must have the same, and less than 2 GiB");
     }
-    if (!budget.take(total)) {
-      throw wrong(first, total + " bytes do not fit into stream.max_request_bytes = " + budget.limit()
+    if (!take(total)) {
+      throw wrong(first, total + " bytes do not fit into stream.max_request_bytes = " + limit()
           + " together with the unanswered batches of this stream; use smaller batches");
     }
-    taken = total;
   }
 
-  TensorMessage first() {
-    return first;
+  /** Returns the room of this request among all; null: that is not limited. */
+  RequestMemory.Room room() {
+    return room;
   }
 
-  KindCase kind() {
-    return first.getHeter().getKindCase();
+  @Override
+  protected String kind() {
+    return first().hasHeter() ? kindCase().name() : first().getBodyCase().name();
   }
 
-  /**
-   * Begins the next chunk.
-   *
-   * @param payloadBytes announced size of its payload
-   * @throws InvalidInput if it does not fit
-   */
-  void begin(TensorMessage h, int payloadBytes) {
-    if (!h.hasHeter() || h.getChunkIndex() != chunks || Math.max(1, h.getChunkCount()) != count
-        || chunks > 0 && h.getHeter().getKindCase() != KindCase.KIND_NOT_SET) {
-      throw wrong(h, "chunk " + chunks + " of " + count + " was expected");
-    }
+  KindCase kindCase() {
+    return first().getHeter().getKindCase();
+  }
+
+  @Override
+  protected boolean isContinuedBy(TensorMessage h, int index) {
+    return h.hasHeter() && (index == 0 || h.getHeter().getKindCase() == KindCase.KIND_NOT_SET);
+  }
+
+  @Override
+  protected void beginSlice(TensorMessage h, int payloadBytes) {
     HeterFrame slice = h.getHeter();
     if (slice.getTotal() != total || slice.getOffset() != memory.position()
         || payloadBytes > total - slice.getOffset()) {
@@ -90,39 +97,31 @@ final class HeterAssembly {
     }
   }
 
-  /** Copies the next bytes of the chunk's payload, cut anywhere, to where they belong; all of them are read. */
-  void payload(ByteBuf bytes) {
+  @Override
+  public void payload(ByteBuf bytes) {
     int n = bytes.readableBytes();
     if (n > memory.remaining()) {
-      long room = Math.min(total, Math.max(MIN_ROOM, GROWTH * (memory.position() + (long) n)));
-      memory = ByteBuffer.allocateDirect((int) room).put(memory.flip());
+      long growth = room == null || room.isGranted() ? GROWTH : 1;
+      long size = Math.min(total, Math.max(MIN_MEMORY, growth * (memory.position() + (long) n)));
+      memory = ByteBuffer.allocateDirect((int) size).put(memory.flip());
     }
     memory.limit(memory.position() + n);
     bytes.readBytes(memory);
     memory.limit(memory.capacity());
   }
 
-  /**
-   * Ends the chunk.
-   *
-   * @return true if it was the last one
-   * @throws InvalidInput if bytes are missing
-   */
-  boolean end() {
-    if (++chunks < count) {
-      return false;
-    }
+  @Override
+  protected void checkWhole() {
     if (memory.position() < total) {
-      throw wrong(first, "only " + memory.position() + " of " + total + " bytes have come");
+      throw wrong(first(), "only " + memory.position() + " of " + total + " bytes have come");
     }
-    return true;
   }
 
   /** Returns the tensors of the whole message, in its memory. */
   List<TensorData> tensors() {
     List<TensorData> tensors = new ArrayList<>();
     int at = 0;
-    for (CutTensor tensor : HeterCodec.carried(first.getHeter())) {
+    for (CutTensor tensor : HeterCodec.carried(first().getHeter())) {
       int size = (int) HeterCodec.bytes(tensor);
       tensors.add(new TensorData(tensor, memory.slice(at, size).order(ByteOrder.LITTLE_ENDIAN)));
       at += size;
@@ -135,14 +134,15 @@ final class HeterAssembly {
     return memory;
   }
 
-  /** Gives the budget back what this message has taken of it. May be repeated. */
-  void giveBack() {
-    budget.giveBack(taken);
-    taken = 0;
+  /** Gives back the room of this request among all. May be repeated. */
+  void giveBackRoom() {
+    if (room != null) {
+      room.giveBack();
+    }
   }
 
-  private static InvalidInput wrong(TensorMessage h, String problem) {
-    return new InvalidInput((h.hasHeter() ? h.getHeter().getKindCase() : h.getBodyCase()) + " of job '" + h.getJob()
-        + "', rank " + h.getRank() + ", chunk " + h.getChunkIndex() + " of " + h.getChunkCount() + ": " + problem);
+  @Override
+  public void drop() {
+    giveBackRoom();
   }
 }

@@ -1,6 +1,7 @@
 package io.regatta.protocol.heter;
 
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.protocol.stream.request.RequestMemory;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutOpened;
 import io.vertx.core.Future;
@@ -18,6 +19,11 @@ public interface HeterHandler {
    * @param generation of the job's group, as the sender knows it
    */
   record Origin(String job, long generation, TrainerId trainer) {}
+
+  /** Returns the memory of which batches take room until they are computed; asked for once for each stream. */
+  default RequestMemory memory() {
+    return RequestMemory.unlimited();
+  }
 
   /** Compares what crosses the cut with the own network; completes once that is built. */
   Future<CutOpened> open(Origin from, CutOpen open);

@@ -1,5 +1,6 @@
 package io.regatta.protocol.security;
 
+import java.util.List;
 import java.util.Set;
 
 /** Set of calls that the holder of a token may make. */
@@ -11,16 +12,20 @@ enum TokenRole {
       "/regatta.ParameterServer/ShardMap", "/regatta.ParameterServer/Status", "/grpc.health.v1.Health/List",
       "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")),
   /** Predictions of a served model. */
-  PREDICT(Set.of("/predict", "/model", "/regatta.Prediction/Predict"));
+  PREDICT(Set.of("/predict", "/model", "/openapi.json", "/v2", "/regatta.Prediction/Predict"), "/v2/",
+      "/inference.GRPCInferenceService/");
 
   private final Set<String> paths;
+  private final List<String> beginnings;
 
-  TokenRole(Set<String> paths) {
+  /** @param beginnings of further paths */
+  TokenRole(Set<String> paths, String... beginnings) {
     this.paths = paths;
+    this.beginnings = List.of(beginnings);
   }
 
   /** Returns true if a call of this path, without its query, is allowed. */
   boolean allows(String path) {
-    return this == MEMBER || paths.contains(path);
+    return this == MEMBER || paths.contains(path) || beginnings.stream().anyMatch(path::startsWith);
   }
 }

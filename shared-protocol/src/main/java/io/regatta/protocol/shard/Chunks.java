@@ -8,13 +8,13 @@ import io.regatta.core.memory.HeapBudget;
 import io.regatta.protocol.memory.DirectMemory;
 import io.regatta.protocol.stream.frame.Outgoing;
 import io.regatta.protocol.stream.frame.TensorFrame;
+import io.regatta.protocol.stream.request.DroppableFrames;
 import io.regatta.protocol.tensor.DenseSlice;
 import io.regatta.protocol.tensor.RowSlice;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.function.Consumer;
@@ -28,7 +28,7 @@ import java.util.function.Supplier;
  * table may occur twice. There is at least one frame, an empty one if there is nothing to send. Owned by the stream's
  * loop; the arrays must not change meanwhile.
  */
-final class Chunks implements Iterator<Outgoing> {
+final class Chunks implements DroppableFrames {
   private static final int FLOAT = Float.BYTES;
   private static final int ID = Long.BYTES;
   /** Length of a run, in elements, from which a chunk of its own costs less than a copy. */
@@ -110,8 +110,8 @@ final class Chunks implements Iterator<Outgoing> {
     }
   }
 
-  /** Releases everything that has not been sent. */
-  void drop() {
+  @Override
+  public void drop() {
     giveBackHeap();
     if (own != null) {
       own.release();

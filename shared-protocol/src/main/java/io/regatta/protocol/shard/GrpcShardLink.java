@@ -1,14 +1,11 @@
 package io.regatta.protocol.shard;
 
-import io.netty.buffer.ByteBuf;
 import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseSlice;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
-import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Pull;
@@ -23,8 +20,8 @@ import io.regatta.core.exchange.TrainerId;
 import io.regatta.protocol.message.JobSpecs;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
-import io.regatta.protocol.stream.frame.FrameReceiver;
 import io.regatta.protocol.stream.frame.Outgoing;
+import io.regatta.protocol.stream.request.RequestLink;
 import io.regatta.protocol.tensor.Export;
 import io.regatta.protocol.tensor.Leave;
 import io.regatta.protocol.tensor.Register;
@@ -32,10 +29,7 @@ import io.regatta.protocol.tensor.Shrink;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.regatta.protocol.tensor.TensorMessage.BodyCase;
 import io.vertx.core.Future;
-import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
@@ -49,21 +43,10 @@ import java.util.function.UnaryOperator;
  * pending calls fail with the reason, which names the peer. A push that was under way may have been applied; it is
  * repeated with the same sequence number on a new link, see {@link ReopeningShardLink}.
  */
-public final class GrpcShardLink implements ShardLink {
-  private final TensorStream stream;
-  private final String peer;
-  private final LongSupplier generation;
+public final class GrpcShardLink extends RequestLink implements ShardLink {
   private final Function<String, Future<Long>> digest;
-  private final StreamOptions options;
-  private final FrameSender sender;
-  /** The header of the next request, but for its number. */
-  private TensorMessage header;
-  private final Map<Long, PendingAnswer<?>> pending = new HashMap<>();
   private UnaryOperator<String> lost;
   private String job = "";
-  private long requests;
-  private int holds;
-  private RegattaException broken;
   private boolean reset;
 
   /**
@@ -77,17 +60,11 @@ public final class GrpcShardLink implements ShardLink {
    */
   public GrpcShardLink(TensorStream stream, String peer, int shard, long shardIncarnation, LongSupplier generation,
       Function<String, Future<Long>> digest, StreamOptions options) {
-    this.stream = stream;
-    this.peer = peer;
-    lost = why -> peer + " is lost: " + why;
-    this.generation = generation;
+    super(stream, peer, TensorMessage.newBuilder().setShard(shard).setShardIncarnation(shardIncarnation).setChunkCount(1).build(),
+        generation, options);
     this.digest = digest;
-    this.options = options;
-    header = TensorMessage.newBuilder().setShard(shard).setShardIncarnation(shardIncarnation).setChunkCount(1).build();
-    sender = new FrameSender(stream, this::giveUp);
-    stream.exceptionHandler(this::breakAll);
-    stream.endHandler(v -> breakAll(new PeerLost(peer + " has ended the stream; it is shutting down")));
-    stream.receiver(new Receiver());
+    lost = why -> peer + " is lost: " + why;
+    start();
   }
 
   /** Says the loss of the peer otherwise: from its cause to the whole message. Called before the first request. */
@@ -96,79 +73,24 @@ public final class GrpcShardLink implements ShardLink {
     return this;
   }
 
-  /** Hands the frames of answers to the requests that they answer; after the link is broken nothing. */
-  private final class Receiver implements FrameReceiver {
-    private PendingAnswer<?> answer;
-    private long request;
-
-    @Override
-    public void begin(TensorMessage h, int payloadBytes) {
-      guarded(() -> {
-        request = h.getRequest();
-        answer = pending.get(request);
-        if (answer == null || answer.kind() != h.getBodyCase()) {
-          throw new InvalidInput("a " + h.getBodyCase() + " for request " + request + ", which "
-              + (answer == null ? "is not open" : "is to be answered by " + answer.kind()));
-        }
-        answer.begin(h, payloadBytes);
-      });
-    }
-
-    @Override
-    public void payload(ByteBuf bytes) {
-      guarded(() -> answer.payload(bytes));
-    }
-
-    @Override
-    public void end() {
-      guarded(() -> {
-        boolean complete = answer.end();
-        hold(answer.taken());
-        if (complete) {
-          pending.remove(request); // first: its place is free for what the caller asks next
-          complete(request, answer);
-        }
-      });
-    }
-
-    private void guarded(Runnable part) {
-      if (broken != null) {
-        return;
-      }
-      try {
-        part.run();
-      } catch (InvalidInput e) {
-        giveUp(new InvalidInput(peer + " sent a bad answer: " + e.getMessage()));
-      } catch (RuntimeException | Error e) {
-        giveUp(new Indeterminate("an answer of " + peer + " could not be taken in here: " + e, e));
-      }
-    }
+  @Override
+  protected String kind(TensorMessage header) {
+    return header.getBodyCase().name();
   }
 
-  private void complete(long request, PendingAnswer<?> answer) {
-    try {
-      answer.complete();
-    } catch (RuntimeException | Error e) { // a failure to make the answer is answered, too, with all that is pending
-      pending.put(request, answer);
-      throw e;
-    }
+  @Override
+  protected String ended() {
+    return peer() + " has ended the stream; it is shutting down";
   }
 
-  /** The stream is of no use any more, from this side. */
-  private void giveUp(RegattaException reason) {
-    stream.fail(reason);
-    breakAll(reason);
+  @Override
+  protected String lost(String why) {
+    return lost.apply(why);
   }
 
-  private void breakAll(RegattaException e) {
-    if (broken == null) {
-      reset = e instanceof PeerLost && e.getCause() != null && !(e.getCause() instanceof TimeoutException);
-      broken = e instanceof PeerLost ? new PeerLost(lost.apply(e.getMessage()), e) : e;
-      sender.stop();
-      List<PendingAnswer<?>> open = List.copyOf(pending.values());
-      pending.clear();
-      sender.handedOver().onComplete(v -> open.forEach(p -> p.fail(broken)));
-    }
+  @Override
+  protected void breaks(RegattaException e) {
+    reset = e instanceof PeerLost && e.getCause() != null && !(e.getCause() instanceof TimeoutException);
   }
 
   /**
@@ -179,31 +101,8 @@ public final class GrpcShardLink implements ShardLink {
     return reset;
   }
 
-  private <T> CompletionStage<T> request(PendingAnswer<T> answer, Function<TensorMessage.Builder, Iterator<Outgoing>> frames) {
-    if (broken != null) {
-      answer.fail(broken);
-    } else if (pending.size() >= options.maxRequests()) {
-      answer.fail(new Overloaded(pending.size() + " requests to " + peer + " are unanswered, the limit of "
-          + "stream.max_requests; wait for an answer first"));
-    } else {
-      long request = ++requests;
-      pending.put(request, answer);
-      long now = generation.getAsLong();
-      if (now != header.getGeneration()) {
-        header = header.toBuilder().setGeneration(now).build();
-      }
-      sender.send(frames.apply(header.toBuilder().setRequest(request)), () -> {});
-    }
-    return answer.future().toCompletionStage();
-  }
-
-  private <T> PendingAnswer<T> answer(BodyCase kind, Function<Assembly, T> result) {
-    return new PendingAnswer<>(kind, options, result, null);
-  }
-
-  @Override
-  public String peer() {
-    return peer;
+  private <T> ShardAnswer<T> answer(BodyCase kind, Function<ShardAssembly, T> result) {
+    return new ShardAnswer<>(kind, options(), result, null);
   }
 
   @Override
@@ -222,26 +121,26 @@ public final class GrpcShardLink implements ShardLink {
 
   private void from(String ofJob, TrainerId trainer) {
     job = ofJob;
-    header = header.toBuilder().setJob(job).setRank(trainer.rank()).setIncarnation(trainer.incarnation()).build();
+    header(next -> next.setJob(job).setRank(trainer.rank()).setIncarnation(trainer.incarnation()));
   }
 
   @Override
   public CompletionStage<Void> initialize(DenseValues dense) {
     return request(answer(BodyCase.INITIALIZE_ACK, a -> null),
-        r -> ShardCodec.initialize(r, dense, options.chunkBytes()));
+        r -> ShardCodec.initialize(r, dense, options().chunkBytes()));
   }
 
   @Override
   public CompletionStage<PushAck> push(Push push) {
     return request(answer(BodyCase.PUSH_ACK, a -> ShardCodec.ack(a.first())),
-        r -> ShardCodec.push(r, push, options.chunkBytes()));
+        r -> ShardCodec.push(r, push, options().chunkBytes()));
   }
 
   @Override
   public CompletionStage<Pulled> pull(Pull pull) {
-    PendingAnswer<Pulled> answer = answer(BodyCase.PULL_VALUES, ShardCodec::values);
+    ShardAnswer<Pulled> answer = answer(BodyCase.PULL_VALUES, ShardCodec::values);
     return request(pull.into() == null ? answer : answer.into((a, total) -> into(pull.into(), total)),
-        r -> ShardCodec.pull(r, pull, options.chunkBytes()));
+        r -> ShardCodec.pull(r, pull, options().chunkBytes()));
   }
 
   private static DenseSink into(DenseSlice wanted, int total) {
@@ -272,7 +171,7 @@ public final class GrpcShardLink implements ShardLink {
   /** The sink is called on the stream's context; while it holds a slice nothing is read from the stream. */
   @Override
   public CompletionStage<Void> export(String table, RowSink sink) {
-    return request(new PendingAnswer<>(BodyCase.EXPORT_ROWS, options, a -> null, a -> slices(a.rows(), sink)),
+    return request(new ShardAnswer<>(BodyCase.EXPORT_ROWS, options(), a -> null, a -> slices(a.rows(), sink)),
         r -> Outgoing.one(r.setExport(Export.newBuilder().setTable(table)).build()));
   }
 
@@ -284,31 +183,14 @@ public final class GrpcShardLink implements ShardLink {
     return taken;
   }
 
-  /** Reads nothing until then; several exports may hold the stream. */
-  private void hold(CompletableFuture<Void> taken) {
-    if (!taken.isDone()) {
-      if (holds++ == 0) {
-        stream.pause();
-      }
-      taken.thenRun(() -> {
-        if (--holds == 0) {
-          stream.resume();
-        }
-      });
-    }
-  }
-
   @Override
   public CompletionStage<Void> handedOver() {
-    return sender.handedOver().toCompletionStage();
+    return released().toCompletionStage();
   }
 
   /** Half-closes if nothing is pending; otherwise gives up what is, which fails with {@link Cancelled}. */
   @Override
   public CompletionStage<Void> close() {
-    Cancelled closed = new Cancelled("the link to " + peer + " was closed");
-    Future<Void> ended = pending.isEmpty() ? stream.end() : stream.fail(closed);
-    breakAll(closed);
-    return ended.otherwiseEmpty().toCompletionStage();
+    return end(true);
   }
 }

@@ -22,7 +22,7 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Core's pushes and pulls as chunks of tensor frames, and back from an {@link Assembly}. The builder given to each method has the
+ * Core's pushes and pulls as chunks of tensor frames, and back from an {@link ShardAssembly}. The builder given to each method has the
  * header of its frames (request, job, generation, shard, rank ...), and is the method's own from then on. Pure functions, no thread
  * of their own.
  */
@@ -50,11 +50,11 @@ final class ShardCodec {
   }
 
   /** As far as it has come, without a dense gradient. */
-  static Push known(Assembly a) {
+  static Push known(ShardAssembly a) {
     return push(a, null);
   }
 
-  static Push push(Assembly a) {
+  static Push push(ShardAssembly a) {
     return push(a, a.dense());
   }
 
@@ -63,7 +63,7 @@ final class ShardCodec {
     return push(h, null, List.of());
   }
 
-  private static Push push(Assembly a, DenseValues dense) {
+  private static Push push(ShardAssembly a, DenseValues dense) {
     return push(a.first(), dense, a.rows());
   }
 
@@ -104,7 +104,7 @@ final class ShardCodec {
     return chunks;
   }
 
-  static Pull pull(Assembly a) {
+  static Pull pull(ShardAssembly a) {
     io.regatta.protocol.tensor.Pull body = a.first().getPull();
     return new Pull(a.first().getRank(), body.getMinStep(), body.getDense(), null, a.ids(), body.getChanged(), body.getReadOnly());
   }
@@ -128,7 +128,7 @@ final class ShardCodec {
     return chunks.counted(heap, bytes);
   }
 
-  static Pulled values(Assembly a) {
+  static Pulled values(ShardAssembly a) {
     PullValues body = a.first().getPullValues();
     return new Pulled(body.getVersion(), a.dense(), a.rows(), body.getClockLead());
   }

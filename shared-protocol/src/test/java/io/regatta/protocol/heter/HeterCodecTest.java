@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.Unpooled;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.protocol.shard.ByteBudget;
 import io.regatta.protocol.stream.frame.Outgoing;
+import io.regatta.protocol.stream.request.ByteBudget;
 import io.regatta.protocol.tensor.CutBatch;
 import io.regatta.protocol.tensor.CutResult;
 import io.regatta.protocol.tensor.CutTensor;

@@ -21,6 +21,7 @@ import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.stream.frame.Outgoing;
+import io.regatta.protocol.stream.request.RequestMemory;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutOpened;
 import io.regatta.protocol.tensor.HeterFrame;
@@ -61,6 +62,12 @@ abstract class HeterLinkContract {
     private boolean atOnce = true;
     private int mostAtATime;
     private int open;
+    private RequestMemory memory = RequestMemory.unlimited();
+
+    @Override
+    public RequestMemory memory() {
+      return memory;
+    }
 
     @Override
     public Future<CutOpened> open(Origin from, CutOpen request) {
@@ -195,6 +202,55 @@ abstract class HeterLinkContract {
     assertThatThrownBy(() -> get(call(() -> link.compute(batch(TRAINER, 5, 10))))).isInstanceOf(Overloaded.class);
     awaitBatches(4);
     assertThat(worker.mostAtATime).isEqualTo(4);
+  }
+
+  /** Its batches have several chunks: the first of each is read before there is room for the rest. */
+  @Test
+  void batches_beyond_the_memory_of_the_worker_wait_and_are_computed() throws Exception {
+    worker.atOnce = false;
+    worker.memory = new RequestMemory(1);
+    HeterLink link = opened();
+    List<Future<ComputedBatch>> results = new ArrayList<>();
+    for (int number = 1; number <= 4; number++) {
+      BatchToCompute batch = batch(TRAINER, number, 100);
+      results.add(call(() -> link.compute(batch)));
+    }
+    for (int number = 1; number <= 4; number++) {
+      awaitBatches(number);
+      int at = number - 1;
+      onLoop(() -> worker.answers.get(at).complete(echo(worker.batches.get(at))));
+      assertThat(get(results.get(at)).id().number()).isEqualTo(number);
+    }
+    assertThat(worker.mostAtATime).isEqualTo(1);
+    assertThat(worker.memory.taken()).isZero();
+  }
+
+  @Test
+  void a_trainer_that_is_gone_gives_its_room_to_others() throws Exception {
+    worker.atOnce = false;
+    worker.memory = new RequestMemory(1);
+    HeterLink link = opened();
+    call(() -> link.compute(batch(TRAINER, 1, 100)));
+    awaitBatches(1);
+    Future<ComputedBatch> waiting = call(() -> link.compute(batch(TRAINER, 2, 100)));
+    Promise<Void> waits = Promise.promise();
+    loop.context.runOnContext(v -> awaitWaiting(waits));
+    get(waits.future());
+    get(call(() -> link.close(false)));
+    assertThatThrownBy(() -> get(waiting)).isInstanceOf(Cancelled.class);
+    onLoop(() -> worker.answers.get(0).complete(echo(worker.batches.get(0)))); // a stream that is held notices nothing
+    assertThat(get(worker.closed.future())).as("a clean end").isFalse();
+    onLoop(() -> worker.answers.forEach(answer -> answer.tryFail("its trainer is gone")));
+    assertThat(worker.memory.waiting()).isZero();
+    assertThat(worker.memory.taken()).isZero();
+  }
+
+  private void awaitWaiting(Promise<Void> there) {
+    if (worker.memory.waiting() > 0) {
+      there.complete();
+    } else {
+      loop.context.runOnContext(v -> awaitWaiting(there));
+    }
   }
 
   @Test

@@ -201,7 +201,7 @@ abstract class ShardStreamSessionContract {
     TensorStream s = registered();
     send(s, message(BodyCase.PUSH, 2).setChunkCount(2).setDense(Messages.dense(0, 8)), 16);
     loop.context.runOnContext(v -> s.end());
-    assertRefused(InvalidInput.class, "ended with 1 request(s) of which chunks are missing");
+    assertRefused(InvalidInput.class, "ended with 1 incomplete request; of a push");
     assertCalls("closed 3");
   }
 

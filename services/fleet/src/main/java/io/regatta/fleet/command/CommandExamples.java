@@ -34,6 +34,8 @@ final class CommandExamples {
     put("regatta init", "regatta init data/shop/train.csv", "regatta init data/shop/rows.parquet --label bought --positive yes --to shop.yaml");
     put("regatta analyze", "regatta analyze clicks.yaml --threads 4 --overwrite");
     put("regatta explain", "regatta explain output/shop --data data/shop/test.csv --result shop.json --plot shop.svg");
+    put("regatta tune", "regatta tune clicks.yaml --trials 27 --parallel 2",
+        "regatta tune clicks.yaml --find-learning-rate --steps 200");
     put("regatta version", "regatta version");
     put("regatta completion", "source <(regatta completion bash)");
     put("regatta heter-advice", "regatta heter-advice configs/ctr-dnn.yaml --bandwidth 1Gbit/s,100Mbit/s");

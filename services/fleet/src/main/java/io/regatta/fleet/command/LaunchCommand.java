@@ -2,6 +2,7 @@ package io.regatta.fleet.command;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.command.option.RemoteLaunchOptions;
+import io.regatta.fleet.command.option.RoleOptions;
 import io.regatta.fleet.command.output.Report;
 import io.regatta.fleet.launch.LaunchVariables;
 import io.regatta.fleet.launch.Launches;
@@ -9,6 +10,7 @@ import io.regatta.fleet.launch.plan.LaunchOptions;
 import io.regatta.fleet.launch.plan.Meeting;
 import io.regatta.fleet.launch.remote.RemoteLaunch;
 import io.regatta.fleet.process.LaunchedServers;
+import io.regatta.fleet.role.LaunchedRole;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -39,32 +41,11 @@ import picocli.CommandLine.Unmatched;
         "What follows the program is its own: a job file takes the options of the command run."})
 final class LaunchCommand implements Callable<Integer> {
 
-  private static final int OLD_COUNT = 2;
-
   @Spec
   private CommandSpec spec;
 
-  @Option(names = {"--server_num", "--server-num"}, paramLabel = "N", description = "parameter servers on this machine")
-  private Integer serverNum;
-
-  @Option(names = {"--worker_num", "--worker-num", "--trainer_num"}, paramLabel = "N", description = "trainers on this machine")
-  private Integer workerNum;
-
-  @Option(names = {"--servers", "--endpoints"}, paramLabel = "HOST:PORT,...",
-      description = "every parameter server of the job; those whose address is this machine's are started here")
-  private String servers;
-
-  @Option(names = {"--workers", "--trainers"}, paramLabel = "HOST[:PORT],...", description = "every trainer of the job")
-  private String workers;
-
-  @Option(names = {"--heter_worker_num", "--heter-worker-num"}, paramLabel = "N",
-      description = "heter workers on this machine, which compute "
-      + "the expensive part of the network for the trainers")
-  private Integer heterWorkerNum;
-
-  @Option(names = {"--heter_workers", "--heter-workers"}, paramLabel = "HOST:PORT,...",
-      description = "every heter worker of the job")
-  private String heterWorkers;
+  @Mixin
+  private RoleOptions roles;
 
   @Option(names = {"--ips", "--cluster_node_ips"}, paramLabel = "HOST,...",
       description = "machines of a collective job; this command is given on each of them")
@@ -135,8 +116,9 @@ final class LaunchCommand implements Callable<Integer> {
     boolean old = "launch_ps".equals(name());
     LaunchVariables variables = new LaunchVariables(System.getenv(), old);
     try {
-      take(variables);
-      LaunchOptions options = options(variables, old);
+      Map<LaunchedRole, LaunchOptions.Asked> asked = roles.asked(variables, old);
+      take(variables, RoleOptions.places(asked));
+      LaunchOptions options = options(variables, asked, old);
       variables.lines().forEach(line -> Report.say(spec.commandLine().getOut(), line));
       return launch(options);
     } catch (InvalidInput e) {
@@ -145,18 +127,11 @@ final class LaunchCommand implements Callable<Integer> {
   }
 
   /**
-   * Sets options that were not given to the values of their variables; a number goes with a list of the same from the
-   * same place.
+   * Sets options that were not given to the values of their variables.
+   *
+   * @param places of processes that are named
    */
-  private void take(LaunchVariables variables) {
-    if (serverNum == null && servers == null) {
-      serverNum = variables.number("--server_num", null);
-      servers = variables.text("--servers", null);
-    }
-    if (workerNum == null && workers == null) {
-      workerNum = variables.number("--worker_num", null);
-      workers = variables.text("--workers", null);
-    }
+  private void take(LaunchVariables variables, List<String> places) {
     ips = variables.text("--ips", ips);
     nprocPerNode = variables.number("--nproc_per_node", nprocPerNode);
     master = variables.text("--master", master);
@@ -171,16 +146,13 @@ final class LaunchCommand implements Callable<Integer> {
     startPort = variables.number("--start_port", startPort);
     logDir = variables.text("--log_dir", logDir);
     jobId = variables.text("--job_id", jobId);
-    if (Stream.of(servers, workers, heterWorkers, ips).flatMap(list -> LaunchOptions.list(list).stream()).anyMatch(variables::isOwnPlace)) {
+    if (Stream.concat(places.stream(), LaunchOptions.list(ips).stream()).anyMatch(variables::isOwnPlace)) {
       host = variables.text("--host", host);
     }
   }
 
-  private LaunchOptions options(LaunchVariables variables, boolean old) {
-    return new LaunchOptions(old && servers == null && serverNum == null ? Integer.valueOf(OLD_COUNT) : serverNum,
-        old && workers == null && workerNum == null ? Integer.valueOf(OLD_COUNT) : workerNum, LaunchOptions.list(servers),
-        LaunchOptions.list(workers), heterWorkerNum, LaunchOptions.list(heterWorkers), old ? List.of()
-        : LaunchOptions.list(ips), nprocPerNode,
+  private LaunchOptions options(LaunchVariables variables, Map<LaunchedRole, LaunchOptions.Asked> asked, boolean old) {
+    return new LaunchOptions(asked, old ? List.of() : LaunchOptions.list(ips), nprocPerNode,
         old && master == null && nnodes == null ? Meeting.NONE : Meeting.of(master, nnodes, rank, maxRestart), LaunchOptions.gpus(gpus),
         host, startPort, httpPort, variables.gloo(), logDir != null ? logDir : old ? "logs" : "log", jobId.isBlank() ? LaunchOptions.JOB_ID : jobId,
         program, launched().arguments(), given(variables));

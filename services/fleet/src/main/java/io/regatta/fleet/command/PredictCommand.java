@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
 
 /** The command that predicts the lines of files with a saved model. Owned by the main thread. */
 @Command(name = "predict", mixinStandardHelpOptions = true,
-    description = "Predicts the examples in files of the format that the model was trained on; prints a number for each.")
+    description = "Predicts the examples in files of the format that the model was trained on; prints the scores of each in a line.")
 final class PredictCommand implements Callable<Integer> {
 
   @Spec
@@ -117,9 +117,11 @@ final class PredictCommand implements Callable<Integer> {
           n += source.parse(record, examples, n) ? 1 : 0;
         }
         examples = examples.first(n);
-        float[] scores = predictor.predict(examples).join().scores();
-        for (float score : scores) {
-          out.println(score);
+        Predictor.Prediction prediction = predictor.predict(examples).join();
+        float[] scores = prediction.scores();
+        for (int i = 0; i < scores.length; i++) {
+          out.print(scores[i]);
+          out.print((i + 1) % prediction.outputs() == 0 ? '\n' : '\t');
         }
         if (evaluation != null) {
           requireLabels(examples, file);

@@ -1,10 +1,12 @@
 package io.regatta.fleet.command;
 
+import io.regatta.fleet.command.option.GivenProgram;
 import io.regatta.fleet.command.output.Report;
 import io.regatta.fleet.command.output.Version;
 import io.regatta.fleet.command.table.AnalyzeCommand;
 import io.regatta.fleet.command.table.ExplainCommand;
 import io.regatta.fleet.command.table.InitCommand;
+import io.regatta.fleet.command.tune.TuneCommand;
 import io.regatta.fleet.launch.LauncherLink;
 import io.regatta.node.process.BadArguments;
 import io.regatta.node.process.ServiceLogging;
@@ -26,12 +28,13 @@ import picocli.CommandLine.ParameterException;
 @Command(name = "regatta", mixinStandardHelpOptions = true, versionProvider = Version.class,
     description = "Distributed training of DJL models on the JVM.",
     footer = {"", "First steps: regatta simulate configs/wide-and-deep.yaml"})
-public final class Regatta implements Runnable {
+public final class Regatta implements Runnable, GivenProgram {
 
   /** The commands beside the services' in the order of the help. */
   private static final List<Class<?>> COMMANDS = List.of(SimulateCommand.class, TrainCommand.class, RunCommand.class,
       ParityCommand.class, StatusCommand.class, CheckpointCommand.class, PrepareCommand.class, InitCommand.class, AnalyzeCommand.class,
-      PredictCommand.class, ExplainCommand.class, EnvCommand.class, LaunchCommand.class, HeterAdviceCommand.class, MasterCommand.class, VersionCommand.class,
+      TuneCommand.class, PredictCommand.class, ExplainCommand.class, EnvCommand.class, LaunchCommand.class, HeterAdviceCommand.class,
+      MasterCommand.class, VersionCommand.class,
       CompletionCommand.class,
       CommandLine.HelpCommand.class);
 
@@ -127,7 +130,8 @@ public final class Regatta implements Runnable {
     return Stream.concat(Stream.of("run"), Stream.of(args)).toArray(String[]::new);
   }
 
-  TrainingProgram program() {
+  @Override
+  public TrainingProgram program() {
     return program;
   }
 

@@ -8,7 +8,10 @@ import io.regatta.fleet.local.Faults;
 import io.regatta.fleet.local.LocalCluster;
 import io.regatta.fleet.process.JobPart;
 import io.regatta.fleet.process.ProcessSettings;
+import io.regatta.fleet.process.Service;
+import io.regatta.fleet.process.Services;
 import io.regatta.fleet.role.Role;
+import io.regatta.fleet.role.WordList;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.Interrupt;
@@ -39,7 +42,7 @@ import picocli.CommandLine.Spec;
  * service.
  */
 @Command(name = "simulate", mixinStandardHelpOptions = true,
-    description = "Runs a job's rendezvous, servers, trainers and heter workers in one JVM.")
+    description = "Runs a job with its trainers and all its services in one JVM.")
 final class SimulateCommand implements Callable<Integer> {
 
   private static final Pattern RANK_MILLIS = Pattern.compile("(\\d{1,9})=(\\d{1,9})");
@@ -113,15 +116,24 @@ final class SimulateCommand implements Callable<Integer> {
   }
 
   private static String parts(JobConfig config) {
-    String heterWorkers = config.heter().isCut() ? count(config.heter().workers(), "heter worker") : "";
+    List<String> parts = new ArrayList<>();
+    String trainers = count(config.trainers(), "trainer");
     if (config.servers() == 0) {
-      return "a rendezvous" + (heterWorkers.isEmpty() ? " and " : ", ") + count(config.trainers(), "trainer")
-          + (heterWorkers.isEmpty() ? "" : " and " + heterWorkers) + " in this process";
+      parts.addAll(List.of("a rendezvous", trainers));
+    } else {
+      parts.add("a rendezvous, " + count(config.servers(), "server") + " with " + count(config.servers() * config.shards(), "shard")
+          + (config.servers() > 1 ? " in all, " : ", ") + trainers);
     }
-    return "a rendezvous, " + count(config.servers(), "server") + " with " + count(config.servers() * config.shards(),
-        "shard") + (config.servers() > 1 ? " in all, " : ", ") + count(config.trainers(), "trainer")
-        + (heterWorkers.isEmpty() ? "" : (config.aggregator() ? ", " : " and ") + heterWorkers)
-        + (config.aggregator() ? " and a gradient aggregator" : "") + " in this process";
+    for (Service<?> service : Services.auxiliaries()) {
+      int count = service.auxiliary().count().applyAsInt(config);
+      if (count > 0) {
+        parts.add(count(count, service.auxiliary().launched().called()));
+      }
+    }
+    if (config.aggregator() && config.servers() > 0) {
+      parts.add("a gradient aggregator");
+    }
+    return WordList.and(parts) + " in this process";
   }
 
   private static String count(int count, String what) {

@@ -8,6 +8,7 @@ import io.regatta.fleet.command.option.SettingsOptions;
 import io.regatta.fleet.command.output.Report;
 import io.regatta.fleet.command.output.StatusPage;
 import io.regatta.fleet.process.ProcessSettings;
+import io.regatta.fleet.process.Services;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.cluster.ClusterConfig;
@@ -26,7 +27,6 @@ import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -97,16 +97,7 @@ final class StatusCommand implements Callable<Integer> {
     cluster.addSeeds(given);
     SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
     NodeConfig node = ProcessSettings.load(settings.conf(), given, settings.keys(), CLIENT).node();
-    Map<String, String> endpoints = new HashMap<>();
-    if (cluster.serverEndpoints() != null) {
-      endpoints.put(Directory.PARAMETER_SERVER, cluster.serverEndpoints());
-    }
-    if (cluster.heterEndpoints() != null) {
-      endpoints.put(Directory.HETER_WORKER, cluster.heterEndpoints());
-    }
-    if (cluster.rendezvousEndpoint() != null) {
-      endpoints.put(Directory.RENDEZVOUS, cluster.rendezvousEndpoint());
-    }
+    Map<String, String> endpoints = cluster.endpoints();
     return endpoints.isEmpty() ? node : node.withCluster(ClusterConfig.fixed(endpoints));
   }
 
@@ -118,8 +109,8 @@ final class StatusCommand implements Callable<Integer> {
     }
   }
 
-  private record Answers(List<Asked<StatusReply>> servers, List<Asked<GroupsReply>> rendezvous,
-      List<Directory.Instance> aggregators, List<Directory.Instance> heterWorkers) {}
+  /** @param silent other services, of which the places are known */
+  private record Answers(List<Asked<StatusReply>> servers, List<Asked<GroupsReply>> rendezvous, List<Directory.Instance> silent) {}
 
   /** Asks all services. Fails only if none answered: the directory lists a dead service, too, until its lease ends. */
   private Future<Answers> ask(Node node) {
@@ -131,11 +122,11 @@ final class StatusCommand implements Callable<Integer> {
             .compose(rendezvous -> rendezvous.isEmpty() ? anyServer(node) // a cluster of collective jobs has none
                 : limited(node.directory().list(Directory.PARAMETER_SERVER)));
     return servers.compose(found -> limited(node.directory().list(Directory.RENDEZVOUS))
-        .compose(rendezvous -> Future.all(limited(node.directory().list(Directory.GRADIENT_AGGREGATOR)),
-            limited(node.directory().list(Directory.HETER_WORKER))).compose(unasked -> {
+        .compose(rendezvous -> Future.all(Services.silent().stream().map(service -> limited(node.directory().list(service.name())))
+            .toList()).compose(silent -> {
           Answers answers = new Answers(found.stream().map(at -> new Asked<>(at, server(node, at))).toList(),
-              rendezvous.stream().map(at -> new Asked<>(at, groups(node, at))).toList(), unasked.resultAt(0),
-              unasked.resultAt(1));
+              rendezvous.stream().map(at -> new Asked<>(at, groups(node, at))).toList(),
+              silent.<List<Directory.Instance>>list().stream().flatMap(List::stream).toList());
           List<Future<?>> all = Stream.<Asked<?>>concat(answers.servers().stream(), answers.rendezvous().stream())
               .<Future<?>>map(Asked::reply).toList();
           return Future.join(all).transform(done -> !all.isEmpty() && all.stream().noneMatch(Future::succeeded)
@@ -163,13 +154,16 @@ final class StatusCommand implements Callable<Integer> {
     return limited(client.groups()).eventually(client::close);
   }
 
+  private static boolean isAuxiliary(Directory.Instance instance) {
+    return Services.auxiliaries().stream().anyMatch(service -> service.name().equals(instance.service()));
+  }
+
   private void print(Answers answers, PrintWriter out) {
     long now = SystemClock.get().epochMillis();
     answers.servers().stream().filter(asked -> asked.reply().succeeded())
         .sorted(Comparator.comparingInt(asked -> asked.reply().result().getServerIndex()))
         .forEach(asked -> StatusPage.server(asked.reply().result(), asked.instance(), now, out));
-    answers.aggregators().forEach(aggregator -> StatusPage.aggregator(aggregator, out));
-    answers.heterWorkers().forEach(worker -> StatusPage.heterWorker(worker, out));
+    answers.silent().forEach(service -> StatusPage.service(service, isAuxiliary(service), out));
     answers.rendezvous().stream().filter(asked -> asked.reply().succeeded())
         .forEach(asked -> StatusPage.rendezvous(asked.reply().result(), asked.instance(), job, out));
     Stream.<Asked<?>>concat(answers.servers().stream(), answers.rendezvous().stream())

@@ -2,7 +2,7 @@ package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.launch.plan.LaunchPlan;
-import io.regatta.fleet.launch.plan.LaunchedRole;
+import io.regatta.fleet.role.LaunchedRole;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
@@ -32,7 +32,7 @@ final class LaunchLogs implements AutoCloseable {
   static final String PREVIOUS = "previous";
   private static final String LOCK = ".launch";
   private static final String ENDPOINTS = "endpoints.log";
-  private static final Pattern LOG = Pattern.compile("(" + Stream.of(LaunchedRole.values()).map(role -> role.log)
+  private static final Pattern LOG = Pattern.compile("(" + Stream.of(LaunchedRole.values()).map(LaunchedRole::log)
       .collect(Collectors.joining("|")) + ")\\.\\d{1,9}");
 
   /** Lock of this launch; null: another one had it. */
@@ -140,6 +140,6 @@ final class LaunchLogs implements AutoCloseable {
   }
 
   private static boolean isOwn(Path file, LaunchPlan plan) {
-    return role(file).equals(ENDPOINTS) || plan.processes().stream().anyMatch(process -> process.role().log.equals(role(file)));
+    return role(file).equals(ENDPOINTS) || plan.processes().stream().anyMatch(process -> process.role().log().equals(role(file)));
   }
 }

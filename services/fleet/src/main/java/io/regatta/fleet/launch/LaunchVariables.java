@@ -2,6 +2,7 @@ package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.launch.plan.LaunchOptions;
+import io.regatta.fleet.role.LaunchedRole;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -28,10 +29,8 @@ public final class LaunchVariables {
   private static final Map<String, List<String>> NAMES = new LinkedHashMap<>();
 
   static {
-    NAMES.put("--server_num", List.of("PADDLE_SERVER_NUM"));
-    NAMES.put("--servers", List.of("PADDLE_SERVERS_ENDPOINTS"));
-    NAMES.put("--worker_num", List.of("PADDLE_TRAINER_NUM"));
-    NAMES.put("--workers", List.of("PADDLE_TRAINERS_ENDPOINTS"));
+    LaunchedRole.parts().stream().flatMap(role -> Stream.of(role.number(), role.places()))
+        .forEach(option -> NAMES.put(option.name(), option.variables()));
     NAMES.put("--ips", List.of("PADDLE_IPS"));
     NAMES.put("--nproc_per_node", List.of("PADDLE_NPROC_PER_NODE"));
     NAMES.put("--master", List.of("PADDLE_MASTER"));

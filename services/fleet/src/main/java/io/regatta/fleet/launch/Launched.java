@@ -49,7 +49,7 @@ final class Launched {
    * @param again whether its log is continued; else it begins anew
    */
   static Launched start(LaunchPlan.Planned planned, Call call, Path logs, OutputStream echo, boolean again) {
-    Path log = logs.resolve(planned.role().log + "." + planned.local());
+    Path log = logs.resolve(planned.role().log() + "." + planned.local());
     List<String> shielded = Stream.concat(WITHOUT_CTRL_C.stream(), call.command().stream()).toList();
     ProcessBuilder builder = new ProcessBuilder(shielded).redirectErrorStream(true);
     if (!call.endsWithInput()) {

@@ -2,7 +2,8 @@ package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.fleet.launch.plan.LaunchPlan;
-import io.regatta.fleet.launch.plan.LaunchedRole;
+import io.regatta.fleet.role.LaunchedRole;
+import io.regatta.fleet.role.WordList;
 import io.regatta.protocol.vertx.SystemClock;
 import java.io.OutputStream;
 import java.io.PrintWriter;
@@ -16,12 +17,13 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * A launcher, which starts the processes of a job on this machine and watches them until the last has ended. With
- * parameter servers the job is done when all workers have exited with 0; then heter workers and servers are ended. A
- * process that fails ends all others, and its last lines are shown. A heter worker that fails does not, as long as the
- * job has another one: trainers send their batches there. Owned by the main thread, except {@link #interrupt}.
+ * parameter servers the job is done when all workers have exited with 0; then auxiliary services and servers are ended. A process
+ * that fails ends all others, and its last lines are shown. An auxiliary service that fails does not, as long as the job has another
+ * one that takes its place. Owned by the main thread, except {@link #interrupt}.
  */
 public final class Launcher {
 
@@ -50,8 +52,8 @@ public final class Launcher {
   private final Map<String, Integer> restarts = new HashMap<>();
   /** Workers that failed and without which the others continue to train; owned by the main thread. */
   private final List<Launched> lost = new ArrayList<>();
-  /** Heter workers that failed while others computed. */
-  private final List<Launched> lostHeterWorkers = new ArrayList<>();
+  /** Auxiliary services that failed while others took their place. */
+  private final List<Launched> lostAuxiliaries = new ArrayList<>();
   private boolean continues;
   private int endedWell;
   private final AtomicInteger signals = new AtomicInteger();
@@ -94,9 +96,7 @@ public final class Launcher {
     held.lines().forEach(this::say);
     try {
       plan.of(LaunchedRole.MASTER).forEach(master -> start(master, false));
-      startAll(LaunchedRole.SERVER);
-      startAll(LaunchedRole.WORKER);
-      startAll(LaunchedRole.HETER_WORKER);
+      LaunchedRole.parts().forEach(this::startAll);
     } catch (RuntimeException e) {
       ending.of(running);
       held.close();
@@ -114,10 +114,8 @@ public final class Launcher {
     try {
       say(plan.collective() ? "details abouts " + plan.placesName() + " can be found in " + logs + "/endpoints.log, and detail "
           + "running logs maybe found in " + logs + "/workerlog.0"
-          : plan.heterWorkers() > 0 ? "Please check servers, workers and heter_worker logs in " + logs
-          + "/workerlog.*, " + logs
-          + "/serverlog.* and " + logs + "/heterlog.*"
-          : "Please check servers and workers logs in " + logs + "/workerlog.* and " + logs + "/serverlog.*");
+          : "Please check " + withAuxiliaries(List.of("servers", "workers"), LaunchedRole::word) + " logs in "
+          + withAuxiliaries(List.of(logs(LaunchedRole.WORKER), logs(LaunchedRole.SERVER)), this::logs));
       return watch();
     } finally {
       ending.of(running);
@@ -125,12 +123,21 @@ public final class Launcher {
     }
   }
 
+  private String logs(LaunchedRole role) {
+    return logs + "/" + role.log() + ".*";
+  }
+
+  /** Returns these words and one for each kind of auxiliary services, as in {@code servers, workers and heter_worker}. */
+  private String withAuxiliaries(List<String> words, Function<LaunchedRole, String> word) {
+    return WordList.and(Stream.concat(words.stream(), plan.auxiliaries().stream().map(word)).toList());
+  }
+
   private void startAll(LaunchedRole role) {
     List<LaunchPlan.Planned> all = plan.of(role);
     if (all.isEmpty()) {
       return;
     }
-    say("Local " + (plan.collective() ? "" : role.word + " ") + "start " + all.size() + " processes. First process distributed "
+    say("Local " + (plan.collective() ? "" : role.word() + " ") + "start " + all.size() + " processes. First process distributed "
         + "environment info (Only For Debug): ");
     say(EnvironmentTable.of(all.get(0).environment()));
     for (LaunchPlan.Planned each : all) {
@@ -152,7 +159,7 @@ public final class Launcher {
       Launched ended = event.ended();
       running.remove(ended);
       ended.awaitLog();
-      if (continuesWithoutHeterWorker(ended)) {
+      if (continuesWithoutAuxiliary(ended)) {
         continue;
       }
       boolean early = workers && ended.planned().role() != LaunchedRole.WORKER;
@@ -170,22 +177,25 @@ public final class Launcher {
     }
     lost.forEach(worker -> say("regatta: WARNING: the job has ended without " + worker.name() + ", whose part of the data was not trained to "
         + "its end (on_trainer_lost: continue); see " + worker.log()));
-    if (plan.of(LaunchedRole.SERVER).isEmpty() && plan.of(LaunchedRole.HETER_WORKER).isEmpty()) {
+    if (LaunchedRole.parts().stream().allMatch(role -> role == LaunchedRole.WORKER || plan.of(role).isEmpty())) {
       return masterEnds();
     }
-    return (running.isEmpty() || serversEnd()) && haveEndedInOrder() && (workers || lostHeterWorkers.isEmpty());
+    return (running.isEmpty() || serversEnd()) && haveEndedInOrder() && (workers || lostAuxiliaries.isEmpty());
   }
 
-  /** Ends heter workers, then servers, when no trainer of any machine uses them; returns false if one has failed before. */
+  /** Ends auxiliary services, then servers, when no trainer of any machine uses them; returns false if one has failed before. */
   private boolean serversEnd() {
     if (plan.isUsedFromElsewhere() && !othersLeave()) {
       return false;
     }
-    say("all workers exit, going to finish parameter server" + (plan.heterWorkers() > 0 ? " and heter_worker." : ""));
-    List<Launched> heterWorkers = running(LaunchedRole.HETER_WORKER);
-    ending.of(heterWorkers);
-    if (!heterWorkers.isEmpty()) {
-      say("all heter_worker are killed");
+    say("all workers exit, going to finish " + withAuxiliaries(List.of("parameter server"), LaunchedRole::word)
+        + (plan.auxiliaries().isEmpty() ? "" : "."));
+    for (LaunchedRole auxiliary : LaunchedRole.inOrderOfEnd().stream().filter(LaunchedRole::isAuxiliary).toList()) {
+      List<Launched> auxiliaries = running(auxiliary);
+      ending.of(auxiliaries);
+      if (!auxiliaries.isEmpty()) {
+        say("all " + auxiliary.word() + " are killed");
+      }
     }
     ending.of(running);
     if (ending.isImpatient()) {
@@ -235,14 +245,15 @@ public final class Launcher {
   }
 
   /**
-   * Waits until the trainers of other machines have left the servers and heter workers; returns false if one of these
-   * has failed before. Heter workers then end by themselves.
+   * Waits until the trainers of other machines have left the servers and auxiliary services; returns false if one of these has
+   * failed before. Auxiliary services then end by themselves.
    */
   private boolean othersLeave() {
     if (plan.of(LaunchedRole.SERVER).isEmpty()) {
-      say("all workers of this machine exit; its heter workers stay until those of other machines have left them "
-          + "(Ctrl-C ends them)");
-      return heterWorkersEnd();
+      say("all workers of this machine exit; its " + WordList.and(LaunchedRole.auxiliaries().stream()
+          .filter(auxiliary -> !plan.of(auxiliary).isEmpty()).map(auxiliary -> auxiliary.called() + "s").toList())
+          + " stay until those of other machines have left them (Ctrl-C ends them)");
+      return auxiliariesEnd();
     }
     say("all workers of this machine exit; its parameter servers stay until those of other machines have left them (Ctrl-C ends them)");
     try (ServerUse.Asking asking = use.begin(plan.serversHere(), plan.rendezvousHere(), this::say, () -> events.add(Event.LEFT))) {
@@ -252,12 +263,12 @@ public final class Launcher {
         }
       }
     }
-    return heterWorkersEnd();
+    return auxiliariesEnd();
   }
 
-  /** Waits until the heter workers have ended with the job; returns false if one has failed. */
-  private boolean heterWorkersEnd() {
-    while (!running(LaunchedRole.HETER_WORKER).isEmpty()) {
+  /** Waits until the auxiliary services that end with the job have ended; returns false if one has failed. */
+  private boolean auxiliariesEnd() {
+    while (running.stream().anyMatch(process -> !process.planned().role().lifetime().isEmpty())) {
       if (!hasEndedWithJob(next().ended())) {
         return false;
       }
@@ -265,11 +276,11 @@ public final class Launcher {
     return true;
   }
 
-  /** Shows the failure of a process, unless it is a heter worker that has ended well: then returns true. */
+  /** Shows the failure of a process, unless it is an auxiliary service that has ended well: then returns true. */
   private boolean hasEndedWithJob(Launched ended) {
     running.remove(ended);
     ended.awaitLog();
-    boolean well = ended.planned().role() == LaunchedRole.HETER_WORKER && ended.process().exitValue() == 0;
+    boolean well = ended.planned().role().isAuxiliary() && ended.process().exitValue() == 0;
     if (!well) {
       failed(ended);
     }
@@ -309,24 +320,24 @@ public final class Launcher {
   }
 
   /**
-   * Lets the job continue without a heter worker that has ended, if it has another one, and returns whether it does. It
-   * does not after bad input, which the others would refuse as well.
+   * Lets the job continue without an auxiliary service that has ended, if it has another one to take its place, and returns whether
+   * it does. It does not after bad input, which the others would refuse as well.
    */
-  private boolean continuesWithoutHeterWorker(Launched ended) {
+  private boolean continuesWithoutAuxiliary(Launched ended) {
     int status = ended.process().exitValue();
-    if (ended.planned().role() != LaunchedRole.HETER_WORKER || status == BAD_INPUT) {
+    LaunchedRole role = ended.planned().role();
+    if (!role.isAuxiliary() || status == BAD_INPUT) {
       return false;
     }
     if (status == 0 && plan.isUsedFromElsewhere()) {
       return true; // with the job of other machines' trainers
     }
-    if (plan.heterWorkers() - lostHeterWorkers.size() <= 1) {
+    long lostBefore = lostAuxiliaries.stream().filter(auxiliary -> auxiliary.planned().role() == role).count();
+    if (role.whenLost().isEmpty() || plan.count(role) - lostBefore <= 1) {
       return false;
     }
-    lostHeterWorkers.add(ended);
-    say("regatta: " + ended.name() + " " + ended.ending()
-        + "; trainers send their batches to the other heter workers. The end of "
-        + ended.log() + ":");
+    lostAuxiliaries.add(ended);
+    say("regatta: " + ended.name() + " " + ended.ending() + "; " + role.whenLost() + ". The end of " + ended.log() + ":");
     LogTail.of(ended.log(), TAIL_LINES).forEach(line -> say("  " + line));
     return true;
   }

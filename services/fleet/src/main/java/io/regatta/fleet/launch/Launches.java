@@ -6,7 +6,7 @@ import io.regatta.fleet.launch.plan.LaunchOptions;
 import io.regatta.fleet.launch.plan.LaunchPlan;
 import io.regatta.fleet.launch.plan.LaunchedGpus;
 import io.regatta.fleet.launch.plan.LaunchedJob;
-import io.regatta.fleet.launch.plan.LaunchedRole;
+import io.regatta.fleet.role.LaunchedRole;
 import io.regatta.node.process.Proxies;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -63,7 +63,7 @@ public final class Launches {
   /** Refuses a setting here, before anything is started, that all processes would refuse, each in its own log. */
   private static void check(LaunchPlan plan, UnaryOperator<Map<String, String>> common,
       Consumer<Map<String, String>> check) {
-    for (LaunchedRole role : List.of(LaunchedRole.SERVER, LaunchedRole.WORKER, LaunchedRole.HETER_WORKER)) {
+    for (LaunchedRole role : LaunchedRole.parts()) {
       plan.of(role).stream().limit(1).map(process -> common.apply(process.environment()))
           .forEach(variables -> check.accept(Launched.environment(System.getenv(), variables)));
     }

@@ -2,7 +2,7 @@ package io.regatta.fleet.launch;
 
 import io.regatta.core.loop.Clock;
 import io.regatta.core.loop.Deadline;
-import io.regatta.fleet.launch.plan.LaunchedRole;
+import io.regatta.fleet.role.LaunchedRole;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -38,13 +38,11 @@ final class OrderlyEnd {
   }
 
   /**
-   * Ends workers, then heter workers, then servers, then the master. Each gets a signal to end in order. One that has
-   * not ended after its
-   * time, or at a second signal to the launcher, is killed.
+   * Ends processes in the order of their roles' end. Each gets a signal to end in order. One that has not ended after
+   * its time, or at a second signal to the launcher, is killed.
    */
   void of(List<Launched> processes) {
-    for (LaunchedRole role : List.of(LaunchedRole.WORKER, LaunchedRole.HETER_WORKER, LaunchedRole.SERVER,
-        LaunchedRole.MASTER)) {
+    for (LaunchedRole role : LaunchedRole.inOrderOfEnd()) {
       List<Launched> some = processes.stream().filter(process -> process.planned().role() == role).toList();
       some.forEach(role == LaunchedRole.MASTER ? Launched::signal : Launched::terminate); // a master would stay for other machines
       Deadline deadline = Deadline.inMillis(clock, role == LaunchedRole.WORKER ? SAVE_GRACE_MILLIS : GRACE_MILLIS);

@@ -1,8 +1,10 @@
 package io.regatta.fleet.process;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.role.LaunchedRole;
 import io.regatta.fleet.role.Role;
 import io.regatta.node.NodeConfig;
+import io.regatta.node.Sections;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.cluster.ClusterConfig;
@@ -11,7 +13,6 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.settings.Setting;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /** This process's place in a fleet: the section {@code fleet}. Immutable. */
@@ -19,7 +20,7 @@ public record FleetConfig(
     @Setting(value = "local", doc = "What this process does.")
     Role role,
 
-    @Setting(value = "-1", doc = "Rank of a trainer, index of a server or heter worker; -1: any that is free.")
+    @Setting(value = "-1", doc = "Rank of a trainer, index of any other process; -1: any that is free.")
     int id,
 
     @Setting(doc = "Control ports of the parameter servers by index, host:port each. Empty: found in the directory, "
@@ -63,22 +64,41 @@ public record FleetConfig(
       rendezvousEndpoint = !serverEndpoints.isEmpty() ? serverEndpoints.get(0)
           : !trainerEndpoints.isEmpty() ? trainerEndpoints.get(0) : "";
     }
-    if (role == Role.TRAINER && !trainerEndpoints.isEmpty() && (id < 0 || id >= trainerEndpoints.size())) {
-      throw new InvalidInput("id " + id + " is no place in trainer_endpoints, which has " + trainerEndpoints.size()
-          + ": a trainer with fixed endpoints needs its rank");
+    if (role == Role.TRAINER) {
+      checkPlace(id, "trainer_endpoints", trainerEndpoints, "trainer", "rank");
     }
-    if (role == Role.PSERVER && !serverEndpoints.isEmpty() && (id < 0 || id >= serverEndpoints.size())) {
-      throw new InvalidInput("id " + id + " is no place in server_endpoints, which has "
-          + serverEndpoints.size() + ": a server with fixed endpoints needs its index");
+    if (role == Role.PSERVER) {
+      checkPlace(id, "server_endpoints", serverEndpoints, "server", "index");
     }
-    if (role == Role.HETER_WORKER && !heterEndpoints.isEmpty() && (id < 0 || id >= heterEndpoints.size())) {
-      throw new InvalidInput("id " + id + " is no place in heter_endpoints, which has " + heterEndpoints.size()
-          + ": a heter worker with fixed endpoints needs its index");
+    boolean found = !rendezvousEndpoint.isEmpty();
+    endpoints(heterEndpoints).forEach((auxiliary, endpoints) -> checkAuxiliary(auxiliary, endpoints, role, id, found));
+  }
+
+  /** Returns the fixed endpoints of auxiliary services by their roles; a list may be empty. */
+  private static Map<LaunchedRole, List<String>> endpoints(List<String> heterEndpoints) {
+    return Map.of(LaunchedRole.HETER_WORKER, heterEndpoints);
+  }
+
+  /** Returns the fixed endpoints of a kind of auxiliary services; empty: found in the directory. */
+  List<String> endpoints(LaunchedRole auxiliary) {
+    return endpoints(heterEndpoints).getOrDefault(auxiliary, List.of());
+  }
+
+  private static void checkAuxiliary(LaunchedRole auxiliary, List<String> endpoints, Role own, int id, boolean foundAtFixedPlaces) {
+    String key = auxiliary.endpointsKey().substring(Sections.FLEET.length() + 1);
+    if (own == auxiliary.role()) {
+      checkPlace(id, key, endpoints, auxiliary.called(), "index");
     }
-    if (!heterEndpoints.isEmpty() && rendezvousEndpoint.isEmpty()) {
-      throw new InvalidInput("heter_endpoints: heter workers with fixed endpoints go with services that have them, "
-          + "too; give "
+    if (!endpoints.isEmpty() && !foundAtFixedPlaces) {
+      throw new InvalidInput(key + ": " + auxiliary.called() + "s with fixed endpoints go with services that have them, too; give "
           + "server_endpoints, trainer_endpoints or rendezvous_endpoint");
+    }
+  }
+
+  private static void checkPlace(int id, String key, List<String> endpoints, String called, String number) {
+    if (!endpoints.isEmpty() && (id < 0 || id >= endpoints.size())) {
+      throw new InvalidInput("id " + id + " is no place in " + key + ", which has " + endpoints.size() + ": a " + called
+          + " with fixed endpoints needs its " + number);
     }
   }
 
@@ -93,7 +113,7 @@ public record FleetConfig(
 
   /** Returns the name of the role in messages. */
   String roleName() {
-    return role.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    return role.configName().replace('_', ' ');
   }
 
   /** Returns true if this process is a trainer's, and hosts services which are found through Hazelcast. */
@@ -113,8 +133,11 @@ public record FleetConfig(
     if (!serverEndpoints.isEmpty()) {
       endpoints.put(Directory.PARAMETER_SERVER, String.join(",", serverEndpoints));
     }
-    if (!heterEndpoints.isEmpty()) {
-      endpoints.put(Directory.HETER_WORKER, String.join(",", heterEndpoints));
+    for (Service<?> service : Services.auxiliaries()) {
+      List<String> ofAuxiliaries = endpoints(service.auxiliary().launched());
+      if (!ofAuxiliaries.isEmpty()) {
+        endpoints.put(service.name(), String.join(",", ofAuxiliaries));
+      }
     }
     endpoints.put(Directory.RENDEZVOUS, rendezvousEndpoint);
     return node.withCluster(ClusterConfig.fixed(endpoints));

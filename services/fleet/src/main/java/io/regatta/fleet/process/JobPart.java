@@ -82,7 +82,11 @@ public final class JobPart implements AutoCloseable {
   /** Returns this server's index; -1 if it is not a server or takes any index. */
   public int serverIndex() {
     return role() == Role.PSERVER ? place.parameterServer(job).index()
-        : role() == Role.HETER_WORKER ? place.heterWorker(job).index() : -1;
+        : Services.auxiliaries().stream().filter(service -> service.role() == role()).mapToInt(this::index).findFirst().orElse(-1);
+  }
+
+  private <C extends Record> int index(Service<C> auxiliary) {
+    return auxiliary.auxiliary().index().applyAsInt(place.auxiliary(auxiliary, job));
   }
 
   /** Returns the control ports of the servers by index, as given; empty: they are found in the directory. */
@@ -123,11 +127,7 @@ public final class JobPart implements AutoCloseable {
       throw new InvalidInput("train, initWorker: this process is a " + place.fleet().roleName() + "; call runServer");
     }
     if (role() == Role.LOCAL) {
-      if (job().heter().isCut()) {
-        LOG.info("job {}: heter.workers is {}, but without services the network is not cut: this process computes all "
-            + "of it", job().job(),
-            job().heter().workers());
-      }
+      Services.auxiliaries().forEach(service -> noteAbsent(service.auxiliary()));
       return LocalProcess.start(job(), program, place.resultFile(), place.gpus(job()));
     }
     JobConfig run = RunsOfProcess.next(job());
@@ -137,6 +137,14 @@ public final class JobPart implements AutoCloseable {
     TrainerProcess process = TrainerProcess.start(node, place.hosted(run), trainer, program, ready);
     process.result().onSuccess(done -> RunsOfProcess.ended(job()));
     return process;
+  }
+
+  /** Logs that this process, which runs the job alone, has none of these auxiliary services although the job has some. */
+  private void noteAbsent(Service.Auxiliary<?> auxiliary) {
+    int count = auxiliary.count().applyAsInt(job());
+    if (count > 0) {
+      LOG.info("job {}: {} is {}, but {}", job().job(), auxiliary.launched().countKey(), count, auxiliary.alone());
+    }
   }
 
   /**

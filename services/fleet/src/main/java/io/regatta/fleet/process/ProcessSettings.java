@@ -2,8 +2,8 @@ package io.regatta.fleet.process;
 
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.role.LaunchedRole;
 import io.regatta.fleet.role.Role;
-import io.regatta.heterworker.HeterWorkerConfig;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.Sections;
 import io.regatta.node.address.HostPort;
@@ -28,7 +28,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
@@ -98,7 +97,7 @@ public final class ProcessSettings {
 
   /** Returns the key of this role, nested as in a file. */
   public static JsonObject ofRole(Role role) {
-    return new JsonObject().put(Sections.FLEET, new JsonObject().put("role", role.name().toLowerCase(Locale.ROOT)));
+    return new JsonObject().put(Sections.FLEET, new JsonObject().put("role", role.configName()));
   }
 
   /** Returns the section {@code fleet}. */
@@ -201,38 +200,42 @@ public final class ProcessSettings {
   }
 
   /**
-   * Returns the section {@code heter_worker} of this process.
+   * Returns the section of this process, an auxiliary service.
    *
    * @param job null: the one of the section
    */
-  HeterWorkerConfig heterWorker(JobConfig job) {
+  <C extends Record> C auxiliary(Service<C> service, JobConfig job) {
+    String section = Sections.of(service.name());
+    LaunchedRole role = service.auxiliary().launched();
     List<Dictated> dictated = new ArrayList<>();
     if (job != null) {
       dictated.add(new Dictated("job", job, "the job"));
-    } else if (!effective.given(Sections.HETER_WORKER + ".job.job")) {
-      throw new InvalidInput("no job was given: a heter worker computes a part of its network, so name the trainers' "
-          + "job file on the "
-          + "command line, or give heter_worker.job");
+    } else if (!effective.given(section + ".job.job")) {
+      throw new InvalidInput("no job was given: a " + role.called() + " " + service.auxiliary().duty() + ", so name the trainers' "
+          + "job file on the command line, or give " + section + ".job");
     }
     if (fleet.id() >= 0) {
       dictated.add(new Dictated("index", fleet.id(), "fleet.id (" + effective.origin("fleet.id") + ")"));
     }
-    if (!fleet.heterEndpoints().isEmpty()) {
-      dictated.add(port("fleet.heter_endpoints", fleet.heterEndpoints().get(fleet.id())));
+    List<String> endpoints = fleet.endpoints(role);
+    if (!endpoints.isEmpty()) {
+      dictated.add(port(role.endpointsKey(), endpoints.get(fleet.id())));
     }
-    return effective.bindSection(Sections.HETER_WORKER, HeterWorkerConfig.class, dictated);
+    return effective.bindSection(section, service.section(), dictated);
   }
 
-  /** Returns the section {@code heter_worker} of all heter workers of a whole job in one process. */
-  HeterWorkerConfig heterWorkerOfAll(JobConfig job) {
-    HeterWorkerConfig worker = effective.bindSection(Sections.HETER_WORKER, HeterWorkerConfig.class,
+  /** Returns the section of all auxiliary services of one kind of a whole job in one process. */
+  <C extends Record> C auxiliaryOfAll(Service<C> service, JobConfig job) {
+    String section = Sections.of(service.name());
+    C all = effective.bindSection(section, service.section(),
         List.of(new Dictated("job", job, "the job"), new Dictated("index", -1, WHOLE)));
-    if (worker.port() != 0 && job.heter().workers() > 1) {
-      throw new InvalidInput("heter_worker.port is " + worker.port() + " (" + effective.origin("heter_worker.port")
-          + "), which "
-          + job.heter().workers() + " heter workers in one process cannot share: leave it out");
+    int port = service.auxiliary().port().applyAsInt(all);
+    int count = service.auxiliary().count().applyAsInt(job);
+    if (port != 0 && count > 1) {
+      throw new InvalidInput(section + ".port is " + port + " (" + effective.origin(section + ".port") + "), which " + count + " "
+          + service.auxiliary().launched().called() + "s in one process cannot share: leave it out");
     }
-    return worker;
+    return all;
   }
 
   /** Returns the section {@code trainer} for a trainer of this job. */
@@ -243,15 +246,7 @@ public final class ProcessSettings {
           + fleet.rendezvousEndpoint() + " they are not looked up: give their endpoints, too (--server-endpoints, "
           + "fleet.server_endpoints)");
     }
-    if (job.heter().isCut() && !fleet.rendezvousEndpoint().isEmpty()
-        && !node.cluster().endpoints().containsKey(Directory.HETER_WORKER)) {
-      throw new InvalidInput("job " + job.job() + " has " + job.heter().workers() + " heter worker"
-          + (job.heter().workers() == 1 ? "" : "s")
-          + " (heter.workers), and with a fixed rendezvous at " + fleet.rendezvousEndpoint()
-          + " they are not looked up: give their "
-          + "endpoints, too (launch --heter_worker_num, --heter-endpoints, fleet.heter_endpoints), or set "
-          + "heter.workers: 0");
-    }
+    Services.auxiliaries().forEach(service -> checkFound(service, job));
     List<Dictated> dictated = new ArrayList<>(job(job));
     if (fleet.id() >= 0) {
       dictated.add(new Dictated("rank", fleet.id(), "fleet.id (" + effective.origin("fleet.id") + ")"));
@@ -260,6 +255,19 @@ public final class ProcessSettings {
       dictated.add(new Dictated("endpoint", fleet.endpoint(), "fleet.endpoint"));
     }
     return effective.bindSection(Sections.TRAINER, TrainerConfig.class, dictated);
+  }
+
+  /** Refuses auxiliary services that a trainer with a fixed directory would not find. */
+  private void checkFound(Service<?> service, JobConfig job) {
+    Service.Auxiliary<?> auxiliary = service.auxiliary();
+    int count = auxiliary.count().applyAsInt(job);
+    if (count > 0 && !fleet.rendezvousEndpoint().isEmpty() && !node.cluster().endpoints().containsKey(service.name())) {
+      LaunchedRole role = auxiliary.launched();
+      throw new InvalidInput("job " + job.job() + " has " + count + " " + role.called() + (count == 1 ? "" : "s") + " (" + role.countKey()
+          + "), and with a fixed rendezvous at " + fleet.rendezvousEndpoint() + " they are not looked up: give their endpoints, too "
+          + "(launch " + role.number().name() + ", " + auxiliary.endpointsOption() + ", " + role.endpointsKey() + "), or set "
+          + role.countKey() + ": 0");
+    }
   }
 
   /** Returns the GPUs that {@code trainer.gpus} gives to a trainer that is alone. */

@@ -6,10 +6,8 @@ import io.regatta.aggregator.AggregatorVerticle;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.launch.LauncherLink;
 import io.regatta.fleet.process.Service.WholeJob;
+import io.regatta.fleet.role.LaunchedRole;
 import io.regatta.fleet.role.Role;
-import io.regatta.heterworker.HeterWorkerConfig;
-import io.regatta.heterworker.HeterWorkerMain;
-import io.regatta.heterworker.HeterWorkerVerticle;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.parameterserver.ParameterServerConfig;
@@ -23,21 +21,18 @@ import io.regatta.rendezvous.RendezvousMain;
 import io.regatta.rendezvous.RendezvousService;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.regatta.trainer.TrainerMain;
-import io.regatta.training.TrainingProgram;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.TrainerConfig;
-import io.regatta.training.run.JobCheck;
 import io.regatta.training.snapshot.StartingPoint;
 import io.vertx.core.Deployable;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 
 /**
  * The services of a fleet. Stateless. Commands, roles, sections and whole jobs in one process follow from this list: a
- * new service is one entry here, a name in {@link Directory}, and a {@link Role}.
+ * new service is one entry here, a name in {@link Directory}, and a {@link Role}; one that a launch starts has an entry in {@link
+ * LaunchedRole}, too.
  */
 public final class Services {
 
@@ -59,11 +54,7 @@ public final class Services {
           new WholeJob<>(job -> AggregatorConfig.defaults(), (settings, job) -> settings.gradientAggregator(),
               (node, section, job, program) -> job.aggregator() ? List.of(new AggregatorVerticle(node, section))
               : List.of())),
-      new Service<>(Directory.HETER_WORKER, HeterWorkerConfig.class, "heter-worker", HeterWorkerMain.DESCRIPTION,
-      HeterWorkerMain::run,
-          Role.HETER_WORKER, Services::heterWorker,
-          new WholeJob<>(job -> new HeterWorkerConfig(job, -1), ProcessSettings::heterWorkerOfAll,
-          Services::heterWorkers)),
+      HeterWorkerService.SERVICE,
       new Service<>(Directory.TRAINER, TrainerConfig.class, "trainer", TrainerMain.DESCRIPTION, TrainerMain::run,
       Role.TRAINER, null,
           new WholeJob<>(job -> new TrainerConfig(job, -1, ""), ProcessSettings::trainerOfAll,
@@ -78,6 +69,17 @@ public final class Services {
     return ALL;
   }
 
+  /** Returns the services of auxiliary services. */
+  public static List<Service<?>> auxiliaries() {
+    return ALL.stream().filter(service -> service.auxiliary() != null).toList();
+  }
+
+  /** Returns the services of which nothing but the place can be asked: all but rendezvous, servers and trainers. */
+  public static List<Service<?>> silent() {
+    return ALL.stream().filter(service -> service.isServer() && service.role() != Role.RENDEZVOUS && service.role() != Role.PSERVER)
+        .toList();
+  }
+
   /**
    * Returns the service of a role.
    *
@@ -85,7 +87,7 @@ public final class Services {
    */
   static Service<?> serving(Role role) {
     return ALL.stream().filter(service -> service.role() == role && service.isServer()).findFirst()
-        .orElseThrow(() -> new InvalidInput("runServer: this process is a " + role.name().toLowerCase(Locale.ROOT)
+        .orElseThrow(() -> new InvalidInput("runServer: this process is a " + role.configName()
             + ", not a server; call train or initWorker"));
   }
 
@@ -120,23 +122,6 @@ public final class Services {
           job.sparseShards() < 0 ? server : server.withSparseShards(job.sparseShards())));
     }
     return servers;
-  }
-
-  private static Function<Node, Deployable> heterWorker(ProcessSettings settings, JobConfig job,
-      TrainingProgram program) {
-    HeterWorkerConfig worker = settings.heterWorker(job);
-    JobCheck.computing(worker.job(), program);
-    boolean endedByLauncher = worker.lifetime() == HeterWorkerConfig.Lifetime.AUTO
-        && System.getenv().containsKey(LauncherLink.VARIABLE);
-    HeterWorkerConfig own = endedByLauncher ? worker.withLifetime(HeterWorkerConfig.Lifetime.ENDLESS) : worker;
-    return node -> new HeterWorkerVerticle(node, own, program);
-  }
-
-  private static List<Deployable> heterWorkers(Node node, HeterWorkerConfig section, JobConfig job,
-      TrainingProgram program) {
-    return IntStream.range(0, job.heter().workers())
-        .<Deployable>mapToObj(i -> new HeterWorkerVerticle(node, section.with(worker -> worker.job(job).index(i)),
-        program)).toList();
   }
 
   private static Function<Node, Deployable> aggregator(ProcessSettings settings) {

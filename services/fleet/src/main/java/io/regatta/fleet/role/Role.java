@@ -1,5 +1,7 @@
 package io.regatta.fleet.role;
 
+import java.util.Locale;
+
 /** The roles of a process in a job. Configuration names are the lower-case forms. */
 public enum Role {
   /** The whole job in this process, tables included, without any service. */
@@ -8,10 +10,15 @@ public enum Role {
   TRAINER,
   /** One parameter server with its shards. */
   PSERVER,
-  /** The gradient aggregator of this host. */
-  AGGREGATOR,
   /** One heter worker, which computes the expensive part of the network for trainers. */
   HETER_WORKER,
+  /** The gradient aggregator of this host. */
+  AGGREGATOR,
   /** The rendezvous. */
-  RENDEZVOUS
+  RENDEZVOUS;
+
+  /** Returns the name in configuration. */
+  public String configName() {
+    return name().toLowerCase(Locale.ROOT);
+  }
 }

@@ -1,8 +1,11 @@
 package io.regatta.fleet.role;
 
 import io.regatta.node.address.HostPort;
+import java.util.EnumMap;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The variables of Fleet's {@code PaddleCloudRoleMaker} (PaddlePaddle 2.0): one set for parameter servers and their
@@ -17,17 +20,8 @@ final class RoleMakerVariables {
   private static final String TRAINERS = "PADDLE_TRAINERS_NUM";
   private static final String ID = "PADDLE_TRAINER_ID";
   private static final String TRAINER_ENDPOINTS = "PADDLE_TRAINER_ENDPOINTS";
-  private static final String HETER_WORKERS = "PADDLE_HETER_TRAINER_IP_PORT_LIST";
-  /** The name of the same list from PaddlePaddle 2.2 on, which has several stages. */
-  private static final String ALL_HETER_WORKERS = "PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST";
-  private static final String HETER_DEVICE = "HETER_DEVICE_TYPE";
-  private static final String HETER_ROLE = "HETER_TRAINER";
-  /** The stages of a network: the trainers', and the heter workers'. */
-  private static final int MOST_STAGES = 2;
   private static final String IP = "POD_IP";
   private static final String PORT = "PADDLE_PORT";
-  private static final String STAGE = "STAGE_ID";
-  private static final String STAGES = "STAGE_NUM";
 
   private RoleMakerVariables() {}
 
@@ -48,93 +42,63 @@ final class RoleMakerVariables {
     found.implied(SERVERS, "servers", servers.size());
     int trainers = variables.required(TRAINERS, 1);
     found.key(TRAINERS, Integer.toString(trainers), "trainers", trainers);
-    String role = role(variables);
-    List<String> heterWorkers = heterWorkers(variables, found, role.equals(HETER_ROLE));
+    LaunchedRole role = role(variables);
+    Map<LaunchedRole, List<String>> auxiliaries = new EnumMap<>(LaunchedRole.class);
+    LaunchedRole.auxiliaries().forEach(auxiliary -> auxiliaries.put(auxiliary, auxiliaries(variables, found, auxiliary, role == auxiliary)));
     switch (role) {
-      case "TRAINER" -> trainer(variables, found, trainers);
-      case HETER_ROLE -> atPlace(variables, found, role, "heter_worker", "heter worker", HETER_WORKERS, heterWorkers);
-      default -> atPlace(variables, found, role, "pserver", "server", SERVERS, servers);
+      case WORKER -> trainer(variables, found, trainers);
+      case SERVER -> atPlace(variables, found, role, servers);
+      default -> atPlace(variables, found, role, auxiliaries.get(role));
     }
     GlooVariables.read(variables, found, true);
     return true;
   }
 
   /**
-   * Reads the list of heter workers, and what goes with it.
+   * Reads the list of a job's auxiliary services, and the variables that belong to it.
    *
    * @param needed whether this process is one of them
-   * @return them; empty: the job has none
+   * @return their places; empty: the job has none
    */
-  private static List<String> heterWorkers(EnvironmentVariables variables, EnvironmentReadings found, boolean needed) {
-    List<String> lists = variables.set(HETER_WORKERS, ALL_HETER_WORKERS);
+  private static List<String> auxiliaries(EnvironmentVariables variables, EnvironmentReadings found, LaunchedRole auxiliary,
+      boolean needed) {
+    List<String> lists = variables.set(auxiliary.lists().toArray(String[]::new));
     if (lists.isEmpty()) {
-      return needed ? variables.endpoints(HETER_WORKERS) : List.of();
+      return needed ? variables.endpoints(auxiliary.list()) : List.of();
     }
-    List<String> workers = variables.endpoints(lists.get(0));
-    if (lists.size() > 1 && !variables.endpoints(lists.get(1)).equals(workers)) {
-      variables.wrong(lists.get(1), lists.get(1) + " is " + variables.text(lists.get(1)) + ", but " + lists.get(0)
-          + " is "
-          + variables.text(lists.get(0)) + ": they name the same heter workers, please check your environment.",
-          workers);
+    List<String> places = variables.endpoints(lists.get(0));
+    for (String other : lists.subList(1, lists.size())) {
+      if (!variables.endpoints(other).equals(places)) {
+        variables.wrong(other, other + " is " + variables.text(other) + ", but " + lists.get(0) + " is "
+            + variables.text(lists.get(0)) + ": they name the same " + auxiliary.called() + "s, please check your environment.",
+            places);
+      }
     }
-    found.key(lists.get(0), String.join(",", workers), "fleet.heter_endpoints", String.join(",", workers));
-    found.implied(lists.get(0), "heter.workers", workers.size());
-    stages(variables, found, needed);
-    if (variables.has(HETER_DEVICE)) {
-      String device = variables.text(HETER_DEVICE).toLowerCase(Locale.ROOT);
-      found.key(HETER_DEVICE, device, "heter.device", switch (device) {
-        case "cpu" -> "cpu";
-        case "gpu" -> "gpu:0";
-        default -> variables.wrong(HETER_DEVICE, HETER_DEVICE + " must be cpu or gpu, but is \""
-            + variables.text(HETER_DEVICE)
-            + "\", please check your environment.", "cpu");
-      });
-    }
-    return workers;
+    found.key(lists.get(0), String.join(",", places), auxiliary.endpointsKey(), String.join(",", places));
+    found.implied(lists.get(0), auxiliary.countKey(), places.size());
+    auxiliary.reader().read(variables, found, needed);
+    return places;
   }
 
-  /** Refuses more stages than a network with one cut has. */
-  private static void stages(EnvironmentVariables variables, EnvironmentReadings found, boolean heterWorker) {
-    if (variables.has(STAGES)) {
-      int stages = variables.number(STAGES, 1, MOST_STAGES);
-      if (stages > MOST_STAGES) {
-        variables.wrong(STAGES, STAGES + " is " + stages + ", but a network has one cut, and so " + MOST_STAGES
-            + " stages: the trainers' and the heter workers', please check your environment.", stages);
-      }
-      found.reading(STAGES, variables.text(STAGES), "agrees with " + ROLE + ": one cut");
-    }
-    if (variables.has(STAGE)) {
-      int expected = heterWorker ? MOST_STAGES : 1;
-      int stage = variables.number(STAGE, 0, expected);
-      if (variables.areRight(STAGE) && stage != expected) {
-        variables.wrong(STAGE, STAGE + " is " + stage + ", but of a network with one cut " + (heterWorker
-            ? "heter workers have stage 2"
-            : "trainers have stage 1") + ", please check your environment.", stage);
-      }
-      found.reading(STAGE, variables.text(STAGE), "agrees with " + ROLE);
-    }
-  }
-
-  /** Returns {@code TRAINER}, {@code PSERVER} or {@code HETER_TRAINER}. */
-  private static String role(EnvironmentVariables variables) {
+  private static LaunchedRole role(EnvironmentVariables variables) {
     String role = variables.required(ROLE);
-    return switch (role) {
-      case "TRAINER", "PSERVER", HETER_ROLE -> role;
-      case "COORDINATOR" -> variables.wrong(ROLE, ROLE + " is " + role
-          + ", which is no role here: start this process as TRAINER, PSERVER or HETER_TRAINER", "TRAINER");
-      default -> variables.wrong(ROLE, "TRAINING_ROLE must be PSERVER or TRAINER or HETER_TRAINER, but get " + role
-          + ", please check your environment.", "TRAINER");
-    };
+    List<LaunchedRole> all = LaunchedRole.parts();
+    return all.stream().filter(each -> each.trainingRole().equals(role)).findFirst().orElseGet(() -> role.equals("COORDINATOR")
+        ? variables.wrong(ROLE, ROLE + " is " + role + ", which is no role here: start this process as "
+        + WordList.or(Stream.concat(Stream.of(LaunchedRole.WORKER), all.stream().filter(each -> each != LaunchedRole.WORKER))
+        .map(LaunchedRole::trainingRole).toList()), LaunchedRole.WORKER)
+        : variables.wrong(ROLE, "TRAINING_ROLE must be " + all.stream().map(LaunchedRole::trainingRole)
+        .collect(Collectors.joining(" or ")) + ", but get " + role + ", please check your environment.", LaunchedRole.WORKER));
   }
 
   private static String trainerWithoutServers(EnvironmentVariables variables) {
-    String role = role(variables);
-    if (!role.equals("TRAINER")) {
-      variables.wrong(SERVERS, "Can not find " + SERVERS + ", please check your environment. " + ROLE + " is " + role
-          + (role.equals(HETER_ROLE) ? ", and heter workers are part of a job with servers"
+    LaunchedRole role = role(variables);
+    if (role != LaunchedRole.WORKER) {
+      variables.wrong(SERVERS, "Can not find " + SERVERS + ", please check your environment. " + ROLE + " is "
+          + role.trainingRole() + (role.isAuxiliary() ? ", and " + role.called() + "s are part of a job with servers"
           : ", and a server is one of that list"), role);
     }
-    return role;
+    return role.trainingRole();
   }
 
   /**
@@ -171,10 +135,10 @@ final class RoleMakerVariables {
   }
 
   /** Reads the place of a process that is one of a list. */
-  private static void atPlace(EnvironmentVariables variables, EnvironmentReadings found, String role, String key,
-      String word,
-      String list, List<String> places) {
-    found.key(ROLE, role, "fleet.role", key);
+  private static void atPlace(EnvironmentVariables variables, EnvironmentReadings found, LaunchedRole role,
+      List<String> places) {
+    String list = role.list();
+    found.key(ROLE, role.trainingRole(), "fleet.role", role.role().configName());
     String host = variables.host(IP, variables.required(IP), PORT);
     variables.required(PORT);
     int port = variables.port(PORT, 0);
@@ -184,7 +148,7 @@ final class RoleMakerVariables {
     HostPort own = new HostPort(host, port);
     int index = places.stream().map(place -> HostPort.parse(place, list)).toList().indexOf(own);
     if (index < 0) {
-      variables.wrong(IP, IP + " and " + PORT + " say that this " + word + " is " + own + ", which is none of "
+      variables.wrong(IP, IP + " and " + PORT + " say that this " + role.called() + " is " + own + ", which is none of "
           + list + " = " + String.join(",", places) + ", please check your environment.", host);
     }
     found.key(IP, host, "node.host", host);

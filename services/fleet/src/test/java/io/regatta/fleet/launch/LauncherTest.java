@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.fleet.launch.plan.LaunchPlan;
-import io.regatta.fleet.launch.plan.LaunchedRole;
+import io.regatta.fleet.role.LaunchedRole;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;

@@ -4,8 +4,8 @@ import io.regatta.fleet.launch.plan.LaunchOptions;
 import io.regatta.fleet.launch.plan.LaunchPlan;
 import io.regatta.fleet.launch.plan.LaunchedGpus;
 import io.regatta.fleet.launch.plan.LaunchedJob;
-import io.regatta.fleet.launch.plan.LaunchedRole;
 import io.regatta.fleet.launch.plan.Meeting;
+import io.regatta.fleet.role.LaunchedRole;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,10 +27,9 @@ public final class Words {
     for (String each : given) {
       by.put(each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
     }
-    return new LaunchOptions(number(by.get("server_num")), number(by.get("worker_num")), LaunchOptions.list(by.get("servers")),
-        LaunchOptions.list(by.get("workers")), number(by.get("heter_worker_num")),
-        LaunchOptions.list(by.get("heter_workers")), LaunchOptions.list(by.get("ips")),
-        number(by.get("nproc_per_node")),
+    Map<LaunchedRole, LaunchOptions.Asked> roles = LaunchedRole.parts().stream().collect(Collectors.toMap(role -> role, role ->
+        new LaunchOptions.Asked(number(by.get(role.number().bareName())), LaunchOptions.list(by.get(role.places().bareName())))));
+    return new LaunchOptions(roles, LaunchOptions.list(by.get("ips")), number(by.get("nproc_per_node")),
         Meeting.of(by.get("master"), by.get("nnodes"), number(by.get("rank")), number(by.get("max_restart"))),
         LaunchOptions.gpus(by.get("gpus")), by.getOrDefault("host", ""), number(by.get("start_port")), by.getOrDefault("http_port", ""),
         by.getOrDefault("with_gloo", LaunchOptions.NO_GLOO), "log", LaunchOptions.JOB_ID, "job.yaml", List.of("--max-steps", "5"),

@@ -27,6 +27,7 @@ import io.regatta.protocol.stream.TensorStreams;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.trainer.heter.HeterShardLink;
 import io.regatta.trainer.heter.HeterWorkers;
+import io.regatta.trainer.heter.SendingRank;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -75,7 +76,7 @@ class SimulatedHeterDenseTest {
       streams = cluster.network.of(loop).streams();
       remote = directory.isEmpty() ? null : new HeterWorkers(loop, streams, cluster.options,
           () -> Future.succeededFuture(List.copyOf(directory)), Duration.ofSeconds(20), true,
-          new HeterWorkers.Rank(JOB, () -> id(), () -> 1, () -> made - 1));
+          new SendingRank(JOB, () -> id(), () -> 1, () -> made - 1));
       if (remote != null) {
         loop.execute(() -> remote.start(List.copyOf(directory)));
       }

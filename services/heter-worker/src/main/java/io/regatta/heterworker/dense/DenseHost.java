@@ -83,6 +83,6 @@ public final class DenseHost implements PartHost {
         return;
       }
       work.done().accept(without);
-    }, work.refused());
+    }, work.refused(), () -> work.alone().get().stream().map(this::withDense).toList());
   }
 }

@@ -23,7 +23,12 @@ import io.regatta.training.evaluation.Predictions;
 import io.regatta.training.evaluation.Ranks;
 import io.regatta.training.rank.FleetTrainer;
 import io.regatta.training.result.MetricNames;
+import io.regatta.training.validation.Measured;
+import io.regatta.training.validation.OverfitWarning;
+import io.regatta.training.validation.Validation;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * The training and test of a block that maps a data set's arrays to the outputs of a {@link BinaryHead}. It measures
@@ -40,15 +45,32 @@ final class BinaryClassification {
   private final JobConfig job;
   private final DatasetRun frame;
   private final BinaryHead head;
-  private final Evaluation evaluation;
+  /** Creates an evaluation of no predictions. */
+  private final Supplier<Evaluation> evaluations;
+  /** All of the validation data; null if there are none. */
+  private final SlotSource<?> validationSource;
+  /** The evaluations during training; null if there are no validation data, or before training. */
+  private Validation validation;
 
-  /** @param evaluation of this replica's predictions on the test data */
-  BinaryClassification(Worker worker, String name, BinaryHead head, Evaluation evaluation) {
+  /** Creates the training of a block without validation data. */
+  BinaryClassification(Worker worker, String name, BinaryHead head, Supplier<Evaluation> evaluations) {
+    this(worker, name, head, evaluations, null);
+  }
+
+  /**
+   * Creates the training of a block.
+   *
+   * @param evaluations creates an evaluation of no predictions
+   * @param validationSource all of the validation data; null: there are none
+   */
+  BinaryClassification(Worker worker, String name, BinaryHead head, Supplier<Evaluation> evaluations,
+      SlotSource<?> validationSource) {
     this.worker = worker;
     this.job = worker.job();
     this.frame = new DatasetRun(worker, name, TEST_BATCH);
     this.head = head;
-    this.evaluation = evaluation;
+    this.evaluations = evaluations;
+    this.validationSource = validationSource;
   }
 
   /**
@@ -62,13 +84,40 @@ final class BinaryClassification {
   }
 
   private void trainAndTest(FleetTrainer trainer, SlotDataset train, SlotDataset test) throws Exception {
+    if (validationSource == null) {
+      trainThenTest(trainer, train, test);
+      return;
+    }
+    try (SlotDataset rows = Loading.test(worker, validationSource, TEST_BATCH)) {
+      validation = new Validation(worker, trainer, new Validation.Rows() {
+        @Override
+        public Measured validation() {
+          return measure(trainer, rows);
+        }
+
+        @Override
+        public Measured test() {
+          return measure(trainer, test);
+        }
+      });
+      trainThenTest(trainer, train, test);
+    }
+  }
+
+  private void trainThenTest(FleetTrainer trainer, SlotDataset train, SlotDataset test) throws Exception {
     Pass last = train(trainer, train, train.layout());
     worker.report("loss", last.losses.mean(worker).orElse(Double.NaN));
     worker.report("train_auc", worker.global(last.metrics).auc());
     worker.report("batch_auc", worker.global(last.lastBatches.together()).auc());
     coverage(last.coverage);
+    if (validation != null && validation.hasBest()) { // tested when it was the newest
+      frame.keeps();
+      return;
+    }
     worker.settle(trainer); // the test uses what all have learned, in every mode
-    test(trainer, test).report(worker::report);
+    Measured tested = test(trainer, test);
+    tested.metrics().forEach(worker::report);
+    new OverfitWarning(worker).compare("after its last pass", Map.of("auc", worker.global(last.metrics).auc()), "test", tested);
   }
 
   /** Trains; returns the metrics of the last pass. */
@@ -76,9 +125,13 @@ final class BinaryClassification {
     Loading.beginTraining(worker, trainer, train);
     long began = trainer.steps();
     TrainingReport whole = TrainingReport.none();
-    Pass last = new Pass(layout);
-    for (int epoch = 0; epoch < job.epochs(); epoch++) {
-      Pass pass = new Pass(layout);
+    Pass last = new Pass(layout, 1);
+    if (validation != null) {
+      trainer.trainsOn(train); // otherwise the validation data would count as the training data
+      validation.begin(1);
+    }
+    for (int epoch = 0; epoch < job.epochs() && (validation == null || !validation.isOver()); epoch++) {
+      Pass pass = new Pass(layout, epoch + 1);
       whole = whole.plus(worker.trainFromDataset(trainer, train, pass, SHOWN_BATCHES, false));
       last = pass.losses.isEmpty() ? last : pass; // no batches: max_steps was reached earlier
     }
@@ -107,8 +160,11 @@ final class BinaryClassification {
     private final LastBatches lastBatches = new LastBatches(SHOWN_BATCHES, SHOWN_BUCKETS);
     private final SlotCoverage coverage;
     private final Losses losses = new Losses();
+    private final int epoch;
 
-    Pass(Layout layout) {
+    /** @param epoch from 1 */
+    Pass(Layout layout, int epoch) {
+      this.epoch = epoch;
       coverage = new SlotCoverage(layout.widths(), layout.emptyIds());
     }
 
@@ -121,6 +177,29 @@ final class BinaryClassification {
         coverage.add(known.positions(), known.ids());
       }
       losses.add(batchLoss, batch);
+      if (validation != null) {
+        validation.stepped(epoch, this::soFar);
+      }
+    }
+
+    @Override
+    public boolean isEnough() {
+      return validation != null && validation.isOver();
+    }
+
+    @Override
+    public void passed() {
+      if (validation != null) {
+        validation.passed(epoch, this::soFar);
+      }
+    }
+
+    /** Returns the metrics so far over all replicas, which all call it. */
+    private Map<String, Double> soFar() {
+      Map<String, Double> values = new LinkedHashMap<>();
+      values.put("loss", losses.mean(worker).orElse(Double.NaN));
+      values.put("auc", worker.global(metrics).auc());
+      return values;
     }
 
     @Override
@@ -133,14 +212,40 @@ final class BinaryClassification {
   /**
    * Returns the metrics over the whole test data: every replica evaluates its partition, and all get the same result.
    */
-  private Evaluation test(FleetTrainer trainer, SlotDataset test) throws Exception {
-    frame.test(trainer, test, (outputs, batch) ->
-        evaluation.add(Predictions.of(head.probabilities(outputs), batch, test.layout())));
-    evaluation.merge(new Ranks(worker.shardIndex(), worker.shardCount(), worker::global,
-        values -> worker.allReduce(values, ReduceOp.SUM)));
+  private Measured test(FleetTrainer trainer, SlotDataset test) throws Exception {
+    Evaluation evaluation = evaluations.get();
+    double[] classes = new double[2];
+    frame.test(trainer, test, (outputs, batch) -> add(evaluation, classes, outputs, batch, test.layout()));
+    Measured all = merged(evaluation, classes);
     evaluation.show(worker.progress());
     worker.progress().end();
-    return evaluation;
+    return all;
+  }
+
+  /** Returns the metrics over all of some data while the block is trained, without progress. */
+  private Measured measure(FleetTrainer trainer, SlotDataset data) {
+    Evaluation evaluation = evaluations.get();
+    double[] classes = new double[2];
+    DatasetRun.evaluate(trainer, data, (outputs, batch) -> add(evaluation, classes, outputs, batch, data.layout()));
+    return merged(evaluation, classes);
+  }
+
+  /** @param classes counts of negative and of positive examples */
+  private void add(Evaluation evaluation, double[] classes, NDArray outputs, Batch batch, Layout layout) {
+    Predictions predictions = Predictions.of(head.probabilities(outputs), batch, layout);
+    evaluation.add(predictions);
+    for (int i = 0; i < batch.getSize(); i++) {
+      classes[predictions.labels()[i] > 0 ? 1 : 0]++;
+    }
+  }
+
+  private Measured merged(Evaluation evaluation, double[] classes) {
+    evaluation.merge(new Ranks(worker.shardIndex(), worker.shardCount(), worker::global,
+        values -> worker.allReduce(values, ReduceOp.SUM)));
+    double[] all = worker.allReduce(classes, ReduceOp.SUM);
+    Map<String, Double> metrics = new LinkedHashMap<>();
+    evaluation.report(metrics::put);
+    return new Measured(metrics, all[1], all[0]);
   }
 
   private void add(BinaryMetrics metrics, NDArray outputs, Batch batch) {

@@ -67,7 +67,7 @@ public final class CensusWideAndDeep implements TrainingProgram, Servable {
     Inputs inputs = Inputs.tableOrGenerated(worker, GeneratedTable.Kind.CENSUS, given(job), dir -> own(job, dir));
     Census census = Census.read(inputs.train().get(0), inputs.test().get(0), badLines);
     worker.report("bad_lines", badLines.skipped());
-    new BinaryClassification(worker, "census", BinaryHead.LOGIT, evaluation(job).orElseThrow())
+    new BinaryClassification(worker, "census", BinaryHead.LOGIT, () -> evaluation(job).orElseThrow())
         .run(network(settings), Loading.training(worker, census.train()), census.test());
   }
 

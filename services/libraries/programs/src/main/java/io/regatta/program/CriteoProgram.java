@@ -145,7 +145,7 @@ abstract class CriteoProgram implements TrainingProgram, Servable {
     CriteoSettings settings = worker.settings(CriteoSettings.class);
     Inputs files = inputs(worker, settings);
     BadLines badLines = Loading.badLinesOfOwn(worker);
-    new BinaryClassification(worker, name, head, evaluation(job).orElseThrow()).run(network(settings),
+    new BinaryClassification(worker, name, head, () -> evaluation(job).orElseThrow()).run(network(settings),
         Loading.training(worker, files.train(), train -> examples(job, train, badLines)),
         examples(job, files.test(), badLines));
     worker.report("bad_lines", worker.allReduce(new double[] {badLines.skipped()}, ReduceOp.SUM)[0]);

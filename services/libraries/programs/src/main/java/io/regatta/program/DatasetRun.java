@@ -11,6 +11,7 @@ import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.data.BadLines;
 import io.regatta.data.SlotSource;
+import io.regatta.program.block.BlockLoss;
 import io.regatta.training.TrainingReport;
 import io.regatta.training.Worker;
 import io.regatta.training.config.JobConfig;
@@ -59,6 +60,8 @@ final class DatasetRun {
   private final JobConfig job;
   private final String name;
   private final int testBatch;
+  /** True if the result is a model that the body has saved. */
+  private boolean kept;
 
   /**
    * Creates a frame.
@@ -80,7 +83,7 @@ final class DatasetRun {
    * @param testSource all of the test data
    */
   void run(Block block, Loss loss, SlotDataset train, SlotSource<?> testSource, Body body) throws Exception {
-    DefaultTrainingConfig config = Loading.config(worker, loss);
+    DefaultTrainingConfig config = Loading.config(worker, block instanceof BlockLoss own ? own.over(loss) : loss);
     try (train;
         SlotDataset test = Loading.test(worker, testSource, testBatch);
         Model model = Model.newInstance(name, worker.device())) {
@@ -88,7 +91,7 @@ final class DatasetRun {
       try (FleetTrainer trainer = worker.distributedTrainer(model, config)) {
         trainer.initialize(SlotArrays.shapes(train.layout(), job.batchSize()));
         body.run(trainer, train, test);
-        if (!job.output().isBlank()) {
+        if (!job.output().isBlank() && !kept) {
           worker.save(trainer, Path.of(job.output()));
         }
       }
@@ -118,6 +121,25 @@ final class DatasetRun {
   void timeLines(TrainingReport whole, SlotDataset train) {
     worker.progress().line(whole.timeLine());
     worker.progress().line(whole.readLine(train.waitedSeconds()));
+  }
+
+  /** Declares that the body has saved the model that is the result of the run. */
+  void keeps() {
+    kept = true;
+  }
+
+  /**
+   * Evaluates the block on this replica's partition of data while it is trained, within a pass, too, and without
+   * progress.
+   *
+   * @param seen gets the outputs, which are closed afterwards, and the batch
+   */
+  static void evaluate(FleetTrainer trainer, SlotDataset data, BiConsumer<NDArray, Batch> seen) {
+    for (Batch batch : data.getData(trainer.getManager())) { // an iteration of the trainer would end that of the pass
+      try (batch; NDList outputs = trainer.evaluate(batch.getData())) {
+        seen.accept(outputs.singletonOrThrow(), batch);
+      }
+    }
   }
 
   /**

@@ -1,8 +1,10 @@
 package io.regatta.program;
 
 import ai.djl.Model;
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Block;
 import ai.djl.nn.core.Linear;
 import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.dataset.Batch;
@@ -10,8 +12,11 @@ import ai.djl.training.loss.Loss;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.metrics.RegressionMetrics;
 import io.regatta.data.BadLines;
+import io.regatta.data.LineFormat;
+import io.regatta.data.format.NumbersFormat;
 import io.regatta.data.generate.GeneratedTable;
 import io.regatta.data.uci.Housing;
+import io.regatta.training.Servable;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.TrainingReport;
 import io.regatta.training.Worker;
@@ -27,7 +32,7 @@ import java.util.List;
  * first worker. Reports {@code loss} (training mean squared error at the end) and {@code test_mse}. Runs on a model
  * thread.
  */
-public final class FitALine implements TrainingProgram {
+public final class FitALine implements TrainingProgram, Servable {
 
   private static final int PRINT_BATCHES = 10;
 
@@ -37,6 +42,27 @@ public final class FitALine implements TrainingProgram {
   @Override
   public Class<? extends Record> settings() {
     return FitALineSettings.class;
+  }
+
+  @Override
+  public Block network(JobConfig job) {
+    return network();
+  }
+
+  private static Block network() {
+    return Linear.builder().setUnits(1).build();
+  }
+
+  /** Returns the format of 13 features as the network takes them: relative to the file that it was trained on. */
+  @Override
+  public LineFormat input(JobConfig job) {
+    return new NumbersFormat(Housing.FEATURES);
+  }
+
+  /** Returns the values, which are no probabilities. */
+  @Override
+  public float[] scores(NDArray outputs) {
+    return outputs.toFloatArray();
   }
 
   @Override
@@ -71,7 +97,7 @@ public final class FitALine implements TrainingProgram {
         SlotDataset trainInOrder = Loading.test(worker, housing.train(), 64);
         SlotDataset test = Loading.test(worker, housing.test(), 64);
         Model model = Model.newInstance("fit-a-line", worker.device())) {
-      model.setBlock(Linear.builder().setUnits(1).build());
+      model.setBlock(network());
       try (FleetTrainer trainer = worker.distributedTrainer(model, config)) {
         trainer.initialize(new Shape(job.batchSize(), housing.train().layout().dense()));
         train(worker, trainer, train);

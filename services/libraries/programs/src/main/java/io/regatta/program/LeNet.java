@@ -1,8 +1,10 @@
 package io.regatta.program;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
+import ai.djl.nn.Block;
 import ai.djl.nn.Blocks;
 import ai.djl.nn.LambdaBlock;
 import ai.djl.nn.SequentialBlock;
@@ -11,22 +13,27 @@ import ai.djl.nn.core.Linear;
 import ai.djl.nn.norm.Dropout;
 import ai.djl.nn.pooling.Pool;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.data.LineFormat;
 import io.regatta.data.SlotSource;
+import io.regatta.data.format.NumbersFormat;
 import io.regatta.data.generate.GeneratedImages;
 import io.regatta.data.image.IdxImages;
+import io.regatta.data.image.ImageInput;
 import io.regatta.node.settings.Setting;
+import io.regatta.training.Servable;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.Worker;
 import io.regatta.training.config.JobConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * LeNet-5 (LeCun et al., "Gradient-based learning applied to document recognition", 1998) as in PaddlePaddle's vision
  * models. It trains on the idx files of MNIST in {@code data.dir}, compressed or not; without {@code data.dir} on
  * generated images. Runs on a model thread.
  */
-public final class LeNet implements TrainingProgram {
+public final class LeNet implements TrainingProgram, Servable {
 
   private static final int SIDE = 28;
   private static final int CLASSES = 10;
@@ -55,6 +62,28 @@ public final class LeNet implements TrainingProgram {
   @Override
   public Class<? extends Record> settings() {
     return LeNetSettings.class;
+  }
+
+  @Override
+  public Block network(JobConfig job) {
+    return network(job.settingsAs(LeNetSettings.class).dropout());
+  }
+
+  /** Returns the format of pixels as the network takes them, row by row: each {@code value / 127.5 - 1}. */
+  @Override
+  public LineFormat input(JobConfig job) {
+    return new NumbersFormat(SIDE * SIDE);
+  }
+
+  @Override
+  public Optional<ImageInput> images(JobConfig job) {
+    return Optional.of(ImageInput.grey(SIDE));
+  }
+
+  /** Returns the probability of each class. */
+  @Override
+  public float[] scores(NDArray outputs) {
+    return outputs.softmax(-1).toFloatArray();
   }
 
   @Override

@@ -85,7 +85,7 @@ public final class LogisticRegression implements TrainingProgram, Servable {
     LineFormat format = input(job);
     Inputs files = Inputs.tableOrGenerated(worker, GeneratedTable.Kind.A9A, given(job), dir -> own(job, dir));
     BadLines badLines = Loading.badLinesOfOwn(worker);
-    new BinaryClassification(worker, "logistic-regression", BinaryHead.LOGIT, evaluation(job).orElseThrow()).run(
+    new BinaryClassification(worker, "logistic-regression", BinaryHead.LOGIT, () -> evaluation(job).orElseThrow()).run(
         new LogisticRegressionBlock(format.layout()),
         Loading.training(worker, files.train(), train -> Loading.text(job, format, train, badLines)),
         Loading.text(job, format, files.test(), badLines));

@@ -8,6 +8,7 @@ import io.regatta.core.progress.LoadListener;
 import io.regatta.data.BadLines;
 import io.regatta.data.FileSource;
 import io.regatta.data.LineFormat;
+import io.regatta.data.feature.RequestRows;
 import io.regatta.data.feature.TableStatistics;
 import io.regatta.data.file.PipeCommand;
 import io.regatta.program.block.BinaryHead;
@@ -18,7 +19,10 @@ import io.regatta.training.Worker;
 import io.regatta.training.config.DataConfig.Format;
 import io.regatta.training.config.EvaluationConfig;
 import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.LabelConfig;
 import io.regatta.training.config.ModelConfig;
+import io.regatta.training.config.regularization.RegularizationConfig;
+import io.regatta.training.config.validation.ValidationConfig;
 import io.regatta.training.evaluation.Evaluation;
 import io.regatta.training.feature.DeclaredFeatures;
 import io.regatta.training.feature.DeclaredFeatures.Use;
@@ -70,12 +74,22 @@ public final class TabularProgram implements TrainingProgram, Servable {
 
   @Override
   public Block network(JobConfig job) {
-    return new TabularBlock(features(job).layout(), job.model());
+    return network(job, features(job));
+  }
+
+  private static Block network(JobConfig job, DeclaredFeatures features) {
+    LabelConfig label = job.labels().values().iterator().next();
+    return new TabularBlock(features.layout(), job.model(), label.positiveWeight(), label.negativeRate());
   }
 
   @Override
   public LineFormat input(JobConfig job) {
     return features(job).lines();
+  }
+
+  @Override
+  public Optional<RequestRows> rows(JobConfig job) {
+    return Optional.of(features(job).requests());
   }
 
   /** Returns a source of examples whose files may lack the label, which is then NaN. */
@@ -101,9 +115,20 @@ public final class TabularProgram implements TrainingProgram, Servable {
   @Override
   public void check(JobConfig job) {
     DeclaredFeatures features = features(job);
+    LabelConfig label = job.labels().values().iterator().next();
+    RegularizationConfig penalties = job.model().regularization();
+    if (job.heter().isCut() && (label.positiveWeight() != 1 || penalties.l2Deep() != 0 || penalties.l2Cross() != 0
+        || penalties.l2Linear() + penalties.l2Embedding() != 0 && features.layout().dense() > 0)) {
+      throw new InvalidInput("job " + job.job() + ": with heter workers the loss has neither labels.positive_weight nor "
+          + "model.regularization of parameters outside of tables; take them out, or set optimizer.weight_decay");
+    }
     Inputs files = files(job);
     files.present(job, "the files that data.files and data.test_files name", "without data.test_files, data.test takes a share of the "
         + "training rows");
+    if (!job.data().validation().files().isEmpty()) {
+      new Inputs(List.of(), Loading.files(Loading.dataDirectory(job), job.data().validation().files(), "")).present(job,
+          "the files that data.validation.files names", "without it, data.validation.share takes a share of the training rows");
+    }
     FirstExamples.check(job, files, (of, badLines) -> features.source(of, Use.TRAIN, badLines));
     warn(job, features, files);
   }
@@ -136,6 +161,13 @@ public final class TabularProgram implements TrainingProgram, Servable {
         : Loading.files(directory, job.data().testFiles(), "test." + suffix));
   }
 
+  /** Returns a source of the validation rows; null if the job has none. */
+  private static FileSource<?> validation(JobConfig job, DeclaredFeatures features, Inputs files, BadLines badLines) {
+    ValidationConfig validation = job.data().validation();
+    return !validation.isOn() ? null : features.source(validation.files().isEmpty() ? files.train()
+        : Loading.files(Loading.dataDirectory(job), validation.files(), ""), Use.VALIDATION, badLines);
+  }
+
   @Override
   public void run(Worker worker) throws Exception {
     JobConfig job = worker.job();
@@ -144,8 +176,9 @@ public final class TabularProgram implements TrainingProgram, Servable {
     DeclaredFeatures features = worker.features();
     Inputs files = files(job);
     BadLines badLines = Loading.badLinesOfOwn(worker);
-    new BinaryClassification(worker, "tabular", BinaryHead.LOGIT, evaluation(features)).run(
-        new TabularBlock(features.layout(), job.model()),
+    new BinaryClassification(worker, "tabular", BinaryHead.LOGIT, () -> evaluation(features),
+        validation(job, features, files, badLines)).run(
+        network(job, features),
         Loading.training(worker, files.train(), train -> features.source(train, Use.TRAIN, badLines)),
         features.source(files.test(), Use.TEST, badLines));
     worker.report("bad_lines", worker.allReduce(new double[] {badLines.skipped()}, ReduceOp.SUM)[0]);

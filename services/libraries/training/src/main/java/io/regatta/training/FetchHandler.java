@@ -28,4 +28,12 @@ public interface FetchHandler {
    * @param loss of the batch
    */
   default void trained(Batch batch, NDList predictions, float loss) {}
+
+  /** Returns true if the pass ends with the step of which {@link #trained} was notified last. */
+  default boolean isEnough() {
+    return false;
+  }
+
+  /** Called after the last step of a pass on this replica, while others may still have some. */
+  default void passed() {}
 }

@@ -6,10 +6,13 @@ import io.regatta.data.BadLines;
 import io.regatta.data.FileSource;
 import io.regatta.data.LineFormat;
 import io.regatta.data.TextSource;
+import io.regatta.data.feature.RequestRows;
+import io.regatta.data.image.ImageInput;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.evaluation.Evaluation;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -22,6 +25,15 @@ public interface Servable {
 
   /** Returns the network as it was trained, without parameter values. */
   Block network(JobConfig job);
+
+  /**
+   * Returns the network of a saved model; by default that of the job.
+   *
+   * @param saved shape of each saved parameter, by name
+   */
+  default Block network(JobConfig job, Map<String, List<Long>> saved) {
+    return network(job);
+  }
 
   /**
    * Returns the format in which the service accepts an example as a line. If the format has a label, lines to predict
@@ -39,7 +51,20 @@ public interface Servable {
     return new TextSource(input(job), files, badLines);
   }
 
-  /** Returns one score per example, computed from the network's outputs for a batch. Called on the model thread. */
+  /** Returns the ways in which a request may give rows of named columns; empty, the default: examples have no names. */
+  default Optional<RequestRows> rows(JobConfig job) {
+    return Optional.empty();
+  }
+
+  /** Returns the way of an image to the floats of an example; empty, the default, if the examples are no images. */
+  default Optional<ImageInput> images(JobConfig job) {
+    return Optional.empty();
+  }
+
+  /**
+   * Returns the scores of a batch, computed from the network's outputs, example by example: one of each, or as many of
+   * each. Called on the model thread.
+   */
   float[] scores(NDArray outputs);
 
   /**

@@ -16,6 +16,7 @@ import io.regatta.training.config.Strategy;
 import io.regatta.training.feature.DeclaredFeatures;
 import io.regatta.training.optimizer.RegattaOptimizer;
 import io.regatta.training.rank.FleetTrainer;
+import io.regatta.training.result.EvaluationRecord;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -181,6 +182,13 @@ public interface Worker {
   void report(String key, double value);
 
   /**
+   * Adds an evaluation to those in the result of the run, in the order of the calls. The lowest rank's count.
+   *
+   * @see io.regatta.training.validation.Validation
+   */
+  void evaluated(EvaluationRecord evaluation);
+
+  /**
    * Removes rows of the sparse tables by the tables' expiry rules, after their shows and clicks have decayed. It runs
    * once on every shard, while all trainers are stopped between two steps ({@link #settle}). All replicas of all
    * trainers must call it. The lowest active rank sends the requests; if it is lost, the next one repeats those that
@@ -210,4 +218,7 @@ public interface Worker {
    * lost meanwhile, the next one writes.
    */
   Path save(FleetTrainer trainer, Path dir);
+
+  /** Declares that the model that this run has saved in {@code dir} before it was resumed is its result. */
+  void keep(Path dir);
 }

@@ -1,5 +1,7 @@
 package io.regatta.trainer.heter;
 
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.heter.HeterLink;
 import io.regatta.protocol.tensor.CutOpened;
@@ -17,6 +19,8 @@ final class HeterWorker {
   CutOpened opened;
   /** Replicas for which it has agreed to what crosses the cut. */
   final Set<Integer> agreed = new HashSet<>();
+  /** Number of its opens without an answer. */
+  int opening;
   /** True once it has agreed for all replicas that were opened before. */
   boolean ready;
   /** True once it is not used any more. */
@@ -34,5 +38,10 @@ final class HeterWorker {
 
   int trainers() {
     return load.getTrainers();
+  }
+
+  /** Returns true if a worker with this error may serve later, and another one now: it is lost, or has no room. */
+  static boolean isTemporary(Throwable why) {
+    return why instanceof PeerLost || why instanceof Overloaded;
   }
 }

@@ -2,20 +2,15 @@ package io.regatta.trainer.heter;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Push;
-import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.exchange.Wait;
 import io.regatta.core.loop.Loop;
-import io.regatta.core.loop.Timer;
 import io.regatta.node.directory.Directory;
-import io.regatta.protocol.error.ErrorMapping;
-import io.regatta.protocol.heter.BatchId;
 import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.protocol.heter.ComputedBatch;
-import io.regatta.protocol.heter.HeterLink;
-import io.regatta.protocol.heter.TensorData;
 import io.regatta.protocol.stream.StreamOptions;
-import io.regatta.protocol.stream.StreamPaths;
 import io.regatta.protocol.stream.TensorStreams;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutOpened;
@@ -23,20 +18,10 @@ import io.regatta.training.heter.RemoteCompute;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,87 +31,30 @@ import org.slf4j.LoggerFactory;
  * home, computes its batches. Its state is owned by one loop; the methods of {@link RemoteCompute} may be called on any
  * thread, and their stages complete on the loop.
  *
- * <p>The first home is the worker of index rank modulo workers. If a worker is lost, its unanswered batches are sent to
- * another one, in their order. If none is left, they wait for a worker that joins, and fail with {@link PeerLost} after
- * a while. When a worker joins, ranks move to it one after the other, as long as that makes the numbers more equal. The
- * highest rank of the worker that has most moves, at a time at which it has no batch under way.
+ * <p>The first home is the worker of index rank modulo workers. If the home is lost or full, its unanswered batches are
+ * sent to another worker, in their order. If there is no other one, they wait for a worker that joins or has room
+ * again, and fail after a while. When a worker joins, ranks move to it one after the other, as long as that makes the
+ * numbers more equal.
  */
 public final class HeterWorkers implements RemoteCompute {
 
   private static final Logger LOG = LoggerFactory.getLogger(HeterWorkers.class);
-  private static final long LIST_MILLIS = 5000;
-  /** Period of the search for workers while there is none. */
-  private static final long SEARCH_MILLIS = 500;
-  private static final String NONE = "a heter worker, of which none is left";
-  private static final Comparator<HeterWorker> LEAST_FIRST =
-      Comparator.comparingInt(HeterWorker::trainers).thenComparing(HeterWorker::index);
-
-  /**
-   * The rank that sends batches.
-   *
-   * @param trainer rank and incarnation, which stay; known at the start
-   * @param generation of the group, sent with each request
-   * @param lastStep that the trainer has made, for messages; -1 if none
-   */
-  public record Rank(String job, Supplier<TrainerId> trainer, LongSupplier generation, LongSupplier lastStep) {}
-
-  /** A batch without a result. */
-  private static final class Call {
-    private final CompletableFuture<ComputedBatch> result;
-    private final long sinceNanos;
-    private BatchToCompute batch;
-    /** Versions of the dense values at the home, if it has them. */
-    private long[] versions;
-    /** Null while no worker has it. */
-    private HeterWorker worker;
-
-    private Call(BatchToCompute batch, CompletableFuture<ComputedBatch> result, long sinceNanos) {
-      this.batch = batch;
-      this.result = result;
-      this.sinceNanos = sinceNanos;
-    }
-
-    private void takeBack() {
-      worker = null;
-      batch = again(batch);
-    }
-
-    private static BatchToCompute again(BatchToCompute batch) {
-      return new BatchToCompute(batch.id(), batch.head().toBuilder().setAgain(true).build(), batch.tensors());
-    }
-  }
 
   private final Loop loop;
-  private final TensorStreams streams;
-  private final StreamOptions options;
-  private final Supplier<Future<List<Directory.Instance>>> directory;
-  private final Duration patience;
-  private final boolean stays;
-  private final Rank rank;
+  private final SendingRank rank;
   private final HeterCounts counts = new HeterCounts();
+  private final LoopCalls calls;
   private final TransferShare transfer = new TransferShare();
   private final HomeState state = new HomeState();
-  /** Results that model threads wait for. Any thread. */
-  private final Set<CompletionStage<?>> awaited = ConcurrentHashMap.newKeySet();
-
-  // Used on the loop only, except for the volatile one.
-  private final List<HeterWorker> workers = new ArrayList<>();
-  /** Descriptions of the cut, by replica. */
-  private final Map<Integer, CutOpen> opens = new TreeMap<>();
-  /** Replicas that wait for any worker's answer to their open. */
-  private final List<CompletableFuture<CutOpened>> opening = new ArrayList<>();
-  private final Map<BatchId, Call> unanswered = new LinkedHashMap<>();
-  /** Endpoints of workers that have refused this trainer. */
-  private final Set<String> refused = new HashSet<>();
-  private Future<Void> started = Future.succeededFuture();
-  /** Null before the start, and while no worker is left. */
-  private HeterWorker home;
-  private TrainerId trainer;
-  private boolean moving;
-  private Timer listing = Timer.NONE;
-  private Timer deadline = Timer.NONE;
+  private final WorkerSearch search;
+  private final WorkerStreams workers;
+  private final PendingBatches batches;
+  private final RankHome home;
+  private final Promise<Void> started = Promise.promise();
+  /** True while the first streams are opened: the choice of the first home waits for all of them. */
+  private boolean starting = true;
+  /** Why nothing is computed any more; null: it is. */
   private RegattaException over;
-  private volatile String homeName = NONE;
 
   /**
    * Creates the rank's side; opens nothing yet.
@@ -137,355 +65,209 @@ public final class HeterWorkers implements RemoteCompute {
    * @param stays true if the home has dense values and gradients of this rank, which moves only when the home is lost
    */
   public HeterWorkers(Loop loop, TensorStreams streams, StreamOptions options,
-      Supplier<Future<List<Directory.Instance>>> directory, Duration patience, boolean stays, Rank rank) {
+      Supplier<Future<List<Directory.Instance>>> directory, Duration patience, boolean stays, SendingRank rank) {
     this.loop = loop;
-    this.streams = streams;
-    this.options = options;
-    this.directory = directory;
-    this.patience = patience;
-    this.stays = stays;
     this.rank = rank;
+    calls = new LoopCalls(loop);
+    search = new WorkerSearch(loop, directory, patience, this::connect);
+    workers = new WorkerStreams(streams, options, rank, new StreamOwner());
+    batches = new PendingBatches(loop.clock(), counts, new BatchOwner());
+    home = new RankHome(loop.clock(), rank, stays, search, workers, batches, state, counts, this::end);
+  }
+
+  private final class StreamOwner implements WorkerStreams.Owner {
+    @Override
+    public Optional<HeterWorker> home() {
+      return Optional.ofNullable(home.worker());
+    }
+
+    @Override
+    public void ready(HeterWorker worker) {
+      HeterWorkers.this.ready(worker);
+    }
+
+    @Override
+    public void hasRoom() {
+      home.send();
+    }
+
+    @Override
+    public void lost(HeterWorker worker, RegattaException why) {
+      HeterWorkers.this.lost(worker, why);
+    }
+  }
+
+  private final class BatchOwner implements PendingBatches.Owner {
+    @Override
+    public long[] versions() {
+      return state.versions();
+    }
+
+    @Override
+    public void computed(PendingBatches.Pending batch, ComputedBatch result) {
+      home.computed(batch);
+      transfer.answered(workers.replicas(), batch.sinceNanos, loop.clock().nanos(), batch.batch().head().getExamples(),
+          PendingBatches.bytes(batch.batch().tensors()), result, PendingBatches.bytes(result.tensors()))
+          .ifPresent(advice -> LOG.info("{}: {}", rank, advice));
+    }
+
+    @Override
+    public void hasRoom() {
+      home.send();
+    }
+
+    @Override
+    public void lost(HeterWorker worker, RegattaException why) {
+      workers.lost(worker, why);
+    }
   }
 
   /**
    * Opens streams to these workers, and looks for others from now on. On the loop.
    *
-   * @return completes when every stream is open or has failed; fails if no worker can be reached
+   * @return completes when every stream is open or has failed. If all workers are full, it waits for room at one. Fails
+   *     if no worker can be reached, or has room in time
    */
   public Future<Void> start(List<Directory.Instance> first) {
-    trainer = rank.trainer.get();
-    list(LIST_MILLIS);
-    Promise<Void> start = Promise.promise();
-    started = start.future();
-    Future.join(first.stream().map(this::connect).toList()).onComplete(done -> {
-      List<HeterWorker> ready = ready();
-      if (ready.isEmpty()) {
-        Throwable cause = done.cause();
-        start.fail(cause != null && !(cause instanceof PeerLost) ? cause : new PeerLost(name()
-            + ": no heter worker can be reached"
-            + (cause == null ? "" : ": " + cause.getMessage()) + "; start them, then the job", cause));
+    search.relax();
+    List<Future<Void>> connections = first.stream().map(workers::connect).toList();
+    Future.join(connections).onComplete(done -> {
+      starting = false;
+      if (over != null) {
         return;
       }
-      home(ready.get(trainer.rank() % ready.size()));
-      LOG.info("{}: its batches go to {}, one of {} heter worker{}", name(), home.name, ready.size(),
-          ready.size() == 1 ? "" : "s");
-      start.complete();
+      Throwable cause = connections.stream().map(Future::cause).filter(Overloaded.class::isInstance).findFirst()
+          .orElse(done.cause());
+      if (!workers.ready().isEmpty()) {
+        begin();
+      } else if (cause instanceof Overloaded) {
+        awaitRoom(cause.getMessage());
+      } else {
+        started.fail(cause != null && !(cause instanceof PeerLost) ? cause : new PeerLost(rank
+            + ": no heter worker can be reached"
+            + (cause == null ? "" : ": " + cause.getMessage()) + "; start them, then the job", cause));
+      }
     });
-    return started;
+    return started.future();
+  }
+
+  private void awaitRoom(String why) {
+    long seconds = search.patience().toSeconds();
+    LOG.warn("{}: {}; it waits up to {} s for room at a heter worker", rank, why, seconds);
+    search.urge(() -> end(new Overloaded(rank + ": no heter worker had room within " + seconds + " s: " + why)));
+  }
+
+  private void begin() {
+    search.relax();
+    home.begin();
+    int ready = workers.ready().size();
+    LOG.info("{}: its batches go to {}, one of {} heter worker{}", rank, home.name(), ready, ready == 1 ? "" : "s");
+    started.complete();
   }
 
   /** Returns this rank's home, once it has one; fails if no worker can be reached. On the loop. */
   public Future<Directory.Instance> home() {
-    return started.compose(v -> home != null ? Future.succeededFuture(home.at) : Future.failedFuture(
-        over != null ? over : new PeerLost(name() + ": no heter worker is left; start them, then the job")));
+    return started.future().compose(v -> home.worker() != null ? Future.succeededFuture(home.worker().at)
+        : Future.failedFuture(over != null ? over
+            : new PeerLost(rank + ": no heter worker is left; start them, then the job")));
   }
 
-  private String name() {
-    return "trainer " + trainer.rank() + " of job " + rank.job;
+  /** Connects with a worker that is new, or that was lost or full and may serve again. */
+  private void connect(Directory.Instance at) {
+    if (over == null) {
+      workers.connect(at);
+    }
   }
 
-  /** Returns the workers that may compute, by index. */
-  private List<HeterWorker> ready() {
-    return workers.stream().filter(worker -> worker.ready).sorted(Comparator.comparingInt(HeterWorker::index)).toList();
-  }
-
-  private void home(HeterWorker worker) {
-    home = worker;
-    homeName = worker == null ? NONE : worker.name;
-  }
-
-  /** Opens a stream to a worker, and agrees with it on what crosses the cut as far as that is known. */
-  private Future<Void> connect(Directory.Instance at) {
-    HeterWorker worker = new HeterWorker(at);
-    workers.add(worker);
-    return streams.open(at.host(), at.controlPort(), StreamPaths.HETER_COMPUTE).compose(stream -> {
-      worker.link = new HeterLink(stream, worker.name, rank.job, trainer, rank.generation, options)
-          .onLoad(load -> worker.load = load)
-          .onLost(why -> lost(worker, why));
-      if (worker.gone) {
-        worker.link.close(false);
-      }
-      return agree(worker);
-    }).onSuccess(v -> isReady(worker)).onFailure(why -> lost(worker, ErrorMapping.regatta(why)));
-  }
-
-  /** Opens the cuts that a worker has not agreed to, until there are none: replicas come while it builds its part. */
-  private Future<Void> agree(HeterWorker worker) {
-    List<CutOpen> rest = opens.values().stream().filter(open -> !worker.agreed.contains(open.getReplica())).toList();
-    return rest.isEmpty() ? Future.succeededFuture()
-        : Future.all(rest.stream().map(open -> openAt(worker, open)).toList()).compose(v -> agree(worker));
-  }
-
-  private Future<CutOpened> openAt(HeterWorker worker, CutOpen open) {
-    return Future.fromCompletionStage(worker.link.open(open.toBuilder().setHome(worker == home).build()))
-        .onSuccess(opened -> {
-          worker.opened = opened;
-          worker.agreed.add(open.getReplica());
-        });
-  }
-
-  private void isReady(HeterWorker worker) {
-    if (worker.gone) {
+  private void ready(HeterWorker worker) {
+    if (over != null) {
       return;
     }
-    worker.ready = true;
-    if (started.succeeded()) {
-      LOG.info("{}: {} has joined", name(), worker.name);
-      if (home == null) { // it has been waited for
-        deadline.cancel();
-        list(LIST_MILLIS);
-        moveTo(worker);
+    if (!started.future().isComplete()) {
+      if (!starting) { // all were full
+        begin();
+      }
+    } else if (started.future().succeeded()) {
+      LOG.info("{}: {} has joined", rank, worker.name);
+      if (home.worker() == null) { // it has been waited for
+        search.relax();
+        home.moveTo(worker);
       }
     }
-    completeOpening(worker);
+    workers.answerOpens();
   }
 
-  private void completeOpening(HeterWorker worker) {
-    if (worker.opened != null) {
-      opening.forEach(answer -> answer.complete(worker.opened));
-      opening.clear();
+  /** Uses a worker no more, or not for a while. */
+  private void lost(HeterWorker worker, RegattaException why) {
+    boolean wasHome = worker == home.worker();
+    boolean isNews = !(why instanceof PeerLost) && search.refused(worker.at, why);
+    if (over != null) {
+      return;
     }
-  }
-
-  /** Lists the directory periodically from now on. */
-  private void list(long millis) {
-    listing.cancel();
-    listing = loop.every(millis, () -> directory.get().onSuccess(this::listed)
-        .onFailure(e -> LOG.debug("{}: the directory does not list heter workers: {}", name(), e.getMessage())));
-  }
-
-  /** Connects with the workers that are new, or that were lost and may be back. */
-  private void listed(List<Directory.Instance> listed) {
-    for (Directory.Instance at : Directory.latestFirst(listed)) {
-      if (over == null && !refused.contains(at.endpoint()) && workers.stream().noneMatch(known -> known.at.endpoint()
-          .equals(at.endpoint()))) {
-        connect(at);
-      }
+    if (wasHome) {
+      home.leave(why);
+      workers.answerOpens();
+    } else if (isNews && started.future().isComplete()) {
+      LOG.warn("{}: {} is not used: {}", rank, worker.name, why.getMessage());
+    } else {
+      LOG.debug("{}: {} is not used: {}", rank, worker.name, why.getMessage());
     }
   }
 
   @Override
   public CompletionStage<CutOpened> open(CutOpen open) {
-    return onLoop(answer -> {
-      started.onComplete(start -> {
-        if (over != null || start.failed()) {
-          answer.completeExceptionally(over != null ? over : start.cause());
-        } else {
-          openAll(open, answer);
-        }
-      });
-    });
-  }
-
-  /** Opens a replica's cut at all workers. One that refuses it is an error, one that is lost meanwhile is not. */
-  private void openAll(CutOpen open, CompletableFuture<CutOpened> answer) {
-    opens.put(open.getReplica(), open);
-    List<Future<CutOpened>> opened = ready().stream().map(worker -> openAt(worker, open).recover(
-        e -> e instanceof PeerLost ? Future.succeededFuture() : Future.failedFuture(e))).toList();
-    Future.all(opened).onComplete(all -> {
-      if (all.failed()) {
-        answer.completeExceptionally(all.cause());
-        return;
+    return calls.run(LoopCalls.Kind.OPEN, answer -> started.future().onComplete(start -> {
+      if (over != null || start.failed()) {
+        answer.completeExceptionally(over != null ? over : start.cause());
+      } else {
+        workers.open(open, answer);
       }
-      opening.add(answer);
-      if (home != null) {
-        completeOpening(home);
-      }
-    });
+    }));
   }
 
   @Override
   public CompletionStage<ComputedBatch> compute(BatchToCompute batch) {
-    return onLoop(result -> {
+    return calls.run(LoopCalls.Kind.COMPUTE, result -> {
       if (over != null) {
         result.completeExceptionally(over);
         return;
       }
-      boolean boundary = unanswered.isEmpty();
-      unanswered.put(batch.id(), new Call(batch, result, loop.clock().nanos()));
-      if (boundary && !moving) {
-        moveIfUneven();
+      boolean boundary = batches.isEmpty();
+      batches.add(batch, result);
+      if (boundary) {
+        home.moveIfUneven();
       }
-      send();
+      home.send();
     });
   }
 
   @Override
   public String worker() {
-    return homeName;
+    return home.name();
   }
 
   /** Returns true if this stage is one of {@link #open} or {@link #compute} that has not completed. Any thread. */
   public boolean isAwaited(CompletionStage<?> stage) {
-    return awaited.contains(stage);
+    return calls.kind(stage).isPresent();
+  }
+
+  /** Returns the heter workers that a stage of {@link #open} or {@link #compute} waits for. Any thread. */
+  public Future<List<Wait.Peer>> peers(CompletionStage<?> stage) {
+    Promise<List<Wait.Peer>> peers = Promise.promise();
+    try {
+      loop.execute(() -> {
+        List<String> names = calls.kind(stage).filter(LoopCalls.Kind.OPEN::equals).isPresent() ? workers.opening() : List.of();
+        peers.complete((names.isEmpty() ? List.of(home.name()) : names).stream().map(Wait.Peer::named).toList());
+      });
+    } catch (RejectedExecutionException e) {
+      peers.complete(List.of());
+    }
+    return peers.future();
   }
 
   /** Returns the counts of this rank. Any thread. */
   public HeterCounts counts() {
     return counts;
-  }
-
-  private <T> CompletionStage<T> onLoop(Consumer<CompletableFuture<T>> call) {
-    CompletableFuture<T> outcome = new CompletableFuture<>();
-    awaited.add(outcome);
-    outcome.whenComplete((value, error) -> awaited.remove(outcome));
-    try {
-      loop.execute(() -> {
-        try {
-          call.accept(outcome);
-        } catch (RuntimeException | Error e) { // whatever it is: a model thread waits
-          outcome.completeExceptionally(e);
-        }
-      });
-    } catch (RejectedExecutionException e) {
-      outcome.completeExceptionally(new Cancelled("this trainer is stopped"));
-    }
-    return outcome;
-  }
-
-  /** Sends all batches that no worker has to the home, if there is one now. */
-  private void send() {
-    if (home == null || moving) {
-      return;
-    }
-    List.copyOf(unanswered.values()).stream().filter(call -> call.worker == null).forEach(this::send);
-  }
-
-  private void send(Call call) {
-    HeterWorker to = home;
-    if (to == null || !unanswered.containsKey(call.batch.id())) { // lost meanwhile
-      return;
-    }
-    call.worker = to;
-    call.versions = state.versions();
-    counts.bytesOut.add(bytes(call.batch.tensors()));
-    to.link.compute(call.batch).whenComplete((result, error) -> {
-      if (call.worker != to) { // another one has it
-        return;
-      }
-      if (error == null) {
-        answered(call, result);
-        return;
-      }
-      RegattaException why = ErrorMapping.regatta(error);
-      if (why instanceof PeerLost) {
-        lost(to, why);
-      } else {
-        unanswered.remove(call.batch.id());
-        call.result.completeExceptionally(why);
-      }
-    });
-  }
-
-  private void answered(Call call, ComputedBatch result) {
-    unanswered.remove(call.batch.id());
-    if (stays) {
-      state.computed(call.batch, call.versions);
-    }
-    counts.batches.increment();
-    long back = bytes(result.tensors());
-    long now = loop.clock().nanos();
-    counts.bytesIn.add(back);
-    counts.waitNanos.add(now - call.sinceNanos);
-    transfer.answered(opens.size(), call.sinceNanos, now, call.batch.head().getExamples(), bytes(call.batch.tensors()),
-        result, back)
-        .ifPresent(advice -> LOG.info("{}: {}", name(), advice));
-    call.result.complete(result);
-  }
-
-  private static long bytes(List<TensorData> tensors) {
-    return tensors.stream().mapToLong(data -> data.bytes().remaining()).sum();
-  }
-
-  private void drop(HeterWorker worker) {
-    workers.remove(worker);
-    worker.gone = true;
-    worker.ready = false;
-    if (worker.link != null) {
-      worker.link.close(false);
-    }
-    if (worker == home) {
-      home(null);
-    }
-  }
-
-  /** Uses a worker no more; its batches go to another one. */
-  private void lost(HeterWorker worker, RegattaException why) {
-    if (worker.gone || over != null) {
-      return;
-    }
-    boolean wasReady = worker.ready;
-    List<Call> given = why instanceof PeerLost
-        ? unanswered.values().stream().filter(call -> call.worker == worker).toList() : List.of();
-    given.forEach(Call::takeBack);
-    drop(worker);
-    boolean wasHome = home == null && wasReady && started.succeeded();
-    if (why instanceof PeerLost && !wasHome) {
-      LOG.debug("{}: {} is not used: {}", name(), worker.name, why.getMessage());
-      return;
-    }
-    if (!(why instanceof PeerLost)) { // it refuses this trainer, whatever is sent
-      refused.add(worker.at.endpoint());
-      if (wasHome) {
-        end(why);
-      } else {
-        LOG.warn("{}: {} is not used: {}", name(), worker.name, why.getMessage());
-      }
-      return;
-    }
-    counts.again.add(given.size());
-    List<HeterWorker> left = ready().stream().sorted(LEAST_FIRST).toList();
-    long step = rank.lastStep.getAsLong();
-    String batches = given.size() + (given.size() == 1 ? " batch" : " batches");
-    String lost = name() + (step < 0 ? "" : " at step " + step) + ": " + why.getMessage();
-    if (left.isEmpty()) {
-      LOG.warn("{}; {} wait{} up to {} s for another heter worker, since none is left", lost, batches,
-          given.size() == 1 ? "s" : "", patience.toSeconds());
-      search(lost);
-    } else { // ranks of one home spread over the others
-      HeterWorker next = left.get(trainer.rank() / (left.size() + 1) % left.size());
-      LOG.warn("{}; {} go{} to heter worker {}", lost, batches, given.size() == 1 ? "es" : "", next.index());
-      moveTo(next);
-    }
-  }
-
-  private void moveTo(HeterWorker next) {
-    home(next);
-    completeOpening(next); // of replicas whose open was under way to the lost one
-    opens.values().stream().findFirst().ifPresent(open -> openAt(next, open));
-    if (stays) {
-      bringState(next);
-    } else {
-      send();
-    }
-  }
-
-  /** Sends batches to a new home once that has the state of this rank. */
-  private void bringState(HeterWorker to) {
-    moving = true;
-    state.moveTo(to.at, batch -> {
-      counts.again.increment();
-      return Future.fromCompletionStage(to.link.compute(Call.again(batch)));
-    }).onComplete(moved -> {
-      if (home != to || over != null) { // it is lost, too
-        return;
-      }
-      if (moved.succeeded()) {
-        moving = false;
-        if (state.isAt(to.at)) {
-          send();
-        } else { // a link was opened to the former home meanwhile
-          bringState(to);
-        }
-        return;
-      }
-      RegattaException why = ErrorMapping.regatta(moved.cause());
-      if (why instanceof PeerLost && !state.isBeyondRepair()) {
-        lost(to, why);
-      } else {
-        end(why);
-      }
-    });
   }
 
   /** Adds a link to a shard that has its state at the home. On the loop. */
@@ -500,59 +282,16 @@ public final class HeterWorkers implements RemoteCompute {
 
   /** Notes that a link through a worker is of no use: that is lost, or was before the link was opened. */
   void lost(Directory.Instance at, Throwable why) {
-    if (home != null && home.at.equals(at)) {
-      lost(home, ErrorMapping.regatta(why));
-    } else if (home != null && !moving) {
-      bringState(home);
-    }
-  }
-
-  /** Waits for a worker that joins, for a limited time. */
-  private void search(String lost) {
-    list(SEARCH_MILLIS);
-    deadline = loop.after(patience.toMillis(), () -> end(new PeerLost(lost + "; no other heter worker was there within "
-        + patience.toSeconds() + " s; start a heter worker again, then the job")));
-  }
-
-  /**
-   * Moves to the worker that has the fewest trainers, if that makes the numbers more equal. Only one rank of each
-   * worker
-   * may: the highest. The target counts this rank before it answers, so its number is the true one.
-   */
-  private void moveIfUneven() {
-    HeterWorker from = home;
-    HeterWorker to = ready().stream().min(LEAST_FIRST).orElse(from);
-    if (stays || from == null || opens.isEmpty() || from.load.getHighestRank() != trainer.rank()
-        || from.trainers() < to.trainers() + 2) {
-      return;
-    }
-    CutOpen first = opens.values().iterator().next();
-    moving = true;
-    to.link.open(first.toBuilder().setHome(true).build()).whenComplete((opened, error) -> {
-      moving = false;
-      if (error == null && to.ready) { // to counts this rank, perhaps in vain: its home may have been lost meanwhile
-        boolean better = home == from && to.trainers() < from.trainers();
-        if (better) {
-          home(to);
-          LOG.info("{}: its batches go to {} from now on, which has fewer trainers than heter worker {}", name(),
-              to.name,
-              from.index());
-        }
-        openAt(better ? from : to, first);
-      }
-      send();
-    });
+    home.lost(at, why);
   }
 
   private void end(RegattaException why) {
     over = why;
-    listing.cancel();
-    deadline.cancel();
-    List<Call> given = List.copyOf(unanswered.values());
-    unanswered.clear();
-    given.forEach(call -> call.result.completeExceptionally(why));
-    opening.forEach(answer -> answer.completeExceptionally(why));
-    opening.clear();
+    search.close();
+    home.close();
+    started.tryFail(why);
+    batches.fail(why);
+    workers.end(why);
     state.end(why);
   }
 
@@ -562,10 +301,8 @@ public final class HeterWorkers implements RemoteCompute {
    * @param succeeded true if this rank needs no heter worker any more, since its run has ended
    */
   public Future<Void> close(boolean succeeded) {
-    List<Future<Void>> closed = workers.stream().filter(worker -> worker.link != null)
-        .map(worker -> Future.fromCompletionStage(worker.link.close(succeeded))).toList();
-    workers.forEach(worker -> worker.gone = true);
+    Future<Void> closed = workers.close(succeeded);
     end(new Cancelled("the heter workers are not needed any more"));
-    return Future.join(closed).otherwiseEmpty().mapEmpty();
+    return closed;
   }
 }

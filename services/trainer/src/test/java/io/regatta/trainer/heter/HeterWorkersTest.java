@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.exchange.Wait;
 import io.regatta.core.loop.Loop;
 import io.regatta.core.testing.VirtualTime;
 import io.regatta.node.directory.Directory;
@@ -47,12 +49,17 @@ class HeterWorkersTest {
   /** One simulation. */
   private static final class Cluster {
     final VirtualTime time;
-    final StreamOptions options = StreamOptions.defaults().withChunkBytes(4096);
+    final StreamOptions options;
     final SimulatedNetwork network;
     final List<SimulatedHeterWorker> workers = new ArrayList<>();
     final List<Directory.Instance> directory = new ArrayList<>();
 
     Cluster(long seed, int count) {
+      this(seed, count, StreamOptions.defaults());
+    }
+
+    Cluster(long seed, int count, StreamOptions streams) {
+      options = streams.withChunkBytes(4096);
       time = new VirtualTime(seed);
       network = new SimulatedNetwork(time, seed, 20, 5000, options);
       IntStream.range(0, count).forEach(i -> join());
@@ -92,7 +99,7 @@ class HeterWorkersTest {
       loop = cluster.time.loop("trainer " + rank);
       remote = new HeterWorkers(loop, cluster.network.of(loop).streams(), cluster.options,
           () -> Future.succeededFuture(List.copyOf(cluster.directory)), PATIENCE, false,
-          new HeterWorkers.Rank("ctr", () -> id, () -> 1, () -> numbers.getOrDefault(0, 0L) - 1));
+          new SendingRank("ctr", () -> id, () -> 1, () -> numbers.getOrDefault(0, 0L) - 1));
       loop.execute(() -> remote.start(List.copyOf(cluster.directory)));
     }
 
@@ -147,7 +154,7 @@ class HeterWorkersTest {
     for (int rank = 0; rank < trainers; rank++) {
       int self = rank;
       assertThat(cluster.workers.get(rank % workers).came.stream().filter(batch -> batch.rank() == self))
-          .containsExactlyElementsOf(LongStream.rangeClosed(1, 20).mapToObj(n -> new Came(self, 0, n, false)).toList());
+          .containsExactlyElementsOf(LongStream.rangeClosed(1, 20).mapToObj(n -> new Came(self, 0, n)).toList());
       assertThat(ranks.get(rank).homes).hasSize(1);
     }
     cluster.get(all(ranks.stream().map(rank -> rank.close(true)).toList()));
@@ -168,17 +175,17 @@ class HeterWorkersTest {
     cluster.directory.remove(0);
     cluster.get(runs);
     assertThat(rank.remote.counts().batches()).isEqualTo(10L * replicas);
-    List<Came> repeated = cluster.workers.get(1).came.stream().filter(Came::again).toList();
-    assertThat(rank.remote.counts().again()).isEqualTo(repeated.size());
-    assertThat(repeated.size()).isLessThanOrEqualTo(replicas);
-    assertThat(new HashSet<>(cluster.workers.get(1).came)).as("each batch once").hasSize(cluster.workers.get(1)
-        .came.size());
-    List<Came> news = cluster.workers.get(1).came.stream().filter(batch -> !batch.again()).toList();
-    assertThat(first.came.size() + news.size()).as("each batch is new somewhere, or was lost on its way")
-        .isLessThanOrEqualTo(10 * replicas);
-    if (!repeated.isEmpty()) {
-      assertThat(cluster.workers.get(1).came.subList(0, repeated.size())).as("before all others").isEqualTo(repeated);
-    }
+    List<Came> second = cluster.workers.get(1).came;
+    int again = (int) rank.remote.counts().again();
+    assertThat(again).isLessThanOrEqualTo(replicas);
+    assertThat(second).as("each batch once").doesNotHaveDuplicates();
+    assertThat(second.stream().filter(first.came::contains).count()).as("twice, or lost on their way")
+        .isLessThanOrEqualTo(again);
+    Set<Came> all = new HashSet<>(first.came);
+    all.addAll(second);
+    assertThat(all).as("each batch somewhere").hasSize(10 * replicas);
+    assertThat(second.stream().limit(again)).as("before all others").allSatisfy(repeated -> assertThat(
+        second.stream().filter(other -> other.replica() == repeated.replica())).first().isEqualTo(repeated));
     cluster.get(rank.close(true));
     cluster.time.advance(Duration.ofSeconds(1));
   }
@@ -198,7 +205,7 @@ class HeterWorkersTest {
     int least = counts.stream().min(Integer::compare).orElseThrow();
     assertThat(most - least).as("trainers of the workers: " + counts).isLessThanOrEqualTo(1);
     ranks.forEach(rank -> assertThat(rank.homes).as("no rank moves twice").hasSizeLessThanOrEqualTo(2));
-    cluster.workers.forEach(worker -> assertThat(worker.came).noneMatch(Came::again));
+    ranks.forEach(rank -> assertThat(rank.remote.counts().again()).isZero());
   }
 
   @Test
@@ -224,7 +231,8 @@ class HeterWorkersTest {
     assertThat(run).isNotDone();
     SimulatedHeterWorker second = cluster.join();
     cluster.get(run);
-    assertThat(second.came.get(0).again()).isTrue();
+    assertThat(rank.remote.counts().again()).isOne();
+    assertThat(second.came).isNotEmpty();
     assertThat(rank.remote.worker()).isEqualTo("heter worker 1 at heter-1:1");
   }
 
@@ -256,6 +264,123 @@ class HeterWorkersTest {
     cluster.directory.add(cluster.workers.get(1).instance);
     cluster.get(second.run(0, 350));
     assertThat(second.homes).containsExactly("heter worker 0 at heter-0:1");
+  }
+
+  @Test
+  void the_batches_of_a_full_home_go_to_another_worker() {
+    Cluster cluster = new Cluster(10, 2);
+    Rank rank = ranks(cluster, 1).get(0);
+    cluster.get(rank.run(0, 3));
+    cluster.workers.get(0).full = true;
+    cluster.get(rank.run(0, 3));
+    assertThat(cluster.workers.get(1).came).extracting(Came::number).containsExactly(4L, 5L, 6L);
+    cluster.workers.get(0).full = false;
+    cluster.time.advance(Duration.ofSeconds(10));
+    cluster.workers.get(1).die();
+    cluster.directory.remove(1);
+    cluster.get(rank.run(0, 3));
+    assertThat(rank.homes).as("the first one has room again").containsExactly("heter worker 0 at heter-0:1",
+        "heter worker 1 at heter-1:1", "heter worker 0 at heter-0:1");
+  }
+
+  @Test
+  void batches_wait_until_the_only_worker_has_room_again() {
+    Cluster cluster = new Cluster(11, 1);
+    Rank rank = ranks(cluster, 1).get(0);
+    cluster.get(rank.open(1));
+    cluster.workers.get(0).full = true;
+    CompletableFuture<Void> runs = all(List.of(rank.run(0, 5), rank.run(1, 5)));
+    cluster.time.advance(Duration.ofSeconds(20));
+    assertThat(runs).isNotDone();
+    cluster.workers.get(0).full = false;
+    cluster.get(runs);
+    assertThat(cluster.workers.get(0).came).hasSize(10).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void when_workers_take_a_rank_but_none_of_its_batches_the_run_ends_after_a_while() {
+    Cluster cluster = new Cluster(12, 1);
+    Rank rank = ranks(cluster, 1).get(0);
+    SimulatedHeterWorker worker = cluster.workers.get(0);
+    worker.fullForBatches = true;
+    CompletableFuture<Void> run = rank.run(0, 5);
+    cluster.time.advance(PATIENCE.minusSeconds(2));
+    assertThat(run).isNotDone();
+    cluster.time.advance(Duration.ofSeconds(10));
+    assertThatThrownBy(run::join).cause().isInstanceOf(Overloaded.class).hasMessage("no room at heter-0");
+  }
+
+  @Test
+  void a_rank_that_starts_while_all_workers_are_full_waits_for_room() {
+    Cluster cluster = new Cluster(13, 2);
+    cluster.workers.forEach(worker -> worker.full = true);
+    Rank rank = new Rank(cluster, 0);
+    CompletableFuture<CutOpened> opened = rank.open(0);
+    cluster.time.advance(Duration.ofSeconds(10));
+    assertThat(opened).isNotDone();
+    cluster.workers.get(1).full = false;
+    cluster.get(opened);
+    cluster.get(rank.run(0, 3));
+    assertThat(rank.homes).containsExactly("heter worker 1 at heter-1:1");
+  }
+
+  @Test
+  void a_rank_that_finds_no_room_in_time_says_why() {
+    Cluster cluster = new Cluster(14, 1);
+    cluster.workers.get(0).full = true;
+    Rank rank = new Rank(cluster, 0);
+    CompletableFuture<CutOpened> opened = rank.open(0);
+    cluster.time.advance(PATIENCE.plusSeconds(2));
+    assertThatThrownBy(opened::join).cause().isInstanceOf(Overloaded.class)
+        .hasMessage("trainer 0 of job ctr: no heter worker had room within 30 s: no room at heter-0");
+  }
+
+  @Test
+  void a_refusal_is_forgotten_after_a_while_and_at_once_when_the_worker_has_started_again() {
+    for (boolean restarts : new boolean[] {false, true}) {
+      Cluster cluster = new Cluster(15, 1);
+      Rank rank = ranks(cluster, 1).get(0);
+      SimulatedHeterWorker second = cluster.join();
+      second.refuses = true;
+      cluster.time.advance(Duration.ofSeconds(6));
+      second.refuses = false;
+      if (restarts) {
+        Directory.Instance first = second.instance;
+        cluster.directory.set(1, new Directory.Instance(first.service(), first.id(), first.index(), first.host(),
+            first.controlPort(), first.incarnation() + 1, first.attributes()));
+      } else {
+        cluster.time.advance(Duration.ofSeconds(40));
+        assertThat(second.opens).as("not asked again so soon").isOne();
+        cluster.time.advance(Duration.ofSeconds(20));
+      }
+      cluster.time.advance(Duration.ofSeconds(6));
+      cluster.workers.get(0).die();
+      cluster.directory.remove(0);
+      cluster.get(rank.run(0, 3));
+      assertThat(rank.homes).containsExactly("heter worker 1 at heter-1:1");
+    }
+  }
+
+  @Test
+  void batches_beyond_the_limit_of_requests_wait_for_an_answer() {
+    Cluster cluster = new Cluster(16, 1, StreamOptions.defaults().withMaxRequests(2));
+    Rank rank = new Rank(cluster, 0);
+    IntStream.range(0, 5).forEach(replica -> cluster.get(rank.open(replica)));
+    cluster.get(all(IntStream.range(0, 5).mapToObj(replica -> rank.run(replica, 4)).toList()));
+    assertThat(cluster.workers.get(0).came).hasSize(20).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void an_open_waits_for_the_workers_that_have_not_answered_it() {
+    Cluster cluster = new Cluster(17, 2);
+    cluster.workers.get(1).built = Promise.promise();
+    Rank rank = new Rank(cluster, 0);
+    CompletableFuture<CutOpened> opened = rank.open(0);
+    cluster.time.advance(Duration.ofMillis(200));
+    assertThat(rank.remote.worker()).isEqualTo("heter worker 0 at heter-0:1");
+    Future<List<Wait.Peer>> peers = rank.remote.peers(opened);
+    cluster.time.advance(Duration.ofMillis(1));
+    assertThat(peers.result()).extracting(Wait.Peer::name).containsExactly("heter worker 1 at heter-1:1");
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.regatta.trainer.heter;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.loop.Loop;
@@ -27,8 +28,8 @@ import java.util.TreeSet;
 final class SimulatedHeterWorker implements HeterHandler {
   private static final int PORT = 1;
 
-  /** A batch that has come, and whether it was sent to another worker before. */
-  record Came(int rank, int replica, long number, boolean again) {}
+  /** A batch that has come. */
+  record Came(int rank, int replica, long number) {}
 
   final Directory.Instance instance;
   final List<Came> came = new ArrayList<>();
@@ -41,6 +42,12 @@ final class SimulatedHeterWorker implements HeterHandler {
   /** Computes nothing from now on, as a frozen process. */
   boolean frozen;
   boolean refuses;
+  /** Has no room for a trainer, or for a batch of one that it has. */
+  boolean full;
+  /** Has no room for batches, but takes trainers. */
+  boolean fullForBatches;
+  /** Number of requests to open. */
+  int opens;
   /** Completes when it answers requests to open, as a worker whose part has been built. */
   Promise<Void> built = Promise.promise();
 
@@ -61,8 +68,12 @@ final class SimulatedHeterWorker implements HeterHandler {
 
   @Override
   public Future<CutOpened> open(Origin from, CutOpen open) {
+    opens++;
     if (refuses) {
       return Future.failedFuture(new InvalidInput("another program runs here"));
+    }
+    if (full) {
+      return Future.failedFuture(new Overloaded("no room at " + instance.host()));
     }
     return built.future().map(v -> opened(from, open));
   }
@@ -78,7 +89,10 @@ final class SimulatedHeterWorker implements HeterHandler {
   @Override
   public Future<ComputedBatch> compute(Origin from, BatchToCompute batch) {
     TrainerId trainer = from.trainer();
-    came.add(new Came(trainer.rank(), batch.id().replica(), batch.id().number(), batch.head().getAgain()));
+    if (full || fullForBatches) {
+      return Future.failedFuture(new Overloaded("no room at " + instance.host()));
+    }
+    came.add(new Came(trainer.rank(), batch.id().replica(), batch.id().number()));
     Promise<ComputedBatch> computed = Promise.promise();
     loop.after(computeMillis, () -> {
       if (!frozen) {

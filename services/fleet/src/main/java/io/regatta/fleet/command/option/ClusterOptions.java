@@ -1,7 +1,16 @@
 package io.regatta.fleet.command.option;
 
+import io.regatta.fleet.process.Service.Auxiliary;
+import io.regatta.fleet.process.Service;
+import io.regatta.fleet.process.Services;
+import io.regatta.node.directory.Directory;
 import io.regatta.node.settings.Settings;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** The options for finding the services of a cluster: through Hazelcast, or at fixed endpoints. */
@@ -14,31 +23,32 @@ public final class ClusterOptions {
       description = "fixed control ports of the servers, instead of Hazelcast")
   private String serverEndpoints;
 
-  @Option(names = "--heter-endpoints", paramLabel = "HOST:PORT,...", description = "fixed ports of the heter workers")
-  private String heterEndpoints;
+  @Mixin
+  private CommandSpec auxiliaries = AuxiliaryOptions.of(Auxiliary::endpointsOption, "HOST:PORT,...",
+      auxiliary -> "fixed ports of the " + auxiliary.launched().called() + "s");
 
   @Option(names = "--rendezvous-endpoint", paramLabel = "HOST:PORT", description = "fixed rendezvous")
   private String rendezvousEndpoint;
 
-  /** Returns the servers' endpoints; null: not given. */
-  public String serverEndpoints() {
-    return serverEndpoints;
+  /** Returns the endpoints that were given, by the services' names. */
+  public Map<String, String> endpoints() {
+    Map<String, String> endpoints = new HashMap<>();
+    endpoints.put(Directory.PARAMETER_SERVER, serverEndpoints);
+    endpoints.put(Directory.RENDEZVOUS, rendezvousEndpoint);
+    Services.auxiliaries().forEach(service -> endpoints.put(service.name(), endpoints(service.auxiliary())));
+    endpoints.values().removeIf(Objects::isNull);
+    return endpoints;
   }
 
-  /** Returns the heter workers' endpoints; null: not given. */
-  public String heterEndpoints() {
-    return heterEndpoints;
-  }
-
-  /** Returns the rendezvous' endpoint; null: not given. */
-  public String rendezvousEndpoint() {
-    return rendezvousEndpoint;
+  private String endpoints(Auxiliary<?> auxiliary) {
+    return auxiliaries.findOption(auxiliary.endpointsOption()).getValue();
   }
 
   /** Adds the options that were given, as keys of the sections {@code fleet} and {@code node}. */
   void addTo(List<Settings.Option> given) {
     SettingsOptions.add(given, "--server-endpoints", "fleet.server_endpoints", serverEndpoints);
-    SettingsOptions.add(given, "--heter-endpoints", "fleet.heter_endpoints", heterEndpoints);
+    Services.auxiliaries().stream().map(Service::auxiliary).forEach(auxiliary ->
+        SettingsOptions.add(given, auxiliary.endpointsOption(), auxiliary.launched().endpointsKey(), endpoints(auxiliary)));
     SettingsOptions.add(given, "--rendezvous-endpoint", "fleet.rendezvous_endpoint", rendezvousEndpoint);
     addSeeds(given);
   }

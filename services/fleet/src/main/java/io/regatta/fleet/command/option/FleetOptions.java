@@ -1,23 +1,30 @@
 package io.regatta.fleet.command.option;
 
 import io.regatta.fleet.process.ProcessSettings;
+import io.regatta.fleet.role.Role;
 import io.regatta.node.settings.Settings;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options for this process's place in a fleet: short for keys of the sections {@code fleet} and {@code node}. */
 public final class FleetOptions {
 
-  @Option(names = "--role", paramLabel = "ROLE", description = "local, trainer, pserver, heter_worker, aggregator or "
-      + "rendezvous")
+  /** The names of the roles. */
+  private static final class Roles extends ArrayList<String> {
+    Roles() {
+      super(Stream.of(Role.values()).map(Role::configName).toList());
+    }
+  }
+
+  @Option(names = "--role", paramLabel = "ROLE", description = "${COMPLETION-CANDIDATES}", completionCandidates = Roles.class)
   private String role;
 
-  @Option(names = {"--id", "--rank"}, paramLabel = "N",
-      description = "rank of a trainer, index of a server or heter worker")
+  @Option(names = {"--id", "--rank"}, paramLabel = "N", description = "rank of a trainer, index of any other process")
   private String id;
 
   @Option(names = {"--gpus", "--selected_gpus"}, paramLabel = "N,...", description = "GPUs of this machine: in the order of their ranks "

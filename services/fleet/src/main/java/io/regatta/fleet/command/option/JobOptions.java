@@ -2,6 +2,9 @@ package io.regatta.fleet.command.option;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.process.JobFile;
+import io.regatta.fleet.process.Service.Auxiliary;
+import io.regatta.fleet.process.Service;
+import io.regatta.fleet.process.Services;
 import io.regatta.node.settings.Settings;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.config.JobConfig;
@@ -10,14 +13,18 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The job on a command line: its file, and options that override its keys. */
 public final class JobOptions {
 
-  private static final Set<String> DISTRIBUTED = Set.of("--mode", "--servers", "--shards", "--trainers",
-      "--heter-workers");
+  private static final Set<String> DISTRIBUTED = Stream.concat(Stream.of("--mode", "--servers", "--shards", "--trainers"),
+      Services.auxiliaries().stream().map(service -> service.auxiliary().countOption())).collect(Collectors.toSet());
 
   @Parameters(index = "0", arity = "0..1", paramLabel = "JOB", description = "job file: .yaml, .yml or .json")
   private Path file;
@@ -34,9 +41,9 @@ public final class JobOptions {
   @Option(names = "--trainers", paramLabel = "N", description = "trainers")
   private String trainers;
 
-  @Option(names = "--heter-workers", paramLabel = "N",
-      description = "heter workers, which compute the expensive part of the network")
-  private String heterWorkers;
+  @Mixin
+  private CommandSpec auxiliaries = AuxiliaryOptions.of(Auxiliary::countOption, "N",
+      auxiliary -> auxiliary.launched().called() + "s, " + auxiliary.purpose());
 
   @Option(names = "--max-steps", paramLabel = "N", description = "steps after which a run ends")
   private String maxSteps;
@@ -112,7 +119,8 @@ public final class JobOptions {
     SettingsOptions.add(given, "--servers", "servers", servers);
     SettingsOptions.add(given, "--shards", "shards", shards);
     SettingsOptions.add(given, "--trainers", "trainers", trainers);
-    SettingsOptions.add(given, "--heter-workers", "heter.workers", heterWorkers);
+    Services.auxiliaries().stream().map(Service::auxiliary).forEach(auxiliary -> SettingsOptions.add(given, auxiliary.countOption(),
+        auxiliary.launched().countKey(), auxiliaries.findOption(auxiliary.countOption()).getValue()));
     SettingsOptions.add(given, "--max-steps", "max_steps", maxSteps);
     SettingsOptions.add(given, "--data", "data.dir", data);
     SettingsOptions.add(given, "--output", "output", output);

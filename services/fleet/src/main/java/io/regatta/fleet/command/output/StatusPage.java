@@ -33,14 +33,13 @@ public final class StatusPage {
     }
   }
 
-  /** Prints where a gradient aggregator is. */
-  public static void aggregator(Directory.Instance at, PrintWriter out) {
-    line(out, "gradient aggregator" + place(at));
-  }
-
-  /** Prints where a heter worker is. */
-  public static void heterWorker(Directory.Instance at, PrintWriter out) {
-    line(out, "heter worker " + at.index() + place(at));
+  /**
+   * Prints the place of a service.
+   *
+   * @param numbered whether its index tells it from others of its kind
+   */
+  public static void service(Directory.Instance at, boolean numbered, PrintWriter out) {
+    line(out, at.service().replace('-', ' ') + (numbered ? " " + at.index() : "") + place(at));
   }
 
   /** Returns the place of an instance; a fixed directory knows no process. */

@@ -1,5 +1,6 @@
 package io.regatta.fleet.launch.plan;
 
+import io.regatta.fleet.role.LaunchedRole;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,7 +43,7 @@ final class CollectivePlan {
         variables.put("PADDLE_TRAINERS_NUM", Integer.toString(endpoints.size()));
         variables.put("PADDLE_TRAINER_ENDPOINTS", String.join(",", endpoints));
         variables.putAll(options.glooVariables());
-        variables.putAll(gpus.variables(machine.beside(nodes.get(node), places), LaunchedGpus.OF_TRAINER));
+        variables.putAll(gpus.variables(machine.beside(nodes.get(node), places), LaunchedRole.WORKER.gpus()));
         places.add(nodes.get(node));
         all.add(new LaunchPlan.Planned(LaunchedRole.WORKER, all.size(), variables));
       }

@@ -1,5 +1,6 @@
 package io.regatta.fleet.launch.plan;
 
+import io.regatta.fleet.role.LaunchedRole;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -22,7 +23,7 @@ public final class LaunchNotes {
     if (isGiven(options, "--start_port") && !plan.meeting().isEmpty()) {
       notes.add("--start_port" + WITHOUT + "trainers that meet at a master have any free ports");
     }
-    if (isGiven(options, "--start_port") && !plan.collective() && !options.servers().isEmpty()) {
+    if (isGiven(options, "--start_port") && !plan.collective() && !options.of(LaunchedRole.SERVER).places().isEmpty()) {
       notes.add("--start_port" + WITHOUT + "--servers names the ports");
     }
     if (isGiven(options, "--rank") && options.meeting().master().isEmpty()) {
@@ -31,8 +32,9 @@ public final class LaunchNotes {
     if (isGiven(options, "--ips") && !plan.collective() && options.given().get("--ips").contains(",")) {
       notes.add("--ips" + WITHOUT + "with parameter servers --servers and --workers name what is on several machines");
     }
-    if (plan.heterWorkers() > 0 && isGiven(options, "--gpus")) {
-      notes.add("--gpus are the heter workers', one each, in turn; the trainers have none");
+    LaunchedRole computing = LaunchedGpus.owner(plan::count);
+    if (computing != LaunchedRole.WORKER && isGiven(options, "--gpus")) {
+      notes.add("--gpus are the " + computing.called() + "s', one each, in turn; the trainers have none");
     }
     if (isGiven(options, "--host") && isGiven(options, "--hosts")) {
       notes.add("--host" + WITHOUT + "--hosts names the machines");
@@ -42,7 +44,7 @@ public final class LaunchNotes {
           + "their number alone");
     }
     boolean fixed = isGiven(options, "--start_port") || isGiven(options, "--hosts");
-    if (fixed && !job.knowsShards() && options.servers().isEmpty() && plan.of(LaunchedRole.SERVER).size() > 1) {
+    if (fixed && !job.knowsShards() && options.of(LaunchedRole.SERVER).places().isEmpty() && plan.of(LaunchedRole.SERVER).size() > 1) {
       notes.add("the number of shards of " + options.program() + " cannot be seen from here, so servers are " + job.stride()
           + " ports apart; a job file's is said behind it, as --shards N");
     }

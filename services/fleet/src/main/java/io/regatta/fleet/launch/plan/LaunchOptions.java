@@ -1,6 +1,7 @@
 package io.regatta.fleet.launch.plan;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.role.LaunchedRole;
 import io.regatta.node.address.HostPort;
 import io.regatta.training.config.GpuAssignment;
 import java.nio.file.Path;
@@ -13,12 +14,7 @@ import java.util.TreeMap;
 /**
  * The options of a launcher's command line, under the names of PaddlePaddle's {@code launch}. Immutable.
  *
- * @param serverNum parameter servers on this machine; null: as {@code servers} says
- * @param workerNum trainers on this machine; null: as {@code workers} says
- * @param servers {@code host:port} of every server, of all machines; empty: {@code serverNum} here
- * @param workers {@code host} or {@code host:port} of every trainer, of all machines; empty: {@code workerNum} here
- * @param heterWorkerNum heter workers on this machine; null: as {@code heterWorkers} says, if there are any
- * @param heterWorkers {@code host:port} of every heter worker, of all machines; empty: {@code heterWorkerNum} here
+ * @param roles processes that were asked for, by their roles; one that is not here was not asked for
  * @param ips machines of a collective job, in the order of its ranks; empty: this one alone
  * @param nprocPerNode trainers of a collective job on each machine; null: one for each of {@code gpus}, or one
  * @param meeting rendezvous of the machines of a collective job that are not named
@@ -34,10 +30,8 @@ import java.util.TreeMap;
  * @param arguments its arguments
  * @param given options as they were typed, or as variables that stand for them say, by their first names
  */
-public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> servers, List<String> workers,
-    Integer heterWorkerNum, List<String> heterWorkers, List<String> ips, Integer nprocPerNode, Meeting meeting,
-    GpuAssignment gpus, String host, Integer startPort, String httpPort,
-    String gloo, String logDir, String jobId, String program, List<String> arguments, Map<String, String> given) {
+public record LaunchOptions(Map<LaunchedRole, Asked> roles, List<String> ips, Integer nprocPerNode, Meeting meeting,
+    GpuAssignment gpus, String host, Integer startPort, String httpPort, String gloo, String logDir, String jobId, String program, List<String> arguments, Map<String, String> given) {
 
   /** Name of a launch that was given none, as in PaddlePaddle. */
   public static final String JOB_ID = "default";
@@ -47,43 +41,67 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
   /** Options of a launch on other machines, which the block shows if it is one. */
   private static final List<String> REMOTE = List.of("--hosts", "--job_dispatch_package", "--job_workspace");
 
+  /**
+   * Processes of one role that were asked for.
+   *
+   * @param number of them on this machine; null: as {@code places} says
+   * @param places {@code host:port}, of a trainer also {@code host}, of each on all machines; empty: {@code number} here
+   */
+  public record Asked(Integer number, List<String> places) {
+
+    /** None. */
+    public static final Asked NONE = new Asked(null, List.of());
+
+    public Asked {
+      places = List.copyOf(places);
+    }
+
+    /** Returns so many on this machine. */
+    public static Asked here(int number) {
+      return new Asked(number, List.of());
+    }
+
+    /** Returns one at each of these places. */
+    public static Asked at(List<String> places) {
+      return new Asked(null, places);
+    }
+  }
+
   public LaunchOptions {
-    servers = List.copyOf(servers);
-    workers = List.copyOf(workers);
-    heterWorkers = List.copyOf(heterWorkers);
+    roles = Map.copyOf(roles);
     ips = List.copyOf(ips);
     arguments = List.copyOf(arguments);
     given = Map.copyOf(given);
-    atLeast("--server_num", serverNum, 1);
-    atLeast("--worker_num", workerNum, 1);
-    atLeast("--heter_worker_num", heterWorkerNum, 1);
+    roles.forEach((role, asked) -> check(role, asked));
     atLeast("--nproc_per_node", nprocPerNode, 1);
     atLeast("--start_port", startPort, 1);
-    servers.forEach(server -> HostPort.parse(server, "--servers"));
-    workers.stream().filter(worker -> worker.contains(":")).forEach(worker -> HostPort.parse(worker, "--workers"));
-    heterWorkers.forEach(worker -> HostPort.parse(worker, "--heter_workers"));
-    unique("--servers", servers);
-    unique("--heter_workers", heterWorkers);
-    unique("--workers", workers.stream().filter(worker -> worker.contains(":")).toList());
     unique("--ips", ips);
     if (!meeting.master().isEmpty() && !ips.isEmpty()) {
       throw new InvalidInput("--master and --ips: machines meet, or are named; give one of the two");
     }
   }
 
+  private static void check(LaunchedRole role, Asked asked) {
+    atLeast(role.number().name(), asked.number(), 1);
+    List<String> endpoints = asked.places().stream().filter(place -> role != LaunchedRole.WORKER || place.contains(":")).toList();
+    endpoints.forEach(endpoint -> HostPort.parse(endpoint, role.places().name()));
+    unique(role.places().name(), endpoints);
+  }
+
+  /** Returns the processes of a role that were asked for. */
+  public Asked of(LaunchedRole role) {
+    return roles.getOrDefault(role, Asked.NONE);
+  }
+
   /** Returns the same options for other machines, by their names; numbers on each are in the lists. */
-  public LaunchOptions on(List<String> newServers, List<String> newWorkers, List<String> newHeterWorkers,
-      List<String> newIps) {
-    return new LaunchOptions(null, null, newServers, newWorkers, null, newHeterWorkers, newIps, nprocPerNode, meeting,
-        gpus, host, startPort,
-        httpPort, gloo, logDir, jobId, program, arguments, given);
+  public LaunchOptions on(Map<LaunchedRole, Asked> newRoles, List<String> newIps) {
+    return new LaunchOptions(newRoles, newIps, nprocPerNode, meeting, gpus, host, startPort, httpPort, gloo, logDir, jobId,
+        program, arguments, given);
   }
 
   /** Returns the same options with one server and one trainer, for a command that has asked for neither mode. */
   LaunchOptions withOneOfEach() {
-    return new LaunchOptions(1, 1, servers, workers, null, heterWorkers, ips, nprocPerNode, meeting, gpus, host,
-        startPort, httpPort, gloo, logDir,
-        jobId, program, arguments, given);
+    return on(Map.of(LaunchedRole.SERVER, Asked.here(1), LaunchedRole.WORKER, Asked.here(1)), ips);
   }
 
   /** Returns this machine's address where no list names it. */
@@ -148,8 +166,10 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
       REMOTE.forEach(option -> lines.put(option.substring(2), given.getOrDefault(option, "None")));
     }
     lines.put("gpus", gpus.gpus().isEmpty() ? "None" : gpus.toString());
-    lines.put("heter_worker_num", none(heterWorkerNum));
-    lines.put("heter_workers", String.join(",", heterWorkers));
+    LaunchedRole.parts().stream().filter(role -> role.isOfPaddle() || roles.containsKey(role)).forEach(role -> {
+      lines.put(role.number().bareName(), none(of(role).number()));
+      lines.put(role.places().bareName(), String.join(",", of(role).places()));
+    });
     lines.put("host", host.isEmpty() ? "None" : host);
     lines.put("http_port", httpPort.isEmpty() ? "None" : httpPort);
     lines.put("ips", ips.isEmpty() ? given.getOrDefault("--ips", LOOPBACK) : String.join(",", ips));
@@ -160,13 +180,9 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     lines.put("nnodes", meeting.machines().toString());
     lines.put("rank", Integer.toString(meeting.rank()));
     lines.put("nproc_per_node", none(nprocPerNode));
-    lines.put("server_num", none(serverNum));
-    lines.put("servers", String.join(",", servers));
     lines.put("start_port", none(startPort));
     lines.put("training_script", program);
     lines.put("training_script_args", "[" + String.join(", ", arguments.stream().map(a -> "'" + a + "'").toList()) + "]");
-    lines.put("worker_num", none(workerNum));
-    lines.put("workers", String.join(",", workers));
     StringBuilder block = new StringBuilder("-----------  Configuration Arguments -----------\n");
     lines.forEach((name, value) -> block.append((name + ": " + value).stripTrailing()).append('\n'));
     return block.append("-".repeat(48)).toString();
@@ -179,12 +195,16 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
   /** Returns the names of the options of parameter-server mode that were given, for messages. */
   List<String> parameterServerOptions() {
     Map<String, Boolean> given = new LinkedHashMap<>();
-    given.put("--worker_num", workerNum != null);
-    given.put("--server_num", serverNum != null);
-    given.put("--servers", !servers.isEmpty());
-    given.put("--workers", !workers.isEmpty());
-    given.put("--heter_worker_num", heterWorkerNum != null);
-    given.put("--heter_workers", !heterWorkers.isEmpty());
+    Asked servers = of(LaunchedRole.SERVER);
+    Asked workers = of(LaunchedRole.WORKER);
+    given.put(LaunchedRole.WORKER.number().name(), workers.number() != null); // in the order of PaddlePaddle's list
+    given.put(LaunchedRole.SERVER.number().name(), servers.number() != null);
+    given.put(LaunchedRole.SERVER.places().name(), !servers.places().isEmpty());
+    given.put(LaunchedRole.WORKER.places().name(), !workers.places().isEmpty());
+    for (LaunchedRole auxiliary : LaunchedRole.auxiliaries()) {
+      given.put(auxiliary.number().name(), of(auxiliary).number() != null);
+      given.put(auxiliary.places().name(), !of(auxiliary).places().isEmpty());
+    }
     return given(given);
   }
 

@@ -1,6 +1,7 @@
 package io.regatta.fleet.launch.plan;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.role.LaunchedRole;
 import java.util.List;
 import java.util.Map;
 
@@ -9,7 +10,7 @@ import java.util.Map;
  *
  * @param collective whether trainers exchange among themselves; otherwise there are parameter servers
  * @param why the line that says how the mode was chosen
- * @param processes the master, servers, workers, heter workers, each in the order of its numbers
+ * @param processes in the order of their roles, each in the order of its numbers
  * @param endpoints of all trainers of the job, in the order of their ranks; empty: they are not known beforehand
  * @param trainers of the job, at most
  * @param restarts how often a trainer that fails is started again
@@ -52,21 +53,19 @@ public record LaunchPlan(boolean collective, String why, List<Planned> processes
    * launch. A launch on hosts over ssh does.
    */
   public boolean isWhole() {
-    return trainers == of(LaunchedRole.WORKER).size() && (collective || ofJob("PADDLE_PSERVERS_IP_PORT_LIST")
-        == of(LaunchedRole.SERVER)
-        .size() && heterWorkers() == of(LaunchedRole.HETER_WORKER).size());
+    return trainers == of(LaunchedRole.WORKER).size() && (collective || LaunchedRole.parts().stream()
+        .allMatch(role -> count(role) == of(role).size()));
   }
 
-  /** Returns the number of the job's heter workers, of all machines. */
-  public int heterWorkers() {
-    return ofJob("PADDLE_HETER_TRAINER_IP_PORT_LIST");
+  /** Returns the number of the job's processes with a role, of all machines: the length of a list that all have. */
+  public int count(LaunchedRole role) {
+    return processes.stream().map(process -> process.environment().getOrDefault(role.list(), ""))
+        .filter(list -> !list.isEmpty()).findFirst().map(list -> list.split(",").length).orElse(0);
   }
 
-  /** Returns the length of a list that all processes of the job have. */
-  private int ofJob(String variable) {
-    return processes.stream().map(process -> process.environment().getOrDefault(variable,
-        "")).filter(list -> !list.isEmpty()).findFirst()
-        .map(list -> list.split(",").length).orElse(0);
+  /** Returns the auxiliary services that the job has, on any machine. */
+  public List<LaunchedRole> auxiliaries() {
+    return LaunchedRole.auxiliaries().stream().filter(auxiliary -> count(auxiliary) > 0).toList();
   }
 
   /** Returns {@code host:port} of each server of this machine. */
@@ -77,7 +76,7 @@ public record LaunchPlan(boolean collective, String why, List<Planned> processes
 
   /** Returns {@code host:port} of the rendezvous, which is at the job's first server, if that is here; else empty. */
   public String rendezvousHere() {
-    return of(LaunchedRole.SERVER).stream().map(server -> server.environment().get("PADDLE_PSERVERS_IP_PORT_LIST").split(",")[0])
+    return of(LaunchedRole.SERVER).stream().map(server -> server.environment().get(LaunchedRole.SERVER.list()).split(",")[0])
         .filter(serversHere()::contains).findFirst().orElse("");
   }
 

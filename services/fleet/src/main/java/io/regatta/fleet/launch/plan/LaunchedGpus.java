@@ -1,10 +1,12 @@
 package io.regatta.fleet.launch.plan;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.role.LaunchedRole;
 import io.regatta.training.config.GpuAssignment;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
 
 /**
@@ -17,10 +19,6 @@ import java.util.stream.IntStream;
  */
 public record LaunchedGpus(GpuAssignment asked, List<String> visible) {
 
-  /** Variable for a trainer's key. */
-  static final String OF_TRAINER = "REGATTA_TRAINER_GPUS";
-  /** Variable for a heter worker's key. */
-  static final String OF_HETER_WORKER = "REGATTA_HETER_WORKER_GPUS";
   private static final String ONLY_ONE = "0";
 
   public LaunchedGpus {
@@ -58,6 +56,17 @@ public record LaunchedGpus(GpuAssignment asked, List<String> visible) {
     return new LaunchedGpus(asked, List.of());
   }
 
+  /**
+   * Returns the role whose processes have the GPUs: that of the auxiliary services which compute, if the job has any, else the
+   * trainers'.
+   *
+   * @param count returns the number of the job's processes with a role
+   */
+  static LaunchedRole owner(ToIntFunction<LaunchedRole> count) {
+    return LaunchedRole.auxiliaries().stream().filter(auxiliary -> !auxiliary.gpus().isEmpty() && count.applyAsInt(auxiliary) > 0)
+        .findFirst().orElse(LaunchedRole.WORKER);
+  }
+
   /** Returns the number of trainers of a collective job on one machine. */
   public int trainers(LaunchOptions options) {
     return options.nprocPerNode() != null ? options.nprocPerNode()
@@ -65,9 +74,8 @@ public record LaunchedGpus(GpuAssignment asked, List<String> visible) {
   }
 
   /**
-   * Returns the variables of a trainer's or heter worker's process. With {@code --gpus} it must use its GPU, see
-   * {@link GpuAssignment};
-   * otherwise its engine may find that it can use none.
+   * Returns the variables of a process that computes. With {@code --gpus} it must use its GPU, see {@link
+   * GpuAssignment}; otherwise its engine may find that it can use none.
    *
    * @param number of the process among those of its role on its machine, from 0
    * @param own the variable for the key of its GPUs

@@ -1,6 +1,7 @@
 package io.regatta.fleet.launch.plan;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.role.LaunchedRole;
 import io.regatta.node.address.HostPort;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -54,7 +55,7 @@ final class MeetingPlan {
       if (meeting.rank() >= 0 && !elastic) { // who is started again takes the rank that is free
         variables.put("PADDLE_TRAINER_ID", Integer.toString(meeting.rank() * each + i));
       }
-      variables.putAll(gpus.variables(i, LaunchedGpus.OF_TRAINER));
+      variables.putAll(gpus.variables(i, LaunchedRole.WORKER.gpus()));
       all.add(new LaunchPlan.Planned(LaunchedRole.WORKER, i, variables));
     }
     return new LaunchPlan(true, why, all, List.of(), meeting.machines().most() * each, elastic ? meeting.maxRestart() : 0, store);

@@ -15,17 +15,21 @@ import io.regatta.fleet.launch.plan.LaunchOptions;
 import io.regatta.fleet.launch.plan.LaunchPlan;
 import io.regatta.fleet.launch.plan.LaunchedGpus;
 import io.regatta.fleet.launch.plan.LaunchedJob;
-import io.regatta.fleet.launch.plan.LaunchedRole;
 import io.regatta.fleet.launch.plan.Machines;
 import io.regatta.fleet.launch.plan.ParameterServerPlan;
+import io.regatta.fleet.role.LaunchedRole;
+import io.regatta.fleet.role.WordList;
 import io.regatta.node.settings.Settings;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * A launch whose processes run on other machines, over ssh. Used by the main thread. Workspaces are copied, each
@@ -54,12 +58,13 @@ public final class RemoteLaunch {
    * @throws InvalidInput for options that contradict each other, or a file of hosts that says nothing
    */
   public RemoteLaunch(LaunchOptions options, RemoteOptions remote, LaunchedJob job, PrintWriter out) {
-    if (!options.servers().isEmpty() || !options.workers().isEmpty() || !options.heterWorkers().isEmpty()
-        || !options.ips().isEmpty()
+    List<LaunchedRole> roles = LaunchedRole.parts();
+    if (roles.stream().anyMatch(role -> !options.of(role).places().isEmpty()) || !options.ips().isEmpty()
         || !options.meeting().master().isEmpty()) {
-      throw new InvalidInput("--hosts names the machines: leave out --servers, --workers, --heter_workers, --ips and "
-          + "--master; "
-          + "--server_num, --worker_num, --heter_worker_num and --nproc_per_node are numbers on each of them");
+      throw new InvalidInput("--hosts names the machines: leave out " + WordList.and(Stream.concat(roles.stream()
+          .map(role -> role.places().name()), Stream.of("--ips", "--master")).toList()) + "; "
+          + WordList.and(Stream.concat(roles.stream().map(role -> role.number().name()), Stream.of("--nproc_per_node")).toList())
+          + " are numbers on each of them");
     }
     if (!Settings.isFile(options.program()) || Path.of(options.program()).isAbsolute()) {
       throw new InvalidInput("program " + options.program() + ": with --hosts it is a job file (.yaml, .yml, .json) by its path in the "
@@ -136,34 +141,30 @@ public final class RemoteLaunch {
   private LaunchOptions named() {
     List<String> all = hosts.stream().map(RemoteHost::host).toList();
     if (mode.collective()) {
-      return options.on(List.of(), List.of(), List.of(), all);
+      return options.on(Map.of(), all);
     }
-    int first = options.startPort() == null ? ParameterServerPlan.FIRST_PORT : options.startPort();
-    List<String> servers = new ArrayList<>();
-    List<String> workers = new ArrayList<>();
-    List<String> heterWorkers = new ArrayList<>();
-    int firstHeter = first + each(options.serverNum()) * job.stride() + each(options.workerNum()); // behind the trainers' names
-    for (String host : all) {
-      for (int i = 0; i < each(options.serverNum()); i++) {
-        servers.add(host + ":" + (first + i * job.stride()));
-      }
-      for (int i = 0; i < each(options.workerNum()); i++) {
-        workers.add(host);
-      }
-      for (int i = 0; i < (options.heterWorkerNum() == null ? 0 : options.heterWorkerNum()); i++) {
-        heterWorkers.add(host + ":" + (firstHeter + i));
-      }
+    Map<LaunchedRole, LaunchOptions.Asked> roles = new EnumMap<>(LaunchedRole.class);
+    int next = options.startPort() == null ? ParameterServerPlan.FIRST_PORT : options.startPort();
+    for (LaunchedRole role : LaunchedRole.parts()) {
+      int stride = role == LaunchedRole.SERVER ? job.stride() : 1;
+      int first = next;
+      List<String> places = all.stream().flatMap(host -> IntStream.range(0, each(role)).mapToObj(i ->
+          role == LaunchedRole.WORKER ? host : host + ":" + (first + i * stride))).toList();
+      roles.put(role, LaunchOptions.Asked.at(places));
+      next += each(role) * stride; // a trainer without a port is announced at one of these
     }
-    return options.on(servers, workers, heterWorkers, List.of());
+    return options.on(roles, List.of());
+  }
+
+  /** Returns the number of processes of a role on each host. */
+  private int each(LaunchedRole role) {
+    Integer number = options.of(role).number();
+    return number == null ? role.isAuxiliary() ? 0 : 1 : number;
   }
 
   /** Returns the GPUs of each machine; its number of them cannot be seen. */
   private LaunchedGpus gpus() {
     return new LaunchedGpus(options.gpus(), List.of());
-  }
-
-  private static int each(Integer number) {
-    return number == null ? 1 : number;
   }
 
   private void prepare(RemoteHost host) {
@@ -190,13 +191,12 @@ public final class RemoteLaunch {
   }
 
   private Call call(LaunchPlan.Planned process) {
-    boolean server = process.role() == LaunchedRole.SERVER;
-    int each = mode.collective() ? gpus().trainers(options) : each(server ? options.serverNum() : options.workerNum());
+    int each = mode.collective() ? gpus().trainers(options) : each(process.role());
     RemoteHost host = hosts.get(process.local() / each);
     int number = process.local() % each;
     List<String> arguments = new ArrayList<>(List.of("run", options.program()));
     arguments.addAll(options.arguments());
-    String log = (server ? "server.log" : "train.log") + (number == 0 ? "" : "." + number);
+    String log = process.role().remoteLog() + (number == 0 ? "" : "." + number);
     Map<String, String> environment = new HashMap<>(process.environment());
     environment.put(LauncherLink.VARIABLE, LauncherLink.REMOTE);
     return new Call(ssh.command(host, RemoteScript.of(remote.workspaceOf(host), log,

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.launch.ReservedPorts;
 import io.regatta.fleet.launch.Words;
+import io.regatta.fleet.role.LaunchedRole;
 import io.regatta.fleet.role.RoleEnvironment;
 import io.regatta.node.testing.FreePorts;
 import java.util.ArrayList;
@@ -86,7 +87,7 @@ class LaunchPlanTest {
     String servers = "servers=127.0.0.1:" + FreePorts.one();
     LaunchPlan plan = plan(1, servers, "workers=127.0.0.1,10.9.9.9", "heter_workers=10.9.9.9:7000,127.0.0.1:" + port,
         "http_port=6767");
-    assertThat(plan.heterWorkers()).isEqualTo(2);
+    assertThat(plan.count(LaunchedRole.HETER_WORKER)).isEqualTo(2);
     assertThat(plan.isWhole()).isFalse();
     assertThat(plan.of(LaunchedRole.HETER_WORKER)).singleElement().satisfies(worker -> assertThat(worker.environment())
         .containsEntry("PADDLE_PORT", Integer.toString(port)).containsEntry("REGATTA_HETER_WORKER_LIFETIME", "job"));

@@ -53,6 +53,11 @@ public record OptimizerSpec(Optimizer optimizer, LearningRate learningRate, floa
     return of(new Sgd(), rate);
   }
 
+  /** Returns the same optimizer with another weight decay. */
+  public OptimizerSpec decayed(double decay) {
+    return new OptimizerSpec(optimizer, learningRate, (float) decay, clipValue, clipNorm);
+  }
+
   /** Returns the same optimizer without what the kind of its schedule does not use: two of the same effect are equal. */
   public OptimizerSpec used() {
     LearningRate rate = learningRate.used();

@@ -25,6 +25,9 @@ public final class FeatureSource<R> implements FileSource<R> {
   private final RowSplit split;
   private final List<Path> files;
   private final BadLines badLines;
+  private final LabelColumn label;
+  private final double negativeRate;
+  private final long seed;
 
   /**
    * Creates a source.
@@ -34,6 +37,20 @@ public final class FeatureSource<R> implements FileSource<R> {
    */
   public FeatureSource(RowFormat<R> rows, FeatureTransform transform, LabelColumn label, RowSplit split, List<Path> files,
       BadLines badLines) {
+    this(rows, transform, label, split, files, badLines, 1, 0);
+  }
+
+  /**
+   * Creates a source of some of the rows of label 0.
+   *
+   * @param negativeRate share of the rows of label 0 that are read in each pass, from 0 to 1
+   * @param seed of their choice
+   */
+  public FeatureSource(RowFormat<R> rows, FeatureTransform transform, LabelColumn label, RowSplit split, List<Path> files,
+      BadLines badLines, double negativeRate, long seed) {
+    this.label = label;
+    this.negativeRate = negativeRate;
+    this.seed = seed;
     this.reader = new RowReader<>(rows, transform, label);
     this.split = split;
     this.files = files.stream().map(DataFiles::readable).toList();
@@ -63,7 +80,8 @@ public final class FeatureSource<R> implements FileSource<R> {
   @Override
   public Cursor<R> open(FileQueue queue, DataCursor place) {
     Cursor<R> all = reader.rows().open(queue, place);
-    return split.isAll() ? all : new PartCursor<>(all, reader.rows(), split);
+    return split.isAll() && negativeRate == 1 ? all : new PartCursor<>(all, reader.rows(), split, negativeRate == 1 ? null
+        : new NegativeSampling<>(reader.rows(), label, negativeRate, seed, place.pass()));
   }
 
   @Override
@@ -76,13 +94,17 @@ public final class FeatureSource<R> implements FileSource<R> {
     return reader.input();
   }
 
-  /** A cursor over the rows of one part. */
-  private record PartCursor<R>(Cursor<R> all, RowFormat<R> rows, RowSplit split) implements Cursor<R> {
+  /**
+   * A cursor over the rows of one part.
+   *
+   * @param sampling chooses some of them; null: all
+   */
+  private record PartCursor<R>(Cursor<R> all, RowFormat<R> rows, RowSplit split, NegativeSampling<R> sampling) implements Cursor<R> {
 
     @Override
     public R next() {
       R row = all.next();
-      while (row != null && !split.has(rows.place(row))) {
+      while (row != null && !(split.has(rows.place(row)) && (sampling == null || sampling.has(row)))) {
         row = all.next();
       }
       return row;

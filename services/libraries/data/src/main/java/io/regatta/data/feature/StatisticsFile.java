@@ -15,6 +15,7 @@ import io.regatta.core.file.WholeFile;
 import io.regatta.core.sketch.ValueCounts.Counted;
 import io.regatta.data.RowFormat.Place;
 import io.regatta.data.column.ColumnFacts;
+import io.regatta.data.feature.RowSplit.Boundaries;
 import io.regatta.data.feature.TableStatistics.Basis;
 import io.regatta.data.feature.TableStatistics.Facts;
 import io.regatta.data.feature.TableStatistics.FileFact;
@@ -40,6 +41,8 @@ public final class StatisticsFile {
   public static final String NAME = "features.json";
 
   private static final int FORMAT = 1;
+  private static final String SPLIT = "split";
+  private static final String VALIDATION_SPLIT = "validation_split";
   private static final String VOCABULARY = "vocabulary";
   private static final int BYTES_MAX = 1 << 28;
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -53,8 +56,8 @@ public final class StatisticsFile {
     root.put("rows", statistics.facts().rows()).put("bad_lines", statistics.facts().badLines());
     ObjectNode columns = root.putObject("columns");
     statistics.facts().columns().forEach((column, facts) -> ColumnFactsJson.write(facts, columns.putObject(column)));
-    statistics.boundary().ifPresent(place ->
-        root.putObject("split").put("file", place.file()).put("file_number", place.fileNumber()).put("line", place.line()));
+    statistics.boundaries().test().ifPresent(place -> put(root.putObject(SPLIT), place));
+    statistics.boundaries().validation().ifPresent(place -> put(root.putObject(VALIDATION_SPLIT), place));
     ArrayNode files = root.putArray("files");
     statistics.files().forEach(file ->
         files.addObject().put("name", file.name()).put("bytes", file.bytes()).put("rows", file.rows()));
@@ -124,9 +127,7 @@ public final class StatisticsFile {
       values.put(each.getKey(), counted);
       vocabularies.put(each.getKey(), Vocabulary.of(each.getKey(), counted.stream().map(Counted::text).toList()));
     });
-    JsonNode split = root.path("split");
-    Optional<Place> boundary = split.isMissingNode() ? Optional.empty() : Optional.of(new Place(split.path("file").asText(),
-        split.path("file_number").asInt(), split.path("line").asLong()));
+    Boundaries boundaries = new Boundaries(place(root.path(VALIDATION_SPLIT)), place(root.path(SPLIT)));
     List<FileFact> files = new ArrayList<>();
     root.path("files").forEach(file ->
         files.add(new FileFact(file.path("name").asText(), file.path("bytes").asLong(), file.path("rows").asLong())));
@@ -135,7 +136,16 @@ public final class StatisticsFile {
         columns.put(column.getKey(), ColumnFactsJson.read(column.getValue(), root.path("rows").asLong())));
     Facts facts = new Facts(root.path("rows").asLong(), root.path("bad_lines").asLong(), columns);
     Basis basis = new Basis(root.path("basis").path("features").asText(), root.path("basis").path("test").asText());
-    return new TableStatistics(facts, new FeatureStatistics(numbers, bounds, vocabularies), boundary, files, values, basis);
+    return new TableStatistics(facts, new FeatureStatistics(numbers, bounds, vocabularies), boundaries, files, values, basis);
+  }
+
+  private static void put(ObjectNode into, Place place) {
+    into.put("file", place.file()).put("file_number", place.fileNumber()).put("line", place.line());
+  }
+
+  private static Optional<Place> place(JsonNode of) {
+    return of.isMissingNode() ? Optional.empty()
+        : Optional.of(new Place(of.path("file").asText(), of.path("file_number").asInt(), of.path("line").asLong()));
   }
 
   private static double number(Path dir, String feature, JsonNode of, String key) {

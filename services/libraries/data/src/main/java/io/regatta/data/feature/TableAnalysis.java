@@ -12,6 +12,7 @@ import io.regatta.data.RowFormat;
 import io.regatta.data.RowFormat.Place;
 import io.regatta.data.SlotBatch;
 import io.regatta.data.SlotSource.Cursor;
+import io.regatta.data.feature.RowSplit.Boundaries;
 import io.regatta.data.feature.TableStatistics.Facts;
 import io.regatta.data.feature.TableStatistics.FileFact;
 import io.regatta.data.file.DataFiles;
@@ -32,7 +33,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * A pass over the training rows of a table that computes the statistics of its features. Rows are cut into chunks.
  * Threads summarize chunks, and the summaries are merged in the order of chunks, so that the result does not depend on
- * the number of threads. Test rows enter no statistic. One owner.
+ * the number of threads. Validation and test rows enter no statistic. One owner.
  *
  * @param <R> a row of the format
  */
@@ -61,21 +62,21 @@ public final class TableAnalysis<R> {
    * Computes the statistics. Blocks.
    *
    * @param rows whose columns begin with those of the features
-   * @param test the rows that are left out
+   * @param parts of the rows; only training rows are read
    * @param distinctLimit most distinct values of a namespace that are counted
    * @throws InvalidInput if there is no good row, or more distinct values than the limit must be counted
    */
   public static <R> TableStatistics run(RowFormat<R> rows, List<Path> files, List<Feature> features, LabelColumn label,
-      TestPart test, int threads, int distinctLimit, BadLines badLines, LoadListener progress) {
+      RowParts parts, int threads, int distinctLimit, BadLines badLines, LoadListener progress) {
     TableSummary.FeaturePlan plan = TableSummary.plan(features, distinctLimit);
     RowReader<R> reader = new RowReader<>(rows, plan.transform(), label);
-    return new TableAnalysis<>(reader, plan, badLines, threads).run(files, test, progress);
+    return new TableAnalysis<>(reader, plan, badLines, threads).run(files, parts, progress);
   }
 
-  private TableStatistics run(List<Path> files, TestPart test, LoadListener progress) {
+  private TableStatistics run(List<Path> files, RowParts parts, LoadListener progress) {
     long skipped = badLines.skipped();
-    Optional<Place> boundary = test.needsBoundary() ? boundary(files, test.share()) : Optional.empty();
-    RowSplit split = test.split(boundary, false);
+    Boundaries boundaries = parts.needBoundary() ? boundaries(files, parts) : Boundaries.NONE;
+    RowSplit split = parts.split(boundaries, RowSplit.Part.TRAIN);
     long all = files.stream().mapToLong(DataFiles::size).sum();
     long[] rowsOf = new long[files.size()];
     AtomicInteger number = new AtomicInteger();
@@ -114,25 +115,28 @@ public final class TableAnalysis<R> {
     Map<String, List<Counted>> values = sum.frequentValues();
     FeatureStatistics statistics = sum.statistics(values);
     Facts counts = new Facts(sum.rows(), badLines.skipped() - skipped, sum.columns());
-    return new TableStatistics(counts, statistics, boundary, facts, values,
+    return new TableStatistics(counts, statistics, boundaries, facts, values,
         TableStatistics.Basis.UNKNOWN);
   }
 
-  /** Returns the first test row; empty if there is none. */
-  private Optional<Place> boundary(List<Path> files, double share) {
+  /** Returns the first validation row and the first test row by position. */
+  private Boundaries boundaries(List<Path> files, RowParts parts) {
     long rows = 0;
     try (Cursor<R> cursor = reader.rows().open(new FileQueue(files, 0), DataCursor.startOf(0))) {
       while (cursor.next() != null) {
         rows++;
       }
     }
-    long training = rows - (long) Math.floor(rows * share);
+    long validationFrom = parts.validationFrom(rows);
+    long testFrom = parts.testFrom(rows);
     try (Cursor<R> cursor = reader.rows().open(new FileQueue(files, 0), DataCursor.startOf(0))) {
+      Optional<Place> validation = Optional.empty();
       R row = cursor.next();
-      for (long passed = 0; passed < training && row != null; passed++) {
+      for (long passed = 0; passed < testFrom && row != null; passed++) {
+        validation = passed == validationFrom ? Optional.of(reader.rows().place(row)) : validation;
         row = cursor.next();
       }
-      return row == null ? Optional.empty() : Optional.of(reader.rows().place(row));
+      return new Boundaries(validation, row == null ? Optional.empty() : Optional.of(reader.rows().place(row)));
     }
   }
 

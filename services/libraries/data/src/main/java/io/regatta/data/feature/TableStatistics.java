@@ -2,31 +2,30 @@ package io.regatta.data.feature;
 
 import io.regatta.core.feature.FeatureStatistics;
 import io.regatta.core.sketch.ValueCounts.Counted;
-import io.regatta.data.RowFormat.Place;
 import io.regatta.data.column.ColumnFacts;
+import io.regatta.data.feature.RowSplit.Boundaries;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * The statistics of the training rows of a table. Immutable.
  *
  * @param facts counts of rows, for people and for commands
  * @param features the statistics from which features are computed
- * @param boundary the first test row, if rows are split by position
+ * @param boundaries the first validation and test rows, if rows are split by position
  * @param values of each vocabulary, with their counts, by namespace
  * @param basis the declarations for which they were computed
  */
-public record TableStatistics(Facts facts, FeatureStatistics features, Optional<Place> boundary, List<FileFact> files,
+public record TableStatistics(Facts facts, FeatureStatistics features, Boundaries boundaries, List<FileFact> files,
     Map<String, List<Counted>> values, Basis basis) {
 
   /**
    * The declarations for which statistics were computed. Others need other statistics.
    *
    * @param features digest of the features' declarations in hexadecimal; empty: not known
-   * @param test the test rows that were left out, such as {@code position 0.2}; empty: none
+   * @param test the rows that were left out, as {@link RowParts} writes them; empty: none
    */
   public record Basis(String features, String test) {
 
@@ -58,6 +57,6 @@ public record TableStatistics(Facts facts, FeatureStatistics features, Optional<
 
   /** Returns the same statistics with a basis. */
   public TableStatistics basedOn(Basis on) {
-    return new TableStatistics(facts, features, boundary, files, values, on);
+    return new TableStatistics(facts, features, boundaries, files, values, on);
   }
 }

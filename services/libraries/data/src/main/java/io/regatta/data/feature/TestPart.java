@@ -1,21 +1,18 @@
 package io.regatta.data.feature;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.data.RowFormat.Place;
-import java.util.Locale;
-import java.util.Optional;
 
 /**
- * The share of the rows of the training files that tests the model. Immutable.
+ * A share of the rows of the training files that the model is not trained on. Immutable.
  *
  * @param share 0 (none) to less than 1
  */
 public record TestPart(double share, By by) {
 
-  /** No test rows. */
+  /** No rows. */
   public static final TestPart NONE = new TestPart(0, By.HASH);
 
-  /** The choice of the test rows. */
+  /** The choice of the rows. */
   public enum By {
     /** The last rows. */
     POSITION,
@@ -25,27 +22,12 @@ public record TestPart(double share, By by) {
 
   public TestPart {
     if (!(share >= 0 && share < 1)) {
-      throw new InvalidInput("the test share must be from 0 to less than 1, not " + share);
+      throw new InvalidInput("the share must be from 0 to less than 1, not " + share);
     }
   }
 
-  /** Returns the form that statistics note, such as {@code position 0.2}; empty without test rows. */
-  @Override
-  public String toString() {
-    return share == 0 ? "" : by.name().toLowerCase(Locale.ROOT) + " " + share;
-  }
-
-  /** Returns true if the first test row must be found by counting all rows. */
+  /** Returns true if the first row must be found by counting all rows. */
   public boolean needsBoundary() {
     return share > 0 && by == By.POSITION;
-  }
-
-  /**
-   * Returns one part of the rows.
-   *
-   * @param boundary the first test row, by {@link By#POSITION}
-   */
-  public RowSplit split(Optional<Place> boundary, boolean test) {
-    return by == By.POSITION ? RowSplit.byPosition(boundary.orElse(null), test) : RowSplit.byHash(share, test);
   }
 }

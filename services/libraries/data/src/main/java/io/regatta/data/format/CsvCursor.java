@@ -9,10 +9,10 @@ import io.regatta.data.SlotSource;
 import io.regatta.data.file.Ascii;
 import io.regatta.data.file.FileQueue;
 import io.regatta.data.file.PipeCommand;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
  * A cursor over the rows of CSV files, one file after another. A row is a line, or several if line ends stand in quotes. One
@@ -20,7 +20,6 @@ import java.util.Set;
  */
 final class CsvCursor implements SlotSource.Cursor<CsvRows.Row> {
 
-  private static final int SHOWN_MAX = 400;
   private static final byte[] BYTE_ORDER_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
 
   private final LineCursor lines;
@@ -69,7 +68,7 @@ final class CsvCursor implements SlotSource.Cursor<CsvRows.Row> {
   static List<String> firstRow(Path file, CsvRows.Dialect dialect) {
     try (LineCursor beginning = new LineCursor(List.of(file))) {
       Line first = beginning.next();
-      return first == null ? List.of() : dialect.values(whole(beginning, withoutMark(first), dialect));
+      return first == null ? List.of() : dialect.values(whole(beginning::join, withoutMark(first), dialect));
     }
   }
 
@@ -77,10 +76,10 @@ final class CsvCursor implements SlotSource.Cursor<CsvRows.Row> {
   public CsvRows.Row next() {
     for (Line line = lines.next(); line != null; line = lines.next()) {
       if (lines.fileNumber() == number) {
-        return new CsvRows.Row(whole(lines, line, dialect), number, columns);
+        return new CsvRows.Row(whole(lines::join, line, dialect), number, columns);
       }
       number = lines.fileNumber();
-      Line first = whole(lines, withoutMark(line), dialect);
+      Line first = whole(lines::join, withoutMark(line), dialect);
       if (!dialect.given().isEmpty()) {
         columns = given();
         return new CsvRows.Row(first, number, columns);
@@ -94,8 +93,12 @@ final class CsvCursor implements SlotSource.Cursor<CsvRows.Row> {
     return CsvRows.Columns.of(wanted.stream().mapToInt(dialect.given()::indexOf).toArray());
   }
 
-  /** Returns the line, extended by those after it until no quote is open. */
-  private static Line whole(LineCursor of, Line first, CsvRows.Dialect dialect) {
+  /**
+   * Returns the line, extended by those after it until no quote is open.
+   *
+   * @param join extends a line by the next one; null at the end of the file
+   */
+  static Line whole(UnaryOperator<Line> join, Line first, CsvRows.Dialect dialect) {
     if (!dialect.quoted() || Ascii.find(CsvRows.QUOTE, first.bytes(), first.from(), first.to()) == first.to()) {
       return first;
     }
@@ -128,7 +131,7 @@ final class CsvCursor implements SlotSource.Cursor<CsvRows.Row> {
         }
       }
       at = to - line.from();
-      Line longer = of.join(line);
+      Line longer = join.apply(line);
       if (longer == null) {
         throw new InvalidInput(line.file() + ", line " + line.number() + ": the quotes of a value are not closed before the end of the "
             + "file; correct the file there");
@@ -137,7 +140,7 @@ final class CsvCursor implements SlotSource.Cursor<CsvRows.Row> {
     }
   }
 
-  private static Line withoutMark(Line line) {
+  static Line withoutMark(Line line) {
     for (int i = 0; i < BYTE_ORDER_MARK.length; i++) {
       if (line.from() + i >= line.to() || line.bytes()[line.from() + i] != BYTE_ORDER_MARK[i]) {
         return line;
@@ -147,17 +150,13 @@ final class CsvCursor implements SlotSource.Cursor<CsvRows.Row> {
   }
 
   private CsvRows.Columns columns(List<String> names, Path file) {
-    int[] places = new int[wanted.size()];
-    for (int i = 0; i < places.length; i++) {
-      places[i] = names.indexOf(wanted.get(i));
-      if (places[i] < 0 && !optional.contains(wanted.get(i))) {
-        String found = names.toString();
-        String likely = LikelyFormat.of(String.join(dialect.separator(), names));
-        throw new InvalidInput(file.toAbsolutePath() + ", line 1: expected a column named " + wanted.get(i) + ", found "
-            + (found.length() > SHOWN_MAX ? found.substring(0, SHOWN_MAX) + "..." : found)
-            + (likely.isEmpty() || likely.equals(dialect.name()) ? "" : ", which looks like " + likely)
-            + ": check that data.format (" + dialect.name() + ") names the file's format, and that its first row names the columns");
-      }
+    int[] places = CsvRows.places(wanted, names);
+    String lacking = CsvRows.lacking(wanted, places, optional);
+    if (lacking != null) {
+      String likely = LikelyFormat.of(String.join(dialect.separator(), names));
+      throw new InvalidInput(file.toAbsolutePath() + ", line 1: " + CsvRows.expected(lacking, names)
+          + (likely.isEmpty() || likely.equals(dialect.name()) ? "" : ", which looks like " + likely)
+          + ": check that data.format (" + dialect.name() + ") names the file's format, and that its first row names the columns");
     }
     return CsvRows.Columns.of(places);
   }

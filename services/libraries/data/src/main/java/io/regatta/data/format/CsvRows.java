@@ -9,7 +9,11 @@ import io.regatta.data.RowFormat;
 import io.regatta.data.SlotSource;
 import io.regatta.data.file.Ascii;
 import io.regatta.data.file.FileQueue;
+import io.regatta.data.file.LineBlocks;
 import io.regatta.data.file.PipeCommand;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,6 +21,8 @@ import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /**
  * The rows of CSV files (RFC 4180), or of files whose values are separated by tabs. All values are text, read where they
@@ -26,6 +32,8 @@ import java.util.Set;
 public final class CsvRows implements RowFormat<CsvRows.Row> {
 
   static final byte QUOTE = '"';
+
+  private static final int SHOWN_MAX = 400;
 
   private final List<String> columns;
   private final Set<String> optional;
@@ -181,6 +189,71 @@ public final class CsvRows implements RowFormat<CsvRows.Row> {
   /** Returns the values of the first row of a file, which may name its columns; empty if there is none. */
   public static List<String> firstRow(Path file, boolean quoted) {
     return CsvCursor.firstRow(file, quoted ? Dialect.CSV : Dialect.TSV);
+  }
+
+  /** Returns the index of each wanted column; -1 if the names lack it. */
+  static int[] places(List<String> wanted, List<String> names) {
+    return wanted.stream().mapToInt(names::indexOf).toArray();
+  }
+
+  /** Returns the first column that must not lack and does; null if there is none. */
+  static String lacking(List<String> wanted, int[] places, Set<String> optional) {
+    for (int i = 0; i < places.length; i++) {
+      if (places[i] < 0 && !optional.contains(wanted.get(i))) {
+        return wanted.get(i);
+      }
+    }
+    return null;
+  }
+
+  /** Returns the message about a column that a header lacks, without its place. */
+  static String expected(String lacking, List<String> names) {
+    String found = names.toString();
+    return "expected a column named " + lacking + ", found " + (found.length() > SHOWN_MAX ? found.substring(0, SHOWN_MAX) + "..." : found);
+  }
+
+  /**
+   * Calls {@code each} for the rows of a text in memory, in order. The first row names the columns, unless names of all
+   * columns were given.
+   *
+   * @param name of the text in messages
+   * @throws InvalidInput if the header lacks a column that must not lack, or a quote is not closed
+   */
+  public void read(String name, byte[] utf8, Consumer<Row> each) {
+    LineBlocks lines = new LineBlocks(name, new ByteArrayInputStream(utf8)::read, 0);
+    long[] number = new long[1];
+    UnaryOperator<Line> join = line -> {
+      try {
+        number[0]++;
+        return lines.join() ? new Line(name, line.number(), lines.block(), lines.from(), lines.to()) : null;
+      } catch (IOException e) { // of a text in memory
+        throw new UncheckedIOException(e);
+      }
+    };
+    try {
+      Columns known = dialect.given().isEmpty() ? null : Columns.of(places(columns, dialect.given()));
+      while (lines.next()) {
+        number[0]++;
+        if (lines.from() == lines.to()) {
+          continue;
+        }
+        Line line = new Line(name, number[0], lines.block(), lines.from(), lines.to());
+        Line whole = CsvCursor.whole(join, number[0] == 1 ? CsvCursor.withoutMark(line) : line, dialect);
+        if (known != null) {
+          each.accept(new Row(whole, 0, known));
+          continue;
+        }
+        List<String> names = dialect.values(whole);
+        int[] places = places(columns, names);
+        String lacking = lacking(columns, places, optional);
+        if (lacking != null) {
+          throw new InvalidInput(name + ", line " + whole.number() + ": " + expected(lacking, names) + "; name the columns in the first row");
+        }
+        known = Columns.of(places);
+      }
+    } catch (IOException e) { // of a text in memory
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.regatta.data.image;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.hash.Mix64;
 import io.regatta.data.BadLines;
 import io.regatta.data.IndexedSource;
@@ -7,13 +8,10 @@ import io.regatta.data.Layout;
 import io.regatta.data.SlotBatch;
 import io.regatta.data.file.DataFiles;
 import java.awt.image.BufferedImage;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.SplittableRandom;
-import javax.imageio.ImageIO;
-import javax.imageio.stream.MemoryCacheImageInputStream;
 
 /**
  * A source of image files as examples of {@code 3 × side × side} floats. The reader threads decode and transform them
@@ -62,13 +60,11 @@ public final class ImageFiles extends IndexedSource {
     ImageFolders.Image image = images.get(example.index());
     BufferedImage decoded;
     try {
-      byte[] bytes = Files.readAllBytes(image.file());
-      decoded = ImageIO.read(new MemoryCacheImageInputStream(new ByteArrayInputStream(bytes)));
-    } catch (IOException | RuntimeException e) { // ImageIO's readers throw both for damaged files
+      decoded = EncodedImage.decode(Files.readAllBytes(image.file()), Long.MAX_VALUE);
+    } catch (IOException e) {
       return bad.reportFile(DataFiles.name(image.file()), "cannot be read as an image: " + e);
-    }
-    if (decoded == null) {
-      return bad.reportFile(DataFiles.name(image.file()), "is not an image of a known format (JPEG, PNG, GIF, BMP)");
+    } catch (InvalidInput e) {
+      return bad.reportFile(DataFiles.name(image.file()), e.getMessage());
     }
     SplittableRandom random = new SplittableRandom(
         Mix64.mix(seed + Mix64.GOLDEN * ((long) example.pass() << 32 | example.index())));

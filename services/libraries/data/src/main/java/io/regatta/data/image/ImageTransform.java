@@ -17,7 +17,7 @@ import java.util.SplittableRandom;
  * @param side pixels of the input's sides
  * @param augment true for random crops
  */
-record ImageTransform(int side, boolean augment) {
+record ImageTransform(int side, boolean augment) implements ImageInput {
 
   private static final float[] MEAN = {0.485f, 0.456f, 0.406f};
   private static final float[] DEVIATION = {0.229f, 0.224f, 0.225f};
@@ -27,6 +27,27 @@ record ImageTransform(int side, boolean augment) {
   /** A crop of an image, in pixels. */
   record Part(int x, int y, int width, int height, boolean mirrored) {}
 
+  @Override
+  public int channels() {
+    return MEAN.length;
+  }
+
+  @Override
+  public int height() {
+    return side;
+  }
+
+  @Override
+  public int width() {
+    return side;
+  }
+
+  /** Writes the center crop, whether or not others are random. */
+  @Override
+  public void write(BufferedImage image, float[] out, int at) {
+    write(image, middle(image.getWidth(), image.getHeight()), out, at);
+  }
+
   /** Returns the number of floats of a transformed image. */
   int size() {
     return MEAN.length * side * side;
@@ -34,7 +55,10 @@ record ImageTransform(int side, boolean augment) {
 
   /** Writes the pixels to {@code out[at .. at + size())}. */
   void apply(BufferedImage image, SplittableRandom random, float[] out, int at) {
-    Part part = augment ? drawn(image.getWidth(), image.getHeight(), random) : middle(image.getWidth(), image.getHeight());
+    write(image, augment ? drawn(image.getWidth(), image.getHeight(), random) : middle(image.getWidth(), image.getHeight()), out, at);
+  }
+
+  private void write(BufferedImage image, Part part, float[] out, int at) {
     BufferedImage scaled = new BufferedImage(side, side, BufferedImage.TYPE_INT_RGB);
     Graphics2D graphics = scaled.createGraphics();
     try {

@@ -22,7 +22,9 @@ import java.util.List;
  */
 public record Housing(TableSource train, TableSource test) {
 
-  private static final int FEATURES = 13;
+  /** Features of an example. */
+  public static final int FEATURES = 13;
+
   private static final double TRAIN_RATIO = 0.8;
   private static final String[] COLUMNS = {"CRIM", "ZN", "INDUS", "CHAS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX",
       "PTRATIO", "B", "LSTAT", "MEDV"};

@@ -44,9 +44,9 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class FeatureEqualityTest {
 
-  private static final int ROWS = Integer.getInteger("regatta.equality.rows", 10_000);
+  static final int ROWS = Integer.getInteger("regatta.equality.rows", 10_000);
   private static final double ANY = Double.POSITIVE_INFINITY;
-  private static final List<Feature> FEATURES = List.of(
+  static final List<Feature> FEATURES = List.of(
       new NumberFeature("n", "n", Missing.OWN, Double.NaN, -1e6, 1e6, Transform.LOG, 1, Scale.NONE),
       new NumberFeature("m", "n", Missing.NONE, 2, -ANY, ANY, Transform.NONE, 1, Scale.NONE),
       new BucketFeature("b", "b", Missing.OWN, "b", List.of(-1.0, 0.0, 0.5, 100.0), 0),
@@ -58,9 +58,9 @@ class FeatureEqualityTest {
       new TextFeature("x", "x", Missing.OWN, 2, 6, Pooling.SUM, IdCoding.of("x")),
       new TimeFeature("w", "w", Missing.OWN, TimeFeature.Format.EPOCH_S, "", ZoneId.of("UTC"),
           List.of(TimeFeature.Part.HOUR, TimeFeature.Part.WEEKDAY), null));
-  private static final FeatureTransform TRANSFORM = FeatureTransform.of(FEATURES, FeatureStatistics.NONE);
+  static final FeatureTransform TRANSFORM = FeatureTransform.of(FEATURES, FeatureStatistics.NONE);
   private static final LabelColumn LABEL = new LabelColumn("y", "", false);
-  private static final List<String> COLUMNS = List.of("n", "b", "c", "d", "t", "s", "x", "w", "y");
+  static final List<String> COLUMNS = List.of("n", "b", "c", "d", "t", "s", "x", "w", "y");
   private static final String[] TEXTS = {"", "a", "b", "ünï", "日本", "\"q\"", "a,b", "\\", "Tom & Ada", "😀", "-7", "12345678901234567890", "x y  z",
       "L".repeat(300), "null", "NaN", "{", "'"};
   private static final String[] NUMBERS = {"", "0", "-0", "1", "0.5", "-1", "99.999999999", "1e5", "123456789012", "1E-7", "3.0000000000000001"};
@@ -153,7 +153,7 @@ class FeatureEqualityTest {
     }
   }
 
-  private static String value(String column, Random random) {
+  static String value(String column, Random random) {
     if (random.nextInt(400) == 0) {
       return "?";
     }
@@ -186,7 +186,7 @@ class FeatureEqualityTest {
   }
 
   /** Writes a row as an object: numbers as text or as numbers, lists as text or as arrays, and missing values in three ways. */
-  private static String json(List<String> row, Random random) {
+  static String json(List<String> row, Random random) {
     StringBuilder object = new StringBuilder("{\"ignored\": {\"a\": [1]}");
     for (int i = 0; i < row.size(); i++) {
       String text = row.get(i);

@@ -22,6 +22,9 @@ import io.regatta.data.Line;
 import io.regatta.data.RowFormat;
 import io.regatta.data.SlotBatch;
 import io.regatta.data.SlotSource;
+import io.regatta.data.feature.RowSplit.Boundaries;
+import io.regatta.data.feature.RowSplit.Part;
+import io.regatta.data.feature.TestPart.By;
 import io.regatta.data.file.PipeCommand;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -31,6 +34,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.zip.GZIPOutputStream;
@@ -39,6 +43,7 @@ import net.jpountz.xxhash.XXHashFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Rows of named columns in each format, bad ones, and the parts of a split. */
@@ -258,6 +263,40 @@ class FeatureSourceTest {
     return rows.stream().map(text -> (int) Float.parseFloat(text.split(" ")[1])).toList();
   }
 
+  private static RowSplit byHash(Part part) {
+    return new RowParts(new TestPart(0.3, By.HASH), TestPart.NONE).split(Boundaries.NONE, part);
+  }
+
+  private static RowSplit byPosition(RowFormat.Place first, Part part) {
+    return new RowParts(new TestPart(0.4, By.POSITION), TestPart.NONE)
+        .split(new Boundaries(Optional.empty(), Optional.ofNullable(first)), part);
+  }
+
+  /** Each row is in one part, whichever way the parts of validation and test rows are chosen. */
+  @ParameterizedTest
+  @CsvSource({"HASH, HASH, 700, 100, 200", "POSITION, POSITION, 700, 100, 200", "HASH, POSITION, 700, 100, 200", "POSITION, HASH, 720, 80, 200"})
+  void when_rows_validate_and_test_then_each_row_is_in_one_part(By ofTest, By ofValidation, int train, int validate, int tested)
+      throws IOException {
+    Path[] files = twoFiles("json");
+    RowFormat<?> format = format("json", List.of(), LABEL);
+    RowParts parts = new RowParts(new TestPart(0.2, ofTest), new TestPart(0.1, ofValidation));
+    Boundaries boundaries = new Boundaries(place(ofTest == By.POSITION ? 701 : 901), place(801));
+    List<List<Integer>> ages = new ArrayList<>();
+    for (Part part : Part.values()) {
+      ages.add(ages(read(source(format, LABEL, parts.split(boundaries, part), fail(), files))));
+    }
+    assertThat(ages.stream().flatMap(List::stream).sorted().toList())
+        .isEqualTo(ages(read(source(format, LABEL, RowSplit.ALL, fail(), files))).stream().sorted().toList());
+    assertThat(ages.get(0)).hasSizeBetween(train - 60, train + 60);
+    assertThat(ages.get(1)).hasSizeBetween(validate - 40, validate + 40);
+    assertThat(ages.get(2)).hasSizeBetween(tested - 40, tested + 40);
+  }
+
+  /** Returns the place of a row, counted from 1 over both files. */
+  private static Optional<RowFormat.Place> place(int row) {
+    return Optional.of(new RowFormat.Place("1.json", row > 500 ? 1 : 0, row > 500 ? row - 500 : row));
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"csv", "json"})
   void the_parts_of_a_split_are_all_rows_once(String name) throws IOException {
@@ -265,21 +304,21 @@ class FeatureSourceTest {
     RowFormat<?> format = format(name, List.of(), LABEL);
     List<Integer> all = ages(read(source(format, LABEL, RowSplit.ALL, fail(), files)));
     assertThat(all).hasSize(1000);
-    List<Integer> training = ages(read(source(format, LABEL, RowSplit.byHash(0.3, false), fail(), files)));
-    List<Integer> test = ages(read(source(format, LABEL, RowSplit.byHash(0.3, true), fail(), files)));
+    List<Integer> training = ages(read(source(format, LABEL, byHash(Part.TRAIN), fail(), files)));
+    List<Integer> test = ages(read(source(format, LABEL, byHash(Part.TEST), fail(), files)));
     assertThat(test).hasSizeBetween(250, 350).isSorted().doesNotContainAnyElementsOf(training);
     assertThat(training).hasSize(1000 - test.size()).isSorted();
     long line = name.equals("csv") ? 2 + 2 * 100 : 101;
     RowFormat.Place boundary = new RowFormat.Place("1." + name, 1, line);
-    assertThat(ages(read(source(format, LABEL, RowSplit.byPosition(boundary, false), fail(), files)))).isEqualTo(all.subList(0, 600));
-    assertThat(ages(read(source(format, LABEL, RowSplit.byPosition(boundary, true), fail(), files)))).isEqualTo(all.subList(600, 1000));
-    assertThat(read(source(format, LABEL, RowSplit.byPosition(null, true), fail(), files))).isEmpty();
+    assertThat(ages(read(source(format, LABEL, byPosition(boundary, Part.TRAIN), fail(), files)))).isEqualTo(all.subList(0, 600));
+    assertThat(ages(read(source(format, LABEL, byPosition(boundary, Part.TEST), fail(), files)))).isEqualTo(all.subList(600, 1000));
+    assertThat(read(source(format, LABEL, byPosition(null, Part.TEST), fail(), files))).isEmpty();
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"csv", "json"})
   void reading_resumes_in_a_part(String name) throws IOException {
-    resumes(source(format(name, List.of(), LABEL), LABEL, RowSplit.byHash(0.3, false), fail(), twoFiles(name)));
+    resumes(source(format(name, List.of(), LABEL), LABEL, byHash(Part.TRAIN), fail(), twoFiles(name)));
   }
 
   private static <R> void resumes(FeatureSource<R> source) {

@@ -22,6 +22,7 @@ import io.regatta.core.hash.XxHash64;
 import io.regatta.data.BadLines;
 import io.regatta.data.RowFormat;
 import io.regatta.data.column.ColumnFacts;
+import io.regatta.data.feature.RowSplit.Boundaries;
 import io.regatta.data.feature.TableStatistics.FileFact;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -96,14 +97,14 @@ class TableAnalysisTest {
     return RowFormats.of("csv", List.of(), columns, Set.of());
   }
 
-  private TableStatistics analyze(TestPart test, int threads, int limit) {
-    return TableAnalysis.run(format(), files, FEATURES, LABEL, test, threads, limit, new BadLines(BadLines.Policy.SKIP, false),
+  private TableStatistics analyze(RowParts parts, int threads, int limit) {
+    return TableAnalysis.run(format(), files, FEATURES, LABEL, parts, threads, limit, new BadLines(BadLines.Policy.SKIP, false),
         (bytes, all) -> assertThat(bytes).isBetween(0L, all));
   }
 
   @Test
   void statistics_equal_those_of_the_rows_in_memory() {
-    TableStatistics found = analyze(TestPart.NONE, 2, 1 << 18);
+    TableStatistics found = analyze(RowParts.NONE, 2, 1 << 18);
     FeatureStatistics statistics = found.features();
     double[] squares = good.stream().filter(row -> !row[0].isEmpty()).mapToDouble(row -> Math.max(0, Double.parseDouble(row[0])))
         .map(x -> x * x).toArray();
@@ -146,7 +147,7 @@ class TableAnalysisTest {
 
   @Test
   void files_of_statistics_do_not_depend_on_threads_and_are_read_again() throws IOException {
-    TestPart test = new TestPart(0.25, TestPart.By.HASH);
+    RowParts test = new RowParts(new TestPart(0.25, TestPart.By.HASH), TestPart.NONE);
     TableStatistics one = analyze(test, 1, 1 << 18);
     StatisticsFile.write(dir.resolve("one"), one);
     for (int threads : new int[] {2, 7}) {
@@ -160,31 +161,32 @@ class TableAnalysisTest {
     assertThat(read.features().digest()).isEqualTo(one.features().digest());
     assertThat(read.facts()).isEqualTo(one.facts());
     assertThat(read.files()).isEqualTo(one.files());
-    assertThat(read.boundary()).isEmpty();
+    assertThat(read.boundaries()).isEqualTo(Boundaries.NONE);
     assertThat(FeatureTransform.of(FEATURES, read.features()).digest()).isEqualTo(FeatureTransform.of(FEATURES, one.features()).digest());
   }
 
   @Test
-  void rows_of_the_test_part_enter_no_statistic() throws IOException {
+  void rows_of_the_validation_and_test_parts_enter_no_statistic() throws IOException {
     Path file = dir.resolve("split.csv");
     StringBuilder text = new StringBuilder("n,b,c,t,w,y\n");
     for (int i = 0; i < 10; i++) {
-      text.append(i < 8 ? "1,1,train,x,0,1\n" : "1000,1,test,x,0,1\n");
+      text.append(i < 7 ? "1,1,train,x,0,1\n" : "1000,1,test,x,0,1\n");
     }
     Files.writeString(file, text);
     files = List.of(file);
-    TableStatistics found = analyze(new TestPart(0.2, TestPart.By.POSITION), 2, 100);
-    assertThat(found.boundary()).isEqualTo(Optional.of(new RowFormat.Place(file.toString(), 0, 10)));
+    TableStatistics found = analyze(new RowParts(new TestPart(0.2, TestPart.By.POSITION), new TestPart(0.1, TestPart.By.POSITION)), 2, 100);
+    assertThat(found.boundaries()).isEqualTo(new Boundaries(Optional.of(new RowFormat.Place(file.toString(), 0, 9)),
+        Optional.of(new RowFormat.Place(file.toString(), 0, 10))));
     assertThat(found.features().numbers().get("n").max()).isEqualTo(1);
     assertThat(found.values().get("item")).extracting(each -> new String(each.text(), StandardCharsets.UTF_8) + each.count())
-        .containsExactly("train8", "x8");
+        .containsExactly("train7", "x7");
     StatisticsFile.write(dir.resolve("s"), found);
-    assertThat(StatisticsFile.read(dir.resolve("s")).statistics().boundary()).isEqualTo(found.boundary());
+    assertThat(StatisticsFile.read(dir.resolve("s")).statistics().boundaries()).isEqualTo(found.boundaries());
   }
 
   @Test
   void too_many_distinct_values_are_refused_with_two_ways_out() {
-    assertThatThrownBy(() -> analyze(TestPart.NONE, 2, 50)).isInstanceOf(InvalidInput.class)
+    assertThatThrownBy(() -> analyze(RowParts.NONE, 2, 50)).isInstanceOf(InvalidInput.class)
         .hasMessageContainingAll("item has more than 50 distinct values", "--distinct-limit", "admit_count");
   }
 

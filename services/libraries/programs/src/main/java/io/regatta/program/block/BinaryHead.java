@@ -13,7 +13,7 @@ public enum BinaryHead {
   LOGIT(1) {
     @Override
     public Loss loss(String name) {
-      return Loss.sigmoidBinaryCrossEntropyLoss(name);
+      return new LogitLoss(name);
     }
 
     @Override

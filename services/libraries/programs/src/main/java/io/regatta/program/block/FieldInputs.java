@@ -32,9 +32,9 @@ final class FieldInputs {
   }
 
   /** Returns an embedding of a layout's ids, one vector per slot. */
-  static DistributedEmbedding embedding(Layout layout, String table, int dim, InitializerSpec initial) {
+  static DistributedEmbedding embedding(Layout layout, String table, int dim, InitializerSpec initial, double l2) {
     DistributedEmbedding.Builder builder = DistributedEmbedding.builder().setTable(table).setDim(dim).optInitializer(initial)
-        .optInputIndex(index(layout));
+        .optInputIndex(index(layout)).optL2(l2);
     return layout.pooled() ? builder.optSlots(layout.widths()).build() : builder.build();
   }
 }

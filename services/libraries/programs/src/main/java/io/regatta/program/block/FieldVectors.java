@@ -14,6 +14,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.data.Layout;
 import io.regatta.training.model.DistributedEmbedding;
+import java.util.List;
 
 /**
  * A vector for each field of an example: for a slot, the sum of its ids' rows in the table {@code embedding}, each times
@@ -39,6 +40,15 @@ public final class FieldVectors extends AbstractBlock {
    * @throws InvalidInput if no field would have a vector
    */
   public FieldVectors(Layout layout, int dim, float bound, boolean ofDense) {
+    this(layout, dim, bound, ofDense, 0);
+  }
+
+  /**
+   * Creates the vectors.
+   *
+   * @param l2 of the rows of the table; see {@link #weights} for the other vectors
+   */
+  public FieldVectors(Layout layout, int dim, float bound, boolean ofDense, double l2) {
     this.layout = layout;
     this.dim = dim;
     boolean both = ofDense && layout.dense() > 0;
@@ -47,7 +57,7 @@ public final class FieldVectors extends AbstractBlock {
           + " dense features and no slot");
     }
     embedding = layout.slots() == 0 ? null : addChildBlock("embedding",
-        FieldInputs.embedding(layout, "embedding", dim, InitializerSpec.uniform(-bound, bound)));
+        FieldInputs.embedding(layout, "embedding", dim, InitializerSpec.uniform(-bound, bound), l2));
     denseVectors = !both ? null : addParameter(Parameter.builder().setName("dense_vectors").setType(Parameter.Type.WEIGHT)
         .optShape(new Shape(1, layout.dense(), dim)).build());
     if (denseVectors != null) {
@@ -58,6 +68,11 @@ public final class FieldVectors extends AbstractBlock {
   /** Returns the number of vectors of an example. */
   public int fields() {
     return layout.slots() + (denseVectors == null ? 0 : layout.dense());
+  }
+
+  /** Returns the vectors of dense features, which the L2 of the table does not cover. */
+  List<Parameter> weights() {
+    return denseVectors == null ? List.of() : List.of(denseVectors);
   }
 
   @Override

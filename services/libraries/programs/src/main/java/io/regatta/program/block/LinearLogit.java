@@ -13,6 +13,7 @@ import ai.djl.util.PairList;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.data.Layout;
 import io.regatta.training.model.DistributedEmbedding;
+import java.util.List;
 
 /**
  * A linear function of an example: a weight per id in the table {@code weights} (dimension 1), times the id's value if
@@ -29,13 +30,28 @@ public final class LinearLogit extends AbstractBlock {
 
   /** @param layout widths of an example */
   public LinearLogit(Layout layout) {
+    this(layout, 0);
+  }
+
+  /**
+   * Creates a linear function.
+   *
+   * @param layout widths of an example
+   * @param l2 of the rows of the table; see {@link #weights} for the other weights
+   */
+  public LinearLogit(Layout layout, double l2) {
     this.layout = layout;
     idWeights = layout.slots() == 0 ? null
-        : addChildBlock("id_weights", FieldInputs.embedding(layout, "weights", 1, InitializerSpec.zeros()));
+        : addChildBlock("id_weights", FieldInputs.embedding(layout, "weights", 1, InitializerSpec.zeros(), l2));
     denseWeights = layout.dense() == 0 ? null : addParameter(Parameter.builder().setName("dense_weights")
         .setType(Parameter.Type.WEIGHT).optShape(new Shape(layout.dense(), 1)).optInitializer(Initializer.ZEROS).build());
     bias = addParameter(Parameter.builder().setName("bias").setType(Parameter.Type.BIAS).optShape(new Shape(1))
         .optInitializer(Initializer.ZEROS).build());
+  }
+
+  /** Returns the weights of dense features, which the L2 of the table does not cover. */
+  List<Parameter> weights() {
+    return denseWeights == null ? List.of() : List.of(denseWeights);
   }
 
   @Override

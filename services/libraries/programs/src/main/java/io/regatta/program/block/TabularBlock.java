@@ -9,14 +9,20 @@ import ai.djl.nn.AbstractBlock;
 import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
 import ai.djl.nn.core.Linear;
+import ai.djl.nn.norm.Dropout;
 import ai.djl.training.ParameterStore;
 import ai.djl.training.initializer.NormalInitializer;
+import ai.djl.training.loss.Loss;
 import ai.djl.util.PairList;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.data.Layout;
 import io.regatta.training.config.ModelConfig;
 import io.regatta.training.config.ModelConfig.Part;
+import io.regatta.training.config.regularization.RegularizationConfig;
 import io.regatta.training.cut.Heter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 
 /**
  * A network over declared features, as the sum of the logits of its parts: {@link LinearLogit}, the pairs of a
@@ -28,9 +34,9 @@ import io.regatta.training.cut.Heter;
  *
  * <p>Input: the arrays of a batch, {@code [batch, dense]} float32, {@code [batch, columns]} int64 and
  * {@code [batch, columns]} float32, without those that the layout lacks. Output: logits float32 {@code [batch, 1]}. Heter
- * workers compute the relu layers. Used on its trainer's model thread.
+ * workers compute the relu layers. Its loss has weights of positive examples and L2 by part. Used on its trainer's model thread.
  */
-public final class TabularBlock extends AbstractBlock {
+public final class TabularBlock extends AbstractBlock implements BlockLoss {
 
   private final Layout layout;
   private final ModelConfig config;
@@ -42,24 +48,45 @@ public final class TabularBlock extends AbstractBlock {
   private final CrossNetwork cross;
   private final Linear crossLogit;
   private final Block deep;
+  /** Null: no dropout. */
+  private final Block vectorDropout;
+  private final Block crossDropout;
+  private final double positiveWeight;
+  private final float logitShift;
 
   /**
-   * Creates the network.
+   * Creates a network for examples of which all are trained on, and count the same.
    *
    * @param layout widths of an example
    * @param config the network; its kind is not {@code none}
    */
   public TabularBlock(Layout layout, ModelConfig config) {
+    this(layout, config, 1, 1);
+  }
+
+  /**
+   * Creates a network.
+   *
+   * @param layout widths of an example
+   * @param config the network; its kind is not {@code none}
+   * @param positiveWeight of an example of label 1 in the loss, beside one of label 0
+   * @param negativeRate share of the examples of label 0 that are trained on. Outside of training ln(rate) is added to the
+   *     logit, so that a probability of p becomes p / (p + (1 − p) / rate) (He et al., 2014, section 6.3)
+   */
+  public TabularBlock(Layout layout, ModelConfig config, double positiveWeight, double negativeRate) {
     this.layout = layout;
     this.config = config;
+    this.positiveWeight = positiveWeight;
+    logitShift = (float) Math.log(negativeRate);
+    RegularizationConfig regularization = config.regularization();
     if (config.kind() == ModelConfig.Kind.NONE) {
       throw new InvalidInput("model.kind is missing: give the network, such as deepfm");
     }
-    linear = has(Part.LINEAR) ? addChildBlock("linear", new LinearLogit(layout)) : null;
+    linear = has(Part.LINEAR) ? addChildBlock("linear", new LinearLogit(layout, regularization.l2Linear())) : null;
     boolean pairs = has(Part.PAIRS);
     boolean anyVectors = pairs || layout.slots() > 0 && (has(Part.CROSS) || has(Part.DEEP));
     vectors = anyVectors ? addChildBlock("vectors",
-        new FieldVectors(layout, config.embedding(), (float) config.embeddingBound(), pairs)) : null;
+        new FieldVectors(layout, config.embedding(), (float) config.embeddingBound(), pairs, regularization.l2Embedding())) : null;
     width = (vectors == null ? 0 : vectors.fields() * config.embedding()) + (pairs ? 0 : layout.dense());
     cross = has(Part.CROSS) ? addChildBlock("cross", new CrossNetwork(width, config.crossLayers(), config.crossRank())) : null;
     crossLogit = cross == null ? null : addChildBlock("cross_logit", Linear.builder().setUnits(1).build());
@@ -69,6 +96,35 @@ public final class TabularBlock extends AbstractBlock {
     deep = has(Part.DEEP) ? addChildBlock("deep", Heter.remote(
         ReluLayers.of(width, config.hidden(), 1, config.gain(), config.dropout()), 1,
         (ofDeep, others) -> new NDList(others.get(0).add(ofDeep.get(0))))) : null;
+    vectorDropout = vectors == null ? null : dropout("vector_dropout", regularization.embeddingDropout());
+    crossDropout = cross == null ? null : dropout("cross_dropout", regularization.crossDropout());
+  }
+
+  private Block dropout(String name, double rate) {
+    return rate == 0 ? null : addChildBlock(name, Dropout.builder().optRate((float) rate).build());
+  }
+
+  /** Returns the loss with weights of positive examples, and the L2 of all parameters that are in no table. */
+  @Override
+  public Loss over(Loss ofOutputs) {
+    RegularizationConfig regularization = config.regularization();
+    Map<Parameter, Double> penalties = new LinkedHashMap<>();
+    if (linear != null) {
+      linear.weights().forEach(weight -> penalties.put(weight, regularization.l2Linear()));
+    }
+    if (vectors != null) {
+      vectors.weights().forEach(weight -> penalties.put(weight, regularization.l2Embedding()));
+    }
+    weights(cross).forEach(weight -> penalties.put(weight, regularization.l2Cross()));
+    weights(crossLogit).forEach(weight -> penalties.put(weight, regularization.l2Cross()));
+    weights(deep).forEach(weight -> penalties.put(weight, regularization.l2Deep()));
+    penalties.values().removeIf(lambda -> lambda == 0);
+    return penalties.isEmpty() && positiveWeight == 1 ? ofOutputs : new RegularizedLoss(ofOutputs, positiveWeight, penalties);
+  }
+
+  private static List<Parameter> weights(Block block) {
+    return block == null ? List.of()
+        : block.getParameters().values().stream().filter(each -> each.getType() == Parameter.Type.WEIGHT).toList();
   }
 
   private boolean has(Part part) {
@@ -79,6 +135,9 @@ public final class TabularBlock extends AbstractBlock {
   protected NDList forwardInternal(ParameterStore store, NDList inputs, boolean training,
       PairList<String, Object> params) {
     NDArray fields = vectors == null ? null : vectors.forward(store, inputs, training).singletonOrThrow();
+    if (vectorDropout != null) {
+      fields = vectorDropout.forward(store, new NDList(fields), training).singletonOrThrow();
+    }
     NDArray logits = linear == null ? null : linear.forward(store, inputs, training).singletonOrThrow();
     if (has(Part.PAIRS)) {
       logits = logits.add(FactorizationMachine.pairs(fields));
@@ -86,7 +145,13 @@ public final class TabularBlock extends AbstractBlock {
     NDArray flat = cross == null && deep == null ? null : flat(fields, inputs);
     if (cross != null) {
       NDArray crosses = cross.forward(store, new NDList(flat), training).singletonOrThrow();
+      if (crossDropout != null) {
+        crosses = crossDropout.forward(store, new NDList(crosses), training).singletonOrThrow();
+      }
       logits = crossLogit.forward(store, new NDList(crosses), training).singletonOrThrow();
+    }
+    if (!training && logitShift != 0) {
+      logits = logits.add(logitShift);
     }
     return deep == null ? new NDList(logits) : deep.forward(store, new NDList(flat, logits), training);
   }
@@ -110,6 +175,12 @@ public final class TabularBlock extends AbstractBlock {
     if (cross != null) {
       cross.initialize(manager, dataType, new Shape(batch, width));
       crossLogit.initialize(manager, dataType, new Shape(batch, width));
+    }
+    if (vectorDropout != null) {
+      vectorDropout.initialize(manager, dataType, new Shape(batch, vectors.fields(), config.embedding()));
+    }
+    if (crossDropout != null) {
+      crossDropout.initialize(manager, dataType, new Shape(batch, width));
     }
     if (deep != null) {
       deep.initialize(manager, dataType, new Shape(batch, width), new Shape(batch, 1));

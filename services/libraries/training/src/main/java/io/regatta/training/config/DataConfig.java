@@ -6,6 +6,7 @@ import io.regatta.data.LoaderOptions;
 import io.regatta.data.feature.TestPart;
 import io.regatta.data.file.PipeCommand;
 import io.regatta.node.settings.Setting;
+import io.regatta.training.config.validation.ValidationConfig;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -50,6 +51,8 @@ public record DataConfig(
     @Setting(doc = "Columns about which neither analyze nor the start of a job warns, although they have no or one value, a value of its own "
         + "in every row, or give the label away. For jobs that declare features.")
     List<String> allowColumns,
+    @Setting(doc = "Rows on which the model is evaluated after each pass, and in between. For jobs that declare features.")
+    ValidationConfig validation,
 
     @Setting(value = "position", doc = "How training data are dealt out to the replicas.")
     ShardBy shardBy,
@@ -182,6 +185,10 @@ public record DataConfig(
     testFiles = List.copyOf(testFiles);
     columns = List.copyOf(columns);
     allowColumns = List.copyOf(allowColumns);
+    if (test.share() + validation.share() >= 1) {
+      throw new InvalidInput("test.share and validation.share leave no training rows: they add up to "
+          + (test.share() + validation.share()) + "; give less");
+    }
     if (test.share() > 0 && !testFiles.isEmpty()) {
       throw new InvalidInput("test_files and test both give test rows; take one of them out");
     }

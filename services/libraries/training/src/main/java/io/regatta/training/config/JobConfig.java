@@ -10,6 +10,8 @@ import io.regatta.node.group.GroupNames;
 import io.regatta.node.settings.Inline;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
+import io.regatta.training.config.validation.EarlyStoppingConfig;
+import io.regatta.training.config.tuning.TuneConfig;
 import io.regatta.training.trace.TraceConfig;
 import io.soabase.recordbuilder.core.RecordBuilder;
 import io.vertx.core.json.JsonObject;
@@ -102,6 +104,12 @@ public record JobConfig(
     @Setting(doc = "The network over the declared features.")
     ModelConfig model,
 
+    @Setting(doc = "When training ends before its last pass, and which model is saved, by the rows of data.validation.")
+    EarlyStoppingConfig earlyStopping,
+
+    @Setting(doc = "What regatta tune chooses, and how; training does not look at it.")
+    TuneConfig tune,
+
     @Setting(doc = "A timeline of some steps.")
     TraceConfig trace,
 
@@ -181,6 +189,7 @@ public record JobConfig(
     GroupNames.checkJob(job);
     program = program.isBlank() && model.kind() != ModelConfig.Kind.NONE ? TABULAR_PROGRAM : program;
     checkDeclarations(data, features, labels, model);
+    earlyStopping.check(data.validation());
     sparseOptimizer = OptimizerConfig.sparse(sparseOptimizer, optimizer);
     threads = heter.replicas(mode, threads);
     heter.check(execution, mode, aggregator);
@@ -215,6 +224,10 @@ public record JobConfig(
       throw new InvalidInput("collective: " + (isOverStore(collective) ? "store" : "min_trainers") + ": elastic trainers deal their data "
           + "anew when others are lost, by position and in order; set data.shard_by: position and data.ordered: true");
     }
+    if (elastic && data.validation().isOn()) {
+      throw new InvalidInput("data: validation needs trainers that stay the same, but those of this job may come and go; take it out, or "
+          + (isOverStore(collective) ? "collective.store" : "collective.min_trainers"));
+    }
     if (mode.needsServers() && isOverStore(collective)) {
       throw new InvalidInput("collective: store is " + collective.store() + ", but only trainers of mode collective meet over a store: "
           + "those of mode " + mode.id() + " need the rendezvous for their barriers, their servers and their "
@@ -237,7 +250,7 @@ public record JobConfig(
       throw new InvalidInput("labels: there are " + labels.size() + ", and a network predicts one; take the others out");
     }
     String key = !features.isEmpty() ? "" : !data.columns().isEmpty() ? "columns" : !data.statistics().isEmpty() ? "statistics"
-        : data.test().share() > 0 ? "test" : !data.allowColumns().isEmpty() ? "allow_columns" : "";
+        : data.test().share() > 0 ? "test" : data.validation().isOn() ? "validation" : !data.allowColumns().isEmpty() ? "allow_columns" : "";
     if (!key.isEmpty()) {
       throw new InvalidInput("data: " + key + " has no effect without features; take it out, or declare features");
     }

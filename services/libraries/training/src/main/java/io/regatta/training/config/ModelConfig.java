@@ -2,6 +2,7 @@ package io.regatta.training.config;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
+import io.regatta.training.config.regularization.RegularizationConfig;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -37,7 +38,10 @@ public record ModelConfig(
     int crossRank,
 
     @Setting(value = "0", doc = "Probability with which an output of a relu layer is 0 in a training step: wide_and_deep, deepfm, dcn_v2.")
-    double dropout) {
+    double dropout,
+
+    @Setting(doc = "L2 and dropout by part of the network.")
+    RegularizationConfig regularization) {
 
   /** The networks. */
   public enum Kind {
@@ -74,6 +78,12 @@ public record ModelConfig(
     only(kind, crossLayers != CROSS_LAYERS, "cross_layers", Part.CROSS);
     only(kind, crossRank != 0, "cross_rank", Part.CROSS);
     only(kind, dropout != 0, "dropout", Part.DEEP);
+    only(kind, regularization.l2Linear() != 0, "regularization.l2_linear", Part.LINEAR);
+    only(kind, regularization.l2Embedding() != 0, "regularization.l2_embedding", Part.PAIRS, Part.CROSS, Part.DEEP);
+    only(kind, regularization.l2Deep() != 0, "regularization.l2_deep", Part.DEEP);
+    only(kind, regularization.l2Cross() != 0, "regularization.l2_cross", Part.CROSS);
+    only(kind, regularization.embeddingDropout() != 0, "regularization.embedding_dropout", Part.PAIRS, Part.CROSS, Part.DEEP);
+    only(kind, regularization.crossDropout() != 0, "regularization.cross_dropout", Part.CROSS);
     atLeast("embedding", embedding, 1);
     atLeast("cross_layers", crossLayers, 1);
     atLeast("cross_rank", crossRank, 0);

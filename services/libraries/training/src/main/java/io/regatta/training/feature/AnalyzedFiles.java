@@ -2,6 +2,7 @@ package io.regatta.training.feature;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.data.RowFormat.Place;
+import io.regatta.data.feature.RowSplit.Boundaries;
 import io.regatta.data.feature.TableStatistics;
 import io.regatta.data.feature.TableStatistics.FileFact;
 import io.regatta.data.file.DataFiles;
@@ -15,20 +16,24 @@ final class AnalyzedFiles {
 
   private final String job;
   private final List<FileFact> files;
-  private final Optional<Place> boundary;
+  private final Boundaries boundaries;
 
   AnalyzedFiles(JobConfig job, TableStatistics statistics) {
     this.job = job.job();
     files = statistics.files();
-    boundary = statistics.boundary();
+    boundaries = statistics.boundaries();
   }
 
   /**
-   * Returns the first test row of files that are all or some of those of the pass, in its order; empty if there is none.
+   * Returns the first rows of parts in files that are all or some of those of the pass, in its order.
    *
    * @throws InvalidInput if a file is another one than that of the pass, so that its rows are others
    */
-  Optional<Place> boundary(List<Path> read) {
+  Boundaries boundaries(List<Path> read) {
+    return new Boundaries(first(read, boundaries.validation()), first(read, boundaries.test()));
+  }
+
+  private Optional<Place> first(List<Path> read, Optional<Place> boundary) {
     Optional<Place> first = Optional.empty();
     for (int i = 0; i < read.size(); i++) {
       int number = number(read.get(i));
@@ -41,10 +46,11 @@ final class AnalyzedFiles {
 
   /** Returns the number of a file in the pass. Directories differ between machines. */
   private int number(Path file) {
-    String name = last(DataFiles.name(file));
+    String name = DataFiles.name(file);
     long bytes = DataFiles.size(file);
+    boolean exact = files.stream().anyMatch(each -> each.name().equals(name));
     for (int i = 0; i < files.size(); i++) {
-      if (last(files.get(i).name()).equals(name)) {
+      if (exact ? files.get(i).name().equals(name) : last(files.get(i).name()).equals(last(name))) {
         if (files.get(i).bytes() != bytes) {
           throw new InvalidInput("job " + job + ": " + DataFiles.name(file) + " has " + bytes + " bytes, but " + files.get(i).bytes()
               + " when its first test row was found; run ./regatta analyze --overwrite with the job file");

@@ -13,14 +13,16 @@ import io.regatta.data.feature.ColumnLook;
 import io.regatta.data.feature.FeatureSource;
 import io.regatta.data.feature.JsonLineFormat;
 import io.regatta.data.feature.LabelColumn;
+import io.regatta.data.feature.RequestRows;
 import io.regatta.data.feature.RowFormats;
+import io.regatta.data.feature.RowParts;
 import io.regatta.data.feature.RowSplit;
+import io.regatta.data.feature.RowSplit.Boundaries;
 import io.regatta.data.feature.StatisticsFile;
 import io.regatta.data.feature.TableAnalysis;
 import io.regatta.data.feature.TableStatistics;
 import io.regatta.data.feature.TableStatistics.Basis;
 import io.regatta.data.feature.TableStatistics.Facts;
-import io.regatta.data.feature.TestPart;
 import io.regatta.data.file.PipeCommand;
 import io.regatta.training.config.DataConfig.Format;
 import io.regatta.training.config.JobConfig;
@@ -44,6 +46,8 @@ public final class DeclaredFeatures {
   public enum Use {
     /** Training rows. */
     TRAIN,
+    /** Validation rows. */
+    VALIDATION,
     /** Test rows. */
     TEST,
     /** Rows to predict: all rows of the files, which may lack the label. */
@@ -79,7 +83,7 @@ public final class DeclaredFeatures {
   public static DeclaredFeatures of(JobConfig job) {
     List<Feature> features = FeatureDeclarations.features(job.features());
     LabelColumn label = label(job, features);
-    boolean byPosition = job.data().test().part().needsBoundary();
+    boolean byPosition = parts(job).needBoundary();
     boolean computed = !FeatureStatistics.Needs.of(features).isEmpty();
     if (!computed && !byPosition) {
       if (!job.data().statistics().isEmpty()) {
@@ -119,18 +123,22 @@ public final class DeclaredFeatures {
       LoadListener progress) {
     List<Feature> features = FeatureDeclarations.features(job.features());
     LabelColumn label = label(job, features);
-    TestPart part = job.data().test().part();
-    if (FeatureStatistics.Needs.of(features).isEmpty() && !part.needsBoundary()) {
+    RowParts parts = parts(job);
+    if (FeatureStatistics.Needs.of(features).isEmpty() && !parts.needBoundary()) {
       throw new InvalidInput("job " + job.job() + ": its features and its split need no statistics; start the job as it is");
     }
     DeclaredFeatures declared = new DeclaredFeatures(job, FeatureTransform.withoutStatistics(features), label, null, Optional.empty(),
         Map.of());
-    return TableAnalysis.run(declared.rows(false), files, features, label, part, threads, distinctLimit, badLines, progress)
+    return TableAnalysis.run(declared.rows(false), files, features, label, parts, threads, distinctLimit, badLines, progress)
         .basedOn(basis(job, features));
   }
 
+  private static RowParts parts(JobConfig job) {
+    return new RowParts(job.data().test().part(), job.data().validation().part());
+  }
+
   private static Basis basis(JobConfig job, List<Feature> features) {
-    return new Basis(Long.toHexString(FeatureTransform.withoutStatistics(features).digest()), job.data().test().part().toString());
+    return new Basis(Long.toHexString(FeatureTransform.withoutStatistics(features).digest()), parts(job).toString());
   }
 
   /** Returns the statistics of a job; those of other declarations would silently give other features. */
@@ -203,7 +211,8 @@ public final class DeclaredFeatures {
    */
   public FeatureSource<?> source(List<Path> files, Use use, BadLines badLines) {
     boolean predict = use == Use.PREDICT;
-    return source(rows(predict), files, new LabelColumn(label.column(), label.positive(), predict), split(files, use), badLines);
+    return source(rows(predict), files, new LabelColumn(label.column(), label.positive(), predict), split(files, use), badLines,
+        use == Use.TRAIN ? job.labels().values().iterator().next().negativeRate() : 1);
   }
 
   private RowFormat<?> rows(boolean predict) {
@@ -215,8 +224,9 @@ public final class DeclaredFeatures {
         predict ? Set.of(label.column()) : Set.of(), predict ? null : PipeCommand.of(job.data().pipeCommand()));
   }
 
-  private <R> FeatureSource<R> source(RowFormat<R> rows, List<Path> files, LabelColumn column, RowSplit split, BadLines badLines) {
-    return new FeatureSource<>(rows, transform, column, split, files, badLines);
+  private <R> FeatureSource<R> source(RowFormat<R> rows, List<Path> files, LabelColumn column, RowSplit split, BadLines badLines,
+      double negativeRate) {
+    return new FeatureSource<>(rows, transform, column, split, files, badLines, negativeRate, job.seed());
   }
 
   private Format format() {
@@ -224,14 +234,28 @@ public final class DeclaredFeatures {
   }
 
   private RowSplit split(List<Path> files, Use use) {
-    TestPart part = job.data().test().part();
-    return part.share() == 0 || use == Use.PREDICT ? RowSplit.ALL
-        : part.split(analyzed == null ? Optional.empty() : analyzed.boundary(files), use == Use.TEST);
+    boolean all = switch (use) {
+      case TRAIN -> false;
+      case VALIDATION -> !job.data().validation().files().isEmpty();
+      case TEST -> job.data().test().share() == 0;
+      case PREDICT -> true;
+    };
+    return all ? RowSplit.ALL : parts(job).split(analyzed == null ? Boundaries.NONE : analyzed.boundaries(files), switch (use) {
+      case VALIDATION -> RowSplit.Part.VALIDATION;
+      case TEST -> RowSplit.Part.TEST;
+      default -> RowSplit.Part.TRAIN;
+    });
   }
 
   /** Returns the format of lines to predict: JSON objects, whose keys are the columns; the label may be missing. */
   public LineFormat lines() {
     return new JsonLineFormat(transform, label);
+  }
+
+  /** Returns the ways in which a request gives rows of the declared columns; the label may be missing. */
+  public RequestRows requests() {
+    return new RequestRows(FeatureDeclarations.features(job.features()), transform, label,
+        NameRange.names("data.columns", job.data().columns()));
   }
 
   /** Returns a number, in hexadecimal, that differs if declarations or statistics differ. */

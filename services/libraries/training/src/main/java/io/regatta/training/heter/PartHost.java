@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * The source of a heter worker's batches, for the model thread that computes them. Any thread may use it.
@@ -18,11 +19,12 @@ public interface PartHost {
    * Batches to be computed as one, from the same values.
    *
    * @param batches in the order of their arrival, at least one
-   * @param done takes a result for each, in the same order
+   * @param done takes a result for each, in the same order; throws a {@link RegattaException} if it refuses them
    * @param refused takes the reason why they cannot be computed
+   * @param alone returns a work for each batch, in place of this one, so that a batch that is refused fails alone
    */
-  record PartWork(List<BatchToCompute> batches, Consumer<List<ComputedBatch>> done,
-      Consumer<RegattaException> refused) {}
+  record PartWork(List<BatchToCompute> batches, Consumer<List<ComputedBatch>> done, Consumer<RegattaException> refused,
+      Supplier<List<PartWork>> alone) {}
 
   /** Completes when a trainer has opened a stream. */
   CompletionStage<Void> wanted();

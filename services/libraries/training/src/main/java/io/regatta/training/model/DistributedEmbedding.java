@@ -58,6 +58,7 @@ public final class DistributedEmbedding extends AbstractBlock {
   private final InitializerSpec initializer;
   private final OptimizerSpec optimizer;
   private final TableLife life;
+  private final double l2;
   private final int inputIndex;
   /** Columns of the ids that are used; null for all. */
   private final int[] columns;
@@ -85,6 +86,7 @@ public final class DistributedEmbedding extends AbstractBlock {
     initializer = b.initializer == null ? InitializerSpec.uniform(-bound, bound) : b.initializer;
     optimizer = b.optimizer;
     life = b.life;
+    l2 = b.l2;
     columns = b.columns;
     inputIndex = b.inputIndex;
     pooling = b.slots == null ? null : new SlotPooling(b.slots);
@@ -122,7 +124,8 @@ public final class DistributedEmbedding extends AbstractBlock {
 
   /** Returns the table as the program declares it. */
   public SparseTableSpec spec(OptimizerSpec jobDefault) {
-    return new SparseTableSpec(table, dim, initializer, optimizer == null ? jobDefault : optimizer, life);
+    OptimizerSpec own = optimizer == null ? jobDefault : optimizer;
+    return new SparseTableSpec(table, dim, initializer, l2 == 0 ? own : own.decayed(l2), life);
   }
 
   /** Sets the source of rows without a trainer, for inference. A trainer attaches itself. */
@@ -232,6 +235,7 @@ public final class DistributedEmbedding extends AbstractBlock {
     private InitializerSpec initializer;
     private OptimizerSpec optimizer;
     private TableLife life = TableLife.NONE;
+    private double l2;
     private JobConfig job;
     private int[] columns;
     private int inputIndex = -1;
@@ -260,6 +264,18 @@ public final class DistributedEmbedding extends AbstractBlock {
     /** Sets the update rule of the rows; default: the job's {@code sparse_optimizer}, or else the TrainingConfig's. */
     public Builder optOptimizer(OptimizerSpec spec) {
       this.optimizer = Objects.requireNonNull(spec);
+      return this;
+    }
+
+    /**
+     * Sets the L2 of the rows, in place of the optimizer's {@code weight_decay}: an update of a row adds this times the row
+     * to its gradient. Rows that no batch names stay as they are. Default: 0, the optimizer's.
+     */
+    public Builder optL2(double lambda) {
+      if (!(lambda >= 0)) {
+        throw new InvalidInput("DistributedEmbedding: the L2 of rows must be at least 0, not " + lambda);
+      }
+      this.l2 = lambda;
       return this;
     }
 

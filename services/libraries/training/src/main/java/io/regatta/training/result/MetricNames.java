@@ -1,6 +1,7 @@
 package io.regatta.training.result;
 
 import java.util.List;
+import java.util.Set;
 
 /** Names of the metrics that the result of a run treats by name. All others are reported under any name. Stateless. */
 public final class MetricNames {
@@ -22,5 +23,14 @@ public final class MetricNames {
    */
   public static final String COVERAGE = "coverage_slot_";
 
+  /** The metrics of which lower values are better. */
+  private static final Set<String> LOWER_IS_BETTER = Set.of(LOSS, LOGLOSS, "mae", "mse", "rmse", "normalized_entropy", "perplexity",
+      "deviance");
+
   private MetricNames() {}
+
+  /** Returns true if lower values of a metric are better; of names that are not known, higher ones are. */
+  public static boolean isLowerBetter(String name) {
+    return LOWER_IS_BETTER.contains(name);
+  }
 }

@@ -24,6 +24,7 @@ import java.util.Map;
  * @param examplesResumed of the examples, those in the snapshot from which the run was resumed; 0 if it was not
  *     resumed, negative if the snapshot does not say
  * @param examplesRepeated examples that were trained more than once, at most; they count once in {@code examples}
+ * @param evaluations during training, in their order; of a resumed run also those before it
  * @param nothingLeft why this process had nothing to do: its run had ended with success before it started; empty if it
  *     has taken part
  */
@@ -31,7 +32,7 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
     int rank, long steps, long examples, double seconds, ExchangeFigures exchange,
     Map<String, Long> processIds, String model, String parametersHash, Map<String, Double> metrics,
     List<Double> examplesPerSecondByRank, RunLosses losses, long examplesResumed, long examplesRepeated,
-    String nothingLeft) {
+    List<EvaluationRecord> evaluations, String nothingLeft) {
 
   /**
    * Returns the result of a process that started after its run had ended with success: no steps, no metrics, and a
@@ -41,7 +42,7 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
    */
   public static RunResult late(String job, String mode, long seed, String why) {
     return new RunResult(job, mode, 0, 0, 0, 0, seed, -1, 0, 0, 0, ExchangeFigures.NONE, Map.of(),
-        "", "", Map.of(), List.of(), RunLosses.NONE, 0, 0, why);
+        "", "", Map.of(), List.of(), RunLosses.NONE, 0, 0, List.of(), why);
   }
 
   /** Returns true if this process started after its run had ended with success, so that nothing was left to do. */
@@ -137,7 +138,8 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
         .put("lost_trainers", new JsonArray(losses.trainers().stream().map(LostTrainer::toJson).toList()))
         .put("examples_resumed", examplesResumed < 0 ? null : examplesResumed)
         .put("examples_repeated", examplesRepeated)
-        .put("metrics", more);
+        .put("metrics", more)
+        .put("evaluations", new JsonArray(evaluations.stream().map(EvaluationRecord::toJson).toList()));
   }
 
   private static Double figure(double value) {

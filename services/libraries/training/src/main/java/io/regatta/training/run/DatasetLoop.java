@@ -67,7 +67,13 @@ final class DatasetLoop {
           try (batch) {
             train(batch);
           }
+          if (fetch != null && fetch.isEnough()) {
+            break;
+          }
         }
+      }
+      if (fetch != null) {
+        fetch.passed();
       }
     } catch (IOException | TranslateException e) {
       throw new InvalidInput("trainer " + worker.rank() + ", step " + trainer.steps() + ": the data set could not be "

@@ -24,6 +24,7 @@ import io.regatta.training.optimizer.RegattaOptimizer;
 import io.regatta.training.rank.FleetTrainer;
 import io.regatta.training.rank.TrainerSnapshots;
 import io.regatta.training.replica.ReplicaContext;
+import io.regatta.training.result.EvaluationRecord;
 import io.regatta.training.save.SavedModel;
 import io.regatta.training.session.TrainerSession;
 import java.nio.file.Path;
@@ -278,6 +279,11 @@ final class ReplicaWorker implements Worker {
   }
 
   @Override
+  public void evaluated(EvaluationRecord evaluation) {
+    reported.evaluated(evaluation);
+  }
+
+  @Override
   public Shrunk shrink(FleetTrainer of, boolean endOfDay) {
     settle(of);
     of.snapshots().ifPresent(TrainerSnapshots::finish); // otherwise all rows would have to be copied for it
@@ -291,6 +297,11 @@ final class ReplicaWorker implements Worker {
     context.group().collective(session, replica(), "save", of, trainers -> written(dir.toString(), trainers.get(0), true));
     model = dir.toString();
     return dir;
+  }
+
+  @Override
+  public void keep(Path dir) {
+    model = dir.toString();
   }
 
   /**
@@ -391,6 +402,11 @@ final class ReplicaWorker implements Worker {
 
   Map<String, Double> reported() {
     return reported.values();
+  }
+
+  /** Returns the evaluations during training, in their order. */
+  List<EvaluationRecord> evaluations() {
+    return reported.evaluations();
   }
 
   /** Returns the directory in which the lowest rank saved the model; empty if it was not saved. */

@@ -1,7 +1,10 @@
 package io.regatta.training.run;
 
+import io.regatta.training.result.EvaluationRecord;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,6 +17,7 @@ final class ReportedFigures {
   private final Map<String, Double> values = new LinkedHashMap<>();
   /** Steps made when a key was last reported. */
   private final Map<String, Long> stepsReported = new HashMap<>();
+  private final List<EvaluationRecord> evaluations = new ArrayList<>();
 
   /**
    * Sets a metric; NaN does not replace a value that was reported at the same step.
@@ -31,6 +35,16 @@ final class ReportedFigures {
     }
     values.put(key, value);
     stepsReported.put(key, steps);
+  }
+
+  /** Adds an evaluation. */
+  void evaluated(EvaluationRecord evaluation) {
+    evaluations.add(evaluation);
+  }
+
+  /** Returns the evaluations, in their order. */
+  List<EvaluationRecord> evaluations() {
+    return evaluations;
   }
 
   Map<String, Double> values() {

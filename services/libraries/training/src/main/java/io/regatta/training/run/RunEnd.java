@@ -181,6 +181,6 @@ final class RunEnd {
     return new RunResult(job.job(), mode.id(), servers, session.worldSize(),
         job.threads(), session.shards(), job.seed(), session.trainer().rank(), lowest.steps(), examples, seconds,
         exchange, processIds, first.model(), parametersHash, metrics, rates, losses,
-        before.trained(), repeated, "");
+        before.trained(), repeated, first.evaluations(), "");
   }
 }

@@ -17,7 +17,7 @@ class RunSummaryTest {
     return new RunResult(run.job(), run.mode(), run.servers(), run.trainers(), run.threads(), run.shards(), run.seed(),
         run.rank(), run.steps(), examples, 10, run.exchange(), run.processIds(), run.model(),
         run.parametersHash(), run.metrics(), run.examplesPerSecondByRank(), run.losses(), resumed, repeated,
-        run.nothingLeft());
+        run.evaluations(), run.nothingLeft());
   }
 
   @Test

@@ -112,6 +112,6 @@ class LossReportTest {
     return new RunResult(run.job(), run.mode(), run.servers(), 2, run.threads(), run.shards(), run.seed(), run.rank(), run.steps(),
         run.examples(), run.seconds(), run.exchange(), run.processIds(), run.model(), run.parametersHash(),
         run.metrics(), run.examplesPerSecondByRank(), losses,
-        run.examplesResumed(), run.examplesRepeated(), run.nothingLeft());
+        run.examplesResumed(), run.examplesRepeated(), run.evaluations(), run.nothingLeft());
   }
 }

@@ -49,18 +49,30 @@ public final class PartLoop {
   }
 
   private static void compute(String job, PartModel part, PartHost.PartWork work) {
-    List<ComputedBatch> results;
+    RegattaException refusal;
     try {
-      results = part.compute(work.batches());
+      List<ComputedBatch> results = part.compute(work.batches());
+      if (results.size() == 1 || results.stream().allMatch(PartLoop::isFinite)) {
+        work.done().accept(results);
+        return;
+      }
+      refusal = null;
     } catch (RegattaException e) {
-      work.refused().accept(e);
-      return;
+      refusal = e;
     } catch (RuntimeException e) { // of the engine or the program's block; the trainer ends with it
       LOG.error("job {}: batch {} of trainer {} cannot be computed", job, work.batches().get(0).id().number(),
           work.batches().get(0).id().trainer().rank(), e);
-      work.refused().accept(new InvalidInput("job " + job + ": the heter worker cannot compute the batch: " + e, e));
-      return;
+      refusal = new InvalidInput("job " + job + ": the heter worker cannot compute the batch: " + e, e);
     }
-    work.done().accept(results);
+    if (work.batches().size() == 1) {
+      work.refused().accept(refusal);
+    } else { // one of them may be the cause, and the others are not to suffer from it
+      work.alone().get().forEach(one -> compute(job, part, one));
+    }
+  }
+
+  /** Returns false if the loss over all batches that were computed as one is NaN or infinite. */
+  private static boolean isFinite(ComputedBatch result) {
+    return !result.head().getGathered() || Double.isFinite(result.head().getLoss());
   }
 }

@@ -24,6 +24,7 @@ import io.regatta.training.heter.PartHost;
 import io.regatta.training.optimizer.RegattaOptimizer;
 import io.regatta.training.rank.FleetTrainer;
 import io.regatta.training.replica.ReplicaContext;
+import io.regatta.training.result.EvaluationRecord;
 import io.regatta.training.session.TrainerSession;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -200,6 +201,9 @@ final class HostWorker implements Worker {
   public void report(String key, double value) {}
 
   @Override
+  public void evaluated(EvaluationRecord evaluation) {}
+
+  @Override
   public Shrunk shrink(FleetTrainer trainer, boolean endOfDay) {
     throw notHere("shrink");
   }
@@ -213,6 +217,9 @@ final class HostWorker implements Worker {
   public Path save(FleetTrainer trainer, Path dir) {
     throw notHere("save");
   }
+
+  @Override
+  public void keep(Path dir) {}
 
   private InvalidInput notHere(String operation) {
     return new InvalidInput("job " + job().job() + ": the program calls worker." + operation

@@ -1,31 +1,32 @@
 package io.regatta.training.heter.run;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.loop.Clock;
 import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.protocol.heter.ComputedBatch;
 import io.regatta.protocol.heter.TensorData;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutOpened;
 import io.regatta.protocol.tensor.CutSignature;
+import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.config.GpuAssignment;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.heter.CutSignatures;
-import io.regatta.training.heter.PartHost;
 import io.regatta.training.heter.RemoteCompute;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import io.regatta.training.heter.queue.BatchQueue;
+import io.regatta.training.heter.queue.SerialExecutor;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
  * A heter worker within the process of its trainers: the same program and the same computation, without a network. It
- * computes each batch alone, in order of arrival. Any thread may use it; its lock is never held while a thread waits.
+ * computes each batch alone, in order of arrival. Any thread may use it.
  */
-public final class LocalCompute implements RemoteCompute, PartHost, AutoCloseable {
+public final class LocalCompute implements RemoteCompute, AutoCloseable {
 
   /**
    * Sums over batches so far.
@@ -58,18 +59,14 @@ public final class LocalCompute implements RemoteCompute, PartHost, AutoCloseabl
     }
   }
 
-  private record Request(BatchToCompute batch, long sinceNanos, CompletableFuture<ComputedBatch> answer) {}
-
+  private final Clock clock = SystemClock.get();
+  private final SerialExecutor owner = new SerialExecutor();
+  private final BatchQueue queue;
   private final HostSession session;
   private final HeterRun run;
-  private final CompletableFuture<Void> wanted = new CompletableFuture<>();
-  private final CompletableFuture<CutSignature> own = new CompletableFuture<>();
-  private final CompletableFuture<RegattaException> failed = new CompletableFuture<>();
-  private final Deque<Request> waiting = new ArrayDeque<>();
-  private CompletableFuture<Optional<PartWork>> next;
+  /** What crosses the cut of the first trainer; null: none has opened it. Used by the owner alone. */
   private CutSignature first;
-  private boolean closed;
-  private Sums sums = Sums.NONE;
+  private volatile Sums sums = Sums.NONE;
 
   /**
    * Creates a heter worker; call {@link #start} next.
@@ -77,7 +74,8 @@ public final class LocalCompute implements RemoteCompute, PartHost, AutoCloseabl
    * @param program null: the job's class
    */
   public LocalCompute(JobConfig job, TrainingProgram program) {
-    session = new HostSession(job, this);
+    queue = new BatchQueue(owner, clock, 0);
+    session = new HostSession(job, queue);
     run = new HeterRun(session, program, GpuAssignment.NONE, 0);
   }
 
@@ -92,43 +90,32 @@ public final class LocalCompute implements RemoteCompute, PartHost, AutoCloseabl
   }
 
   private void fail(RegattaException why) {
-    List<Request> open;
-    synchronized (this) {
-      failed.complete(why);
-      open = List.copyOf(waiting);
-      waiting.clear();
-    }
-    own.completeExceptionally(why);
-    open.forEach(request -> request.answer().completeExceptionally(why));
+    owner.execute(() -> queue.close(why));
   }
 
   @Override
   public CompletionStage<CutOpened> open(CutOpen open) {
-    wanted.complete(null);
-    return own.thenApply(expected -> {
-      CutSignatures.check(session.job(), expected, open, "a trainer");
-      CutSignature known;
-      synchronized (this) {
-        first = first == null ? open.getSignature() : first;
-        known = first;
-      }
-      CutSignatures.same(session.job(), known, open.getSignature(), "a trainer");
-      return CutOpened.newBuilder().setSignature(expected).setDevice(session.job().heter().device()).build();
-    });
+    queue.want();
+    return queue.signature().thenApplyAsync(own -> {
+      first = CutSignatures.agree(session.job(), own, first, open, "a trainer");
+      return CutOpened.newBuilder().setSignature(own).setDevice(session.job().heter().device()).build();
+    }, owner);
   }
 
+  /** Computes a batch; fails at once after {@link #close}. */
   @Override
   public CompletionStage<ComputedBatch> compute(BatchToCompute batch) {
-    Request request = new Request(batch, session.clock().nanos(), new CompletableFuture<>());
-    synchronized (this) {
-      waiting.add(request);
-    }
-    RegattaException why = failed.getNow(null);
-    if (why != null) {
-      fail(why);
-    }
-    assign();
-    return request.answer();
+    long sinceNanos = clock.nanos();
+    CompletableFuture<ComputedBatch> answer = new CompletableFuture<>();
+    owner.execute(() -> queue.add(batch).whenComplete((result, refusal) -> {
+      if (refusal != null) {
+        answer.completeExceptionally(refusal);
+      } else {
+        sums = sums.plus(batch, result, clock.nanos() - sinceNanos);
+        answer.complete(result);
+      }
+    }));
+    return answer;
   }
 
   @Override
@@ -137,65 +124,14 @@ public final class LocalCompute implements RemoteCompute, PartHost, AutoCloseabl
   }
 
   /** Returns the sums over all batches. */
-  public synchronized Sums sums() {
+  public Sums sums() {
     return sums;
-  }
-
-  @Override
-  public CompletionStage<Void> wanted() {
-    return wanted;
-  }
-
-  @Override
-  public void ready(CutSignature signature, boolean gatherable) {
-    own.complete(signature);
-  }
-
-  @Override
-  public CompletionStage<Optional<PartWork>> next() {
-    CompletableFuture<Optional<PartWork>> wish = new CompletableFuture<>();
-    synchronized (this) {
-      next = wish;
-    }
-    assign();
-    return wish;
-  }
-
-  /** Gives the model thread the batch that has waited longest, if both are there. */
-  private void assign() {
-    CompletableFuture<Optional<PartWork>> wish;
-    Optional<PartWork> work;
-    synchronized (this) {
-      if (next == null || waiting.isEmpty() && !closed) {
-        return;
-      }
-      wish = next;
-      next = null;
-      work = waiting.isEmpty() ? Optional.empty() : Optional.of(work(waiting.poll()));
-    }
-    wish.complete(work);
-  }
-
-  private PartWork work(Request request) {
-    return new PartWork(List.of(request.batch()), results -> done(request, results.get(0)),
-        request.answer()::completeExceptionally);
-  }
-
-  private void done(Request request, ComputedBatch result) {
-    synchronized (this) {
-      sums = sums.plus(request.batch(), result, session.clock().nanos() - request.sinceNanos());
-    }
-    request.answer().complete(result);
   }
 
   /** Ends the heter worker once it has computed what waits. */
   @Override
   public void close() {
-    synchronized (this) {
-      closed = true;
-    }
-    wanted.complete(null);
-    assign();
+    owner.execute(() -> queue.closeAfterWaiting(new Cancelled("the heter worker in this process has been closed")));
   }
 
   /** Returns a future that completes when the model thread has ended. */

@@ -1,0 +1,2 @@
+/** The section of a job about the search for its hyperparameters. Part of the public API. */
+package io.regatta.training.config.tuning;

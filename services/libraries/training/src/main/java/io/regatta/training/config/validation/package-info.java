@@ -1,0 +1,2 @@
+/** The sections of a job about evaluation during training, and what follows from it. Part of the public API. */
+package io.regatta.training.config.validation;
