@@ -28,7 +28,7 @@ def with_pandas():
 
 
 def with_polars():
-    table = pl.read_csv(FILE, schema_overrides={name: pl.String for name in TEXTS} | {name: pl.Float64 for name in NUMBERS}, n_threads=1)
+    table = pl.read_csv(FILE, schema_overrides={name: pl.String for name in TEXTS} | {name: pl.Float64 for name in NUMBERS})
     table = table.select(
         [pl.col("label").cast(pl.Float32)]
         + [(pl.col(n).fill_null(0).sign() * pl.col(n).fill_null(0).abs().log1p()).cast(pl.Float32) for n in NUMBERS]

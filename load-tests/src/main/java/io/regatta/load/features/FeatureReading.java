@@ -16,9 +16,9 @@ import io.regatta.data.SlotSource;
 import io.regatta.data.feature.FeatureSource;
 import io.regatta.data.feature.LabelColumn;
 import io.regatta.data.feature.RowFormats;
+import io.regatta.data.feature.RowParts;
 import io.regatta.data.feature.RowSplit;
 import io.regatta.data.feature.TableAnalysis;
-import io.regatta.data.feature.TestPart;
 import io.regatta.load.process.Task;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
@@ -68,7 +68,7 @@ final class FeatureReading implements Task {
     LinkedHashSet<String> needed = new LinkedHashSet<>(transform.columns());
     needed.add("label");
     LoadListener none = (done, all) -> { };
-    return TableAnalysis.run(RowFormats.of("csv", List.of(), needed, Set.of()), List.of(file), features, label, TestPart.NONE, 1,
+    return TableAnalysis.run(RowFormats.of("csv", List.of(), needed, Set.of()), List.of(file), features, label, RowParts.NONE, 1,
         DISTINCT_MAX, new BadLines(BadLines.Policy.FAIL), none).facts().rows();
   }
 

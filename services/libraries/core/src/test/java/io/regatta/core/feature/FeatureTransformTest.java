@@ -383,9 +383,9 @@ class FeatureTransformTest {
     set(row, 0, "5");
     set(row, 1, "ignored");
     set(row, 2, "x|y|z");
-    transform.observe(row, observer);
+    transform.observe(new InputRow[] {row}, 1, observer);
     row.clear();
-    transform.observe(row, observer);
+    transform.observe(new InputRow[] {row}, 1, observer);
     assertThat(seen).containsExactly("n 9.0", "b 5.0", "item x", "item y");
   }
 }

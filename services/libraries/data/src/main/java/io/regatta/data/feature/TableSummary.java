@@ -32,6 +32,8 @@ final class TableSummary implements FeatureObserver {
   private final Map<String, ValueCounts> values = new TreeMap<>();
   private final ColumnSummary[] columns;
   private long rows;
+  private String lastNamespace = "";
+  private ValueCounts lastCounts;
 
   /** The statistics that are computed. */
   record FeaturePlan(FeatureTransform transform, FeatureStatistics.Needs needs, int distinctLimit) {}
@@ -44,13 +46,15 @@ final class TableSummary implements FeatureObserver {
         .toArray(ColumnSummary[]::new);
   }
 
-  /** Adds a good row with its label. */
-  void add(InputRow row, float label) {
-    rows++;
+  /** Adds good rows with their labels, the first {@code count} ones of the arrays. */
+  void add(InputRow[] block, float[] labels, int count) {
+    rows += count;
     for (int column = 0; column < columns.length; column++) {
-      columns[column].add(row, column, label);
+      for (int i = 0; i < count; i++) {
+        columns[column].add(block[i], column, labels[i]);
+      }
     }
-    plan.transform().observe(row, this);
+    plan.transform().observe(block, count, this);
   }
 
   @Override
@@ -69,7 +73,11 @@ final class TableSummary implements FeatureObserver {
 
   @Override
   public void value(String namespace, byte[] utf8, int from, int to, long id) {
-    counts(namespace).add(utf8, from, to, id);
+    if (!namespace.equals(lastNamespace)) {
+      lastNamespace = namespace;
+      lastCounts = counts(namespace);
+    }
+    lastCounts.add(utf8, from, to, id);
   }
 
   private ValueCounts counts(String namespace) {
