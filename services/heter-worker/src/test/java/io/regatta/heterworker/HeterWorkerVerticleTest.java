@@ -38,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Heter workers with real streams; the oracle of a batch is the part that computes its input times 2. */
 @ExtendWith(BlockedLoopGuard.class)
@@ -170,17 +171,18 @@ class HeterWorkerVerticleTest {
       Trainer zero = workers.opened(worker, ZERO);
       assertThatThrownBy(() -> get(workers.trainer(worker, ONE).open(RunningWorkers.cut().setSeed(8).build())))
           .isInstanceOf(InvalidInput.class).hasMessageContaining("job pair: trainer 1 has seed 8, but its heter worker 7");
-      assertThatThrownBy(() -> get(workers.trainer(worker, ONE).open(RunningWorkers.cut().setSignature(TestBatches.OWN).build())))
-          .isInstanceOf(InvalidInput.class).hasMessageContaining(
-              "job pair: trainer 1 sends no label across the cut, but the first batch of the job has label 0 float32 [*]");
+      assertThatThrownBy(() -> get(workers.trainer(worker, ONE).open(RunningWorkers.cut().setSignature(TestBatches.DOUBLES).build())))
+          .isInstanceOf(InvalidInput.class).hasMessageContaining("job pair: input 0 of the part after the cut is float64 [*, 3] "
+              + "at trainer 1, but float32 [*, 3] at its heter worker");
+      assertThat(TestBatches.output(get(zero.compute(1, 4)))).isEqualTo(2);
       assertThatThrownBy(() -> get(workers.trainer(worker, new TrainerId(2, 1)).open(RunningWorkers.cut().build())))
           .isInstanceOf(InvalidInput.class).hasMessageContaining("trainer 2 is none of the 2 trainers of job pair");
       Trainer one = workers.opened(worker, ONE);
       assertThatThrownBy(() -> get(one.compute(TestBatches.batch(ONE, 5, 1, 4, 0)))).isInstanceOf(InvalidInput.class);
       Trainer wide = workers.opened(worker, ONE);
       assertThatThrownBy(() -> get(wide.compute(TestBatches.inputOnly(ONE)))).isInstanceOf(InvalidInput.class)
-          .hasMessageContaining("trainer 1 sends no label across the cut");
-      assertThat(TestBatches.output(get(zero.compute(1, 4)))).isEqualTo(2);
+          .hasMessageContaining("trainer 1 sends no label across the cut, but the first batch of the job has label 0 float32 [*]");
+      assertThat(TestBatches.output(get(zero.compute(2, 4)))).isEqualTo(4);
     }
   }
 
@@ -195,6 +197,32 @@ class HeterWorkerVerticleTest {
           .isInstanceOf(Overloaded.class).hasMessageContaining("heter_worker.limits.trainers");
       get(zero.close(true));
       workers.opened(worker, ONE);
+    }
+  }
+
+  /** Without the limit, the batches that wait would be gathered. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void holdsBatchesBeyondALimitAtTheirTrainers_andRefusesNone(boolean ofBytes) throws Exception {
+    try (RunningWorkers workers = new RunningWorkers()) {
+      HeterWorkerConfig.Limits limits = HeterWorkerConfig.Limits.defaults();
+      PartStandIn part = new PartStandIn(0, null);
+      HeterWorkerVerticle worker = workers.worker(workers.config(0).withLimits(ofBytes ? limits.withBytes(1)
+          : limits.withBatches(1)), part);
+      get(workers.vertx.deployVerticle(worker));
+      Trainer zero = workers.opened(worker, ZERO);
+      get(zero.open(RunningWorkers.cut().setReplica(1).build()));
+      get(zero.open(RunningWorkers.cut().setReplica(2).build()));
+      List<Future<ComputedBatch>> results = new ArrayList<>();
+      for (int replica = 0; replica < 3; replica++) {
+        results.add(zero.compute(TestBatches.batch(ZERO, replica, replica + 1, 30, 3)));
+      }
+      awaitTrue(part.permits::hasQueuedThreads);
+      part.permits.release(MANY);
+      for (int replica = 0; replica < 3; replica++) {
+        assertThat(TestBatches.output(get(results.get(replica)))).isEqualTo(2f * (replica + 1));
+      }
+      assertThat(part.sizes).containsExactly(1, 1, 1);
     }
   }
 

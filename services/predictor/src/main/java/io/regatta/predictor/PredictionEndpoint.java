@@ -18,6 +18,7 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -131,7 +132,8 @@ final class PredictionEndpoint {
       case "/model" -> PredictionJson.answer(request, 200, new JsonObject() // the name alone: paths of this machine are not published
           .put("from", String.valueOf(predictor.source().dir().getFileName()))
           .put("run", predictor.source().run()).put("step", predictor.source().step()).put("dense", predictor.layout().dense())
-          .put("slots", predictor.layout().slots()));
+          .put("slots", predictor.layout().slots())
+          .put("outputs", new JsonArray(predictor.outputNames())));
       case "/openapi.json" -> PredictionJson.answer(request, 200, OpenApi.document(predictor));
       default -> {
         if (!path.equals("/v2") && !path.startsWith("/v2/")) {

@@ -203,6 +203,11 @@ public final class Predictor implements AutoCloseable {
     return outputs;
   }
 
+  /** Returns the names of the scores of an example, in their order; an empty list if they have none. */
+  public List<String> outputNames() {
+    return model.outputNames();
+  }
+
   /** Returns the ways of rows of named columns; empty if the model has none. */
   Optional<RequestRows> rows() {
     return model.rows();

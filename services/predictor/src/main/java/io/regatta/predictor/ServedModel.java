@@ -1,13 +1,10 @@
 package io.regatta.predictor;
 
 import ai.djl.Model;
-import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
-import ai.djl.training.ParameterStore;
 import ai.djl.util.Pair;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.file.ConfinedDirectory;
@@ -35,6 +32,7 @@ import io.regatta.training.evaluation.Evaluation;
 import io.regatta.training.feature.DeclaredFeatures;
 import io.regatta.training.feature.LoadedFeatures;
 import io.regatta.training.model.DistributedEmbedding;
+import io.regatta.training.model.PredictingForward;
 import io.regatta.training.save.SavedModel;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -67,6 +65,8 @@ final class ServedModel implements AutoCloseable {
   private final Map<String, Parameter> parameters = new LinkedHashMap<>();
   private final Map<String, ServedTable> tables = new HashMap<>();
   private final SlotArrays arrays = new SlotArrays();
+  /** Set once the model is read. */
+  private PredictingForward forward;
   private final String run;
   private final long step;
 
@@ -97,7 +97,7 @@ final class ServedModel implements AutoCloseable {
     JsonObject declared = new JsonObject().put("job", manifest.getString("job"))
         .put("program", manifest.getString("program", "")).put("settings", manifest.getJsonObject("settings", new JsonObject()))
         .put("data", data(manifest.getJsonObject("data", new JsonObject()), format)).put("tables", dimensions(manifest));
-    Stream.of("features", "labels", "model").filter(manifest::containsKey)
+    Stream.of("features", "labels", "metrics", "model").filter(manifest::containsKey)
         .forEach(section -> declared.put(section, manifest.getJsonObject(section)));
     if (hasStatistics(manifest)) {
       declared.getJsonObject("data").put("statistics", dir.toAbsolutePath().toString());
@@ -223,6 +223,7 @@ final class ServedModel implements AutoCloseable {
       }
     }
     attach(block);
+    forward = new PredictingForward(block);
   }
 
   private static InitializerSpec initializer(JsonObject table) {
@@ -358,6 +359,11 @@ final class ServedModel implements AutoCloseable {
     values.forEach((name, of) -> parameters.get(name).getArray().set(of));
   }
 
+  /** Returns the names of the scores of an example; an empty list if they have none. */
+  List<String> outputNames() {
+    return program.outputs(job);
+  }
+
   /** Returns the scores of an example; it is an empty one. */
   int outputs() {
     SlotBatch empty = SlotBatch.allocate(input.layout(), 1);
@@ -367,15 +373,18 @@ final class ServedModel implements AutoCloseable {
 
   /** Returns the scores of the batch, with the present rows: as many of each example as of others. */
   float[] predict(SlotBatch batch) {
+    SlotBatch padded = PaddedBatch.of(batch);
     try (NDManager scope = model.getNDManager().newSubManager()) {
-      NDList data = arrays.data(scope, batch);
-      NDArray outputs = block.forward(new ParameterStore(scope, false), data, false).singletonOrThrow();
-      return program.scores(outputs);
+      float[] scores = program.scores(job, forward.forward(scope, arrays.data(scope, padded)).singletonOrThrow());
+      return padded == batch ? scores : Arrays.copyOf(scores, scores.length / padded.rows() * batch.rows());
     }
   }
 
   @Override
   public void close() {
+    if (forward != null) {
+      forward.close();
+    }
     model.close();
   }
 }

@@ -30,6 +30,9 @@ import picocli.CommandLine.Spec;
     description = "Predicts the examples in files of the format that the model was trained on; prints the scores of each in a line.")
 final class PredictCommand implements Callable<Integer> {
 
+  /** Most bytes of the examples that are computed together. */
+  private static final long BATCH_BYTES_MAX = 64L << 20;
+
   @Spec
   private CommandSpec spec;
 
@@ -109,35 +112,40 @@ final class PredictCommand implements Callable<Integer> {
    */
   private <R> void predict(FileSource<R> source, Predictor predictor, PrintWriter out, Evaluation evaluation, String file) {
     try (SlotSource.Cursor<R> records = source.open()) {
+      int most = (int) Math.max(1, Math.min(batch, BATCH_BYTES_MAX / SlotBatch.bytes(source.layout())));
       SlotBatch examples;
       do {
-        examples = SlotBatch.allocate(source.layout(), batch);
+        examples = SlotBatch.allocate(source.layout(), most);
         int n = 0;
-        for (R record; n < batch && (record = records.next()) != null; ) {
+        for (R record; n < most && (record = records.next()) != null; ) {
           n += source.parse(record, examples, n) ? 1 : 0;
         }
         examples = examples.first(n);
         Predictor.Prediction prediction = predictor.predict(examples).join();
         float[] scores = prediction.scores();
-        for (int i = 0; i < scores.length; i++) {
-          out.print(scores[i]);
-          out.print((i + 1) % prediction.outputs() == 0 ? '\n' : '\t');
-        }
+        print(scores, prediction.outputs(), out);
         if (evaluation != null) {
-          requireLabels(examples, file);
-          evaluation.add(Predictions.of(scores, examples));
+          Predictions predictions = Predictions.of(scores, examples);
+          requireLabels(evaluation, predictions, file);
+          evaluation.add(predictions);
         }
-      } while (examples.rows() == batch);
+      } while (examples.rows() == most);
     }
   }
 
-  /** Refuses examples whose label is missing, which some programs accept for predictions. */
-  private static void requireLabels(SlotBatch examples, String file) {
-    for (int row = 0; row < examples.rows(); row++) {
-      if (Float.isNaN(examples.labels()[row])) {
-        throw new InvalidInput("--metrics: " + file + " has rows without a label; give files with the label's column, or leave --metrics "
-            + "out");
-      }
+  /** Prints a line for each example: its scores, with tabs between them. */
+  private static void print(float[] scores, int width, PrintWriter out) {
+    for (int i = 0; i < scores.length; i++) {
+      out.print(scores[i]);
+      out.print((i + 1) % width == 0 ? "\n" : "\t");
+    }
+  }
+
+  /** Refuses examples without any label, which some programs accept for predictions. */
+  private static void requireLabels(Evaluation evaluation, Predictions predictions, String file) {
+    if (evaluation.lacksLabels(predictions)) {
+      throw new InvalidInput("--metrics: " + file + " has rows without a label; give files with the label's column, or leave --metrics "
+          + "out");
     }
   }
 }

@@ -1,17 +1,19 @@
 package io.regatta.heterworker.dense;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.heter.BatchId;
 import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.protocol.heter.ComputedBatch;
 import io.regatta.protocol.tensor.CutSignature;
+import io.regatta.protocol.tensor.CutTensor;
+import io.regatta.protocol.tensor.CutTensor.Role;
 import io.regatta.training.heter.PartHost;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
 
 /**
  * A host of batches that gives those of trainers whose dense parameters this worker has their values, and keeps their
@@ -41,6 +43,8 @@ public final class DenseHost implements PartHost {
 
   @Override
   public void ready(CutSignature own, boolean gatherable) {
+    exchange.part(new DenseExchange.Part(own.getTensorsList().stream().filter(tensor -> tensor.getRole() == Role.DENSE_VALUES)
+        .map(CutTensor::getName).collect(Collectors.toUnmodifiableSet()), Math.toIntExact(own.getDense())));
     queue.ready(own, gatherable);
   }
 
@@ -72,15 +76,10 @@ public final class DenseHost implements PartHost {
     }
     return new PartWork(batches, results -> {
       List<ComputedBatch> without = new ArrayList<>();
-      try {
-        for (int i = 0; i < dense.size(); i++) {
-          BatchToCompute batch = work.batches().get(i);
-          ComputedBatch result = results.get(i);
-          without.add(dense.get(i).map(of -> of.keep(batch, result)).orElse(result));
-        }
-      } catch (RegattaException e) {
-        work.refused().accept(e);
-        return;
+      for (int i = 0; i < dense.size(); i++) {
+        BatchToCompute batch = work.batches().get(i);
+        ComputedBatch result = results.get(i);
+        without.add(dense.get(i).map(of -> of.keep(batch, result)).orElse(result));
       }
       work.done().accept(without);
     }, work.refused(), () -> work.alone().get().stream().map(this::withDense).toList());

@@ -6,15 +6,15 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * The widths of an example: {@code dense} float features, sparse features (slots) of 64-bit ids, and one label.
- * Immutable.
+ * The widths of an example: {@code dense} float features, sparse features (slots) of 64-bit ids, and labels. Immutable.
  *
  * @param widths most ids of each slot; positions without an id hold {@link io.regatta.core.reduce.DistinctIds#PADDING}
  * @param valued true if every id has a float value
  * @param emptyIds for each slot, the id that stands for an empty value; an empty list if empty values have no id
+ * @param labels floats of an example that are no input: its labels, and keys such as its group
  */
 @RecordBuilder
-public record Layout(int dense, List<Integer> widths, boolean valued, List<Long> emptyIds) implements LayoutBuilder.With {
+public record Layout(int dense, List<Integer> widths, boolean valued, List<Long> emptyIds, int labels) implements LayoutBuilder.With {
 
   public Layout {
     widths = List.copyOf(widths);
@@ -25,9 +25,17 @@ public record Layout(int dense, List<Integer> widths, boolean valued, List<Long>
     if (widths.stream().anyMatch(width -> width < 1)) {
       throw new InvalidInput("each slot must hold at least one id, but the widths are " + widths);
     }
+    if (labels < 0) {
+      throw new InvalidInput("an example cannot have " + labels + " labels");
+    }
   }
 
-  /** Creates a layout whose empty values have no ids. */
+  /** Creates a layout with one label. */
+  public Layout(int dense, List<Integer> widths, boolean valued, List<Long> emptyIds) {
+    this(dense, widths, valued, emptyIds, 1);
+  }
+
+  /** Creates a layout whose empty values have no ids, with one label. */
   public Layout(int dense, List<Integer> widths, boolean valued) {
     this(dense, widths, valued, List.of());
   }

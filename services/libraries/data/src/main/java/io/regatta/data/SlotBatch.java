@@ -11,7 +11,7 @@ import io.regatta.core.reduce.DistinctIds;
  * @param dense float features, {@code [rows × layout.dense()]}
  * @param ids sparse ids, {@code [rows × layout.columns()]}; {@link DistinctIds#PADDING} where a slot holds fewer
  * @param values of the ids; null if they have none
- * @param labels {@code [rows]}
+ * @param labels {@code [rows × layout.labels()]}; NaN where a label is missing
  * @param distinct the distinct ids of all rows, row by row; null if they were not computed
  * @param after the cursor after this batch; null if it is not tracked
  */
@@ -22,13 +22,14 @@ public record SlotBatch(Layout layout, int rows, float[] dense, long[] ids, floa
   public static SlotBatch allocate(Layout layout, int rows) {
     int places = Math.multiplyExact(rows, layout.columns());
     return new SlotBatch(layout, rows, new float[Math.multiplyExact(rows, layout.dense())], new long[places],
-        layout.valued() ? new float[places] : null, new float[rows], null, null);
+        layout.valued() ? new float[places] : null,
+        new float[Math.multiplyExact(rows, layout.labels())], null, null);
   }
 
   /** Returns the bytes of an example in a batch. */
   public static long bytes(Layout layout) {
     long each = (layout.valued() ? Float.BYTES : 0) + Long.BYTES;
-    return each * layout.columns() + (long) Float.BYTES * (layout.dense() + 1);
+    return each * layout.columns() + (long) Float.BYTES * (layout.dense() + layout.labels());
   }
 
   /** Returns the first {@code n} examples, in the same arrays. */
@@ -50,7 +51,7 @@ public record SlotBatch(Layout layout, int rows, float[] dense, long[] ids, floa
     if (values != null) {
       System.arraycopy(values, row * columns, into.values, at * columns, columns);
     }
-    into.labels[at] = labels[row];
+    System.arraycopy(labels, row * layout.labels(), into.labels, at * layout.labels(), layout.labels());
   }
 
   /** Copies one slot of example {@code row} to row {@code at} of {@code into}, which has the same layout. */

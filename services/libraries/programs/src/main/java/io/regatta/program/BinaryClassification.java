@@ -11,7 +11,7 @@ import io.regatta.core.metrics.SlotCoverage;
 import io.regatta.data.Layout;
 import io.regatta.data.SlotSource;
 import io.regatta.program.DatasetRun.Losses;
-import io.regatta.program.block.BinaryHead;
+import io.regatta.program.label.OutputHead;
 import io.regatta.training.FetchHandler;
 import io.regatta.training.TrainingReport;
 import io.regatta.training.Worker;
@@ -31,7 +31,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * The training and test of a block that maps a data set's arrays to the outputs of a {@link BinaryHead}. It measures
+ * The training and test of a block that maps a data set's arrays to the outputs of an {@link OutputHead}. It measures
  * the metrics of an {@link Evaluation} on the test data over all workers. One per replica, on its model thread.
  */
 final class BinaryClassification {
@@ -44,7 +44,7 @@ final class BinaryClassification {
   private final Worker worker;
   private final JobConfig job;
   private final DatasetRun frame;
-  private final BinaryHead head;
+  private final OutputHead head;
   /** Creates an evaluation of no predictions. */
   private final Supplier<Evaluation> evaluations;
   /** All of the validation data; null if there are none. */
@@ -53,7 +53,7 @@ final class BinaryClassification {
   private Validation validation;
 
   /** Creates the training of a block without validation data. */
-  BinaryClassification(Worker worker, String name, BinaryHead head, Supplier<Evaluation> evaluations) {
+  BinaryClassification(Worker worker, String name, OutputHead head, Supplier<Evaluation> evaluations) {
     this(worker, name, head, evaluations, null);
   }
 
@@ -63,7 +63,7 @@ final class BinaryClassification {
    * @param evaluations creates an evaluation of no predictions
    * @param validationSource all of the validation data; null: there are none
    */
-  BinaryClassification(Worker worker, String name, BinaryHead head, Supplier<Evaluation> evaluations,
+  BinaryClassification(Worker worker, String name, OutputHead head, Supplier<Evaluation> evaluations,
       SlotSource<?> validationSource) {
     this.worker = worker;
     this.job = worker.job();
@@ -107,8 +107,10 @@ final class BinaryClassification {
   private void trainThenTest(FleetTrainer trainer, SlotDataset train, SlotDataset test) throws Exception {
     Pass last = train(trainer, train, train.layout());
     worker.report("loss", last.losses.mean(worker).orElse(Double.NaN));
-    worker.report("train_auc", worker.global(last.metrics).auc());
-    worker.report("batch_auc", worker.global(last.lastBatches.together()).auc());
+    if (head.isBinary()) {
+      worker.report("train_auc", worker.global(last.metrics).auc());
+      worker.report("batch_auc", worker.global(last.lastBatches.together()).auc());
+    }
     coverage(last.coverage);
     if (validation != null && validation.hasBest()) { // tested when it was the newest
       frame.keeps();
@@ -117,7 +119,9 @@ final class BinaryClassification {
     worker.settle(trainer); // the test uses what all have learned, in every mode
     Measured tested = test(trainer, test);
     tested.metrics().forEach(worker::report);
-    new OverfitWarning(worker).compare("after its last pass", Map.of("auc", worker.global(last.metrics).auc()), "test", tested);
+    if (head.isBinary()) {
+      new OverfitWarning(worker).compare("after its last pass", Map.of("auc", worker.global(last.metrics).auc()), "test", tested);
+    }
   }
 
   /** Trains; returns the metrics of the last pass. */
@@ -170,9 +174,11 @@ final class BinaryClassification {
 
     @Override
     public void trained(Batch batch, NDList predictions, float batchLoss) {
-      BinaryMetrics own = lastBatches.next();
-      add(own, predictions.singletonOrThrow(), batch);
-      metrics.merge(own);
+      if (head.isBinary()) {
+        BinaryMetrics own = lastBatches.next();
+        add(own, predictions.singletonOrThrow(), batch);
+        metrics.merge(own);
+      }
       if (batch instanceof BatchWithIds known) {
         coverage.add(known.positions(), known.ids());
       }
@@ -198,14 +204,20 @@ final class BinaryClassification {
     private Map<String, Double> soFar() {
       Map<String, Double> values = new LinkedHashMap<>();
       values.put("loss", losses.mean(worker).orElse(Double.NaN));
-      values.put("auc", worker.global(metrics).auc());
+      if (head.isBinary()) {
+        values.put("auc", worker.global(metrics).auc());
+      }
       return values;
     }
 
     @Override
     public void fetched(long step, Map<String, Double> values) {
-      worker.progress().metric("batch_auc", lastBatches.together().auc());
-      worker.progress().metric("auc", metrics.auc());
+      if (head.isBinary()) {
+        worker.progress().metric("batch_auc", lastBatches.together().auc());
+        worker.progress().metric("auc", metrics.auc());
+      } else {
+        worker.progress().metric("loss", values.get("loss"));
+      }
     }
   }
 
@@ -232,10 +244,10 @@ final class BinaryClassification {
 
   /** @param classes counts of negative and of positive examples */
   private void add(Evaluation evaluation, double[] classes, NDArray outputs, Batch batch, Layout layout) {
-    Predictions predictions = Predictions.of(head.probabilities(outputs), batch, layout);
+    Predictions predictions = Predictions.of(head.scores(outputs), batch, layout);
     evaluation.add(predictions);
-    for (int i = 0; i < batch.getSize(); i++) {
-      classes[predictions.labels()[i] > 0 ? 1 : 0]++;
+    for (int i = 0; i < predictions.size(); i++) {
+      classes[predictions.labels()[i * layout.labels()] > 0 ? 1 : 0]++;
     }
   }
 
@@ -245,14 +257,18 @@ final class BinaryClassification {
     double[] all = worker.allReduce(classes, ReduceOp.SUM);
     Map<String, Double> metrics = new LinkedHashMap<>();
     evaluation.report(metrics::put);
-    return new Measured(metrics, all[1], all[0]);
+    return head.isBinary() ? new Measured(metrics, all[1], all[0]) : new Measured(metrics, Double.NaN, Double.NaN);
   }
 
   private void add(BinaryMetrics metrics, NDArray outputs, Batch batch) {
-    float[] probabilities = head.probabilities(outputs);
+    float[] scores = head.scores(outputs);
     float[] labels = batch.getLabels().singletonOrThrow().toFloatArray();
-    for (int i = 0; i < labels.length; i++) {
-      metrics.add(probabilities[i], labels[i]);
+    int examples = Math.toIntExact(batch.getSize());
+    for (int i = 0; i < examples; i++) {
+      float label = labels[i * (labels.length / examples)];
+      if (!Float.isNaN(label)) {
+        metrics.add(scores[i * (scores.length / examples)], label);
+      }
     }
   }
 }

@@ -11,13 +11,11 @@ import io.regatta.data.LineFormat;
 import io.regatta.data.feature.RequestRows;
 import io.regatta.data.feature.TableStatistics;
 import io.regatta.data.file.PipeCommand;
-import io.regatta.program.block.BinaryHead;
-import io.regatta.program.block.TabularBlock;
+import io.regatta.program.label.OutputHead;
 import io.regatta.training.Servable;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.Worker;
 import io.regatta.training.config.DataConfig.Format;
-import io.regatta.training.config.EvaluationConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.LabelConfig;
 import io.regatta.training.config.ModelConfig;
@@ -26,6 +24,7 @@ import io.regatta.training.config.validation.ValidationConfig;
 import io.regatta.training.evaluation.Evaluation;
 import io.regatta.training.feature.DeclaredFeatures;
 import io.regatta.training.feature.DeclaredFeatures.Use;
+import io.regatta.training.feature.DeclaredLabels;
 import io.regatta.training.feature.LoadedFeatures;
 import io.regatta.training.feature.MisleadingColumns;
 import java.nio.file.FileSystems;
@@ -36,7 +35,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The program of jobs that declare features, a binary label and a model: any table of named columns. Runs on a model
+ * The program of jobs that declare features, labels and a model: any table of named columns. Runs on a model
  * thread.
  */
 public final class TabularProgram implements TrainingProgram, Servable {
@@ -48,6 +47,11 @@ public final class TabularProgram implements TrainingProgram, Servable {
 
   /** The {@code settings} section of the job: empty, so that any key is refused. */
   record NoSettings() {}
+
+  private record Served(JobConfig job, OutputHead head) {}
+
+  /** The head of the job whose outputs were converted last; null at first. */
+  private Served served;
 
   /** The features of the job for which this program was asked last. */
   private LoadedFeatures loaded;
@@ -74,12 +78,7 @@ public final class TabularProgram implements TrainingProgram, Servable {
 
   @Override
   public Block network(JobConfig job) {
-    return network(job, features(job));
-  }
-
-  private static Block network(JobConfig job, DeclaredFeatures features) {
-    LabelConfig label = job.labels().values().iterator().next();
-    return new TabularBlock(features.layout(), job.model(), label.positiveWeight(), label.negativeRate());
+    return TabularNetworks.network(job, features(job));
   }
 
   @Override
@@ -99,28 +98,45 @@ public final class TabularProgram implements TrainingProgram, Servable {
   }
 
   @Override
-  public float[] scores(NDArray outputs) {
-    return BinaryHead.LOGIT.probabilities(outputs);
+  public List<String> outputs(JobConfig job) {
+    return head(job, false).names();
+  }
+
+  @Override
+  public float[] scores(JobConfig job, NDArray outputs) {
+    if (served == null || served.job != job) {
+      served = new Served(job, head(job, false));
+    }
+    return served.head.scores(outputs);
+  }
+
+  private static OutputHead head(JobConfig job, boolean training) {
+    return TabularNetworks.head(job, labels(job), training);
+  }
+
+  private static DeclaredLabels labels(JobConfig job) {
+    return DeclaredLabels.of(job, DeclaredFeatures.features(job));
   }
 
   @Override
   public Optional<Evaluation> evaluation(JobConfig job) {
-    return Optional.of(evaluation(features(job)));
-  }
-
-  private static Evaluation evaluation(DeclaredFeatures features) {
-    return new Evaluation(EvaluationConfig.DEFAULT, features.layout());
+    return labels(job).itemAt().isPresent() ? Optional.empty() : Optional.of(labels(job).evaluation());
   }
 
   @Override
   public void check(JobConfig job) {
     DeclaredFeatures features = features(job);
-    LabelConfig label = job.labels().values().iterator().next();
     RegularizationConfig penalties = job.model().regularization();
-    if (job.heter().isCut() && (label.positiveWeight() != 1 || penalties.l2Deep() != 0 || penalties.l2Cross() != 0
+    if (job.heter().isCut() && (penalties.l2Deep() != 0 || penalties.l2Cross() != 0
         || penalties.l2Linear() + penalties.l2Embedding() != 0 && features.layout().dense() > 0)) {
-      throw new InvalidInput("job " + job.job() + ": with heter workers the loss has neither labels.positive_weight nor "
-          + "model.regularization of parameters outside of tables; take them out, or set optimizer.weight_decay");
+      throw new InvalidInput("job " + job.job() + ": with heter workers the loss has no "
+          + "model.regularization of parameters outside of tables; take it out, or set optimizer.weight_decay");
+    }
+    boolean couples = job.model().kind() == ModelConfig.Kind.TWO_TOWERS
+        || job.labels().values().stream().anyMatch(LabelConfig::couplesExamples);
+    if (couples && job.heter().maxBatch() > 0) {
+      throw new InvalidInput("job " + job.job() + ": heter.max_batch computes batches of several trainers as one, but the loss depends on "
+          + "which examples are in a batch; take heter.max_batch out");
     }
     Inputs files = files(job);
     files.present(job, "the files that data.files and data.test_files name", "without data.test_files, data.test takes a share of the "
@@ -129,6 +145,7 @@ public final class TabularProgram implements TrainingProgram, Servable {
       new Inputs(List.of(), Loading.files(Loading.dataDirectory(job), job.data().validation().files(), "")).present(job,
           "the files that data.validation.files names", "without it, data.validation.share takes a share of the training rows");
     }
+    TabularNetworks.network(job, features);
     FirstExamples.check(job, files, (of, badLines) -> features.source(of, Use.TRAIN, badLines));
     warn(job, features, files);
   }
@@ -176,9 +193,8 @@ public final class TabularProgram implements TrainingProgram, Servable {
     DeclaredFeatures features = worker.features();
     Inputs files = files(job);
     BadLines badLines = Loading.badLinesOfOwn(worker);
-    new BinaryClassification(worker, "tabular", BinaryHead.LOGIT, () -> evaluation(features),
-        validation(job, features, files, badLines)).run(
-        network(job, features),
+    new BinaryClassification(worker, "tabular", head(job, true), () -> labels(job).evaluation(), validation(job, features, files, badLines))
+        .run(TabularNetworks.network(job, features),
         Loading.training(worker, files.train(), train -> features.source(train, Use.TRAIN, badLines)),
         features.source(files.test(), Use.TEST, badLines));
     worker.report("bad_lines", worker.allReduce(new double[] {badLines.skipped()}, ReduceOp.SUM)[0]);

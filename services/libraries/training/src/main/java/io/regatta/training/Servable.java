@@ -8,6 +8,7 @@ import io.regatta.data.LineFormat;
 import io.regatta.data.TextSource;
 import io.regatta.data.feature.RequestRows;
 import io.regatta.data.image.ImageInput;
+import io.regatta.data.image.ImagesToPredict;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.evaluation.Evaluation;
 import java.nio.file.Path;
@@ -18,7 +19,7 @@ import java.util.Optional;
 /**
  * A {@link TrainingProgram} whose trained models can be loaded again to predict
  * ({@code Predictor}). It needs a public no-argument constructor. The job that its methods get
- * has only the name, program, settings, features, labels, model, {@code data.format} and {@code data.columns} of the job
+ * has only the name, program, settings, features, labels, metrics, model, {@code data.format} and {@code data.columns} of the job
  * that trained.
  */
 public interface Servable {
@@ -42,13 +43,16 @@ public interface Servable {
   LineFormat input(JobConfig job);
 
   /**
-   * Returns a source of examples to predict, in the job's format; by default lines of {@link #input}.
+   * Returns a source of examples to predict, in the job's format; by default lines of {@link #input}, or images if the
+   * program takes them and all files are named so.
    *
    * @param files must exist
    * @param badLines handles lines that are not in the format
    */
   default FileSource<?> examples(JobConfig job, List<Path> files, BadLines badLines) {
-    return new TextSource(input(job), files, badLines);
+    Optional<ImageInput> images = images(job);
+    return images.isPresent() && files.stream().allMatch(ImagesToPredict::isImage)
+        ? new ImagesToPredict(images.get(), files, badLines) : new TextSource(input(job), files, badLines);
   }
 
   /** Returns the ways in which a request may give rows of named columns; empty, the default: examples have no names. */
@@ -61,15 +65,27 @@ public interface Servable {
     return Optional.empty();
   }
 
+  /** Returns the names of the scores of an example, in their order; an empty list, the default, if they have none. */
+  default List<String> outputs(JobConfig job) {
+    return List.of();
+  }
+
   /**
    * Returns the scores of a batch, computed from the network's outputs, example by example: one of each, or as many of
    * each. Called on the model thread.
    */
-  float[] scores(NDArray outputs);
+  default float[] scores(JobConfig job, NDArray outputs) {
+    return scores(outputs);
+  }
+
+  /** Returns the scores of a program that needs no job for them, by default the outputs. */
+  default float[] scores(NDArray outputs) {
+    return outputs.toFloatArray();
+  }
 
   /**
    * Returns new metrics of the scores against the examples' labels, as the job configures them; empty, the default, if
-   * the program has none. The scores are then probabilities, and the labels 0 or 1.
+   * the program has none.
    */
   default Optional<Evaluation> evaluation(JobConfig job) {
     return Optional.empty();

@@ -20,6 +20,7 @@ import io.vertx.core.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
@@ -152,9 +153,8 @@ public final class HeterWorkers implements RemoteCompute {
   }
 
   private void awaitRoom(String why) {
-    long seconds = search.patience().toSeconds();
-    LOG.warn("{}: {}; it waits up to {} s for room at a heter worker", rank, why, seconds);
-    search.urge(() -> end(new Overloaded(rank + ": no heter worker had room within " + seconds + " s: " + why)));
+    LOG.warn("{}: {}; it waits up to {} s for room at a heter worker", rank, why, search.patience().toSeconds());
+    search.urge(() -> end(search.noRoom(rank + ": " + why)));
   }
 
   private void begin() {
@@ -268,6 +268,11 @@ public final class HeterWorkers implements RemoteCompute {
   /** Returns the counts of this rank. Any thread. */
   public HeterCounts counts() {
     return counts;
+  }
+
+  /** Returns the names of the part's variables; null before a replica has opened the cut. On the loop. */
+  Set<String> part() {
+    return workers.part();
   }
 
   /** Adds a link to a shard that has its state at the home. On the loop. */

@@ -33,7 +33,7 @@ final class RankHome {
   /** Null before the start, and while no worker is left. */
   private HeterWorker home;
   private boolean moving;
-  /** Time since which workers have refused all batches for want of room; -1: they have not. */
+  /** Time since which workers have refused all batches, since they have no room; -1: they have not. */
   private long fullSinceNanos = -1;
   /** Any thread reads it. */
   private volatile String name = NONE;
@@ -111,8 +111,9 @@ final class RankHome {
     }, () -> {
       LOG.warn("{}; {} wait{} up to {} s for another heter worker, since none is left", lost, moved,
           given == 1 ? "s" : "", search.patience().toSeconds());
-      search.urge(() -> end.accept(new PeerLost(lost + "; no other heter worker was there within "
-          + search.patience().toSeconds() + " s; start a heter worker again, then the job")));
+      search.urge(() -> end.accept(why instanceof Overloaded ? search.noRoom(lost) : new PeerLost(lost
+          + "; no other heter worker was there within " + search.patience().toSeconds()
+          + " s; start a heter worker again, then the job")));
     });
   }
 

@@ -66,11 +66,16 @@ final class ExactSum {
 
   /** Returns the sum, rounded to nearest. */
   double value() {
+    return exact().doubleValue();
+  }
+
+  /** Returns the sum itself. */
+  BigDecimal exact() {
     BigInteger sum = BigInteger.ZERO;
     for (int i = LIMBS - 1; i >= 0; i--) {
       sum = sum.shiftLeft(LIMB_BITS).add(BigInteger.valueOf(limbs[i]));
     }
-    return new BigDecimal(sum).multiply(UNIT).doubleValue();
+    return new BigDecimal(sum).multiply(UNIT);
   }
 
   /**

@@ -17,7 +17,7 @@ import java.util.function.LongPredicate;
  * <p>An example takes {@value #EXAMPLE_BYTES} bytes, whatever the number of groups, and 2.5 times that while the arrays
  * grow. Examples beyond a limit are counted but not kept; there is no result then.
  */
-public final class GroupAuc {
+public final class GroupAuc implements GroupedExamples {
 
   /** Number of doubles by which {@link #write} represents an example. */
   public static final int PARTS = 2;
@@ -89,18 +89,17 @@ public final class GroupAuc {
     outcomes[kept++] = outcome;
   }
 
-  /** Returns the number of examples, including those beyond the limit. */
+  @Override
+  public int parts() {
+    return PARTS;
+  }
+
+  @Override
   public long count() {
     return count;
   }
 
-  /**
-   * Writes examples to {@code out} from {@code at} on, {@link #PARTS} whole numbers each, which can be added to zeros
-   * without a loss.
-   *
-   * @param from number of the first example
-   * @param most examples that are written; fewer if there are no more
-   */
+  @Override
   public void write(long from, int most, double[] out, int at) {
     for (int i = (int) Math.min(kept, from), to = at; i < kept && i < from + most; i++) {
       out[to++] = groups[i] >>> LOW_BITS;
@@ -108,11 +107,7 @@ public final class GroupAuc {
     }
   }
 
-  /**
-   * Adds examples that {@link #write} has written; places with zeros hold none.
-   *
-   * @param own selects the groups whose examples are added
-   */
+  @Override
   public void read(double[] written, LongPredicate own) {
     for (int at = 0; at < written.length; at += PARTS) {
       long second = (long) written[at + 1];
@@ -134,6 +129,7 @@ public final class GroupAuc {
    * Returns the sums over the groups of this instance, to all-reduce with SUM and give to {@link #ofSums}. All examples
    * of a group must be here. Sorts the examples.
    */
+  @Override
   public double[] sums() {
     it.unimi.dsi.fastutil.Arrays.quickSort(0, kept, this::compare, this::swap);
     ExactSum weighted = new ExactSum();

@@ -1,6 +1,7 @@
 package io.regatta.core.metrics;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import java.math.BigDecimal;
 
 /**
  * The errors of a regression, as exact sums that can be added over ranks. Not thread-safe; one owner. In any order and
@@ -8,10 +9,14 @@ import io.regatta.core.error.RegattaException.InvalidInput;
  */
 public final class RegressionMetrics {
 
-  private static final int COUNT = 2 * ExactSum.PARTS;
-
   private final ExactSum squaredError = new ExactSum();
   private final ExactSum absoluteError = new ExactSum();
+  private final ExactSum squaredTargets = new ExactSum();
+  /** Of targets above 0, and of the others' amounts: an exact sum holds no negative numbers. */
+  private final ExactSum positiveTargets = new ExactSum();
+  private final ExactSum negativeTargets = new ExactSum();
+  /** The sums in the order of {@link #sums}. */
+  private final ExactSum[] all = {squaredError, absoluteError, squaredTargets, positiveTargets, negativeTargets};
   private long count;
 
   /** Adds one prediction and the value it should have been. */
@@ -23,19 +28,23 @@ public final class RegressionMetrics {
     }
     squaredError.add(error * error);
     absoluteError.add(Math.abs(error));
+    squaredTargets.add((double) target * target);
+    (target > 0 ? positiveTargets : negativeTargets).add(Math.abs((double) target));
     count++;
   }
 
   /** Adds the sums of another instance to these. */
   public void merge(RegressionMetrics other) {
-    squaredError.add(other.squaredError);
-    absoluteError.add(other.absoluteError);
+    for (int i = 0; i < all.length; i++) {
+      all[i].add(other.all[i]);
+    }
     count += other.count;
   }
 
   public void reset() {
-    squaredError.reset();
-    absoluteError.reset();
+    for (ExactSum sum : all) {
+      sum.reset();
+    }
     count = 0;
   }
 
@@ -60,26 +69,39 @@ public final class RegressionMetrics {
   }
 
   /**
-   * Returns the sums as whole numbers in doubles: squared error, absolute error, count. To be all-reduced with SUM and
-   * given to {@link #ofSums}.
+   * Returns the coefficient of determination: 1 less the squared error divided by that of the targets' mean. NaN if the
+   * targets are all equal or there are no predictions.
+   */
+  public double r2() {
+    BigDecimal sum = positiveTargets.exact().subtract(negativeTargets.exact());
+    double ofMean = squaredTargets.exact().multiply(BigDecimal.valueOf(count)).subtract(sum.multiply(sum)).doubleValue();
+    return ofMean == 0 ? Double.NaN : 1 - squaredError.value() * count / ofMean;
+  }
+
+  /**
+   * Returns the sums as whole numbers in doubles: squared and absolute errors, squared, positive and negative targets,
+   * and the count. To be all-reduced with SUM and given to {@link #ofSums}.
    */
   public double[] sums() {
-    double[] sums = new double[COUNT + 1];
-    squaredError.write(sums, 0);
-    absoluteError.write(sums, ExactSum.PARTS);
-    sums[COUNT] = count;
+    double[] sums = new double[all.length * ExactSum.PARTS + 1];
+    for (int i = 0; i < all.length; i++) {
+      all[i].write(sums, i * ExactSum.PARTS);
+    }
+    sums[sums.length - 1] = count;
     return sums;
   }
 
   /** Returns the metrics with these {@link #sums}, of one instance or added over several. */
   public static RegressionMetrics ofSums(double[] sums) {
-    if (sums.length != COUNT + 1 || sums[COUNT] != (long) sums[COUNT] || sums[COUNT] < 0) {
+    RegressionMetrics m = new RegressionMetrics();
+    int last = m.all.length * ExactSum.PARTS;
+    if (sums.length != last + 1 || sums[last] != (long) sums[last] || sums[last] < 0) {
       throw new InvalidInput("these " + sums.length + " numbers are not the sums of regression metrics");
     }
-    RegressionMetrics m = new RegressionMetrics();
-    m.squaredError.read(sums, 0);
-    m.absoluteError.read(sums, ExactSum.PARTS);
-    m.count = (long) sums[COUNT];
+    for (int i = 0; i < m.all.length; i++) {
+      m.all[i].read(sums, i * ExactSum.PARTS);
+    }
+    m.count = (long) sums[last];
     return m;
   }
 }

@@ -26,17 +26,18 @@ public final class ColumnLook {
    * @param columns the first ones of the format, in order
    * @param most rows that are read; rows that cannot be read are passed over
    */
-  public static <R> Facts of(RowFormat<R> rows, List<String> columns, LabelColumn label, List<Path> files, int most) {
+  public static <R> Facts of(RowFormat<R> rows, List<String> columns, RowLabels labels, List<Path> files, int most) {
     BadLines badLines = new BadLines(BadLines.Policy.SKIP, false);
     List<ColumnSummary> summaries = columns.stream().map(column -> new ColumnSummary(Mix64.text(column))).toList();
     InputRow row = new InputRow(rows.columns().size());
-    int labelColumn = rows.columns().indexOf(label.column());
+    int[] labelColumns = labels.columns().stream().mapToInt(rows.columns()::indexOf).toArray();
+    float[] label = new float[labels.width()];
     int good = 0;
     try (SlotSource.Cursor<R> cursor = rows.open(new FileQueue(files, 0), DataCursor.startOf(0))) {
       for (R next = cursor.next(); next != null && good < most; next = cursor.next()) {
         if (rows.read(next, row, badLines)) {
           good++;
-          float known = label.value(row, labelColumn);
+          float known = labels.isBinary() && labels.read(row, labelColumns, label, 0) == null ? label[0] : Float.NaN;
           for (int column = 0; column < summaries.size(); column++) {
             summaries.get(column).add(row, column, known);
           }

@@ -25,7 +25,7 @@ public final class FeatureSource<R> implements FileSource<R> {
   private final RowSplit split;
   private final List<Path> files;
   private final BadLines badLines;
-  private final LabelColumn label;
+  private final RowLabels labels;
   private final double negativeRate;
   private final long seed;
 
@@ -35,23 +35,23 @@ public final class FeatureSource<R> implements FileSource<R> {
    * @param rows whose columns begin with those of the transformation
    * @param files read in this order; must exist
    */
-  public FeatureSource(RowFormat<R> rows, FeatureTransform transform, LabelColumn label, RowSplit split, List<Path> files,
+  public FeatureSource(RowFormat<R> rows, FeatureTransform transform, RowLabels labels, RowSplit split, List<Path> files,
       BadLines badLines) {
-    this(rows, transform, label, split, files, badLines, 1, 0);
+    this(rows, transform, labels, split, files, badLines, 1, 0);
   }
 
   /**
    * Creates a source of some of the rows of label 0.
    *
-   * @param negativeRate share of the rows of label 0 that are read in each pass, from 0 to 1
+   * @param negativeRate share of the rows whose first label is 0 that are read in each pass, from 0 to 1
    * @param seed of their choice
    */
-  public FeatureSource(RowFormat<R> rows, FeatureTransform transform, LabelColumn label, RowSplit split, List<Path> files,
+  public FeatureSource(RowFormat<R> rows, FeatureTransform transform, RowLabels labels, RowSplit split, List<Path> files,
       BadLines badLines, double negativeRate, long seed) {
-    this.label = label;
+    this.labels = labels;
     this.negativeRate = negativeRate;
     this.seed = seed;
-    this.reader = new RowReader<>(rows, transform, label);
+    this.reader = new RowReader<>(rows, transform, labels);
     this.split = split;
     this.files = files.stream().map(DataFiles::readable).toList();
     this.badLines = badLines;
@@ -81,7 +81,7 @@ public final class FeatureSource<R> implements FileSource<R> {
   public Cursor<R> open(FileQueue queue, DataCursor place) {
     Cursor<R> all = reader.rows().open(queue, place);
     return split.isAll() && negativeRate == 1 ? all : new PartCursor<>(all, reader.rows(), split, negativeRate == 1 ? null
-        : new NegativeSampling<>(reader.rows(), label, negativeRate, seed, place.pass()));
+        : new NegativeSampling<>(reader.rows(), labels, negativeRate, seed, place.pass()));
   }
 
   @Override

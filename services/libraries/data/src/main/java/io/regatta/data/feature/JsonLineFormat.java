@@ -7,7 +7,6 @@ import io.regatta.data.Line;
 import io.regatta.data.LineFormat;
 import io.regatta.data.SlotBatch;
 import java.util.LinkedHashSet;
-import java.util.Set;
 
 /** The format of lines that are JSON objects of declared features' columns; the label may be missing. Immutable. */
 public final class JsonLineFormat implements LineFormat {
@@ -15,9 +14,9 @@ public final class JsonLineFormat implements LineFormat {
   private final RowReader<NumberedLine> reader;
 
   /** Creates the format. */
-  public JsonLineFormat(FeatureTransform transform, LabelColumn label) {
-    reader = new RowReader<>(new JsonRows(new LinkedHashSet<>(transform.columns()), Set.of(label.column()), null), transform,
-        new LabelColumn(label.column(), label.positive(), true));
+  public JsonLineFormat(FeatureTransform transform, RowLabels labels) {
+    reader = new RowReader<>(new JsonRows(new LinkedHashSet<>(transform.columns()), new LinkedHashSet<>(labels.columns()), null), transform,
+        labels.toPredict());
   }
 
   @Override

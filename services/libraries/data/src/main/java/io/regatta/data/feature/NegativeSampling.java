@@ -19,12 +19,12 @@ final class NegativeSampling<R> {
   private static final int UNUSED_BITS = 11;
 
   private final RowFormat<R> rows;
-  private final LabelColumn label;
-  private final int labelColumn;
+  private final RowLabels labels;
+  private final int[] labelColumns;
   private final double rate;
   private final long seed;
   private final InputRow input;
-  private final float[] value = new float[1];
+  private final float[] values;
   /** Bad rows are kept here, and reported when they are read into a batch. */
   private final BadLines silent = new BadLines(BadLines.Policy.SKIP, false);
 
@@ -35,12 +35,13 @@ final class NegativeSampling<R> {
    * @param seed of the job
    * @param pass from 0
    */
-  NegativeSampling(RowFormat<R> rows, LabelColumn label, double rate, long seed, int pass) {
+  NegativeSampling(RowFormat<R> rows, RowLabels labels, double rate, long seed, int pass) {
     this.rows = rows;
-    this.label = label;
+    this.labels = labels;
+    values = new float[labels.width()];
     this.rate = rate;
     this.seed = Mix64.mix(seed + Mix64.GOLDEN * (pass + 1L));
-    labelColumn = rows.columns().indexOf(label.column());
+    labelColumns = labels.columns().stream().mapToInt(rows.columns()::indexOf).toArray();
     input = new InputRow(rows.columns().size());
   }
 
@@ -49,6 +50,6 @@ final class NegativeSampling<R> {
     Place place = rows.place(row);
     String name = place.file().substring(place.file().lastIndexOf('/') + 1);
     double drawn = (Mix64.mix(seed ^ Mix64.mix(Mix64.text(name) + Mix64.GOLDEN * place.line())) >>> UNUSED_BITS) * UNIT;
-    return drawn < rate || !rows.read(row, input, silent) || label.read(input, labelColumn, value, 0) != null || value[0] > 0;
+    return drawn < rate || !rows.read(row, input, silent) || labels.read(input, labelColumns, values, 0) != null || values[0] > 0;
   }
 }

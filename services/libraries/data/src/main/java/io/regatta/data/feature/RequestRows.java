@@ -25,7 +25,7 @@ import java.util.function.Consumer;
 
 /**
  * The ways in which a request gives rows of named columns: JSON objects, a CSV text, or the values of each column. All of
- * them make the floats and ids of training. The label may be missing. Immutable; any thread.
+ * them make the floats and ids of training. Labels may be missing. Immutable; any thread.
  */
 public final class RequestRows {
 
@@ -49,7 +49,7 @@ public final class RequestRows {
   private final Set<String> needed;
   private final Set<String> optional;
   private final FeatureTransform transform;
-  private final LabelColumn label;
+  private final RowLabels labels;
   private final LineFormat objects;
   private final RowReader<SetRow> values;
 
@@ -58,21 +58,23 @@ public final class RequestRows {
    *
    * @param given names of all columns of a CSV text without a header, in order; empty: it has one
    */
-  public RequestRows(List<Feature> features, FeatureTransform transform, LabelColumn label, List<String> given) {
+  public RequestRows(List<Feature> features, FeatureTransform transform, RowLabels labels, List<String> given) {
     this.transform = transform;
-    this.label = new LabelColumn(label.column(), label.positive(), true);
+    this.labels = labels.toPredict();
     this.given = List.copyOf(given);
     needed = new LinkedHashSet<>(transform.columns());
-    optional = Set.of(label.column());
+    optional = new LinkedHashSet<>(labels.columns());
+    optional.removeAll(needed);
     columns = transform.columns().stream().map(name -> new Column(name, type(name, features))).toList();
-    objects = new JsonLineFormat(transform, label);
-    values = new RowReader<>(new SetRows(transform.columns()), transform, this.label);
+    objects = new JsonLineFormat(transform, labels);
+    values = new RowReader<>(new SetRows(transform.columns()), transform, this.labels);
   }
 
   /** Returns the type that all features which read the column accept; text if they differ. */
   private static Type type(String column, List<Feature> features) {
     Set<Type> types = new LinkedHashSet<>();
-    features.stream().filter(feature -> feature.columns().contains(column)).forEach(feature -> types.add(type(feature)));
+    features.stream().filter(feature -> feature.columns().contains(column))
+        .forEach(feature -> types.add(type(feature)));
     return types.size() == 1 ? types.iterator().next() : Type.TEXT;
   }
 
@@ -116,8 +118,8 @@ public final class RequestRows {
 
   private List<String> names(boolean header) {
     if (!header && given.isEmpty()) {
-      throw new InvalidInput("the model does not know the order of columns, because it was trained on files with a header; name "
-          + "the columns in the first row of the text");
+      throw new InvalidInput("the model does not know the order of columns, because it was trained on files "
+          + "with a header; name the columns in the first row of the text");
     }
     return header ? List.of() : given;
   }
@@ -130,7 +132,7 @@ public final class RequestRows {
 
     private Table(CsvRows rows) {
       this.rows = rows;
-      reader = new RowReader<>(rows, transform, label);
+      reader = new RowReader<>(rows, transform, labels);
     }
 
     /**

@@ -18,12 +18,13 @@ final class RowReader<R> {
 
   private final RowFormat<R> rows;
   private final FeatureTransform transform;
-  private final LabelColumn label;
-  private final int labelColumn;
+  private final RowLabels labels;
+  /** Number of each column of the labels; -1: the format does not read it. */
+  private final int[] labelColumns;
   private final Layout layout;
   private final ThreadLocal<InputRow> inputs;
 
-  RowReader(RowFormat<R> rows, FeatureTransform transform, LabelColumn label) {
+  RowReader(RowFormat<R> rows, FeatureTransform transform, RowLabels labels) {
     int read = transform.columns().size();
     if (rows.columns().size() < read || !rows.columns().subList(0, read).equals(transform.columns())) {
       throw new InvalidInput("the format " + rows.name() + " reads the columns " + rows.columns()
@@ -31,17 +32,24 @@ final class RowReader<R> {
     }
     this.rows = rows;
     this.transform = transform;
-    this.label = label;
-    labelColumn = rows.columns().indexOf(label.column());
-    if (labelColumn < 0 && !label.optional()) {
-      throw new InvalidInput("the format " + rows.name() + " does not read the column of the label, " + label.column());
+    this.labels = labels;
+    labelColumns = labels.columns().stream().mapToInt(rows.columns()::indexOf).toArray();
+    for (int i = 0; i < labelColumns.length; i++) {
+      if (labelColumns[i] < 0 && labels.required().contains(labels.columns().get(i))) {
+        throw new InvalidInput("the format " + rows.name() + " does not read the column of the label, " + labels.columns().get(i));
+      }
     }
-    layout = new Layout(transform.dense(), transform.widths(), transform.valued(), transform.emptyIds());
+    layout = new Layout(transform.dense(), transform.widths(), transform.valued(), transform.emptyIds(), labels.width());
     inputs = ThreadLocal.withInitial(() -> new InputRow(rows.columns().size()));
   }
 
   Layout layout() {
     return layout;
+  }
+
+  /** Returns true if the only label is 0 or 1. */
+  boolean hasBinaryLabel() {
+    return labels.isBinary();
   }
 
   /** Returns an empty row for {@link #read}. */
@@ -68,7 +76,7 @@ final class RowReader<R> {
     if (!rows.read(row, input, badLines)) {
       return false;
     }
-    BadValue bad = label.read(input, labelColumn, into.labels(), at);
+    BadValue bad = labels.read(input, labelColumns, into.labels(), at * layout.labels());
     if (bad == null) {
       bad = transform.apply(input, into.dense(), at * layout.dense(), into.ids(), into.values(), at * layout.columns());
     }

@@ -70,10 +70,10 @@ public final class TableAnalysis<R> {
    * @param distinctLimit most distinct values of a namespace that are counted
    * @throws InvalidInput if there is no good row, or more distinct values than the limit must be counted
    */
-  public static <R> TableStatistics run(RowFormat<R> rows, List<Path> files, List<Feature> features, LabelColumn label,
+  public static <R> TableStatistics run(RowFormat<R> rows, List<Path> files, List<Feature> features, RowLabels labels,
       RowParts parts, int threads, int distinctLimit, BadLines badLines, LoadListener progress) {
     TableSummary.FeaturePlan plan = TableSummary.plan(features, distinctLimit);
-    RowReader<R> reader = new RowReader<>(rows, plan.transform(), label);
+    RowReader<R> reader = new RowReader<>(rows, plan.transform(), labels);
     return new TableAnalysis<>(reader, plan, badLines, threads).run(files, parts, progress);
   }
 
@@ -159,7 +159,7 @@ public final class TableAnalysis<R> {
     int good = 0;
     for (R row : chunk) {
       if (reader.read(row, block[good], scratch, 0, badLines)) {
-        labels[good++] = scratch.labels()[0];
+        labels[good++] = reader.hasBinaryLabel() ? scratch.labels()[0] : Float.NaN;
       }
       if (good == BLOCK_ROWS) {
         summary.add(block, labels, good);

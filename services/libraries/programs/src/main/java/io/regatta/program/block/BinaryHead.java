@@ -2,12 +2,14 @@ package io.regatta.program.block;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.training.loss.Loss;
+import io.regatta.program.label.OutputHead;
+import java.util.List;
 
 /**
  * The output layer of a network for two classes: its loss, and the conversion of its outputs to probabilities.
  * Stateless; used on the model thread.
  */
-public enum BinaryHead {
+public enum BinaryHead implements OutputHead {
 
   /** {@code [batch, 1]}: the log odds of class 1; mean log loss. */
   LOGIT(1) {
@@ -46,9 +48,25 @@ public enum BinaryHead {
     return width;
   }
 
+  @Override
   public abstract Loss loss(String name);
 
   abstract double logOdds(float[] outputs, int example);
+
+  @Override
+  public List<String> names() {
+    return List.of("score");
+  }
+
+  @Override
+  public boolean isBinary() {
+    return true;
+  }
+
+  @Override
+  public float[] scores(NDArray outputs) {
+    return probabilities(outputs);
+  }
 
   /** Returns the probabilities of class 1, one per example. */
   public float[] probabilities(NDArray outputs) {

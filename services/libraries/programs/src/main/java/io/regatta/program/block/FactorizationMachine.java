@@ -28,6 +28,20 @@ public final class FactorizationMachine extends AbstractBlock {
     return sum.square().sub(squares).sum(new int[] {1}, true).mul(0.5f);
   }
 
+  /**
+   * Returns the sums of all pairs for each output, {@code [batch, outputs]}. Each field has a vector for each output, side
+   * by side: {@code [batch, fields, outputs × dim]}.
+   */
+  static NDArray pairs(NDArray vectors, int outputs) {
+    if (outputs == 1) {
+      return pairs(vectors);
+    }
+    long batch = vectors.getShape().get(0);
+    NDArray each = vectors.reshape(batch, vectors.getShape().get(1), outputs, -1);
+    NDArray sum = each.sum(new int[] {1});
+    return sum.square().sub(each.square().sum(new int[] {1})).sum(new int[] {2}).mul(0.5f);
+  }
+
   @Override
   public Shape[] getOutputShapes(Shape[] inputShapes) {
     return new Shape[] {new Shape(inputShapes[0].get(0), 1)};

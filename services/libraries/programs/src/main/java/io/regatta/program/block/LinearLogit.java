@@ -16,36 +16,39 @@ import io.regatta.training.model.DistributedEmbedding;
 import java.util.List;
 
 /**
- * A linear function of an example: a weight per id in the table {@code weights} (dimension 1), times the id's value if
- * the layout has values, a weight per dense feature, and a bias, all initially 0. Input: the arrays of a batch,
+ * Linear functions of an example: for each output a weight per id in the table {@code weights} (its dimension is the
+ * number of outputs), times the id's value if the layout has values, a weight per dense feature, and a bias, all
+ * initially 0. Input: the arrays of a batch,
  * {@code [batch, dense]} float32, {@code [batch, columns]} int64 and {@code [batch, columns]} float32, without those that
- * the layout lacks. Output: logits float32 {@code [batch, 1]}. Used on its trainer's model thread.
+ * the layout lacks. Output: logits float32 {@code [batch, outputs]}. Used on its trainer's model thread.
  */
 public final class LinearLogit extends AbstractBlock {
 
   private final Layout layout;
+  private final int outputs;
   private final DistributedEmbedding idWeights;
   private final Parameter denseWeights;
   private final Parameter bias;
 
-  /** @param layout widths of an example */
+  /** Creates one linear function. */
   public LinearLogit(Layout layout) {
-    this(layout, 0);
+    this(layout, 1, 0);
   }
 
   /**
-   * Creates a linear function.
+   * Creates linear functions.
    *
    * @param layout widths of an example
    * @param l2 of the rows of the table; see {@link #weights} for the other weights
    */
-  public LinearLogit(Layout layout, double l2) {
+  public LinearLogit(Layout layout, int outputs, double l2) {
     this.layout = layout;
+    this.outputs = outputs;
     idWeights = layout.slots() == 0 ? null
-        : addChildBlock("id_weights", FieldInputs.embedding(layout, "weights", 1, InitializerSpec.zeros(), l2));
+        : addChildBlock("id_weights", FieldInputs.embedding(layout, "weights", outputs, InitializerSpec.zeros(), l2));
     denseWeights = layout.dense() == 0 ? null : addParameter(Parameter.builder().setName("dense_weights")
-        .setType(Parameter.Type.WEIGHT).optShape(new Shape(layout.dense(), 1)).optInitializer(Initializer.ZEROS).build());
-    bias = addParameter(Parameter.builder().setName("bias").setType(Parameter.Type.BIAS).optShape(new Shape(1))
+        .setType(Parameter.Type.WEIGHT).optShape(new Shape(layout.dense(), outputs)).optInitializer(Initializer.ZEROS).build());
+    bias = addParameter(Parameter.builder().setName("bias").setType(Parameter.Type.BIAS).optShape(new Shape(outputs))
         .optInitializer(Initializer.ZEROS).build());
   }
 
@@ -79,6 +82,6 @@ public final class LinearLogit extends AbstractBlock {
 
   @Override
   public Shape[] getOutputShapes(Shape[] inputShapes) {
-    return new Shape[] {new Shape(inputShapes[0].get(0), 1)};
+    return new Shape[] {new Shape(inputShapes[0].get(0), outputs)};
   }
 }

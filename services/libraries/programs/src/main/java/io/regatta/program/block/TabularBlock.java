@@ -21,7 +21,6 @@ import io.regatta.training.config.ModelConfig.Part;
 import io.regatta.training.config.regularization.RegularizationConfig;
 import io.regatta.training.cut.Heter;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -33,13 +32,14 @@ import java.util.Map;
  * otherwise relu layers and crosses see the dense features themselves behind the vectors of the slots.
  *
  * <p>Input: the arrays of a batch, {@code [batch, dense]} float32, {@code [batch, columns]} int64 and
- * {@code [batch, columns]} float32, without those that the layout lacks. Output: logits float32 {@code [batch, 1]}. Heter
- * workers compute the relu layers. Its loss has weights of positive examples and L2 by part. Used on its trainer's model thread.
+ * {@code [batch, columns]} float32, without those that the layout lacks. Output: logits float32 {@code [batch, outputs]}. Heter
+ * workers compute the relu layers. Its loss has L2 by part. Used on its trainer's model thread.
  */
 public final class TabularBlock extends AbstractBlock implements BlockLoss {
 
   private final Layout layout;
   private final ModelConfig config;
+  private final int outputs;
   /** Width of the input of crosses and relu layers. */
   private final int width;
   /** Null: the network has no such part. */
@@ -51,50 +51,41 @@ public final class TabularBlock extends AbstractBlock implements BlockLoss {
   /** Null: no dropout. */
   private final Block vectorDropout;
   private final Block crossDropout;
-  private final double positiveWeight;
-  private final float logitShift;
 
-  /**
-   * Creates a network for examples of which all are trained on, and count the same.
-   *
-   * @param layout widths of an example
-   * @param config the network; its kind is not {@code none}
-   */
+  /** Creates the network with one output. */
   public TabularBlock(Layout layout, ModelConfig config) {
-    this(layout, config, 1, 1);
+    this(layout, config, 1);
   }
 
   /**
-   * Creates a network.
+   * Creates the network.
    *
    * @param layout widths of an example
-   * @param config the network; its kind is not {@code none}
-   * @param positiveWeight of an example of label 1 in the loss, beside one of label 0
-   * @param negativeRate share of the examples of label 0 that are trained on. Outside of training ln(rate) is added to the
-   *     logit, so that a probability of p becomes p / (p + (1 − p) / rate) (He et al., 2014, section 6.3)
+   * @param config the network; a sum of parts
+   * @param outputs logits of an example; a factorization machine has vectors for each
    */
-  public TabularBlock(Layout layout, ModelConfig config, double positiveWeight, double negativeRate) {
+  public TabularBlock(Layout layout, ModelConfig config, int outputs) {
     this.layout = layout;
     this.config = config;
-    this.positiveWeight = positiveWeight;
-    logitShift = (float) Math.log(negativeRate);
+    this.outputs = outputs;
     RegularizationConfig regularization = config.regularization();
-    if (config.kind() == ModelConfig.Kind.NONE) {
+    if (config.kind().parts().isEmpty()) {
       throw new InvalidInput("model.kind is missing: give the network, such as deepfm");
     }
-    linear = has(Part.LINEAR) ? addChildBlock("linear", new LinearLogit(layout, regularization.l2Linear())) : null;
+    linear = has(Part.LINEAR) ? addChildBlock("linear", new LinearLogit(layout, outputs, regularization.l2Linear())) : null;
     boolean pairs = has(Part.PAIRS);
     boolean anyVectors = pairs || layout.slots() > 0 && (has(Part.CROSS) || has(Part.DEEP));
+    int vector = config.embedding() * (pairs ? outputs : 1);
     vectors = anyVectors ? addChildBlock("vectors",
-        new FieldVectors(layout, config.embedding(), (float) config.embeddingBound(), pairs, regularization.l2Embedding())) : null;
-    width = (vectors == null ? 0 : vectors.fields() * config.embedding()) + (pairs ? 0 : layout.dense());
+        new FieldVectors(layout, vector, (float) config.embeddingBound(), pairs, regularization.l2Embedding())) : null;
+    width = (vectors == null ? 0 : vectors.fields() * vector) + (pairs ? 0 : layout.dense());
     cross = has(Part.CROSS) ? addChildBlock("cross", new CrossNetwork(width, config.crossLayers(), config.crossRank())) : null;
-    crossLogit = cross == null ? null : addChildBlock("cross_logit", Linear.builder().setUnits(1).build());
+    crossLogit = cross == null ? null : addChildBlock("cross_logit", Linear.builder().setUnits(outputs).build());
     if (crossLogit != null) {
       crossLogit.setInitializer(new NormalInitializer((float) (1 / Math.sqrt(width))), Parameter.Type.WEIGHT);
     }
     deep = has(Part.DEEP) ? addChildBlock("deep", Heter.remote(
-        ReluLayers.of(width, config.hidden(), 1, config.gain(), config.dropout()), 1,
+        ReluLayers.of(width, config.hidden(), outputs, config.gain(), config.dropout()), 1,
         (ofDeep, others) -> new NDList(others.get(0).add(ofDeep.get(0))))) : null;
     vectorDropout = vectors == null ? null : dropout("vector_dropout", regularization.embeddingDropout());
     crossDropout = cross == null ? null : dropout("cross_dropout", regularization.crossDropout());
@@ -104,7 +95,7 @@ public final class TabularBlock extends AbstractBlock implements BlockLoss {
     return rate == 0 ? null : addChildBlock(name, Dropout.builder().optRate((float) rate).build());
   }
 
-  /** Returns the loss with weights of positive examples, and the L2 of all parameters that are in no table. */
+  /** Returns the loss with the L2 of all parameters that are in no table. */
   @Override
   public Loss over(Loss ofOutputs) {
     RegularizationConfig regularization = config.regularization();
@@ -115,16 +106,10 @@ public final class TabularBlock extends AbstractBlock implements BlockLoss {
     if (vectors != null) {
       vectors.weights().forEach(weight -> penalties.put(weight, regularization.l2Embedding()));
     }
-    weights(cross).forEach(weight -> penalties.put(weight, regularization.l2Cross()));
-    weights(crossLogit).forEach(weight -> penalties.put(weight, regularization.l2Cross()));
-    weights(deep).forEach(weight -> penalties.put(weight, regularization.l2Deep()));
-    penalties.values().removeIf(lambda -> lambda == 0);
-    return penalties.isEmpty() && positiveWeight == 1 ? ofOutputs : new RegularizedLoss(ofOutputs, positiveWeight, penalties);
-  }
-
-  private static List<Parameter> weights(Block block) {
-    return block == null ? List.of()
-        : block.getParameters().values().stream().filter(each -> each.getType() == Parameter.Type.WEIGHT).toList();
+    RegularizedLoss.weights(cross).forEach(weight -> penalties.put(weight, regularization.l2Cross()));
+    RegularizedLoss.weights(crossLogit).forEach(weight -> penalties.put(weight, regularization.l2Cross()));
+    RegularizedLoss.weights(deep).forEach(weight -> penalties.put(weight, regularization.l2Deep()));
+    return RegularizedLoss.over(ofOutputs, penalties);
   }
 
   private boolean has(Part part) {
@@ -140,7 +125,7 @@ public final class TabularBlock extends AbstractBlock implements BlockLoss {
     }
     NDArray logits = linear == null ? null : linear.forward(store, inputs, training).singletonOrThrow();
     if (has(Part.PAIRS)) {
-      logits = logits.add(FactorizationMachine.pairs(fields));
+      logits = logits.add(FactorizationMachine.pairs(fields, outputs));
     }
     NDArray flat = cross == null && deep == null ? null : flat(fields, inputs);
     if (cross != null) {
@@ -149,9 +134,6 @@ public final class TabularBlock extends AbstractBlock implements BlockLoss {
         crosses = crossDropout.forward(store, new NDList(crosses), training).singletonOrThrow();
       }
       logits = crossLogit.forward(store, new NDList(crosses), training).singletonOrThrow();
-    }
-    if (!training && logitShift != 0) {
-      logits = logits.add(logitShift);
     }
     return deep == null ? new NDList(logits) : deep.forward(store, new NDList(flat, logits), training);
   }
@@ -177,18 +159,18 @@ public final class TabularBlock extends AbstractBlock implements BlockLoss {
       crossLogit.initialize(manager, dataType, new Shape(batch, width));
     }
     if (vectorDropout != null) {
-      vectorDropout.initialize(manager, dataType, new Shape(batch, vectors.fields(), config.embedding()));
+      vectorDropout.initialize(manager, dataType, new Shape(batch, vectors.fields(), config.embedding() * (has(Part.PAIRS) ? outputs : 1)));
     }
     if (crossDropout != null) {
       crossDropout.initialize(manager, dataType, new Shape(batch, width));
     }
     if (deep != null) {
-      deep.initialize(manager, dataType, new Shape(batch, width), new Shape(batch, 1));
+      deep.initialize(manager, dataType, new Shape(batch, width), new Shape(batch, outputs));
     }
   }
 
   @Override
   public Shape[] getOutputShapes(Shape[] inputShapes) {
-    return new Shape[] {new Shape(inputShapes[0].get(0), 1)};
+    return new Shape[] {new Shape(inputShapes[0].get(0), outputs)};
   }
 }

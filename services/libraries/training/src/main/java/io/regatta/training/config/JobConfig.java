@@ -98,8 +98,11 @@ public record JobConfig(
     @Setting(doc = "Features by name, read from named columns. C[1-26] stands for 26 features.")
     Map<String, FeatureConfig> features,
 
-    @Setting(doc = "The label by name, read from a named column.")
+    @Setting(doc = "Labels by name, read from named columns. The network predicts all of them.")
     Map<String, LabelConfig> labels,
+
+    @Setting(doc = "Metrics on test data beyond those of each label.")
+    MetricsConfig metrics,
 
     @Setting(doc = "The network over the declared features.")
     ModelConfig model,
@@ -246,8 +249,12 @@ public record JobConfig(
       throw new InvalidInput("model: " + (features.isEmpty() ? "features" : "labels") + " is missing; declare what the network reads "
           + "and predicts, or take the section model out");
     }
-    if (labels.size() > 1) {
-      throw new InvalidInput("labels: there are " + labels.size() + ", and a network predicts one; take the others out");
+    boolean several = labels.values().stream().filter(label -> label.kind() == LabelConfig.Kind.RANK).count() > 1;
+    if (several) {
+      throw new InvalidInput("labels: several are of kind rank, but a batch has the groups of one; take the others out");
+    }
+    if (labels.size() > 1 && labels.values().stream().anyMatch(label -> label.negativeRate() != 1)) {
+      throw new InvalidInput("labels: negative_rate leaves out rows of label 0, but there are several labels; take it out");
     }
     String key = !features.isEmpty() ? "" : !data.columns().isEmpty() ? "columns" : !data.statistics().isEmpty() ? "statistics"
         : data.test().share() > 0 ? "test" : data.validation().isOn() ? "validation" : !data.allowColumns().isEmpty() ? "allow_columns" : "";

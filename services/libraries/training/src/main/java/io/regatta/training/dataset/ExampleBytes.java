@@ -17,7 +17,7 @@ public final class ExampleBytes {
   /** Returns the bytes of one example. */
   public static int perRow(Layout layout) {
     int columns = layout.columns();
-    return Float.BYTES * (layout.dense() + 1) + columns * (Long.BYTES + (layout.valued() ? Float.BYTES : 0));
+    return Float.BYTES * (layout.dense() + layout.labels()) + columns * (Long.BYTES + (layout.valued() ? Float.BYTES : 0));
   }
 
   /** Returns all rows of a batch as bytes. */
@@ -31,7 +31,7 @@ public final class ExampleBytes {
     if (layout.valued()) {
       putFloats(out, batch.values(), rows * layout.columns());
     }
-    putFloats(out, batch.labels(), rows);
+    putFloats(out, batch.labels(), rows * layout.labels());
     return out.array();
   }
 

@@ -57,9 +57,9 @@ public final class SlotArrays {
     return layout.slots() == 0 ? null : data.get(layout.dense() > 0 ? 1 : 0);
   }
 
-  /** Returns the labels, float32 {@code [rows, 1]}. */
+  /** Returns the labels, float32 {@code [rows, labels]}. */
   NDList labels(NDManager scope, SlotBatch batch) {
-    return new NDList(floats(scope, batch.labels(), batch.rows(), 1));
+    return new NDList(floats(scope, batch.labels(), batch.rows(), batch.layout().labels()));
   }
 
   private NDArray floats(NDManager scope, float[] values, int rows, int width) {

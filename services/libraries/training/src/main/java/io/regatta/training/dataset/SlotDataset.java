@@ -29,7 +29,7 @@ import java.util.function.IntFunction;
  * read, parse and find the distinct ids.
  *
  * <p>The data of a batch are {@code [dense float32 (rows, dense), ids int64 (rows, columns), values float32 (rows,
- * columns)]}. Arrays of width 0, and values if ids have none, are left out. The labels are {@code [float32 (rows, 1)]}.
+ * columns)]}. Arrays of width 0, and values if ids have none, are left out. The labels are {@code [float32 (rows, labels)]}.
  * Every {@link #getData} is the next pass, with an order of its own if shuffled; it ends an unfinished earlier one.
  */
 public class SlotDataset implements Dataset, AutoCloseable {

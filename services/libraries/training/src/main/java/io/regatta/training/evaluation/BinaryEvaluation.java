@@ -6,12 +6,21 @@ import java.util.List;
 /** AUC, average precision, accuracy, log loss, normalized entropy, errors and calibration ({@link BinaryMetrics}). */
 final class BinaryEvaluation implements EvaluationMetric {
 
-  private BinaryMetrics metrics = new BinaryMetrics(BinaryMetrics.BUCKETS);
+  private final ScoredLabel label;
+  private BinaryMetrics metrics;
+
+  /** @param buckets of the AUC */
+  BinaryEvaluation(ScoredLabel label, int buckets) {
+    this.label = label;
+    metrics = new BinaryMetrics(buckets);
+  }
 
   @Override
   public void add(Predictions batch) {
     for (int i = 0; i < batch.size(); i++) {
-      metrics.add(batch.probabilities()[i], batch.labels()[i]);
+      if (!batch.isMissing(i, label.labelAt())) {
+        metrics.add(batch.score(i, label.scoresAt()), batch.label(i, label.labelAt()));
+      }
     }
   }
 
@@ -22,10 +31,11 @@ final class BinaryEvaluation implements EvaluationMetric {
 
   @Override
   public List<Value> values() {
-    return List.of(new Value("auc", metrics.auc(), true), new Value("accuracy", metrics.accuracy(), true),
-        new Value("logloss", metrics.logloss(), true), new Value("mae", metrics.mae(), false),
-        new Value("rmse", metrics.rmse(), false), new Value("calibration", metrics.calibration(), false),
-        new Value("pr_auc", metrics.averagePrecision(), false),
-        new Value("normalized_entropy", metrics.normalizedEntropy(), false));
+    String prefix = label.prefix();
+    return List.of(new Value(prefix + "auc", metrics.auc(), true), new Value(prefix + "accuracy", metrics.accuracy(), true),
+        new Value(prefix + "logloss", metrics.logloss(), true), new Value(prefix + "mae", metrics.mae(), false),
+        new Value(prefix + "rmse", metrics.rmse(), false), new Value(prefix + "calibration", metrics.calibration(), false),
+        new Value(prefix + "pr_auc", metrics.averagePrecision(), false),
+        new Value(prefix + "normalized_entropy", metrics.normalizedEntropy(), false));
   }
 }

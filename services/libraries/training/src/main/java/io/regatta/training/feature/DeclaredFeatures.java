@@ -12,9 +12,9 @@ import io.regatta.data.RowFormat;
 import io.regatta.data.feature.ColumnLook;
 import io.regatta.data.feature.FeatureSource;
 import io.regatta.data.feature.JsonLineFormat;
-import io.regatta.data.feature.LabelColumn;
 import io.regatta.data.feature.RequestRows;
 import io.regatta.data.feature.RowFormats;
+import io.regatta.data.feature.RowLabels;
 import io.regatta.data.feature.RowParts;
 import io.regatta.data.feature.RowSplit;
 import io.regatta.data.feature.RowSplit.Boundaries;
@@ -26,7 +26,6 @@ import io.regatta.data.feature.TableStatistics.Facts;
 import io.regatta.data.file.PipeCommand;
 import io.regatta.training.config.DataConfig.Format;
 import io.regatta.training.config.JobConfig;
-import io.regatta.training.config.LabelConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
@@ -37,7 +36,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The features and the label that a job declares, and sources of examples of them. Training, predictions and the service
+ * The features and labels that a job declares, and sources of examples of them. Training, predictions and the service
  * use it, so that they compute the same floats and ids of a row. Immutable; any thread.
  */
 public final class DeclaredFeatures {
@@ -50,13 +49,13 @@ public final class DeclaredFeatures {
     VALIDATION,
     /** Test rows. */
     TEST,
-    /** Rows to predict: all rows of the files, which may lack the label. */
+    /** Rows to predict: all rows of the files, which may lack labels. */
     PREDICT
   }
 
   private final JobConfig job;
   private final FeatureTransform transform;
-  private final LabelColumn label;
+  private final DeclaredLabels labels;
   /** The files whose rows are split by position; null: rows are not. */
   private final AnalyzedFiles analyzed;
   /** Facts of the training rows' columns; empty: rows were not analyzed. */
@@ -64,11 +63,11 @@ public final class DeclaredFeatures {
   /** The files of the statistics from which features are computed, by name. */
   private final Map<String, byte[]> statistics;
 
-  private DeclaredFeatures(JobConfig job, FeatureTransform transform, LabelColumn label, AnalyzedFiles analyzed,
+  private DeclaredFeatures(JobConfig job, FeatureTransform transform, DeclaredLabels labels, AnalyzedFiles analyzed,
       Optional<Facts> facts, Map<String, byte[]> statistics) {
     this.job = job;
     this.transform = transform;
-    this.label = label;
+    this.labels = labels;
     this.analyzed = analyzed;
     this.facts = facts;
     this.statistics = statistics;
@@ -77,40 +76,23 @@ public final class DeclaredFeatures {
   /**
    * Returns the features of a job.
    *
-   * @throws InvalidInput if the job declares no features or not one label, the declarations contradict each other, or
+   * @throws InvalidInput if the job declares no features or no label, the declarations contradict each other, or
    *     statistics that they need are missing
    */
   public static DeclaredFeatures of(JobConfig job) {
     List<Feature> features = FeatureDeclarations.features(job.features());
-    LabelColumn label = label(job, features);
+    DeclaredLabels labels = DeclaredLabels.of(job, features);
     boolean byPosition = parts(job).needBoundary();
     boolean computed = !FeatureStatistics.Needs.of(features).isEmpty();
     if (!computed && !byPosition) {
       if (!job.data().statistics().isEmpty()) {
         throw new InvalidInput("job " + job.job() + ": data.statistics has no effect on these features; take it out");
       }
-      return new DeclaredFeatures(job, FeatureTransform.of(features, FeatureStatistics.NONE), label, null, Optional.empty(), Map.of());
+      return new DeclaredFeatures(job, FeatureTransform.of(features, FeatureStatistics.NONE), labels, null, Optional.empty(), Map.of());
     }
     StatisticsFile.Loaded loaded = statistics(job, features);
-    return new DeclaredFeatures(job, FeatureTransform.of(features, loaded.statistics().features()), label,
+    return new DeclaredFeatures(job, FeatureTransform.of(features, loaded.statistics().features()), labels,
         byPosition ? new AnalyzedFiles(job, loaded.statistics()) : null, Optional.of(loaded.statistics().facts()), computed ? loaded.files() : Map.of());
-  }
-
-  /** Returns the column of the label, which no feature may read. */
-  private static LabelColumn label(JobConfig job, List<Feature> features) {
-    if (job.features().isEmpty() || job.labels().size() != 1) {
-      throw new InvalidInput("job " + job.job() + " declares " + (job.features().isEmpty() ? "no features" : job.labels().size()
-          + " labels") + "; declare features and one label, in the sections features and labels");
-    }
-    Map.Entry<String, LabelConfig> declared = job.labels().entrySet().iterator().next();
-    String column = declared.getValue().column().isEmpty() ? declared.getKey() : declared.getValue().column();
-    for (Feature feature : features) {
-      if (feature.columns().contains(column)) {
-        throw new InvalidInput("job " + job.job() + ": the feature " + feature.name() + " reads the column " + column
-            + " of the label, so that the model would be given what it is to predict; take one of them out");
-      }
-    }
-    return new LabelColumn(column, declared.getValue().positive(), false);
   }
 
   /**
@@ -122,14 +104,15 @@ public final class DeclaredFeatures {
   public static TableStatistics analyze(JobConfig job, List<Path> files, int threads, int distinctLimit, BadLines badLines,
       LoadListener progress) {
     List<Feature> features = FeatureDeclarations.features(job.features());
-    LabelColumn label = label(job, features);
+    DeclaredLabels labels = DeclaredLabels.of(job, features);
     RowParts parts = parts(job);
     if (FeatureStatistics.Needs.of(features).isEmpty() && !parts.needBoundary()) {
       throw new InvalidInput("job " + job.job() + ": its features and its split need no statistics; start the job as it is");
     }
-    DeclaredFeatures declared = new DeclaredFeatures(job, FeatureTransform.withoutStatistics(features), label, null, Optional.empty(),
+    DeclaredFeatures declared = new DeclaredFeatures(job, FeatureTransform.withoutStatistics(features), labels, null, Optional.empty(),
         Map.of());
-    return TableAnalysis.run(declared.rows(false), files, features, label, parts, threads, distinctLimit, badLines, progress)
+    RowLabels ofTraining = labels.rows(false);
+    return TableAnalysis.run(declared.rows(ofTraining, true), files, features, ofTraining, parts, threads, distinctLimit, badLines, progress)
         .basedOn(basis(job, features));
   }
 
@@ -168,9 +151,9 @@ public final class DeclaredFeatures {
     return FeatureDeclarations.features(job.features());
   }
 
-  /** Returns the widths of an example. */
+  /** Returns the widths of an example with the keys of metrics. */
   public Layout layout() {
-    return new Layout(transform.dense(), transform.widths(), transform.valued(), transform.emptyIds());
+    return new Layout(transform.dense(), transform.widths(), transform.valued(), transform.emptyIds(), labels.rows(true).width());
   }
 
   /** Returns the transformation of a row into an example. */
@@ -189,7 +172,8 @@ public final class DeclaredFeatures {
    * @param most rows that are read
    */
   public Facts look(List<Path> files, int most) {
-    return ColumnLook.of(rows(false), transform.columns(), label, files, most);
+    RowLabels ofTraining = labels.rows(false);
+    return ColumnLook.of(rows(ofTraining, true), transform.columns(), ofTraining, files, most);
   }
 
   /** Returns the features in their order. */
@@ -197,9 +181,9 @@ public final class DeclaredFeatures {
     return features(job);
   }
 
-  /** Returns the column of the label. */
-  public String labelColumn() {
-    return label.column();
+  /** Returns the labels. */
+  public DeclaredLabels labels() {
+    return labels;
   }
 
   /**
@@ -210,23 +194,25 @@ public final class DeclaredFeatures {
    * @param badLines handles rows that cannot be read
    */
   public FeatureSource<?> source(List<Path> files, Use use, BadLines badLines) {
-    boolean predict = use == Use.PREDICT;
-    return source(rows(predict), files, new LabelColumn(label.column(), label.positive(), predict), split(files, use), badLines,
-        use == Use.TRAIN ? job.labels().values().iterator().next().negativeRate() : 1);
+    RowLabels ofRows = labels.rows(use != Use.TRAIN);
+    RowLabels read = use == Use.PREDICT ? ofRows.toPredict() : ofRows;
+    return source(rows(read, use != Use.PREDICT), files, read, split(files, use), badLines,
+        use == Use.TRAIN ? labels.labels().get(0).config().negativeRate() : 1);
   }
 
-  private RowFormat<?> rows(boolean predict) {
+  /** @param piped true: files go through the job's command */
+  private RowFormat<?> rows(RowLabels read, boolean piped) {
     Set<String> needed = new LinkedHashSet<>(transform.columns());
-    if (!predict) {
-      needed.add(label.column());
-    }
-    return RowFormats.of(format().label(), NameRange.names("data.columns", job.data().columns()), needed,
-        predict ? Set.of(label.column()) : Set.of(), predict ? null : PipeCommand.of(job.data().pipeCommand()));
+    needed.addAll(read.required());
+    Set<String> optional = new LinkedHashSet<>(read.columns());
+    optional.removeAll(needed);
+    return RowFormats.of(format().label(), NameRange.names("data.columns", job.data().columns()), needed, optional,
+        piped ? PipeCommand.of(job.data().pipeCommand()) : null);
   }
 
-  private <R> FeatureSource<R> source(RowFormat<R> rows, List<Path> files, LabelColumn column, RowSplit split, BadLines badLines,
+  private <R> FeatureSource<R> source(RowFormat<R> rows, List<Path> files, RowLabels read, RowSplit split, BadLines badLines,
       double negativeRate) {
-    return new FeatureSource<>(rows, transform, column, split, files, badLines, negativeRate, job.seed());
+    return new FeatureSource<>(rows, transform, read, split, files, badLines, negativeRate, job.seed());
   }
 
   private Format format() {
@@ -247,14 +233,14 @@ public final class DeclaredFeatures {
     });
   }
 
-  /** Returns the format of lines to predict: JSON objects, whose keys are the columns; the label may be missing. */
+  /** Returns the format of lines to predict: JSON objects, whose keys are the columns; labels may be missing. */
   public LineFormat lines() {
-    return new JsonLineFormat(transform, label);
+    return new JsonLineFormat(transform, labels.rows(true));
   }
 
-  /** Returns the ways in which a request gives rows of the declared columns; the label may be missing. */
+  /** Returns the ways in which a request gives rows of the declared columns; labels may be missing. */
   public RequestRows requests() {
-    return new RequestRows(FeatureDeclarations.features(job.features()), transform, label,
+    return new RequestRows(FeatureDeclarations.features(job.features()), transform, labels.rows(true),
         NameRange.names("data.columns", job.data().columns()));
   }
 

@@ -79,7 +79,8 @@ final class StepExamples {
         throw new InvalidInput("table " + table + " has statistics, but the labels of this batch are not known here: take "
             + "batches from trainer.iterateDataset, or call forward(data, labels), or trainer.setClicks before forward");
       }
-      NDArray first = labels.get(0);
+      NDArray all = labels.get(0);
+      NDArray first = all.getShape().dimension() == 2 && all.getShape().get(1) > 1 ? all.get(":, 0") : all;
       if (first.getDataType() == DataType.FLOAT32) {
         clicks = first.toFloatArray();
       } else {

@@ -54,7 +54,7 @@ final class RunSummary {
     new TreeMap<>(run.metrics()).forEach((name, value) -> {
       if (name.startsWith(MetricNames.COVERAGE)) { // one per slot: too many for a line
         partly.add(name.substring(MetricNames.COVERAGE.length()));
-      } else if (!SHOWN_FIRST.containsKey(name)) {
+      } else if (!SHOWN_FIRST.containsKey(name) && !name.contains("[")) { // those of slices, classes and buckets are in the file
         figure(figures, name.replace('_', ' '), value);
       }
     });

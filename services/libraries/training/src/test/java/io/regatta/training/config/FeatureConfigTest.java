@@ -98,7 +98,8 @@ class FeatureConfigTest {
   void aModelRefusesKeysOfPartsThatItLacks() {
     assertThat(model("{\"kind\": \"deepfm\", \"hidden\": [8], \"dropout\": 0.1}").hidden()).containsExactly(8);
     assertThatThrownBy(() -> model("{\"kind\": \"fm\", \"hidden\": [8]}")).isInstanceOf(InvalidInput.class)
-        .hasMessage("hidden has no effect on kind fm; take it out, or set kind: wide_and_deep or deepfm or dcn_v2");
+        .hasMessage("hidden has no effect on kind fm; take it out, or set kind: wide_and_deep or deepfm or dcn_v2 or dlrm or din or "
+        + "mmoe or esmm or two_towers");
     assertThatThrownBy(() -> model("{\"kind\": \"logistic_regression\", \"embedding\": 4}")).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("embedding has no effect on kind logistic_regression");
     assertThatThrownBy(() -> model("{\"kind\": \"deepfm\", \"cross_rank\": 4}")).hasMessageContaining("set kind: dcn_v2");
@@ -119,8 +120,10 @@ class FeatureConfigTest {
         .isInstanceOf(InvalidInput.class).hasMessageContaining("model: features is missing");
     assertThatThrownBy(() -> JobConfig.of(new JsonObject("{\"job\": \"j\", \"features\": {\"x\": {\"kind\": \"id\"}}, "
         + "\"model\": {\"kind\": \"fm\"}}"))).hasMessageContaining("model: labels is missing");
-    assertThatThrownBy(() -> JobConfig.of(new JsonObject("{\"job\": \"j\", \"labels\": {\"a\": {}, \"b\": {}}}")))
-        .hasMessageContaining("labels: there are 2");
+    assertThatThrownBy(() -> JobConfig.of(new JsonObject("{\"job\": \"j\", \"labels\": {\"a\": {\"negative_rate\": 0.5}, \"b\": {}}}")))
+        .hasMessageContaining("there are several labels");
+    assertThatThrownBy(() -> JobConfig.of(new JsonObject("{\"job\": \"j\", \"labels\": {\"a\": {\"kind\": \"rank\", \"group\": \"g\"}, "
+        + "\"b\": {\"kind\": \"rank\", \"group\": \"g\"}}}"))).hasMessageContaining("several are of kind rank");
     for (String key : List.of("\"format\": \"csv\", \"columns\": [\"a\"]", "\"statistics\": \"s\"", "\"test\": {\"share\": 0.2}")) {
       assertThatThrownBy(() -> JobConfig.of(new JsonObject("{\"job\": \"j\", \"data\": {" + key + "}}"))).isInstanceOf(InvalidInput.class)
           .hasMessageContaining("has no effect without features");

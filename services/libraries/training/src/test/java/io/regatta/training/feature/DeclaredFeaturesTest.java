@@ -71,7 +71,7 @@ class DeclaredFeaturesTest {
     assertThat(features.layout().dense()).isEqualTo(2);
     assertThat(features.layout().widths()).containsExactly(1, 1, 1, 1, 3, 1);
     assertThat(features.layout().valued()).isTrue();
-    assertThat(features.labelColumn()).isEqualTo("click");
+    assertThat(features.labels().columns()).containsExactly("click");
   }
 
   /** The same rows as a file of columns, and as lines of a request: the same floats and ids. */
