@@ -92,7 +92,7 @@ class ProposedJobTest {
 
   @Test
   void when_a_look_cannot_know_the_label_then_it_asks_for_it() throws IOException {
-    Path plain = Files.writeString(dir.resolve("flowers.csv"), "5.1,3.5,setosa\n4.9,3.0,setosa\n5.1,2.2,virginica\n4.9,2.0,other\n5.1,2.0,setosa\n".repeat(60));
+    Path plain = Files.writeString(dir.resolve("flowers.csv"), "5.1,3.5,setosa\n4.9,3.0,setosa\n5.1,2.2,virginica\n5.0,2.0,other\n5.0,2.0,setosa\n".repeat(60));
     CommandLineRun none = CommandLineRun.regatta("init", plain.toString(), "--to", "-");
     assertThat(none.status()).isEqualTo(2);
     assertThat(none.err()).contains("no column with just two values", "--label");
