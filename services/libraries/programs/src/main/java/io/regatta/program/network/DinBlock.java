@@ -40,7 +40,7 @@ public final class DinBlock extends AbstractBlock implements BlockLoss {
   private final int dim;
   private final double l2;
   private final DistributedEmbedding embedding;
-  /** By the slot of the history. */
+  /** Pooling of each history, by its slot. */
   private final Map<Integer, AttentionPooling> attention = new TreeMap<>();
   private final Map<Integer, Integer> candidates;
   private final Block deep;
