@@ -2,12 +2,17 @@
 # Measures Regatta and its peers side by side: all drivers of load-tests but those that run
 # only if they are named (sweep, modes, allreduce, refit, doors, serve), Markdown on standard output.
 #   load-tests/run.sh [--quick] [--json FILE] [dense] [small] [sparse] [train] [stall] [sweep] [modes] [allreduce] [refit] [doors] [serve]
+#   load-tests/run.sh ctr-quality ...   AUC beside other libraries, see ctr-quality/run.sh
 # Builds load-tests/target/load-tests.jar if it is not there or older than the sources.
 # Environment: JAVA_HOME (else java from PATH); REGATTA_GLOO_PYTHON, a Python with torch, for allreduce's peer;
 # REGATTA_ONNXRUNTIME_JAR, onnxruntime's Java library, for serve's peer (else fetched with Maven; left out where it cannot be).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
+if [ "${1:-}" = ctr-quality ]; then
+  shift
+  exec "$here/ctr-quality/run.sh" "$@"
+fi
 jar=$here/target/load-tests.jar
 java=${JAVA_HOME:+$JAVA_HOME/bin/}java
 command -v "$java" >/dev/null || { echo "run.sh: no $java: install a JDK 17 or newer and put it into PATH, or set JAVA_HOME" >&2; exit 2; }

@@ -15,8 +15,9 @@ import yaml
 
 import features
 
+DIRECTORIES = {"criteo": "criteo-head", "avazu": "avazu-head", "census": "census"}
 KINDS = ["logistic_regression", "fm", "wide_and_deep", "deepfm", "dcn_v2"]
-DEFAULTS = {"embedding": 10, "embedding_bound": 0.05, "hidden": [128, 64], "gain": 1.414, "cross_layers": 3, "dropout": 0.0}
+DEFAULTS = {"embedding": 10, "embedding_bound": 0.01, "hidden": [128, 64], "gain": 1.414, "cross_layers": 3, "dropout": 0.0}
 
 
 def auc(labels, scores):
@@ -33,11 +34,25 @@ def logloss(labels, scores):
     return -np.mean(labels * np.log(p) + (1 - labels) * np.log(1 - p))
 
 
+def job_of(configs, name, kind):
+    """The job of a network on a set: features and data of the set's file, the rest of criteo's file for this network."""
+    with open(os.path.join(configs, "criteo-%s.yaml" % kind.replace("_", "-")), encoding="utf-8") as file:
+        job = yaml.safe_load(file)
+    if name != "criteo":
+        with open(os.path.join(configs, "%s-deepfm.yaml" % name), encoding="utf-8") as file:
+            own = yaml.safe_load(file)
+        job.update({key: own[key] for key in ("data", "features", "labels")})
+    job["data"]["statistics"] = "statistics-%s-deepfm" % name
+    return job
+
+
 def ours(regatta, job, seed, directory):
     """Trains alone, tables in process, and returns test AUC and examples/s of the training."""
     with tempfile.TemporaryDirectory() as scratch:
-        result = os.path.join(scratch, "result.json")
-        call = [regatta, "train", "--local", job, "--data", directory, "--result", result, "--set", "seed=%d" % seed, "--set",
+        result, path = os.path.join(scratch, "result.json"), os.path.join(scratch, "job.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(job, file)
+        call = [regatta, "train", "--local", path, "--data", directory, "--result", result, "--set", "seed=%d" % seed, "--set",
                 "output=" + os.path.join(scratch, "model")]
         run = subprocess.run(call, capture_output=True, text=True, check=False)
         if run.returncode != 0:
@@ -126,16 +141,15 @@ def main():
     args = parser.parse_args()
     worse = []
     for name in args.sets:
-        directory = os.path.join(args.data, name)
-        paths = [os.path.join(args.configs, "ctr-%s-%s.yaml" % (name, kind.replace("_", "-"))) for kind in args.kinds]
-        with open(paths[0], encoding="utf-8") as file:
-            first = yaml.safe_load(file)
+        directory = os.path.join(args.data, DIRECTORIES[name])
+        first = job_of(args.configs, name, "deepfm")
         lacking = [f for f in first["data"]["files"] + first["data"].get("test_files", [])
                    if not os.path.exists(os.path.join(directory, f))]
         if lacking:
             print("\n%s is left out: %s lacks %s" % (name, directory, ", ".join(lacking)), flush=True)
             continue
-        subprocess.run([args.regatta, "analyze", paths[0], "--data", directory, "--overwrite"], check=True, capture_output=True)
+        file = os.path.join(args.configs, "%s-deepfm.yaml" % name)
+        subprocess.run([args.regatta, "analyze", file, "--data", directory, "--overwrite"], check=True, capture_output=True)
         table = features.Table(first, directory)
         value, c = reference(table)
         print("\n%s: %s rows; scikit-learn's logistic regression, C = %g: test AUC %.4f\n" % (
@@ -143,10 +157,9 @@ def main():
         print("| network | " + " | ".join(["Regatta: AUC", "examples/s"] + [
             x for library in args.libraries for x in (library + ": AUC", "examples/s")]) + " |")
         print("|---" * (3 + 2 * len(args.libraries)) + "|", flush=True)
-        for kind, path in zip(args.kinds, paths):
-            with open(path, encoding="utf-8") as file:
-                job = yaml.safe_load(file)
-            runs = [ours(args.regatta, path, seed, directory) for seed in range(1, args.seeds + 1)]
+        for kind in args.kinds:
+            job = job_of(args.configs, name, kind)
+            runs = [ours(args.regatta, job, seed, directory) for seed in range(1, args.seeds + 1)]
             mine = np.mean(runs, axis=0)
             cells = ["%.4f" % mine[0], "%.0f" % mine[1]]
             for library in args.libraries:

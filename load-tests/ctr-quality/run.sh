@@ -1,11 +1,11 @@
 #!/bin/sh
 # AUC and examples per second of Regatta's networks on tables beside deepctr-torch and FuxiCTR: the same files, features, splits,
-# initial values and hyperparameters (configs/ctr-*.yaml), early stopping on the same rows, mean of three seeds, one compute thread;
+# initial values and hyperparameters (configs/criteo-*.yaml, avazu-deepfm.yaml, census-deepfm.yaml), early stopping on the same rows, mean of three seeds, one compute thread;
 # and scikit-learn's logistic regression on the same features. Markdown on standard output; status 1 if a network is more than 0.002
 # below a twin.
 #   load-tests/run.sh ctr-quality [--data DIR] [--seeds N] [--sets criteo avazu census] [--kinds deepfm ...] [--libraries FuxiCTR ...]
-# DIR (REGATTA_CTR_DATA) holds criteo/, avazu/ and census/ with the files that configs/ctr-*.yaml name; a set that is not there is left out by name.
-# Makes a virtual environment in load-tests/target/ctr-quality (about 5 GB: torch). PYTHON: Python 3.10 or newer; VENV: an environment
+# DIR (REGATTA_CTR_DATA) holds criteo-head, avazu-head and census with the files that these name; a set that is not there is left out by name.
+# Makes a virtual environment in load-tests/target/ctr-quality (about 5 GB: torch). PYTHON: Python 3.10 or newer; REGATTA: the script; VENV: an environment
 # that has the packages. Where none can be made, this script says so and leaves the comparison out, with status 77.
 set -eu
 
@@ -24,6 +24,5 @@ if ! "$venv/bin/python" -c 'import deepctr_torch, fuxictr, sklearn, yaml' 2>/dev
   "$venv/bin/pip" install -q 'torch==2.4.1' 'numpy<2' pandas scikit-learn pyyaml h5py tqdm pyarrow polars requests &&
     "$venv/bin/pip" install -q --no-deps deepctr-torch==0.3.0 fuxictr==2.3.10 || leave_out "pip cannot install its packages, see above"
 fi
-# Words before options are those of quality.py.
-OMP_NUM_THREADS=1 exec "$venv/bin/python" "$here/quality.py" --regatta "$here/../../regatta" --configs "$here/../../configs" \
+OMP_NUM_THREADS=1 exec "$venv/bin/python" "$here/quality.py" --regatta "${REGATTA:-$here/../../regatta}" --configs "$here/../../configs" \
   --data "$data" "$@"

@@ -2,10 +2,19 @@
 
 Each is a torch module from int64 [rows, features] to logits [rows]."""
 
+import sys
+import types
 from collections import OrderedDict
 
 import torch
 from torch import nn
+
+
+# FuxiCTR's layers import its preparation of data, which needs ray (300 MB) for more of them than are here.
+for name in ("ray", "ray.data", "ray.data.datasource", "ray.data.datasource.filename_provider"):
+    sys.modules.setdefault(name, types.ModuleType(name))
+sys.modules["ray.data.datasource.filename_provider"].FilenameProvider = object
+sys.modules["ray.data"].SaveMode = sys.modules["ray.data"].TaskPoolStrategy = object
 
 
 def reset(module, settings):

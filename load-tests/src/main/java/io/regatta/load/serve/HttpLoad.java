@@ -46,20 +46,23 @@ final class HttpLoad implements Task {
     }
     long[] sorted = load.nanos();
     Arrays.sort(sorted);
-    return new JsonObject().put("requests", sorted.length).put("p50", quantile(sorted, 0.5)).put("p99", quantile(sorted, 0.99))
+    return new JsonObject().put("requests", sorted.length).put("p50", quantile(sorted, 0.5))
+        .put("p99", quantile(sorted, 0.99))
         .put("answer", load.firstAnswer);
   }
 
   /** Returns milliseconds. */
   private static double quantile(long[] sorted, double q) {
-    return sorted.length == 0 ? Double.NaN : sorted[(int) Math.min(sorted.length - 1, Math.floor(q * sorted.length))] * 1e-6;
+    return sorted.length == 0 ? Double.NaN
+        : sorted[(int) Math.min(sorted.length - 1, Math.floor(q * sorted.length))] * 1e-6;
   }
 
   private List<ByteBuffer> requests(int examples) {
     List<ByteBuffer> requests = new ArrayList<>();
     for (int from = 0; from + examples <= lines.size(); from += examples) {
       byte[] body = String.join("\n", lines.subList(from, from + examples)).getBytes(StandardCharsets.UTF_8);
-      byte[] head = ("POST /predict HTTP/1.1\r\nhost: localhost\r\ncontent-length: " + body.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII);
+      byte[] head = ("POST /predict HTTP/1.1\r\nhost: localhost\r\ncontent-length: " + body.length + "\r\n\r\n")
+          .getBytes(StandardCharsets.US_ASCII);
       requests.add(ByteBuffer.allocateDirect(head.length + body.length).put(head).put(body).flip());
     }
     return requests;
@@ -162,7 +165,8 @@ final class HttpLoad implements Task {
         nanos[answered++] = now - sentNanos;
         String head = new String(answer.array(), 0, 12, StandardCharsets.US_ASCII);
         if (!head.equals("HTTP/1.1 200")) {
-          throw new IOException("the server answered " + new String(answer.array(), 0, answer.position(), StandardCharsets.UTF_8));
+          throw new IOException("the server answered " + new String(answer.array(), 0, answer.position(),
+              StandardCharsets.UTF_8));
         }
         if (answered == 1) {
           firstAnswer = new String(answer.array(), body, answer.position() - body, StandardCharsets.UTF_8);

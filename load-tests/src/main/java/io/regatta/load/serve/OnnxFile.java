@@ -59,7 +59,8 @@ final class OnnxFile {
     graph.writeBytes(12, value("y", layers.get(layers.size() - 1).outputs()));
   }
 
-  private static void node(CodedOutputStream graph, String operator, List<String> inputs, String output, String attribute,
+  private static void node(CodedOutputStream graph, String operator, List<String> inputs, String output,
+      String attribute,
       long value) throws IOException {
     graph.writeBytes(1, message(node -> {
       for (String input : inputs) {

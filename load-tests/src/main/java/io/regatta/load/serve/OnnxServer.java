@@ -29,9 +29,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The peer: a server that computes the same network on onnxruntime. It has an event loop for each core, and each request
- * is parsed, computed and answered on the loop of its connection, so there is neither a queue nor a hop. Rows of the
- * table are in a map of this process, and lines are parsed by the same code as the predictor's.
+ * The peer: a server that computes the same network on onnxruntime. It has an event loop for each core, and each
+ * request is parsed, computed and answered on the loop of its connection, so there is neither a queue nor a hop. Rows
+ * of the table are in a map of this process, and lines are parsed by the same code as the predictor's.
  */
 final class OnnxServer implements Task {
 
@@ -113,7 +113,8 @@ final class OnnxServer implements Task {
           weights = file.floats(tensor.name());
           shape = tensor;
         } else {
-          layers.add(new OnnxFile.Layer(shape.shape().get(1).intValue(), shape.shape().get(0).intValue(), weights, file.floats(tensor.name())));
+          layers.add(new OnnxFile.Layer(shape.shape().get(1).intValue(), shape.shape().get(0).intValue(), weights,
+              file.floats(tensor.name())));
         }
       }
     }

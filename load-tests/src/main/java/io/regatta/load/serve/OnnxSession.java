@@ -29,8 +29,10 @@ final class OnnxSession implements AutoCloseable {
     Object option = options.getConstructor().newInstance();
     options.getMethod("setIntraOpNumThreads", int.class).invoke(option, 1);
     options.getMethod("setInterOpNumThreads", int.class).invoke(option, 1);
-    session = environments.getMethod("createSession", String.class, options).invoke(environment, model.toString(), option);
-    create = loader.loadClass("ai.onnxruntime.OnnxTensor").getMethod("createTensor", environments, FloatBuffer.class, long[].class);
+    session = environments.getMethod("createSession", String.class, options).invoke(environment, model.toString(),
+        option);
+    create = loader.loadClass("ai.onnxruntime.OnnxTensor").getMethod("createTensor", environments, FloatBuffer.class,
+        long[].class);
     run = session.getClass().getMethod("run", Map.class);
     Class<?> result = loader.loadClass("ai.onnxruntime.OrtSession$Result");
     get = result.getMethod("get", int.class);

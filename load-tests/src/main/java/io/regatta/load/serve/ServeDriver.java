@@ -70,11 +70,14 @@ public final class ServeDriver {
   }
 
   private static JobConfig job(Path dir) {
-    return JobConfig.of(new JsonObject().put("job", "served").put("program", "io.regatta.program.CtrDnn").put("mode", "sync")
-        .put("output", dir.resolve("model").toString()).put("compute_threads", 1).put("batch_size", 1000).put("epochs", 1)
+    return JobConfig.of(new JsonObject().put("job", "served").put("program", "io.regatta.program.CtrDnn")
+        .put("mode", "sync")
+        .put("output", dir.resolve("model").toString()).put("compute_threads", 1).put("batch_size", 1000)
+            .put("epochs", 1)
         .put("data", new JsonObject().put("dir", dir.resolve("data").toString()))
         .put("optimizer", new JsonObject().put("kind", "adagrad").put("learning_rate", 0.05))
-        .put("settings", new JsonObject().put("hidden", new JsonArray().add(400).add(400).add(400)).put("id_space", ID_SPACE)
+        .put("settings", new JsonObject().put("hidden", new JsonArray().add(400).add(400).add(400))
+            .put("id_space", ID_SPACE)
             .put("train_rows", 50_000).put("test_rows", TEST_ROWS).put("train_files", 1)));
   }
 
@@ -93,10 +96,12 @@ public final class ServeDriver {
       requireSameScores(pairs);
       for (int examples : EXAMPLES) {
         for (int connections : CONNECTIONS) {
-          JsonObject command = new JsonObject().put("do", "load").put("connections", connections).put("examples", examples);
+          JsonObject command = new JsonObject().put("do", "load").put("connections", connections)
+              .put("examples", examples);
           pairs.values().forEach(pair -> pair.ask(command.copy().put("for", scale.warmUpLimitSeconds() / 3)));
           for (int round = 0; round < scale.rounds(); round++) {
-            pairs.forEach((kind, pair) -> rounds.computeIfAbsent(key(kind, connections, examples), k -> new ArrayList<>())
+            pairs.forEach((kind, pair) -> rounds.computeIfAbsent(key(kind, connections, examples), k ->
+                new ArrayList<>())
                 .add(round(pair, command.copy().put("for", scale.blockSeconds()))));
           }
         }
@@ -111,11 +116,13 @@ public final class ServeDriver {
   private static void requireSameScores(Map<String, WorkerPair> pairs) {
     JsonArray first = null;
     for (WorkerPair pair : pairs.values()) {
-      JsonArray scores = new JsonObject(pair.ask(new JsonObject().put("do", "load").put("connections", 1).put("examples", 100)
+      JsonArray scores = new JsonObject(pair.ask(new JsonObject().put("do", "load").put("connections", 1)
+          .put("examples", 100)
           .put("for", 0.0)).getString("answer")).getJsonArray("scores");
       for (int i = 0; first != null && i < scores.size(); i++) {
         if (Math.abs(scores.getFloat(i) - first.getFloat(i)) > 1e-5) {
-          throw new InvalidInput("the servers answer line " + (i + 1) + " with " + first.getFloat(i) + " and " + scores.getFloat(i));
+          throw new InvalidInput("the servers answer line " + (i + 1) + " with " + first.getFloat(i) + " and "
+              + scores.getFloat(i));
         }
       }
       first = scores;
@@ -127,7 +134,8 @@ public final class ServeDriver {
     JsonObject answer = pair.ask(command);
     double cpu = pair.serverCpuSeconds() - before;
     double requests = answer.getDouble("requests");
-    return new Round(answer.getDouble("p50"), answer.getDouble("p99"), requests / answer.getDouble("seconds"), 1e6 * cpu / requests);
+    return new Round(answer.getDouble("p50"), answer.getDouble("p99"), requests / answer.getDouble("seconds"),
+        1e6 * cpu / requests);
   }
 
   private static String key(String kind, int connections, int examples) {
@@ -135,7 +143,8 @@ public final class ServeDriver {
   }
 
   private static Result result(List<String> kinds, Map<String, List<Round>> rounds, boolean peer) {
-    Table table = new Table("server", "connections", "examples", "p50 ms", "p99 ms", "requests/s", "examples/s", "server CPU µs per request",
+    Table table = new Table("server", "connections", "examples", "p50 ms", "p99 ms", "requests/s", "examples/s",
+        "server CPU µs per request",
         "p99 to " + ONNX + "'s", "examples/s to " + ONNX + "'s");
     JsonArray raw = new JsonArray();
     for (int examples : EXAMPLES) {
@@ -144,13 +153,15 @@ public final class ServeDriver {
           List<Round> own = rounds.get(key(kind, connections, examples));
           List<Round> other = kind.equals(REGATTA) && peer ? rounds.get(key(ONNX, connections, examples)) : null;
           double rate = median(own, Round::requests);
-          table.row(kind, connections, examples, median(own, Round::p50), median(own, Round::p99), rate, rate * examples,
+          table.row(kind, connections, examples, median(own, Round::p50), median(own, Round::p99), rate,
+              rate * examples,
               median(own, Round::serverCpuMicros), other == null ? Double.NaN : ratio(own, other, Round::p99),
               other == null ? Double.NaN : ratio(own, other, Round::requests));
           JsonArray all = new JsonArray();
           own.forEach(round -> all.add(new JsonObject().put("p50_ms", round.p50).put("p99_ms", round.p99)
               .put("requests_per_second", round.requests)));
-          raw.add(new JsonObject().put("server", kind).put("connections", connections).put("examples", examples).put("rounds", all));
+          raw.add(new JsonObject().put("server", kind).put("connections", connections).put("examples", examples)
+              .put("rounds", all));
         }
       }
     }

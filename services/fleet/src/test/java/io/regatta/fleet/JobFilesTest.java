@@ -52,7 +52,9 @@ class JobFilesTest {
       assertThat(files.map(file -> file.getFileName().toString()))
           .containsExactlyInAnyOrder("census.yaml", "fit-a-line.yaml", "fit-a-line-converged.yaml",
               "wide-and-deep.yaml", "ctr-dnn.yaml", "deepfm.yaml", "word2vec.yaml", "skip-gram.yaml",
-              "logistic-regression.yaml", "lenet.yaml", "resnet50.yaml");
+              "logistic-regression.yaml", "lenet.yaml", "resnet50.yaml",
+              "criteo-logistic-regression.yaml", "criteo-fm.yaml", "criteo-wide-and-deep.yaml", "criteo-deepfm.yaml", "criteo-dcn-v2.yaml",
+              "avazu-deepfm.yaml", "census-deepfm.yaml"); // these by TableJobFilesTest
     }
   }
 

@@ -38,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Heter workers with real streams; the oracle of a batch is the part that computes its input times 2. */
 @ExtendWith(BlockedLoopGuard.class)
@@ -195,6 +196,32 @@ class HeterWorkerVerticleTest {
           .isInstanceOf(Overloaded.class).hasMessageContaining("heter_worker.limits.trainers");
       get(zero.close(true));
       workers.opened(worker, ONE);
+    }
+  }
+
+  /** Without the limit, the batches that wait would be gathered. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void holdsBatchesBeyondALimitAtTheirTrainers_andRefusesNone(boolean ofBytes) throws Exception {
+    try (RunningWorkers workers = new RunningWorkers()) {
+      HeterWorkerConfig.Limits limits = HeterWorkerConfig.Limits.defaults();
+      PartStandIn part = new PartStandIn(0, null);
+      HeterWorkerVerticle worker = workers.worker(workers.config(0).withLimits(ofBytes ? limits.withBytes(1)
+          : limits.withBatches(1)), part);
+      get(workers.vertx.deployVerticle(worker));
+      Trainer zero = workers.opened(worker, ZERO);
+      get(zero.open(RunningWorkers.cut().setReplica(1).build()));
+      get(zero.open(RunningWorkers.cut().setReplica(2).build()));
+      List<Future<ComputedBatch>> results = new ArrayList<>();
+      for (int replica = 0; replica < 3; replica++) {
+        results.add(zero.compute(TestBatches.batch(ZERO, replica, replica + 1, 30, 3)));
+      }
+      awaitTrue(part.permits::hasQueuedThreads);
+      part.permits.release(MANY);
+      for (int replica = 0; replica < 3; replica++) {
+        assertThat(TestBatches.output(get(results.get(replica)))).isEqualTo(2f * (replica + 1));
+      }
+      assertThat(part.sizes).containsExactly(1, 1, 1);
     }
   }
 

@@ -15,8 +15,8 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Requests of encoded images. They are decoded on two threads named {@code regatta-predictor-images}, one image at a time
- * each, and then wait for the model as all others do. Any thread.
+ * Requests of encoded images. They are decoded on two threads named {@code regatta-predictor-images}, one image at a
+ * time each, and then wait for the model as all others do. Any thread.
  */
 final class ImageRequests {
 
@@ -65,7 +65,8 @@ final class ImageRequests {
     Arrays.fill(batch.labels(), Float.NaN);
     for (int i = 0; i < images.size(); i++) {
       try {
-        input.write(EncodedImage.decode(plain(images.get(i)), maxPixels), batch.dense(), i * predictor.layout().dense());
+        input.write(EncodedImage.decode(plain(images.get(i)), maxPixels), batch.dense(), i * predictor.layout()
+            .dense());
       } catch (InvalidInput e) {
         throw new InvalidInput("request, image " + (i + 1) + " " + e.getMessage(), e);
       }
@@ -73,10 +74,13 @@ final class ImageRequests {
     return batch;
   }
 
-  /** Returns the bytes of an image that is given as base64; others as they are. Encoded images begin with other bytes. */
+  /**
+   * Returns the bytes of an image that is given as base64; others as they are. Encoded images begin with other bytes.
+   */
   private static byte[] plain(byte[] image) {
     for (byte b : image) {
-      boolean base64 = b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '+' || b == '/' || b == '=';
+      boolean base64 = b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '+' || b == '/'
+          || b == '=';
       if (!base64) {
         return image;
       }

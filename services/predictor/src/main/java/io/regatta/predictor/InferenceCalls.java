@@ -43,7 +43,8 @@ final class InferenceCalls {
 
   /** Adds the methods. */
   void bind(CallRegistry calls) {
-    calls.atOnce(GRPCInferenceServiceGrpcService.ServerLive, request -> ServerLiveResponse.newBuilder().setLive(true).build())
+    calls.atOnce(GRPCInferenceServiceGrpcService.ServerLive, request -> ServerLiveResponse.newBuilder().setLive(true)
+        .build())
         .atOnce(GRPCInferenceServiceGrpcService.ServerReady,
             request -> ServerReadyResponse.newBuilder().setReady(service.isReady()).build())
         .atOnce(GRPCInferenceServiceGrpcService.ServerMetadata, request -> ServerMetadataResponse.newBuilder()
@@ -61,7 +62,8 @@ final class InferenceCalls {
     return () -> { };
   }
 
-  private Runnable metadata(ModelMetadataRequest request, ServerCall<ModelMetadataRequest, ModelMetadataResponse> call) {
+  private Runnable metadata(ModelMetadataRequest request, ServerCall<ModelMetadataRequest,
+      ModelMetadataResponse> call) {
     if (isServed(request.getName(), request.getVersion(), call)) {
       ModelMetadataResponse.Builder metadata = ModelMetadataResponse.newBuilder().setName(service.name())
           .addVersions(service.version()).setPlatform(InferenceService.PLATFORM);
@@ -73,7 +75,8 @@ final class InferenceCalls {
   }
 
   private static TensorMetadata tensor(InferenceModel.Spec spec) {
-    return TensorMetadata.newBuilder().setName(spec.name()).setDatatype(spec.type().name()).addAllShape(spec.shape()).build();
+    return TensorMetadata.newBuilder().setName(spec.name()).setDatatype(spec.type().name()).addAllShape(spec.shape())
+        .build();
   }
 
   /** Ends the call and returns false if the model is not served here. */
@@ -92,23 +95,27 @@ final class InferenceCalls {
       return () -> { };
     }
     boolean raw = request.getRawInputContentsCount() > 0;
-    return requests.call(request.getSerializedSize(), call, () -> service.infer(parsed(request, raw)), prediction -> answer(request, prediction, raw));
+    return requests.call(request.getSerializedSize(), call, () -> service.infer(parsed(request, raw)), prediction ->
+        answer(request, prediction, raw));
   }
 
   private static InferenceRequest parsed(ModelInferRequest request, boolean raw) {
     if (raw && request.getRawInputContentsCount() != request.getInputsCount()) {
-      throw new InvalidInput("the request has " + request.getInputsCount() + " inputs, but " + request.getRawInputContentsCount()
+      throw new InvalidInput("the request has " + request.getInputsCount() + " inputs, but "
+          + request.getRawInputContentsCount()
           + " raw_input_contents; give one for each input");
     }
     List<InferenceTensor> inputs = new ArrayList<>(request.getInputsCount());
     for (int i = 0; i < request.getInputsCount(); i++) {
       InferInputTensor input = request.getInputs(i);
       if (raw && input.hasContents()) {
-        throw new InvalidInput("input " + input.getName() + " has contents beside raw_input_contents; give one of them");
+        throw new InvalidInput("input " + input.getName()
+            + " has contents beside raw_input_contents; give one of them");
       }
       long[] shape = input.getShapeList().stream().mapToLong(each -> each).toArray();
       Type type = Type.of(input.getName(), input.getDatatype());
-      inputs.add(raw ? InferenceTensor.ofRaw(input.getName(), type, shape, request.getRawInputContents(i).asReadOnlyByteBuffer())
+      inputs.add(raw ? InferenceTensor.ofRaw(input.getName(), type, shape, request.getRawInputContents(i)
+          .asReadOnlyByteBuffer())
           : InferenceTensor.of(input.getName(), type, shape, input.getContents()));
     }
     return new InferenceRequest(request.getId(), inputs,
@@ -117,7 +124,8 @@ final class InferenceCalls {
 
   private ModelInferResponse answer(ModelInferRequest request, Prediction prediction, boolean raw) {
     float[] scores = prediction.scores();
-    InferOutputTensor.Builder output = InferOutputTensor.newBuilder().setName(InferenceModel.SCORES).setDatatype(Type.FP32.name())
+    InferOutputTensor.Builder output = InferOutputTensor.newBuilder().setName(InferenceModel.SCORES)
+        .setDatatype(Type.FP32.name())
         .addShape(scores.length / prediction.outputs()).addShape(prediction.outputs());
     ModelInferResponse.Builder response = ModelInferResponse.newBuilder().setModelName(service.name())
         .setModelVersion(Long.toString(prediction.step())).setId(request.getId());

@@ -22,7 +22,8 @@ import java.util.List;
 final class InferenceHttp {
 
   private static final String HEADER_LENGTH = "inference-header-content-length";
-  private static final String PATHS = "/v2, /v2/health/live, /v2/health/ready, /v2/models/NAME, /v2/models/NAME/ready and "
+  private static final String PATHS =
+      "/v2, /v2/health/live, /v2/health/ready, /v2/models/NAME, /v2/models/NAME/ready and "
       + "POST /v2/models/NAME/infer";
 
   /** What a path below {@code /v2/models} names: a model, perhaps one version of it, and what is asked of it. */
@@ -51,7 +52,8 @@ final class InferenceHttp {
       }
       switch (path) {
         case "/v2", "/v2/" -> PredictionJson.answer(request, 200, new JsonObject().put("name", InferenceService.SERVER)
-            .put("version", InferenceService.serverVersion()).put("extensions", new JsonArray(InferenceService.EXTENSIONS)));
+            .put("version", InferenceService.serverVersion())
+                .put("extensions", new JsonArray(InferenceService.EXTENSIONS)));
         case "/v2/health/live" -> PredictionJson.answer(request, 200, new JsonObject().put("live", true));
         case "/v2/health/ready" -> ready(request);
         default -> error(request, 404, "not found; there are " + PATHS);
@@ -135,10 +137,12 @@ final class InferenceHttp {
         .append(prediction.outputs()).append("],");
     if (!asked.binary()) {
       PredictionJson.append(json.append("\"data\":"), prediction, false);
-      PredictionJson.answer(request, 200, Buffer.buffer(json.append("}]}\n").toString().getBytes(StandardCharsets.UTF_8)));
+      PredictionJson.answer(request, 200, Buffer.buffer(json.append("}]}\n").toString()
+          .getBytes(StandardCharsets.UTF_8)));
       return;
     }
-    byte[] head = json.append("\"parameters\":{\"binary_data_size\":").append(4 * scores.length).append("}}]}").toString()
+    byte[] head = json.append("\"parameters\":{\"binary_data_size\":").append(4 * scores.length).append("}}]}")
+        .toString()
         .getBytes(StandardCharsets.UTF_8);
     Buffer whole = Buffer.buffer(head.length + 4 * scores.length).appendBytes(head);
     for (float score : scores) {

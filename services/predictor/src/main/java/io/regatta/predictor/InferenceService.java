@@ -11,8 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 
 /**
- * The answers of the Open Inference Protocol that do not depend on the transport. The model has the name of its job; its
- * version is the step of training. Any thread.
+ * The answers of the Open Inference Protocol that do not depend on the transport. The model has the name of its job;
+ * its version is the step of training. Any thread.
  */
 final class InferenceService {
 
@@ -64,7 +64,8 @@ final class InferenceService {
 
   /** Returns the tensors of an answer. */
   List<InferenceModel.Spec> outputs() {
-    return List.of(new InferenceModel.Spec(InferenceModel.SCORES, InferenceTensor.Type.FP32, List.of(-1L, (long) predictor.outputs())));
+    return List.of(new InferenceModel.Spec(InferenceModel.SCORES, InferenceTensor.Type.FP32,
+        List.of(-1L, (long) predictor.outputs())));
   }
 
   /**
@@ -77,7 +78,8 @@ final class InferenceService {
       throw new NotServed("there is no model " + name + " here, only " + name());
     }
     if (!version.isEmpty() && !version.equals(version())) {
-      throw new NotServed("version " + version + " of model " + name + " is not served; the present one is " + version());
+      throw new NotServed("version " + version + " of model " + name + " is not served; the present one is "
+          + version());
     }
   }
 
@@ -89,6 +91,7 @@ final class InferenceService {
       }
     }
     InferenceModel.Inputs inputs = model.examples(request.inputs());
-    return inputs.images() != null ? images.orElseThrow().predict(inputs.images()) : predictor.predict(inputs.examples());
+    return inputs.images() != null ? images.orElseThrow().predict(inputs.images())
+        : predictor.predict(inputs.examples());
   }
 }

@@ -17,20 +17,24 @@ final class OpenApi {
   static JsonObject document(Predictor predictor) {
     JsonObject paths = new JsonObject()
         .put("/predict", new JsonObject().put("post", predict(predictor)))
-        .put("/model", get("The run and step of training of the present values", object("from", "run", "step", "dense", "slots")))
+        .put("/model", get("The run and step of training of the present values", object("from", "run", "step", "dense",
+            "slots")))
         .put("/health", get("Whether the process works", new JsonObject().put("type", "object")))
         .put("/ready", get("Whether the model is served", new JsonObject().put("type", "object")))
         .put("/v2", get("Metadata of the server (Open Inference Protocol)", object("name", "version", "extensions")))
         .put("/v2/health/live", get("Whether the server lives (Open Inference Protocol)", object("live")))
         .put("/v2/health/ready", get("Whether the model is served (Open Inference Protocol)", object("ready")))
-        .put("/v2/models/" + predictor.name(), get("Names, types and shapes of the model's tensors (Open Inference Protocol)",
+        .put("/v2/models/" + predictor.name(),
+            get("Names, types and shapes of the model's tensors (Open Inference Protocol)",
             object("name", "versions", "platform", "inputs", "outputs")))
         .put("/v2/models/" + predictor.name() + "/infer", new JsonObject().put("post", infer(predictor)));
     return new JsonObject().put("openapi", "3.1.0")
-        .put("info", new JsonObject().put("title", "Predictions of " + predictor.name()).put("version", InferenceService.serverVersion()))
+        .put("info", new JsonObject().put("title", "Predictions of " + predictor.name())
+            .put("version", InferenceService.serverVersion()))
         .put("paths", paths)
         .put("components", new JsonObject().put("schemas", schemas(predictor))
-            .put("securitySchemes", new JsonObject().put("token", new JsonObject().put("type", "http").put("scheme", "bearer"))))
+            .put("securitySchemes", new JsonObject().put("token", new JsonObject().put("type", "http")
+                .put("scheme", "bearer"))))
         .put("security", new JsonArray().add(new JsonObject()).add(new JsonObject().put("token", new JsonArray())));
   }
 
@@ -59,10 +63,12 @@ final class OpenApi {
   }
 
   private static JsonObject operation(String summary, JsonObject content, String answer) {
-    JsonObject responses = new JsonObject().put("200", response("The scores of the examples, in their order", ref(answer)));
+    JsonObject responses = new JsonObject().put("200", response("The scores of the examples, in their order",
+        ref(answer)));
     String[][] errors = {{"400", "An example is malformed; the error names it"}, {"401", "A token is needed"},
         {"408", "The request has not arrived in time"}, {"411", "The request does not give its length"},
-        {"413", "The request is too large"}, {"415", "The request is compressed"}, {"503", "Too much waits; try again later"}};
+        {"413", "The request is too large"}, {"415", "The request is compressed"},
+            {"503", "Too much waits; try again later"}};
     for (String[] error : errors) {
       responses.put(error[0], response(error[1], ref("Error")));
     }
@@ -81,12 +87,15 @@ final class OpenApi {
     JsonObject schemas = new JsonObject()
         .put("Scores", object("scores", "step").put("properties", new JsonObject().put("scores", scores)
             .put("step", new JsonObject().put("type", "integer"))))
-        .put("Error", object("error").put("properties", new JsonObject().put("error", new JsonObject().put("type", "string"))))
+        .put("Error", object("error").put("properties", new JsonObject().put("error", new JsonObject()
+            .put("type", "string"))))
         .put("InferenceRequest", object("inputs").put("properties", new JsonObject()
             .put("id", new JsonObject().put("type", "string")).put("inputs", array(tensor(predictor)))))
         .put("InferenceResponse", object("model_name", "outputs").put("properties", new JsonObject()
-            .put("model_name", new JsonObject().put("type", "string")).put("model_version", new JsonObject().put("type", "string"))
-            .put("id", new JsonObject().put("type", "string")).put("outputs", array(object("name", "datatype", "shape", "data")))));
+            .put("model_name", new JsonObject().put("type", "string")).put("model_version", new JsonObject()
+                .put("type", "string"))
+            .put("id", new JsonObject().put("type", "string"))
+                .put("outputs", array(object("name", "datatype", "shape", "data")))));
     predictor.rows().ifPresent(rows -> schemas.put("Example", example(rows)));
     return schemas;
   }

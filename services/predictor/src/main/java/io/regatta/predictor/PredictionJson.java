@@ -17,7 +17,8 @@ final class PredictionJson {
   static Buffer scores(Prediction prediction) {
     StringBuilder text = new StringBuilder(32 + SCORE_CHARACTERS * prediction.scores().length).append("{\"scores\":");
     append(text, prediction, prediction.outputs() > 1);
-    return Buffer.buffer(text.append(",\"step\":").append(prediction.step()).append("}\n").toString().getBytes(StandardCharsets.US_ASCII));
+    return Buffer.buffer(text.append(",\"step\":").append(prediction.step()).append("}\n").toString()
+        .getBytes(StandardCharsets.US_ASCII));
   }
 
   /** Appends the scores as an array, flat or with an array for each example. */

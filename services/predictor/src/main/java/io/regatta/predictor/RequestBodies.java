@@ -42,8 +42,8 @@ final class RequestBodies {
   /**
    * Reads a body. Its bytes count as held until {@link Body#release}.
    *
-   * @param then gets the body, or the error for which it is not read further: {@link Refused}, {@code Overloaded}, {@link
-   *     TimeoutException}, or the connection's
+   * @param then gets the body, or the error for which it is not read further: {@link Refused}, {@code Overloaded},
+   * {@link     TimeoutException}, or the connection's
    * @return the body, whose bytes come later
    */
   Body read(HttpServerRequest request, BiConsumer<byte[], Throwable> then) {
@@ -51,13 +51,15 @@ final class RequestBodies {
     String coding = request.getHeader("content-encoding");
     if (coding != null && !coding.equalsIgnoreCase("identity")) {
       request.response().putHeader("accept-encoding", "identity");
-      body.done(null, new Refused(415, "the body has content-encoding " + coding + ", which is not supported; send it without a "
+      body.done(null, new Refused(415, "the body has content-encoding " + coding
+          + ", which is not supported; send it without a "
           + "content encoding"));
       return body;
     }
     String length = request.getHeader("content-length");
     if (length == null || length.length() > 10 || Long.parseLong(length) > maxBytes) {
-      body.done(null, new Refused(length == null ? 411 : 413, "a request must have a content-length of at most " + maxBytes
+      body.done(null, new Refused(length == null ? 411 : 413, "a request must have a content-length of at most "
+          + maxBytes
           + " bytes (predictor.max_request_bytes)"));
       return body;
     }

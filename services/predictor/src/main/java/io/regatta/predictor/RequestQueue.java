@@ -21,8 +21,8 @@ import java.util.function.Supplier;
 
 /**
  * The requests that wait for a model, in the order of their arrival. Requests that wait together are computed as one
- * batch, as far as {@link BatchingLimits} allow. Any thread adds and cancels requests. The loop of the model alone takes
- * them, parses them, computes and answers.
+ * batch, as far as {@link BatchingLimits} allow. Any thread adds and cancels requests. The loop of the model alone
+ * takes them, parses them, computes and answers.
  *
  * <p>A request is answered once: with its own scores, or with its own error. A request whose future is cancelled while
  * it waits leaves the queue at once. The lock guards what waits, and is never held during a computation or an answer.
@@ -85,7 +85,8 @@ final class RequestQueue {
    * @param model computes a batch, on the loop; an empty one has no scores
    * @param whose name of the model in messages
    */
-  RequestQueue(Loop loop, BatchingLimits limits, Layout layout, Function<SlotBatch, Prediction> model, Supplier<String> whose) {
+  RequestQueue(Loop loop, BatchingLimits limits, Layout layout, Function<SlotBatch, Prediction> model,
+      Supplier<String> whose) {
     this.loop = loop;
     this.clock = loop.clock();
     this.limits = limits;
@@ -106,8 +107,10 @@ final class RequestQueue {
       if (closed) {
         return CompletableFuture.failedFuture(new Cancelled(whose.get() + " has been closed"));
       }
-      if (!waiting.isEmpty() && (rows + added.rows > limits.maxWaiting() || bytes + added.bytes > limits.maxWaitingBytes())) {
-        return CompletableFuture.failedFuture(new Overloaded(rows + " examples of " + waiting.size() + (waiting.size() == 1 ? " request" : " requests") + " wait for "
+      if (!waiting.isEmpty() && (rows + added.rows > limits.maxWaiting() || bytes
+          + added.bytes > limits.maxWaitingBytes())) {
+        return CompletableFuture.failedFuture(new Overloaded(rows + " examples of " + waiting.size()
+            + (waiting.size() == 1 ? " request" : " requests") + " wait for "
             + whose.get() + "; try again later, or start more predictors"));
       }
       waiting.add(added);
@@ -246,7 +249,8 @@ final class RequestQueue {
     int outputs = all.outputs();
     for (Part part : parts) {
       part.request.answer.complete(new Prediction(
-          Arrays.copyOfRange(all.scores(), part.from * outputs, (part.from + part.rows) * outputs), outputs, all.step()));
+          Arrays.copyOfRange(all.scores(), part.from * outputs, (part.from + part.rows) * outputs), outputs,
+              all.step()));
     }
   }
 

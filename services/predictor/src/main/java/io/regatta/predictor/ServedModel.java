@@ -1,13 +1,10 @@
 package io.regatta.predictor;
 
 import ai.djl.Model;
-import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
-import ai.djl.training.ParameterStore;
 import ai.djl.util.Pair;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.file.ConfinedDirectory;
@@ -33,6 +30,7 @@ import io.regatta.training.config.JobConfig;
 import io.regatta.training.dataset.SlotArrays;
 import io.regatta.training.evaluation.Evaluation;
 import io.regatta.training.model.DistributedEmbedding;
+import io.regatta.training.model.PredictingForward;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -60,6 +58,8 @@ final class ServedModel implements AutoCloseable {
   private final Map<String, Parameter> parameters = new LinkedHashMap<>();
   private final Map<String, ServedTable> tables = new HashMap<>();
   private final SlotArrays arrays = new SlotArrays();
+  /** Set once the model is read. */
+  private PredictingForward forward;
   private final String run;
   private final long step;
 
@@ -204,6 +204,7 @@ final class ServedModel implements AutoCloseable {
       }
     }
     attach(block);
+    forward = new PredictingForward(block);
   }
 
   private static InitializerSpec initializer(JsonObject table) {
@@ -328,15 +329,18 @@ final class ServedModel implements AutoCloseable {
 
   /** Returns the scores of the batch, with the present rows: as many of each example as of others. */
   float[] predict(SlotBatch batch) {
+    SlotBatch padded = PaddedBatch.of(batch);
     try (NDManager scope = model.getNDManager().newSubManager()) {
-      NDList data = arrays.data(scope, batch);
-      NDArray outputs = block.forward(new ParameterStore(scope, false), data, false).singletonOrThrow();
-      return program.scores(job, outputs);
+      float[] scores = program.scores(job, forward.forward(scope, arrays.data(scope, padded)).singletonOrThrow());
+      return padded == batch ? scores : Arrays.copyOf(scores, scores.length / padded.rows() * batch.rows());
     }
   }
 
   @Override
   public void close() {
+    if (forward != null) {
+      forward.close();
+    }
     model.close();
   }
 }

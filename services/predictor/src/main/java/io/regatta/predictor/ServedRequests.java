@@ -22,9 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The requests of one port, from their arrival to their answer: HTTP requests and gRPC calls have one limit of bytes and
- * one pair of counts. If a client goes, its prediction is cancelled. Used on the loop of the port; any thread may read
- * the counts.
+ * The requests of one port, from their arrival to their answer: HTTP requests and gRPC calls have one limit of bytes
+ * and one pair of counts. If a client goes, its prediction is cancelled. Used on the loop of the port; any thread may
+ * read the counts.
  */
 final class ServedRequests {
 
@@ -69,7 +69,8 @@ final class ServedRequests {
    * @param predict gets the body; what it throws is answered as the prediction's failure
    * @param answer answers the request with a prediction
    */
-  void post(HttpServerRequest request, Function<byte[], CompletableFuture<Prediction>> predict, Consumer<Prediction> answer) {
+  void post(HttpServerRequest request, Function<byte[], CompletableFuture<Prediction>> predict,
+      Consumer<Prediction> answer) {
     RequestBodies.Body[] body = new RequestBodies.Body[1];
     body[0] = bodies.read(request, (bytes, error) -> {
       if (error != null) {
@@ -77,7 +78,8 @@ final class ServedRequests {
         return;
       }
       CompletableFuture<Prediction> predicting = begun(() -> predict.apply(bytes));
-      request.response().exceptionHandler(e -> predicting.cancel(false)).closeHandler(closed -> predicting.cancel(false));
+      request.response().exceptionHandler(e -> predicting.cancel(false))
+          .closeHandler(closed -> predicting.cancel(false));
       predicting.whenCompleteAsync((prediction, failure) -> {
         if (failure != null) {
           log(failure);

@@ -33,7 +33,8 @@ class RequestQueueTest {
   }
 
   private RequestQueue queue(int maxBatch, long delayMillis, int maxWaiting, Function<SlotBatch, Prediction> model) {
-    return new RequestQueue(loop, new BatchingLimits(maxBatch, delayMillis, maxWaiting, 1000), LAYOUT, model, () -> "the model");
+    return new RequestQueue(loop, new BatchingLimits(maxBatch, delayMillis, maxWaiting, 1000), LAYOUT, model, () ->
+        "the model");
   }
 
   private Prediction scores(SlotBatch batch) {
@@ -75,7 +76,8 @@ class RequestQueueTest {
   @Test
   void requestsThatWaitTogetherAreOneBatch() {
     RequestQueue queue = queue(5, 0, 100);
-    List<CompletableFuture<Prediction>> answers = List.of(queue.add(request(1, 2)), queue.add(request(3)), queue.add(request()),
+    List<CompletableFuture<Prediction>> answers = List.of(queue.add(request(1, 2)), queue.add(request(3)),
+        queue.add(request()),
         queue.add(request(4, 5, 6)), queue.add(request(7, 8, 9, 10, 11, 12)));
     assertThat(batches).as("computed within the call").isEmpty();
     time.settle();
@@ -173,7 +175,8 @@ class RequestQueueTest {
         .hasMessageContaining("6 examples of 1 request wait for the model; try again later");
     time.settle();
     assertThat(large.join().scores()).hasSize(12);
-    RequestQueue small = new RequestQueue(loop, new BatchingLimits(10, 0, 100, 3), LAYOUT, this::scores, () -> "the model");
+    RequestQueue small = new RequestQueue(loop, new BatchingLimits(10, 0, 100, 3), LAYOUT, this::scores, () ->
+        "the model");
     small.add(request(1, 2));
     assertThat(small.add(request(1, 2))).as("of 4 bytes together").isCompletedExceptionally();
     assertThat(small.add(request(1))).isNotDone();
@@ -182,12 +185,14 @@ class RequestQueueTest {
   @Test
   void theLastRequestsAreServedWhenTheQueueCloses() {
     RequestQueue queue = queue(2, 1000, 100);
-    List<CompletableFuture<Prediction>> answers = List.of(queue.add(request(1)), queue.add(request(2, 3)), queue.add(request(4)));
+    List<CompletableFuture<Prediction>> answers = List.of(queue.add(request(1)), queue.add(request(2, 3)),
+        queue.add(request(4)));
     queue.close();
     loop.execute(queue::drain);
     time.settle();
     assertThat(answers).allMatch(CompletableFuture::isDone);
-    assertThatThrownBy(queue.add(request(5))::join).hasCauseInstanceOf(Cancelled.class).hasMessageContaining("the model has been closed");
+    assertThatThrownBy(queue.add(request(5))::join).hasCauseInstanceOf(Cancelled.class)
+        .hasMessageContaining("the model has been closed");
     time.advance(Duration.ofSeconds(2));
     assertThat(batches.stream().mapToInt(rows -> rows).sum()).isEqualTo(4);
   }

@@ -54,24 +54,29 @@ class ServingPageTest {
         examples.add(new Example(command.toString(), ""));
       }
     }
-    return examples.stream().filter(example -> example.command.contains("127.0.0.1:8080") && example.command.contains("curl -s")).toList();
+    return examples.stream().filter(example -> example.command.contains("127.0.0.1:8080")
+        && example.command.contains("curl -s")).toList();
   }
 
   private void train() throws Exception {
     Random random = new Random(3);
     StringBuilder rows = new StringBuilder("bought,color,tags,price,amount\n");
     for (int i = 0; i < 300; i++) {
-      rows.append(random.nextBoolean() ? "yes" : "no").append(random.nextBoolean() ? ",red," : ",blue,").append(random.nextBoolean() ? "new|small," : ",")
+      rows.append(random.nextBoolean() ? "yes" : "no").append(random.nextBoolean() ? ",red," : ",blue,")
+          .append(random.nextBoolean() ? "new|small," : ",")
           .append(random.nextInt(12)).append(',').append(random.nextInt(99)).append('\n');
     }
     Files.writeString(dir.resolve("train.csv"), rows);
     LocalRun.run(JobConfig.of(new JsonObject("""
         {"job": "shop", "epochs": 1, "batch_size": 50, "optimizer": {"kind": "adam", "learning_rate": 0.001},
-         "data": {"dir": "DIR", "files": ["train.csv"], "test": {"share": 0.2, "by": "hash"}}, "labels": {"bought": {"positive": "yes"}},
+         "data": {"dir": "DIR", "files": ["train.csv"], "test": {"share": 0.2, "by": "hash"}},
+         "labels": {"bought": {"positive": "yes"}},
          "features": {"color": {"kind": "id"}, "tags": {"kind": "ids", "separator": "|", "max": 20, "pooling": "mean"},
-           "price": {"kind": "bucket", "bounds": [1, 2, 5, 10]}, "amount": {"kind": "number", "transform": "log", "scale": "none"},
+           "price": {"kind": "bucket", "bounds": [1, 2, 5, 10]},
+           "amount": {"kind": "number", "transform": "log", "scale": "none"},
            "colorXprice": {"kind": "cross", "of": ["color", "price"]}},
-         "model": {"kind": "deepfm", "embedding": 10, "hidden": [8]}, "output": "DIR/model"}""".replace("DIR", dir.toString()))), null, Progress.none());
+         "model": {"kind": "deepfm", "embedding": 10, "hidden": [8]},
+         "output": "DIR/model"}""".replace("DIR", dir.toString()))), null, Progress.none());
   }
 
   /** Returns the members of a value and, of arrays, the first element; numbers and texts are replaced by their kind. */
@@ -99,7 +104,8 @@ class ServingPageTest {
     train();
     Vertx vertx = Vertx.vertx();
     try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
-      PredictionEndpoint endpoint = new PredictionEndpoint(vertx, PeerSecurity.NONE, probe -> probe.response().end(), () -> true,
+      PredictionEndpoint endpoint = new PredictionEndpoint(vertx, PeerSecurity.NONE, probe -> probe.response().end(),
+          () -> true,
           predictor, PredictorConfig.of("model", "", 1000, 1 << 20), 10_000);
       HttpServer server = Blocking.get(endpoint.server().listen(0, "127.0.0.1"));
       List<Example> examples = examples();
@@ -107,9 +113,11 @@ class ServingPageTest {
       for (Example example : examples) {
         String out = run(example.command.replace("127.0.0.1:8080", "127.0.0.1:" + server.actualPort()));
         if (!example.answer.isEmpty()) {
-          assertThat(form(new JsonObject(out))).as(example.command + out).isEqualTo(form(new JsonObject(example.answer)));
+          assertThat(form(new JsonObject(out))).as(example.command + out)
+              .isEqualTo(form(new JsonObject(example.answer)));
           JsonArray scores = new JsonObject(example.answer).getJsonArray("scores");
-          assertThat(scores == null || new JsonObject(out).getJsonArray("scores").size() == scores.size()).as(out).isTrue();
+          assertThat(scores == null || new JsonObject(out).getJsonArray("scores").size() == scores.size()).as(out)
+              .isTrue();
         }
       }
       assertThat(new JsonObject(Files.readString(dir.resolve("openapi.json"))).getString("openapi")).isEqualTo("3.1.0");

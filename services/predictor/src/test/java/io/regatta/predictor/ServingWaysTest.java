@@ -72,7 +72,8 @@ class ServingWaysTest {
         if (column.equals("tags")) {
           json.put(column, new JsonArray(tags));
         } else if (!text.isEmpty()) {
-          json.put(column, column.equals("price") ? (Object) Double.valueOf(text) : column.equals("when") ? (Object) Long.valueOf(text) : text);
+          json.put(column, column.equals("price") ? (Object) Double.valueOf(text) : column.equals("when")
+              ? (Object) Long.valueOf(text) : text);
         }
       }
       return json;
@@ -99,7 +100,8 @@ class ServingWaysTest {
       for (int tag = random.nextInt(3); tag > 0; tag--) {
         tags.add("t" + random.nextInt(5));
       }
-      Row row = new Row(random.nextInt(9) == 0 ? "" : "c" + random.nextInt(4), random.nextInt(9) == 0 ? "" : Double.toString(random.nextInt(100) / 10.0),
+      Row row = new Row(random.nextInt(9) == 0 ? "" : "c" + random.nextInt(4), random.nextInt(9) == 0 ? ""
+          : Double.toString(random.nextInt(100) / 10.0),
           tags, Integer.toString(1_700_000_000 + random.nextInt(1_000_000)), "some, \"title\" " + random.nextInt(20));
       rows.add(row);
       train.append(random.nextInt(2)).append(',').append(csv(row)).append('\n');
@@ -113,14 +115,17 @@ class ServingWaysTest {
            "tags": {"kind": "ids", "separator": "|", "max": 3, "pooling": "mean"},
            "when": {"kind": "time", "format": "epoch_s", "parts": ["hour", "weekday"]},
            "title": {"kind": "text", "max": 4, "ngrams": 2}},
-         "model": {"kind": "deepfm"}, "output": "DIR/model"}""".replace("DIR", dir.toString()))), null, Progress.none());
+         "model": {"kind": "deepfm"},
+         "output": "DIR/model"}""".replace("DIR", dir.toString()))), null, Progress.none());
     predictor = Predictor.load(dir.resolve("model"));
-    PredictionEndpoint endpoint = new PredictionEndpoint(vertx, PeerSecurity.NONE, probe -> probe.response().end(), () -> true,
-        predictor, PredictorConfig.of("model", "", 1000, 1 << 20), 10_000);
+    PredictionEndpoint endpoint = new PredictionEndpoint(vertx, PeerSecurity.NONE, probe -> probe.response().end(),
+        () -> true, predictor, PredictorConfig.of("model", "", 1000, 1 << 20), 10_000);
     HttpServer server = Blocking.get(endpoint.server().listen(0, "127.0.0.1"));
     port = server.actualPort();
-    grpc = GRPCInferenceServiceGrpcClient.create(GrpcClient.client(vertx), SocketAddress.inetSocketAddress(port, "127.0.0.1"));
-    expected = scores(post("/predict", "text/plain", rows.stream().map(row -> row.json().encode()).collect(Collectors.joining("\n"))));
+    grpc = GRPCInferenceServiceGrpcClient.create(GrpcClient.client(vertx), SocketAddress.inetSocketAddress(port,
+        "127.0.0.1"));
+    expected = scores(post("/predict", "text/plain", rows.stream().map(row -> row.json().encode())
+        .collect(Collectors.joining("\n"))));
     assertThat(expected).hasSize(ROWS).doesNotHaveDuplicates().hasSizeGreaterThan(1);
   }
 
@@ -135,13 +140,15 @@ class ServingWaysTest {
   }
 
   private JsonObject post(String path, String type, String body) throws Exception {
-    HttpResponse<String> answer = http.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).header("content-type", type)
+    HttpResponse<String> answer = http.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+        .header("content-type", type)
         .POST(BodyPublishers.ofString(body)).build(), BodyHandlers.ofString());
     return new JsonObject(answer.body()).put("status", answer.statusCode());
   }
 
   private JsonObject get(String path) throws Exception {
-    HttpResponse<String> answer = http.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build(), BodyHandlers.ofString());
+    HttpResponse<String> answer = http.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+        .build(), BodyHandlers.ofString());
     return new JsonObject(answer.body()).put("status", answer.statusCode());
   }
 
@@ -166,12 +173,16 @@ class ServingWaysTest {
     assertThat(scores(post("/predict", "application/x-www-form-urlencoded", array.encode()))).isEqualTo(expected);
     assertThat(scores(post("/predict", "application/json; charset=utf-8", rows.get(0).json().encode()))).hasSize(1);
     String header = String.join(",", COLUMNS);
-    assertThat(scores(post("/predict", "text/csv", header + "\n" + rows.stream().map(ServingWaysTest::csv).collect(Collectors.joining("\n")))))
+    assertThat(scores(post("/predict", "text/csv", header + "\n" + rows.stream().map(ServingWaysTest::csv)
+        .collect(Collectors.joining("\n")))))
         .isEqualTo(expected);
-    assertThat(scores(post("/predict", "text/csv; charset=utf-8; header=present", "\uFEFFid,bought," + header + "\r\n" + rows.stream()
-        .map(row -> "7,," + csv(row)).collect(Collectors.joining("\r\n"))))).as("columns that no feature reads").isEqualTo(expected);
+    assertThat(scores(post("/predict", "text/csv; charset=utf-8; header=present", "\uFEFFid,bought," + header + "\r\n"
+        + rows.stream()
+        .map(row -> "7,," + csv(row)).collect(Collectors.joining("\r\n"))))).as("columns that no feature reads")
+            .isEqualTo(expected);
     assertThat(scores(post("/predict", "text/tab-separated-values", String.join("\t", COLUMNS) + "\n"
-        + rows.stream().map(row -> String.join("\t", row.texts())).collect(Collectors.joining("\n"))))).isEqualTo(expected);
+        + rows.stream().map(row -> String.join("\t", row.texts())).collect(Collectors.joining("\n")))))
+            .isEqualTo(expected);
   }
 
   @Test
@@ -179,13 +190,17 @@ class ServingWaysTest {
     String header = String.join(",", COLUMNS) + "\n";
     assertThat(post("/predict", "text/csv", header + csv(rows.get(0)) + "\nc1,cheap,,,\n").encode())
         .contains("request, line 3, column price: expected a number, found 'cheap'").contains("\"status\":400");
-    assertThat(post("/predict", "text/csv", "color,price\nc1,2\n").encode()).contains("request, line 1: expected a column named tags, found [color, price]")
+    assertThat(post("/predict", "text/csv", "color,price\nc1,2\n").encode())
+        .contains("request, line 1: expected a column named tags, found [color, price]")
         .contains("400");
-    assertThat(post("/predict", "text/csv; header=absent", "c1,2\n").encode()).contains("trained on files with a header").contains("400");
-    assertThat(post("/predict", "text/csv", header + "\"c1").encode()).contains("is a quote not closed?").contains("400");
+    assertThat(post("/predict", "text/csv; header=absent", "c1,2\n").encode())
+        .contains("trained on files with a header").contains("400");
+    assertThat(post("/predict", "text/csv", header + "\"c1").encode())
+        .contains("request, line 2, column 2 (price): the row ends after 1 column").contains("400");
     assertThat(post("/predict", "application/json", "[{\"color\": \"c1\"},\n{\"price\": \"cheap\"}]").encode())
         .contains("request, object 2, line 2, column price: expected a number, found 'cheap'").contains("400");
-    assertThat(post("/predict", "application/json", "[{\"colour\": \"c1\"}]").encode()).contains("it has none of the columns").contains("400");
+    assertThat(post("/predict", "application/json", "[{\"colour\": \"c1\"}]").encode())
+        .contains("it has none of the columns").contains("400");
   }
 
   /** Returns the request with a tensor for each column; texts everywhere, or the columns' own types. */
@@ -198,7 +213,8 @@ class ServingWaysTest {
         String text = row.texts().get(COLUMNS.indexOf(column));
         data.add(number ? text.isEmpty() ? null : (Object) Double.valueOf(text) : text);
       }
-      inputs.add(new JsonObject().put("name", column).put("datatype", number ? "FP64" : "BYTES").put("shape", new JsonArray().add(ROWS).add(1))
+      inputs.add(new JsonObject().put("name", column).put("datatype", number ? "FP64" : "BYTES")
+          .put("shape", new JsonArray().add(ROWS).add(1))
           .put("data", data));
     }
     return new JsonObject().put("id", "a \"request\"").put("inputs", inputs);
@@ -213,17 +229,25 @@ class ServingWaysTest {
       assertThat(answer.getString("model_name")).isEqualTo("shop");
       assertThat(answer.getString("model_version")).isEqualTo(Long.toString(predictor.source().step()));
       JsonObject output = answer.getJsonArray("outputs").getJsonObject(0);
-      assertThat(output.getString("name") + output.getString("datatype") + output.getJsonArray("shape").encode()).isEqualTo("scoresFP32[200,1]");
+      assertThat(output.getString("name") + output.getString("datatype") + output.getJsonArray("shape").encode())
+          .isEqualTo("scoresFP32[200,1]");
       assertThat(floats(output.getJsonArray("data"))).isEqualTo(expected);
     }
     String version = Long.toString(predictor.source().step());
-    assertThat(post("/v2/models/shop/versions/" + version + "/infer", "application/json", tensors(true).encode()).getInteger("status")).isEqualTo(200);
-    assertThat(post("/v2/models/shop/versions/7/infer", "application/json", "{}").encode()).contains("version 7 of model shop is not served").contains("404");
-    assertThat(post("/v2/models/shops/infer", "application/json", "{}").encode()).contains("there is no model shops here, only shop").contains("404");
-    assertThat(post("/v2/models/shop/infer", "application/json", "{}").encode()).contains("a request needs inputs").contains("400");
-    assertThat(post("/v2/models/shop/infer", "application/json", "{\"inputs\": [{\"name\": \"colour\", \"shape\": [1], \"datatype\": \"BYTES\", "
-        + "\"data\": [\"c1\"]}]}").encode()).contains("this model has no input colour, only [color, price,").contains("400");
-    assertThat(post("/v2/models/shop/infer", "application/json", tensors(true).put("outputs", new JsonArray().add(new JsonObject()
+    assertThat(post("/v2/models/shop/versions/" + version + "/infer", "application/json", tensors(true).encode())
+        .getInteger("status")).isEqualTo(200);
+    assertThat(post("/v2/models/shop/versions/7/infer", "application/json", "{}").encode())
+        .contains("version 7 of model shop is not served").contains("404");
+    assertThat(post("/v2/models/shops/infer", "application/json", "{}").encode())
+        .contains("there is no model shops here, only shop").contains("404");
+    assertThat(post("/v2/models/shop/infer", "application/json", "{}").encode()).contains("a request needs inputs")
+        .contains("400");
+    assertThat(post("/v2/models/shop/infer", "application/json",
+        "{\"inputs\": [{\"name\": \"colour\", \"shape\": [1], \"datatype\": \"BYTES\", "
+        + "\"data\": [\"c1\"]}]}").encode()).contains("this model has no input colour, only [color, price,")
+            .contains("400");
+    assertThat(post("/v2/models/shop/infer", "application/json", tensors(true).put("outputs", new JsonArray()
+        .add(new JsonObject()
         .put("name", "logits"))).encode()).encode()).contains("this model has no output logits").contains("400");
     assertThat(get("/v2/models/shop/infer").getInteger("status")).isEqualTo(405);
     assertThat(get("/v2/models").getInteger("status")).isEqualTo(404);
@@ -242,14 +266,18 @@ class ServingWaysTest {
       inputs.add(new JsonObject().put("name", column).put("datatype", "BYTES").put("shape", new JsonArray().add(ROWS))
           .put("parameters", new JsonObject().put("binary_data_size", raw.position() - before)));
     }
-    byte[] head = new JsonObject().put("inputs", inputs).put("parameters", new JsonObject().put("binary_data_output", true)).encode().getBytes();
+    byte[] head = new JsonObject().put("inputs", inputs).put("parameters", new JsonObject()
+        .put("binary_data_output", true)).encode().getBytes();
     byte[] body = ByteBuffer.allocate(head.length + raw.position()).put(head).put(raw.flip()).array();
-    HttpResponse<byte[]> answer = http.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/v2/models/shop/infer"))
-        .header("Inference-Header-Content-Length", Integer.toString(head.length)).POST(BodyPublishers.ofByteArray(body)).build(),
+    HttpResponse<byte[]> answer =
+        http.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/v2/models/shop/infer"))
+        .header("Inference-Header-Content-Length", Integer.toString(head.length))
+            .POST(BodyPublishers.ofByteArray(body)).build(),
         BodyHandlers.ofByteArray());
     assertThat(answer.statusCode()).as(new String(answer.body())).isEqualTo(200);
     int json = Integer.parseInt(answer.headers().firstValue("inference-header-content-length").orElseThrow());
-    assertThat(new JsonObject(new String(answer.body(), 0, json)).getJsonArray("outputs").getJsonObject(0).getJsonObject("parameters")
+    assertThat(new JsonObject(new String(answer.body(), 0, json)).getJsonArray("outputs").getJsonObject(0)
+        .getJsonObject("parameters")
         .getInteger("binary_data_size")).isEqualTo(4 * ROWS);
     assertThat(floats(ByteBuffer.wrap(answer.body(), json, 4 * ROWS))).isEqualTo(expected);
   }
@@ -269,18 +297,23 @@ class ServingWaysTest {
     ModelInferRequest.Builder contents = ModelInferRequest.newBuilder().setModelName("shop").setId("7");
     ModelInferRequest.Builder raw = contents.clone();
     for (String column : COLUMNS) {
-      InferInputTensor.Builder tensor = InferInputTensor.newBuilder().setName(column).setDatatype("BYTES").addShape(ROWS).addShape(1);
-      List<ByteString> texts = rows.stream().map(row -> ByteString.copyFromUtf8(row.texts().get(COLUMNS.indexOf(column)))).toList();
+      InferInputTensor.Builder tensor = InferInputTensor.newBuilder().setName(column).setDatatype("BYTES")
+          .addShape(ROWS).addShape(1);
+      List<ByteString> texts = rows.stream()
+          .map(row -> ByteString.copyFromUtf8(row.texts().get(COLUMNS.indexOf(column)))).toList();
       raw.addInputs(tensor).addRawInputContents(texts.stream().map(text -> ByteString.copyFrom(ByteBuffer.allocate(4)
-          .order(ByteOrder.LITTLE_ENDIAN).putInt(text.size()).array()).concat(text)).reduce(ByteString.EMPTY, ByteString::concat));
+          .order(ByteOrder.LITTLE_ENDIAN).putInt(text.size()).array()).concat(text))
+              .reduce(ByteString.EMPTY, ByteString::concat));
       contents.addInputs(tensor.setContents(InferTensorContents.newBuilder().addAllBytesContents(texts)));
     }
     ModelInferResponse answer = Blocking.get(grpc.modelInfer(contents.build()));
     assertThat(answer.getId()).isEqualTo("7");
     assertThat(answer.getOutputs(0).getShapeList()).containsExactly((long) ROWS, 1L);
     assertThat(answer.getOutputs(0).getContents().getFp32ContentsList()).isEqualTo(expected);
-    assertThat(floats(Blocking.get(grpc.modelInfer(raw.build())).getRawOutputContents(0).asReadOnlyByteBuffer())).isEqualTo(expected);
-    assertThat(grpc.modelInfer(raw.setModelName("other").build()).toCompletionStage().toCompletableFuture()).failsWithin(Duration.ofSeconds(20));
+    assertThat(floats(Blocking.get(grpc.modelInfer(raw.build())).getRawOutputContents(0).asReadOnlyByteBuffer()))
+        .isEqualTo(expected);
+    assertThat(grpc.modelInfer(raw.setModelName("other").build()).toCompletionStage().toCompletableFuture())
+        .failsWithin(Duration.ofSeconds(20));
   }
 
   @Test
@@ -294,14 +327,18 @@ class ServingWaysTest {
         [{"name":"color","datatype":"BYTES","shape":[-1,1]},{"name":"price","datatype":"FP64","shape":[-1,1]},\
         {"name":"tags","datatype":"BYTES","shape":[-1,-1]},{"name":"when","datatype":"FP64","shape":[-1,1]},\
         {"name":"title","datatype":"BYTES","shape":[-1,1]}]""");
-    assertThat(model.getJsonArray("outputs").encode()).isEqualTo("[{\"name\":\"scores\",\"datatype\":\"FP32\",\"shape\":[-1,1]}]");
-    ModelMetadataResponse metadata = Blocking.get(grpc.modelMetadata(ModelMetadataRequest.newBuilder().setName("shop").build()));
+    assertThat(model.getJsonArray("outputs").encode())
+        .isEqualTo("[{\"name\":\"scores\",\"datatype\":\"FP32\",\"shape\":[-1,1]}]");
+    ModelMetadataResponse metadata = Blocking.get(grpc.modelMetadata(ModelMetadataRequest.newBuilder().setName("shop")
+        .build()));
     assertThat(metadata.getInputsList()).extracting(ModelMetadataResponse.TensorMetadata::getName).isEqualTo(COLUMNS);
     assertThat(metadata.getVersionsList()).containsExactly(Long.toString(predictor.source().step()));
-    assertThat(Blocking.get(grpc.modelReady(ModelReadyRequest.newBuilder().setName("shop").build())).getReady()).isTrue();
+    assertThat(Blocking.get(grpc.modelReady(ModelReadyRequest.newBuilder().setName("shop").build())).getReady())
+        .isTrue();
     assertThat(Blocking.get(grpc.serverReady(ServerReadyRequest.getDefaultInstance())).getReady()).isTrue();
     assertThat(Blocking.get(grpc.serverLive(ServerLiveRequest.getDefaultInstance())).getLive()).isTrue();
-    assertThat(Blocking.get(grpc.serverMetadata(ServerMetadataRequest.getDefaultInstance())).getName()).isEqualTo("regatta");
+    assertThat(Blocking.get(grpc.serverMetadata(ServerMetadataRequest.getDefaultInstance())).getName())
+        .isEqualTo("regatta");
   }
 
   @Test
@@ -309,14 +346,18 @@ class ServingWaysTest {
     JsonObject document = get("/openapi.json");
     assertThat(document.getString("openapi")).isEqualTo("3.1.0");
     assertThat(document.getJsonObject("paths").fieldNames()).contains("/predict", "/v2/models/shop/infer");
-    JsonObject columns = document.getJsonObject("components").getJsonObject("schemas").getJsonObject("Example").getJsonObject("properties");
+    JsonObject columns = document.getJsonObject("components").getJsonObject("schemas").getJsonObject("Example")
+        .getJsonObject("properties");
     assertThat(columns.fieldNames()).containsExactlyElementsOf(COLUMNS);
-    assertThat(columns.getJsonObject("price").getJsonArray("type").encode()).isEqualTo("[\"number\",\"string\",\"null\"]");
-    List<String> refs = Arrays.stream(document.encode().split("\"\\$ref\":\"#/components/schemas/")).skip(1).map(ref -> ref.substring(0, ref.indexOf('"'))).toList();
+    assertThat(columns.getJsonObject("price").getJsonArray("type").encode())
+        .isEqualTo("[\"number\",\"string\",\"null\"]");
+    List<String> refs = Arrays.stream(document.encode().split("\"\\$ref\":\"#/components/schemas/")).skip(1)
+        .map(ref -> ref.substring(0, ref.indexOf('"'))).toList();
     assertThat(document.getJsonObject("components").getJsonObject("schemas").fieldNames()).containsAll(refs);
     for (String path : document.getJsonObject("paths").fieldNames()) {
       if (document.getJsonObject("paths").getJsonObject(path).containsKey("get")) {
-        assertThat(path.equals("/ready") || path.equals("/health") || get(path).getInteger("status") == 200).as(path).isTrue();
+        assertThat(path.equals("/ready") || path.equals("/health") || get(path).getInteger("status") == 200).as(path)
+            .isTrue();
       }
     }
   }

@@ -30,6 +30,9 @@ import picocli.CommandLine.Spec;
     description = "Predicts the examples in files of the format that the model was trained on; prints the scores of each in a line.")
 final class PredictCommand implements Callable<Integer> {
 
+  /** Most bytes of the examples that are computed together. */
+  private static final long BATCH_BYTES_MAX = 64L << 20;
+
   @Spec
   private CommandSpec spec;
 
@@ -109,11 +112,12 @@ final class PredictCommand implements Callable<Integer> {
    */
   private <R> void predict(FileSource<R> source, Predictor predictor, PrintWriter out, Evaluation evaluation, String file) {
     try (SlotSource.Cursor<R> records = source.open()) {
+      int most = (int) Math.max(1, Math.min(batch, BATCH_BYTES_MAX / SlotBatch.bytes(source.layout())));
       SlotBatch examples;
       do {
-        examples = SlotBatch.allocate(source.layout(), batch);
+        examples = SlotBatch.allocate(source.layout(), most);
         int n = 0;
-        for (R record; n < batch && (record = records.next()) != null; ) {
+        for (R record; n < most && (record = records.next()) != null; ) {
           n += source.parse(record, examples, n) ? 1 : 0;
         }
         examples = examples.first(n);
@@ -125,7 +129,7 @@ final class PredictCommand implements Callable<Integer> {
           requireLabels(evaluation, predictions, file);
           evaluation.add(predictions);
         }
-      } while (examples.rows() == batch);
+      } while (examples.rows() == most);
     }
   }
 

@@ -103,7 +103,7 @@ final class SimulatedDenseWorker implements HeterHandler, PartHost {
   @Override
   public Future<ComputedBatch> compute(Origin from, BatchToCompute batch) {
     Promise<ComputedBatch> computed = Promise.promise();
-    queue.add(new PartWork(List.of(batch), results -> computed.complete(results.get(0)), computed::fail));
+    queue.add(new PartWork(List.of(batch), results -> computed.complete(results.get(0)), computed::fail, List::of));
     loop.after(COMPUTE_MILLIS, () -> {
       if (!dead) {
         host.next().thenAccept(work -> work.ifPresent(this::compute));

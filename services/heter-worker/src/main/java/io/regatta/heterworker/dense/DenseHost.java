@@ -1,6 +1,5 @@
 package io.regatta.heterworker.dense;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.heter.BatchId;
 import io.regatta.protocol.heter.BatchToCompute;
@@ -72,15 +71,10 @@ public final class DenseHost implements PartHost {
     }
     return new PartWork(batches, results -> {
       List<ComputedBatch> without = new ArrayList<>();
-      try {
-        for (int i = 0; i < dense.size(); i++) {
-          BatchToCompute batch = work.batches().get(i);
-          ComputedBatch result = results.get(i);
-          without.add(dense.get(i).map(of -> of.keep(batch, result)).orElse(result));
-        }
-      } catch (RegattaException e) {
-        work.refused().accept(e);
-        return;
+      for (int i = 0; i < dense.size(); i++) {
+        BatchToCompute batch = work.batches().get(i);
+        ComputedBatch result = results.get(i);
+        without.add(dense.get(i).map(of -> of.keep(batch, result)).orElse(result));
       }
       work.done().accept(without);
     }, work.refused(), () -> work.alone().get().stream().map(this::withDense).toList());

@@ -8,6 +8,7 @@ import io.regatta.data.LineFormat;
 import io.regatta.data.TextSource;
 import io.regatta.data.feature.RequestRows;
 import io.regatta.data.image.ImageInput;
+import io.regatta.data.image.ImagesToPredict;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.evaluation.Evaluation;
 import java.nio.file.Path;
@@ -42,13 +43,16 @@ public interface Servable {
   LineFormat input(JobConfig job);
 
   /**
-   * Returns a source of examples to predict, in the job's format; by default lines of {@link #input}.
+   * Returns a source of examples to predict, in the job's format; by default lines of {@link #input}, or images if the
+   * program takes them and all files are named so.
    *
    * @param files must exist
    * @param badLines handles lines that are not in the format
    */
   default FileSource<?> examples(JobConfig job, List<Path> files, BadLines badLines) {
-    return new TextSource(input(job), files, badLines);
+    Optional<ImageInput> images = images(job);
+    return images.isPresent() && files.stream().allMatch(ImagesToPredict::isImage)
+        ? new ImagesToPredict(images.get(), files, badLines) : new TextSource(input(job), files, badLines);
   }
 
   /** Returns the ways in which a request may give rows of named columns; empty, the default: examples have no names. */

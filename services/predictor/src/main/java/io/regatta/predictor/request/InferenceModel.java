@@ -22,8 +22,8 @@ import java.util.Optional;
  * tensors to examples. Its version is the step of training. Immutable; any thread.
  *
  * <p>A model over named columns has an input for each column. A model of images has {@code image}, encoded images, or
- * {@code values}, its floats; other models without ids have {@code values}. All others have {@code lines}, an example in
- * the format of the model in each element. The output is {@code scores}.
+ * {@code values}, its floats; other models without ids have {@code values}. All others have {@code lines}, an example
+ * in the format of the model in each element. The output is {@code scores}.
  */
 public final class InferenceModel {
 
@@ -65,7 +65,8 @@ public final class InferenceModel {
     }
     images.ifPresent(image -> {
       put(new Spec(IMAGE, Type.BYTES, List.of(ANY)));
-      put(new Spec(VALUES, Type.FP32, List.of(ANY, (long) image.channels(), (long) image.height(), (long) image.width())));
+      put(new Spec(VALUES, Type.FP32, List.of(ANY, (long) image.channels(), (long) image.height(),
+          (long) image.width())));
     });
     if (images.isEmpty() && layout.slots() == 0) {
       put(new Spec(VALUES, Type.FP32, List.of(ANY, (long) layout.dense())));
@@ -99,7 +100,8 @@ public final class InferenceModel {
         throw new InvalidInput("this model has no input " + tensor.name() + ", only " + inputs.keySet());
       }
       if (tensor.rows() != examples) {
-        throw new InvalidInput("input " + tensor.name() + " has " + tensor.rows() + " examples, but " + tensors.get(0).name() + " has "
+        throw new InvalidInput("input " + tensor.name() + " has " + tensor.rows() + " examples, but " + tensors.get(0)
+            .name() + " has "
             + examples);
       }
       requireType(tensor);
@@ -126,17 +128,20 @@ public final class InferenceModel {
     boolean text = tensor.type() == Type.BYTES;
     boolean fits = rows.isPresent() || spec.type() == tensor.type() || !text && spec.type() != Type.BYTES;
     if (!fits) {
-      throw new InvalidInput("input " + tensor.name() + " is of " + tensor.type() + "; this model takes " + spec.type());
+      throw new InvalidInput("input " + tensor.name() + " is of " + tensor.type() + "; this model takes "
+          + spec.type());
     }
     boolean single = rows.isPresent() && spec.shape().get(1) == 1 || !rows.isPresent() && spec.type() == Type.BYTES;
     if (single && tensor.width() != 1 && tensor.rows() > 0) {
-      throw new InvalidInput("input " + tensor.name() + " has " + tensor.width() + " elements for an example; give one");
+      throw new InvalidInput("input " + tensor.name() + " has " + tensor.width()
+          + " elements for an example; give one");
     }
   }
 
   private SlotBatch values(InferenceTensor tensor) {
     if (tensor.width() != layout.dense() && tensor.rows() > 0) {
-      throw new InvalidInput("input " + VALUES + " has " + tensor.width() + " elements for an example; this model takes "
+      throw new InvalidInput("input " + VALUES + " has " + tensor.width()
+          + " elements for an example; this model takes "
           + layout.dense() + ", in the shape " + inputs.get(VALUES).shape());
     }
     SlotBatch batch = SlotBatch.allocate(layout, tensor.rows());

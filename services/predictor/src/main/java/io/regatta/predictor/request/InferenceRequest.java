@@ -37,7 +37,8 @@ public record InferenceRequest(String id, List<InferenceTensor> inputs, List<Str
    */
   public static InferenceRequest parse(byte[] body, int jsonBytes) {
     if (jsonBytes > body.length) {
-      throw new InvalidInput("inference-header-content-length is " + jsonBytes + ", but the body has " + body.length + " bytes");
+      throw new InvalidInput("inference-header-content-length is " + jsonBytes + ", but the body has " + body.length
+          + " bytes");
     }
     int json = jsonBytes < 0 ? body.length : jsonBytes;
     Reading reading = new Reading(ByteBuffer.wrap(body, json, body.length - json));
@@ -75,7 +76,8 @@ public record InferenceRequest(String id, List<InferenceTensor> inputs, List<Str
     }
 
     InferenceRequest request() {
-      expect(!raw.hasRemaining(), raw.remaining() + " bytes follow the JSON object that no input claims with binary_data_size");
+      expect(!raw.hasRemaining(), raw.remaining()
+          + " bytes follow the JSON object that no input claims with binary_data_size");
       return new InferenceRequest(id, inputs, outputs, binary);
     }
 
@@ -179,7 +181,8 @@ public record InferenceRequest(String id, List<InferenceTensor> inputs, List<Str
         String name = parser.currentName();
         JsonToken given = parser.nextToken();
         if (name.equals(BINARY_SIZE)) {
-          expect(given == JsonToken.VALUE_NUMBER_INT && parser.getLongValue() >= 0, "binary_data_size is no number of bytes");
+          expect(given == JsonToken.VALUE_NUMBER_INT && parser.getLongValue() >= 0,
+              "binary_data_size is no number of bytes");
           bytes = parser.getLongValue();
         }
         parser.skipChildren();
@@ -208,12 +211,14 @@ public record InferenceRequest(String id, List<InferenceTensor> inputs, List<Str
           case START_ARRAY -> depth++;
           case END_ARRAY -> depth--;
           case VALUE_STRING -> add(false, false, 0, Double.NaN, parser.getText());
-          case VALUE_TRUE, VALUE_FALSE -> add(true, true, token == JsonToken.VALUE_TRUE ? 1 : 0, token == JsonToken.VALUE_TRUE ? 1 : 0, null);
+          case VALUE_TRUE, VALUE_FALSE -> add(true, true, token == JsonToken.VALUE_TRUE ? 1 : 0,
+              token == JsonToken.VALUE_TRUE ? 1 : 0, null);
           case VALUE_NULL -> add(false, true, 0, Double.NaN, null);
           case VALUE_NUMBER_FLOAT -> add(false, true, 0, parser.getDoubleValue(), null);
           case VALUE_NUMBER_INT -> {
             boolean fits = parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER;
-            add(true, true, fits ? parser.getLongValue() : parser.getBigIntegerValue().longValue(), parser.getDoubleValue(), null);
+            add(true, true, fits ? parser.getLongValue() : parser.getBigIntegerValue().longValue(),
+                parser.getDoubleValue(), null);
           }
           default -> throw new InvalidInput("data holds an object");
         }
@@ -236,10 +241,13 @@ public record InferenceRequest(String id, List<InferenceTensor> inputs, List<Str
 
     InferenceTensor tensor(String name, Type type, long[] shape) {
       if (type == Type.BYTES) {
-        expect(numbers.doubleStream().allMatch(Double::isNaN), "input " + name + " is of BYTES, but its data holds numbers");
-        return InferenceTensor.ofTexts(name, shape, texts == null ? new byte[numbers.size()][] : texts.toArray(byte[][]::new));
+        expect(numbers.doubleStream().allMatch(Double::isNaN), "input " + name
+            + " is of BYTES, but its data holds numbers");
+        return InferenceTensor.ofTexts(name, shape, texts == null ? new byte[numbers.size()][]
+            : texts.toArray(byte[][]::new));
       }
-      expect(onlyNumbers && (onlyWholes || type.isFloating()), "input " + name + " is of " + type + ", but its data holds "
+      expect(onlyNumbers && (onlyWholes || type.isFloating()), "input " + name + " is of " + type
+          + ", but its data holds "
           + (onlyNumbers ? "other numbers" : "text"));
       if (!type.isFloating()) {
         return InferenceTensor.ofWholes(name, type, shape, wholes.toLongArray());

@@ -38,7 +38,8 @@ public final class InferenceTensor {
           return type;
         }
       }
-      throw new InvalidInput("input " + tensor + " has the datatype '" + name + "'; there are " + Arrays.toString(values()));
+      throw new InvalidInput("input " + tensor + " has the datatype '" + name + "'; there are "
+          + Arrays.toString(values()));
     }
   }
 
@@ -62,13 +63,15 @@ public final class InferenceTensor {
     long elements = 1;
     for (long size : shape) {
       if (size < 0 || size > Integer.MAX_VALUE || elements * size > Integer.MAX_VALUE) {
-        throw new InvalidInput("input " + name + " has the shape " + Arrays.toString(shape) + ", which no data can have");
+        throw new InvalidInput("input " + name + " has the shape " + Arrays.toString(shape)
+            + ", which no data can have");
       }
       elements *= size;
     }
     int given = numbers != null ? numbers.length : wholes != null ? wholes.length : texts.length;
     if (elements != given) {
-      throw new InvalidInput("input " + name + " has " + given + (given == 1 ? " element" : " elements") + ", but the shape "
+      throw new InvalidInput("input " + name + " has " + given + (given == 1 ? " element" : " elements")
+          + ", but the shape "
           + Arrays.toString(shape) + ", which has " + elements);
     }
   }
@@ -95,7 +98,8 @@ public final class InferenceTensor {
       return ofTexts(name, shape, texts(name, in));
     }
     if (in.remaining() % type.bytes != 0) {
-      throw new InvalidInput("input " + name + " has " + in.remaining() + " bytes, which is no multiple of the " + type.bytes + " of "
+      throw new InvalidInput("input " + name + " has " + in.remaining() + " bytes, which is no multiple of the "
+          + type.bytes + " of "
           + type);
     }
     int elements = in.remaining() / type.bytes;
@@ -142,14 +146,20 @@ public final class InferenceTensor {
   /** Returns a tensor of the elements in the field of its type. */
   public static InferenceTensor of(String name, Type type, long[] shape, InferTensorContents contents) {
     return switch (type) {
-      case BOOL -> ofWholes(name, type, shape, contents.getBoolContentsList().stream().mapToLong(is -> is ? 1 : 0).toArray());
-      case INT8, INT16, INT32 -> ofWholes(name, type, shape, contents.getIntContentsList().stream().mapToLong(each -> each).toArray());
+      case BOOL -> ofWholes(name, type, shape, contents.getBoolContentsList().stream().mapToLong(is -> is ? 1 : 0)
+          .toArray());
+      case INT8, INT16, INT32 -> ofWholes(name, type, shape, contents.getIntContentsList().stream()
+          .mapToLong(each -> each).toArray());
       case UINT8, UINT16, UINT32 -> ofWholes(name, type, shape,
           contents.getUintContentsList().stream().mapToLong(Integer::toUnsignedLong).toArray());
-      case INT64 -> ofWholes(name, type, shape, contents.getInt64ContentsList().stream().mapToLong(each -> each).toArray());
-      case UINT64 -> ofWholes(name, type, shape, contents.getUint64ContentsList().stream().mapToLong(each -> each).toArray());
-      case FP32 -> ofNumbers(name, type, shape, contents.getFp32ContentsList().stream().mapToDouble(each -> each).toArray());
-      case FP64 -> ofNumbers(name, type, shape, contents.getFp64ContentsList().stream().mapToDouble(each -> each).toArray());
+      case INT64 -> ofWholes(name, type, shape, contents.getInt64ContentsList().stream().mapToLong(each -> each)
+          .toArray());
+      case UINT64 -> ofWholes(name, type, shape, contents.getUint64ContentsList().stream().mapToLong(each -> each)
+          .toArray());
+      case FP32 -> ofNumbers(name, type, shape, contents.getFp32ContentsList().stream().mapToDouble(each -> each)
+          .toArray());
+      case FP64 -> ofNumbers(name, type, shape, contents.getFp64ContentsList().stream().mapToDouble(each -> each)
+          .toArray());
       case BYTES -> ofTexts(name, shape,
           contents.getBytesContentsList().stream().map(text -> text.toByteArray()).toArray(byte[][]::new));
     };
@@ -179,7 +189,8 @@ public final class InferenceTensor {
 
   /** Returns about the bytes of the elements in memory. */
   public long bytes() {
-    return texts == null ? 8L * rows() * width() : Arrays.stream(texts).mapToLong(text -> 16 + (text == null ? 0 : text.length)).sum();
+    return texts == null ? 8L * rows() * width() : Arrays.stream(texts)
+        .mapToLong(text -> 16 + (text == null ? 0 : text.length)).sum();
   }
 
   /** Returns an element of {@link Type#BYTES}; null if it is missing. */
@@ -227,7 +238,8 @@ public final class InferenceTensor {
     if (texts != null) {
       return texts[element];
     }
-    String text = numbers != null ? Double.toString(numbers[element]) : type == Type.BOOL ? Boolean.toString(wholes[element] != 0)
+    String text = numbers != null ? Double.toString(numbers[element]) : type == Type.BOOL
+        ? Boolean.toString(wholes[element] != 0)
         : type == Type.UINT64 ? Long.toUnsignedString(wholes[element]) : Long.toString(wholes[element]);
     return text.getBytes(StandardCharsets.US_ASCII);
   }

@@ -17,7 +17,8 @@ public interface RequestExamples {
    * Parses the examples into {@code into}, from row {@code at} on, which has room for {@link #rows}.
    *
    * @return number of examples
-   * @throws io.regatta.core.error.RegattaException.InvalidInput if one of them is malformed; the rows are then undefined
+   * @throws io.regatta.core.error.RegattaException.InvalidInput if one of them is malformed; the rows are then
+   *     undefined
    */
   int read(SlotBatch into, int at);
 

@@ -9,9 +9,9 @@ import java.util.Optional;
 /**
  * The ways in which the body of a request may give examples, chosen by its content type. Immutable; any thread.
  *
- * <p>{@code application/json}: objects, or an array of objects. {@code text/csv} and {@code text/tab-separated-values}: a
- * table whose first row names the columns ({@code header=absent}: the job that trained names them). Any other type: one
- * example per line in the format of the model, or an array of objects.
+ * <p>{@code application/json}: objects, or an array of objects. {@code text/csv} and {@code text/tab-separated-values}:
+ * a table whose first row names the columns ({@code header=absent}: the job that trained names them). Any other type:
+ * one example per line in the format of the model, or an array of objects.
  */
 public final class RequestFormats {
 
@@ -45,14 +45,16 @@ public final class RequestFormats {
     boolean header = parameters < 0 || !type.substring(parameters).replace(" ", "").contains(";header=absent");
     return switch (parameters < 0 ? type : type.substring(0, parameters).strip()) {
       case "text/csv" -> new RequestTable(body, header && csv.isPresent() ? csv.get() : rows().csv(header));
-      case "text/tab-separated-values" -> new RequestTable(body, header && tsv.isPresent() ? tsv.get() : rows().tsv(header));
+      case "text/tab-separated-values" -> new RequestTable(body, header && tsv.isPresent() ? tsv.get() : rows()
+          .tsv(header));
       case "application/json" -> new RequestObjects(body, rows().objects());
       default -> rows.isPresent() && isArray(body) ? new RequestObjects(body, lines) : new RequestLines(body, lines);
     };
   }
 
   private RequestRows rows() {
-    return rows.orElseThrow(() -> new InvalidInput("this model has no named columns; send one example per line as text/plain, in "
+    return rows.orElseThrow(() ->
+        new InvalidInput("this model has no named columns; send one example per line as text/plain, in "
         + "the format " + lines.name()));
   }
 

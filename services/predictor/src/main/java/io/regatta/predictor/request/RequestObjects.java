@@ -97,7 +97,8 @@ public final class RequestObjects implements RequestExamples {
 
   private InvalidInput wrong(String expected) {
     int end = Math.min(text.length, at + 60);
-    return new InvalidInput("request, line " + line + ": " + BadLines.expected(expected + " (an array of JSON objects, or one object per "
+    return new InvalidInput("request, line " + line + ": " + BadLines.expected(expected
+        + " (an array of JSON objects, or one object per "
         + "line)", new Line("request", line, text, Math.min(at, end), end).text()));
   }
 
@@ -116,7 +117,8 @@ public final class RequestObjects implements RequestExamples {
     BadLines badLines = BadLines.refused();
     int read = 0;
     for (int i = 0; i < places.size(); i += 3) {
-      Line object = new Line("request, object " + (i / 3 + 1), places.getInt(i + 2), text, places.getInt(i), places.getInt(i + 1));
+      Line object = new Line("request, object " + (i / 3 + 1), places.getInt(i + 2), text, places.getInt(i),
+          places.getInt(i + 1));
       read += format.parse(object, into, row + read, badLines) ? 1 : 0;
     }
     return read;

@@ -37,7 +37,8 @@ class InferenceRequestTest {
          "inputs": [
            {"name": "input0", "shape": [2, 2], "datatype": "UINT32", "data": [1, 2, 3, 4]},
            {"name": "input1", "shape": [3], "datatype": "BOOL", "data": [true, false, true]},
-           {"name": "input2", "data": [[1.5, 2], [0.1, -4e3]], "parameters": {"of": {"no": "meaning"}}, "datatype": "FP32", "shape": [2, 2]}],
+           {"name": "input2", "data": [[1.5, 2], [0.1, -4e3]], "parameters": {"of": {"no": "meaning"}},
+            "datatype": "FP32", "shape": [2, 2]}],
          "outputs": [{"name": "output0"}], "parameters": {"other": 1}}""");
     assertThat(request.id()).isEqualTo("42");
     assertThat(request.outputs()).containsExactly("output0");
@@ -52,11 +53,15 @@ class InferenceRequestTest {
 
   @Test
   void readsTextsAndMissingValues() {
-    InferenceTensor texts = parse("{\"inputs\": [{\"name\": \"t\", \"shape\": [3], \"datatype\": \"BYTES\", \"data\": [null, \"ü\", \"\"]}]}")
+    InferenceTensor texts =
+        parse("{\"inputs\": [{\"name\": \"t\", \"shape\": [3], \"datatype\": \"BYTES\", \"data\": "
+        + "[null, \"ü\", \"\"]}]}")
         .inputs().get(0);
     assertThat(texts.text(0)).isNull();
     assertThat(new String(texts.text(1), StandardCharsets.UTF_8)).isEqualTo("ü");
-    InferenceTensor missing = parse("{\"inputs\": [{\"name\": \"t\", \"shape\": [1], \"datatype\": \"FP64\", \"data\": [null]}]}").inputs().get(0);
+    InferenceTensor missing =
+        parse("{\"inputs\": [{\"name\": \"t\", \"shape\": [1], \"datatype\": \"FP64\", \"data\": [null]}]}")
+        .inputs() .get(0);
     assertThat(missing.number(0)).isNaN();
   }
 
@@ -71,7 +76,8 @@ class InferenceRequestTest {
     ByteArrayOutputStream body = new ByteArrayOutputStream();
     body.write(json.getBytes(StandardCharsets.US_ASCII));
     ByteBuffer raw = ByteBuffer.allocate(30).order(ByteOrder.LITTLE_ENDIAN);
-    raw.putInt(1).putInt(-1).putInt(3).putInt(4).put((byte) 1).put((byte) 0).put((byte) 1).putInt(3).put("abc".getBytes()).putInt(0);
+    raw.putInt(1).putInt(-1).putInt(3).putInt(4).put((byte) 1).put((byte) 0).put((byte) 1).putInt(3)
+        .put("abc".getBytes()).putInt(0);
     body.write(raw.array());
     InferenceRequest request = InferenceRequest.parse(body.toByteArray(), json.length());
     assertThat(numbers(request.inputs().get(0))).containsExactly(1, 4294967295.0, 3, 4);
@@ -79,7 +85,8 @@ class InferenceRequestTest {
     assertThat(new String(request.inputs().get(2).text(0))).isEqualTo("abc");
     assertThat(request.inputs().get(2).text(1)).isEmpty();
     assertThat(request.binary()).isTrue();
-    assertThatThrownBy(() -> InferenceRequest.parse(body.toByteArray(), json.length() - 1)).isInstanceOf(InvalidInput.class);
+    assertThatThrownBy(() -> InferenceRequest.parse(body.toByteArray(), json.length() - 1))
+        .isInstanceOf(InvalidInput.class);
     assertThatThrownBy(() -> InferenceRequest.parse(body.toByteArray(), 1 << 20)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("the body has");
   }
@@ -92,34 +99,38 @@ class InferenceRequestTest {
       "{\"inputs\": 1};inputs is no array",
       "{\"inputs\": [1]};an input is no object",
       "{\"inputs\": [{\"name\": \"a\"}]};which a lacks",
-      "{\"inputs\": [{\"name\": \"a\", \"shape\": [1], \"datatype\": \"FP16\", \"data\": [1]}]};input a has the datatype 'FP16'; there are",
-      "{\"inputs\": [{\"name\": \"a\", \"shape\": [1], \"datatype\": \"FP32\"}]};input a has no data",
-      "{\"inputs\": [{\"name\": \"a\", \"shape\": [2], \"datatype\": \"FP32\", \"data\": [1]}]};1 element, but the shape [2]",
-      "{\"inputs\": [{\"name\": \"a\", \"shape\": [-1], \"datatype\": \"FP32\", \"data\": [1]}]};shape [-1]",
-      "{\"inputs\": [{\"name\": \"a\", \"shape\": [4294967296, 4294967296, 0], \"datatype\": \"FP32\", \"data\": []}]};which no data can have",
-      "{\"inputs\": [{\"name\": \"a\", \"shape\": [1], \"datatype\": \"FP32\", \"data\": [\"1\"]}]};its data holds text",
-      "{\"inputs\": [{\"name\": \"a\", \"shape\": [1], \"datatype\": \"INT64\", \"data\": [1.5]}]};its data holds other numbers",
-      "{\"inputs\": [{\"name\": \"a\", \"shape\": [1], \"datatype\": \"BYTES\", \"data\": [1]}]};its data holds numbers",
-      "{\"inputs\": [{\"name\": \"a\", \"shape\": [1], \"datatype\": \"FP32\", \"data\": [{}]}]};data holds an object",
-      "{\"inputs\": [{\"name\": \"a\", \"shape\": [1], \"datatype\": \"FP32\", \"parameters\": {\"binary_data_size\": 4}}]};claims 4 bytes",
-      "{\"inputs\": [{\"name\": \"a\", \"shape\": [1], \"datatype\": \"FP32\", \"data\": [[[[;no JSON object of an inference request"})
+      "IN [1], DT \"FP16\", \"data\": [1]}]};input a has the datatype 'FP16'; there are",
+      "IN [1], DT \"FP32\"}]};input a has no data",
+      "IN [2], DT \"FP32\", \"data\": [1]}]};1 element, but the shape [2]",
+      "IN [-1], DT \"FP32\", \"data\": [1]}]};shape [-1]",
+      "IN [4294967296, 4294967296, 0], DT \"FP32\", \"data\": []}]};which no data can have",
+      "IN [1], DT \"FP32\", \"data\": [\"1\"]}]};its data holds text",
+      "IN [1], DT \"INT64\", \"data\": [1.5]}]};its data holds other numbers",
+      "IN [1], DT \"BYTES\", \"data\": [1]}]};its data holds numbers",
+      "IN [1], DT \"FP32\", \"data\": [{}]}]};data holds an object",
+      "IN [1], DT \"FP32\", \"parameters\": {\"binary_data_size\": 4}}]};claims 4 bytes",
+      "IN [1], DT \"FP32\", \"data\": [[[[;no JSON object of an inference request"})
   void refusesMalformedRequests(String json, String message) {
-    assertThatThrownBy(() -> parse(json)).isInstanceOf(InvalidInput.class).hasMessageContaining(message);
+    String whole = json.replace("IN ", "{\"inputs\": [{\"name\": \"a\", \"shape\": ").replace("DT ", "\"datatype\": ");
+    assertThatThrownBy(() -> parse(whole)).isInstanceOf(InvalidInput.class).hasMessageContaining(message);
   }
 
   @Test
   void refusesBytesThatNoInputClaims() {
     assertThatThrownBy(() -> InferenceRequest.parse("{}abc".getBytes(), 2)).hasMessageContaining("3 bytes follow");
     ByteBuffer text = ByteBuffer.allocate(6).order(ByteOrder.LITTLE_ENDIAN).putInt(3).flip();
-    assertThatThrownBy(() -> InferenceTensor.ofRaw("t", Type.BYTES, new long[] {1}, text)).hasMessageContaining("longer than the data");
-    assertThatThrownBy(() -> InferenceTensor.ofRaw("t", Type.FP32, new long[] {1}, ByteBuffer.allocate(5))).hasMessageContaining("5 bytes");
+    assertThatThrownBy(() -> InferenceTensor.ofRaw("t", Type.BYTES, new long[] {1}, text))
+        .hasMessageContaining("longer than the data");
+    assertThatThrownBy(() -> InferenceTensor.ofRaw("t", Type.FP32, new long[] {1}, ByteBuffer.allocate(5)))
+        .hasMessageContaining("5 bytes");
   }
 
   @Test
   void readsEveryTypeInBinaryForm() {
     ByteBuffer ones = ByteBuffer.allocate(8).putLong(-1).flip();
     for (Type type : List.of(Type.UINT8, Type.UINT16, Type.UINT32, Type.UINT64)) {
-      assertThat(InferenceTensor.ofRaw("t", type, new long[] {8L * 8 / bits(type)}, ones).number(0)).isEqualTo(Math.pow(2, bits(type)) - 1);
+      assertThat(InferenceTensor.ofRaw("t", type, new long[] {8L * 8 / bits(type)}, ones).number(0))
+          .isEqualTo(Math.pow(2, bits(type)) - 1);
     }
     for (Type type : List.of(Type.INT8, Type.INT16, Type.INT32, Type.INT64)) {
       assertThat(InferenceTensor.ofRaw("t", type, new long[] {8L * 8 / bits(type)}, ones).number(0)).isEqualTo(-1);

@@ -152,9 +152,8 @@ public final class HeterWorkers implements RemoteCompute {
   }
 
   private void awaitRoom(String why) {
-    long seconds = search.patience().toSeconds();
-    LOG.warn("{}: {}; it waits up to {} s for room at a heter worker", rank, why, seconds);
-    search.urge(() -> end(new Overloaded(rank + ": no heter worker had room within " + seconds + " s: " + why)));
+    LOG.warn("{}: {}; it waits up to {} s for room at a heter worker", rank, why, search.patience().toSeconds());
+    search.urge(() -> end(search.noRoom(rank + ": " + why)));
   }
 
   private void begin() {

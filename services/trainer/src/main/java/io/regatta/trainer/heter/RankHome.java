@@ -111,8 +111,9 @@ final class RankHome {
     }, () -> {
       LOG.warn("{}; {} wait{} up to {} s for another heter worker, since none is left", lost, moved,
           given == 1 ? "s" : "", search.patience().toSeconds());
-      search.urge(() -> end.accept(new PeerLost(lost + "; no other heter worker was there within "
-          + search.patience().toSeconds() + " s; start a heter worker again, then the job")));
+      search.urge(() -> end.accept(why instanceof Overloaded ? search.noRoom(lost) : new PeerLost(lost
+          + "; no other heter worker was there within " + search.patience().toSeconds()
+          + " s; start a heter worker again, then the job")));
     });
   }
 

@@ -87,6 +87,12 @@ final class WorkerSearch {
     return patience;
   }
 
+  /** Returns the error of a rank that no worker had room for in time. */
+  Overloaded noRoom(String refusal) {
+    return new Overloaded(refusal + "; no heter worker had room within " + patience.toSeconds()
+        + " s; start more heter workers");
+  }
+
   private void list(long millis) {
     listing.cancel();
     listing = closed ? Timer.NONE : loop.every(millis, () -> directory.get().onSuccess(this::listed)

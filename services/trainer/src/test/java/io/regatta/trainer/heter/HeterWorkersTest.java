@@ -332,7 +332,8 @@ class HeterWorkersTest {
     CompletableFuture<CutOpened> opened = rank.open(0);
     cluster.time.advance(PATIENCE.plusSeconds(2));
     assertThatThrownBy(opened::join).cause().isInstanceOf(Overloaded.class)
-        .hasMessage("trainer 0 of job ctr: no heter worker had room within 30 s: no room at heter-0");
+        .hasMessage("trainer 0 of job ctr: no room at heter-0; no heter worker had room within 30 s; "
+            + "start more heter workers");
   }
 
   @Test

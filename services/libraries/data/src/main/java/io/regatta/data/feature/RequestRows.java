@@ -74,7 +74,8 @@ public final class RequestRows {
   /** Returns the type that all features which read the column accept; text if they differ. */
   private static Type type(String column, List<Feature> features) {
     Set<Type> types = new LinkedHashSet<>();
-    features.stream().filter(feature -> feature.columns().contains(column)).forEach(feature -> types.add(type(feature)));
+    features.stream().filter(feature -> feature.columns().contains(column))
+        .forEach(feature -> types.add(type(feature)));
     return types.size() == 1 ? types.iterator().next() : Type.TEXT;
   }
 
@@ -118,8 +119,8 @@ public final class RequestRows {
 
   private List<String> names(boolean header) {
     if (!header && given.isEmpty()) {
-      throw new InvalidInput("the model does not know the order of columns, because it was trained on files with a header; name "
-          + "the columns in the first row of the text");
+      throw new InvalidInput("the model does not know the order of columns, because it was trained on files "
+          + "with a header; name the columns in the first row of the text");
     }
     return header ? List.of() : given;
   }

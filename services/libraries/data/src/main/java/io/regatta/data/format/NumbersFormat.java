@@ -55,7 +55,8 @@ public final class NumbersFormat implements LineFormat {
       at = end;
     }
     if (found != layout.dense()) {
-      return badLines.report(line, "column " + (Math.min(found, layout.dense()) + 1), "expected " + layout.dense() + " numbers, found " + found);
+      return badLines.report(line, "column " + (Math.min(found, layout.dense()) + 1), "expected " + layout.dense()
+          + " numbers, found " + found);
     }
     into.labels()[row] = Float.NaN;
     return true;

@@ -32,7 +32,8 @@ public final class EncodedImage {
         reader.setInput(in, true, true);
         long pixels = (long) reader.getWidth(0) * reader.getHeight(0);
         if (pixels > maxPixels) {
-          throw new InvalidInput("has " + reader.getWidth(0) + " x " + reader.getHeight(0) + " pixels; at most " + maxPixels
+          throw new InvalidInput("has " + reader.getWidth(0) + " x " + reader.getHeight(0) + " pixels; at most "
+              + maxPixels
               + " are decoded");
         }
         return reader.read(0);

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The same random rows, malformed ones among them, from a training file and through each way of a request: the same bits.
- * {@code -Dregatta.equality.rows=100000} reads more.
+ * The same random rows, malformed ones among them, from a training file and through each way of a request: the same
+ * bits. {@code -Dregatta.equality.rows=100000} reads more.
  */
 class RequestEqualityTest {
 
@@ -52,7 +52,8 @@ class RequestEqualityTest {
     try (BufferedWriter out = Files.newBufferedWriter(file)) {
       out.write(String.join(",", COLUMNS) + "\n");
       for (int i = 0; i < FeatureEqualityTest.ROWS; i++) {
-        List<String> row = new ArrayList<>(COLUMNS.stream().map(column -> FeatureEqualityTest.value(column, random)).toList());
+        List<String> row = new ArrayList<>(COLUMNS.stream().map(column -> FeatureEqualityTest.value(column, random))
+            .toList());
         row.set(COLUMNS.indexOf("y"), random.nextBoolean() ? "1" : "0"); // malformed labels have tests of their own
         rows.add(row);
         out.write(csv(row) + "\n");
@@ -63,7 +64,8 @@ class RequestEqualityTest {
     List<Way> ways = ways(requests, random);
     Set<String> needed = new LinkedHashSet<>(READ);
     needed.add("y");
-    FeatureSource<?> source = new FeatureSource<>(RowFormats.of("csv", List.of(), needed, Set.of()), FeatureEqualityTest.TRANSFORM, label,
+    FeatureSource<?> source = new FeatureSource<>(RowFormats.of("csv", List.of(), needed, Set.of()),
+        FeatureEqualityTest.TRANSFORM, label,
         RowSplit.ALL, List.of(file), new BadLines(BadLines.Policy.SKIP, false));
     assertThat(compare(source, rows, ways)).isBetween(rows.size() / 2, rows.size() - 1);
   }
@@ -81,7 +83,8 @@ class RequestEqualityTest {
         },
         (row, into) -> table.read((header + csv(row) + "\n").getBytes(StandardCharsets.UTF_8), into, 0),
         (row, into) -> plain.read(csv(row).getBytes(StandardCharsets.UTF_8), into, 0),
-        (row, into) -> tabs.read((header.replace(',', '\t') + String.join("\t", row)).getBytes(StandardCharsets.UTF_8), into, 0),
+        (row, into) -> tabs.read((header.replace(',', '\t') + String.join("\t", row)).getBytes(StandardCharsets.UTF_8),
+            into, 0),
         (row, into) -> requests.read(input -> READ.forEach(column -> {
           byte[] text = row.get(COLUMNS.indexOf(column)).getBytes(StandardCharsets.UTF_8);
           input.text(READ.indexOf(column), text, 0, text.length);
@@ -117,6 +120,7 @@ class RequestEqualityTest {
   }
 
   private static boolean isSame(SlotBatch one, SlotBatch other) {
-    return Arrays.equals(one.dense(), other.dense()) && Arrays.equals(one.ids(), other.ids()) && Arrays.equals(one.values(), other.values());
+    return Arrays.equals(one.dense(), other.dense()) && Arrays.equals(one.ids(), other.ids())
+        && Arrays.equals(one.values(), other.values());
   }
 }

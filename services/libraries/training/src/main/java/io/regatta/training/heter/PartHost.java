@@ -24,7 +24,13 @@ public interface PartHost {
    * @param alone returns a work for each batch, in place of this one, so that a batch that is refused fails alone
    */
   record PartWork(List<BatchToCompute> batches, Consumer<List<ComputedBatch>> done, Consumer<RegattaException> refused,
-      Supplier<List<PartWork>> alone) {}
+      Supplier<List<PartWork>> alone) {
+
+    /** Creates a work of one batch. */
+    public PartWork(List<BatchToCompute> batch, Consumer<List<ComputedBatch>> done, Consumer<RegattaException> refused) {
+      this(batch, done, refused, List::of);
+    }
+  }
 
   /** Completes when a trainer has opened a stream. */
   CompletionStage<Void> wanted();

@@ -24,6 +24,7 @@ import java.nio.FloatBuffer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.BiConsumer;
 
 /**
  * A DJL block over a sparse table of the servers: forward pulls the rows of the ids, {@link FleetTrainer#step} pushes
@@ -69,6 +70,8 @@ public final class DistributedEmbedding extends AbstractBlock {
   private RowSource source;
   /** Null without a trainer. */
   private Step step;
+  /** Null: nobody observes lookups. */
+  private BiConsumer<NDList, NDArray> observer;
   /** Number of counts after the gradient of a pushed row. */
   private int counts;
 
@@ -144,9 +147,23 @@ public final class DistributedEmbedding extends AbstractBlock {
     counts = perRow;
   }
 
+  /** Notifies an observer of the inputs and the rows of each lookup; null: nobody. */
+  void observe(BiConsumer<NDList, NDArray> ofLookups) {
+    observer = ofLookups;
+  }
+
   @Override
   protected NDList forwardInternal(ParameterStore parameterStore, NDList inputs, boolean training,
       PairList<String, Object> params) {
+    NDArray rows = lookUp(inputs, training);
+    if (observer != null) {
+      observer.accept(inputs, rows);
+    }
+    return new NDList(rows);
+  }
+
+  /** Returns the rows of the ids. */
+  NDArray lookUp(NDList inputs, boolean training) {
     NDArray ids = inputs.get(0);
     if (source == null) {
       throw new IllegalStateException("DistributedEmbedding of table " + table + " has no trainer: it was not found "
@@ -170,7 +187,7 @@ public final class DistributedEmbedding extends AbstractBlock {
       rows.setRequiresGradient(true);
       gradients.add(known, factors, rows, counts == 0 ? null : step.clicks(table));
     }
-    return new NDList(rows);
+    return rows;
   }
 
   /** Returns the factors of the rows, one per id; null if the input has none. */

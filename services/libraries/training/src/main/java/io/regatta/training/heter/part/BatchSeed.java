@@ -22,15 +22,19 @@ final class BatchSeed {
 
   private BatchSeed() {}
 
-  /** Returns the seed of a batch. */
-  static int of(long seed, int shardIndex, long step, Place place) {
-    long mixed = mix(mix(mix(seed) + shardIndex) + step) + place.ordinal();
+  /** Returns the seed of a batch of a replica, whose number counts over all ranks. */
+  static int of(long seed, int globalReplica, long step, Place place) {
+    long mixed = mix(mix(mix(seed) + globalReplica) + step) + place.ordinal();
     return (int) (mix(mixed) >>> 33); // not negative
   }
 
-  /** Sets the generator of the calling model thread. */
-  static void set(long seed, int shardIndex, long step, Place place) {
-    Engines.seed(of(seed, shardIndex, step, place));
+  /**
+   * Sets the generator of the calling model thread.
+   *
+   * @param replicas of a rank
+   */
+  static void set(long seed, int rank, int replicas, int replica, long step, Place place) {
+    Engines.seed(of(seed, rank * replicas + replica, step, place));
   }
 
   /** The mixer of SplitMix64 (Steele, Lea and Flood, 2014). */

@@ -191,9 +191,9 @@ public final class PartModel implements AutoCloseable {
   /** Computes outputs, loss and gradients. */
   private Passed pass(Arrays arrays, BatchToCompute batch) {
     CutBatch head = batch.head();
-    int shardIndex = batch.id().trainer().rank() * job.threads() + head.getReplica();
     try (GradientCollector collector = Engines.newGradientCollector()) {
-      BatchSeed.set(job.seed(), shardIndex, head.getStep(), BatchSeed.Place.PART);
+      BatchSeed.set(job.seed(), batch.id().trainer().rank(), job.threads(), head.getReplica(), head.getStep(),
+          BatchSeed.Place.PART);
       NDList outputs = cut.forward(store, arrays.inputs(), arrays.networkLabels());
       NDArray value = loss.evaluate(arrays.labels(), outputs);
       if (!parameters.isEmpty() || arrays.inputs().stream().anyMatch(NDArray::hasGradient)) {

@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
 record ReplicaSeeds(ReplicaContext replica, LongSupplier step) {
 
   void set(BatchSeed.Place place) {
-    int shardIndex = replica.session().trainer().rank() * replica.group().size() + replica.replica();
-    BatchSeed.set(replica.session().job().seed(), shardIndex, step.getAsLong(), place);
+    BatchSeed.set(replica.session().job().seed(), replica.session().trainer().rank(), replica.group().size(),
+        replica.replica(), step.getAsLong(), place);
   }
 }

@@ -17,7 +17,11 @@ import ai.djl.training.dataset.Batch;
 import ai.djl.training.loss.Loss;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.progress.Progress;
+import io.regatta.protocol.heter.BatchId;
+import io.regatta.protocol.heter.BatchToCompute;
+import io.regatta.protocol.tensor.CutBatch;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.config.GpuAssignment;
 import io.regatta.training.config.JobConfig;
@@ -29,11 +33,13 @@ import io.regatta.training.session.LocalSession;
 import io.regatta.training.testing.SharedShards;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -327,5 +333,14 @@ class RemotePartTest {
           GpuAssignment.NONE))
           .isInstanceOf(InvalidInput.class).hasMessageContaining("made no trainer");
     }
+  }
+
+  @Test
+  void failsAtOnce_whenTheHeterWorkerOfThisProcessHasBeenClosed() {
+    LocalCompute compute = new LocalCompute(job(CutNetworks.MLP, 1, new JsonObject()), worker -> { }).start();
+    compute.close();
+    BatchToCompute batch = new BatchToCompute(new BatchId(new TrainerId(0, 1), 0, 1), CutBatch.getDefaultInstance(), List.of());
+    assertThat(compute.compute(batch)).failsWithin(Duration.ofSeconds(10)).withThrowableOfType(ExecutionException.class)
+        .havingCause().isInstanceOf(RegattaException.class);
   }
 }
