@@ -122,7 +122,7 @@ class TabularModelTest {
       assertThat(answer.scores()).hasSize(10);
       assertThat(answer.scores()[2] + answer.scores()[3] + answer.scores()[4]).isCloseTo(1, within(1e-6f));
       assertThat(answer.scores()[0]).isBetween(0f, 1f);
-      assertThat(PredictionJson.scores(answer).getJsonArray("scores").getJsonArray(1)).hasSize(5);
+      assertThat(PredictionJson.scores(answer).toJsonObject().getJsonArray("scores").getJsonArray(1)).hasSize(5);
     }
   }
 
