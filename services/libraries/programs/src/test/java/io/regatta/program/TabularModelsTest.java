@@ -156,7 +156,7 @@ class TabularModelsTest {
   @ParameterizedTest
   @ValueSource(strings = {"dlrm", "din", "mmoe", "two_towers"})
   void givesTheSameBits_whenAHeterWorkerComputesItsPart(String kind) throws Exception {
-    String[] model = {kind(kind) + (kind.equals("two_towers") ? PAIR : ""), BINARY};
+    String[] model = {kind(kind) + (kind.equals("two_towers") ? PAIR + ", \"frequency_rate\": 0" : ""), BINARY};
     RunResult whole = alone(model, heter(0));
     JobConfig job = job(model[0], model[1], heter(1));
     LocalCompute compute = new LocalCompute(job, null).start();
@@ -171,6 +171,15 @@ class TabularModelsTest {
 
   private static String heter(int workers) {
     return ", \"heter\": {\"workers\": " + workers + ", \"part\": \"dense\", \"seed_batches\": true}";
+  }
+
+  @Test
+  void refusesTheCorrectionOfFrequenciesWithHeterWorkers() {
+    JobConfig job = job(kind("two_towers") + PAIR, BINARY, heter(1));
+    assertThatThrownBy(() -> new TabularProgram().check(job)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("set model.frequency_rate: 0");
+    JobConfig large = job(kind("two_towers") + PAIR, BINARY, ", \"batch_size\": 10000");
+    assertThatThrownBy(() -> new TabularProgram().check(large)).isInstanceOf(InvalidInput.class).hasMessageContaining("batch_size is 10000");
   }
 
   @Test
