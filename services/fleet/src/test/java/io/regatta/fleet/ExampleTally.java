@@ -7,6 +7,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.AbstractBlock;
+import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
 import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.ParameterStore;
@@ -25,6 +26,7 @@ import io.regatta.snapshot.Snapshots;
 import io.regatta.training.FetchHandler;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.Worker;
+import io.regatta.training.cut.Heter;
 import io.regatta.training.dataset.SlotArrays;
 import io.regatta.training.dataset.SlotDataset;
 import io.regatta.training.model.DistributedEmbedding;
@@ -73,6 +75,8 @@ final class ExampleTally implements TrainingProgram {
 
   private final Life life;
   private final CountDownLatch cut;
+  /** True if the network has a mark at which it can be cut. */
+  private boolean cutNetwork;
   private final List<Trained> trained = Collections.synchronizedList(new ArrayList<>());
 
   ExampleTally(Life life) {
@@ -85,6 +89,12 @@ final class ExampleTally implements TrainingProgram {
     cut = new CountDownLatch(replicas * (int) life.steps().stream().filter(step -> step < NEVER).count());
   }
 
+  /** Marks the network: the bias is after the cut, all else before it. */
+  ExampleTally marked() {
+    cutNetwork = true;
+    return this;
+  }
+
   /** Returns the batches that this life has trained. */
   List<Trained> trained() {
     return List.copyOf(trained);
@@ -95,7 +105,8 @@ final class ExampleTally implements TrainingProgram {
     LoaderOptions options = LoaderOptions.inOrder(BATCH).shard(worker.shardIndex(), worker.shardCount());
     try (Model model = Model.newInstance("tally", worker.device());
         SlotDataset data = new SlotDataset(new Numbers(), options)) {
-      model.setBlock(new Tally(worker.job().mode() != Mode.COLLECTIVE));
+      boolean tables = worker.job().mode() != Mode.COLLECTIVE;
+      model.setBlock(cutNetwork ? new CutTally() : new Tally(tables));
       try (FleetTrainer trainer = worker.distributedTrainer(model,
           new DefaultTrainingConfig(new MinusMean()).optOptimizer(worker.optimizer()))) {
         trainer.initialize(SlotArrays.shapes(data.layout(), BATCH));
@@ -209,16 +220,23 @@ final class ExampleTally implements TrainingProgram {
   private static final class Tally extends AbstractBlock {
 
     private final Parameter weight;
+    /** Null if it is not of this block. */
     private final Parameter bias;
     private final DistributedEmbedding rows;
 
     Tally(boolean tables) {
+      this(tables, true);
+    }
+
+    Tally(boolean tables, boolean hasBias) {
       weight = addParameter(Parameter.builder().setName("weight").setType(Parameter.Type.WEIGHT)
           .optShape(new Shape(EXAMPLES, 1)).build());
-      bias = addParameter(Parameter.builder().setName("bias").setType(Parameter.Type.BIAS)
+      bias = !hasBias ? null : addParameter(Parameter.builder().setName("bias").setType(Parameter.Type.BIAS)
           .optShape(new Shape(1)).build());
       weight.setInitializer(Initializer.ZEROS);
-      bias.setInitializer(Initializer.ZEROS);
+      if (hasBias) {
+        bias.setInitializer(Initializer.ZEROS);
+      }
       rows = !tables ? null : addChildBlock(TABLE, DistributedEmbedding.builder().setTable(TABLE).setDim(1)
           .optInitializer(InitializerSpec.zeros()).optInputIndex(0).build());
     }
@@ -228,9 +246,11 @@ final class ExampleTally implements TrainingProgram {
         PairList<String, Object> params) {
       NDArray ids = inputs.singletonOrThrow();
       NDArray w = store.getValue(weight, ids.getDevice(), training);
-      NDArray b = store.getValue(bias, ids.getDevice(), training);
       long examples = ids.getShape().get(0);
-      NDArray sum = ids.reshape(examples).oneHot(EXAMPLES, DataType.FLOAT32).dot(w).add(b);
+      NDArray sum = ids.reshape(examples).oneHot(EXAMPLES, DataType.FLOAT32).dot(w);
+      if (bias != null) {
+        sum = sum.add(store.getValue(bias, ids.getDevice(), training));
+      }
       if (rows != null) {
         sum = sum.add(rows.forward(store, new NDList(ids), training).singletonOrThrow().reshape(examples, 1));
       }
@@ -247,6 +267,52 @@ final class ExampleTally implements TrainingProgram {
     @Override
     public Shape[] getOutputShapes(Shape[] inputs) {
       return new Shape[] {new Shape(inputs[0].get(0), 1)};
+    }
+  }
+
+  /** The same sum, of which the bias is added after a cut. */
+  private static final class CutTally extends AbstractBlock {
+
+    private final Tally before = addChildBlock("before", new Tally(true, false));
+    private final Block after = addChildBlock("after", Heter.remote(new Bias()));
+
+    @Override
+    protected NDList forwardInternal(ParameterStore store, NDList inputs, boolean training,
+        PairList<String, Object> params) {
+      return after.forward(store, before.forward(store, inputs, training), training);
+    }
+
+    @Override
+    protected void initializeChildBlocks(NDManager manager, DataType type, Shape... inputs) {
+      before.initialize(manager, type, inputs);
+      after.initialize(manager, type, before.getOutputShapes(inputs));
+    }
+
+    @Override
+    public Shape[] getOutputShapes(Shape[] inputs) {
+      return before.getOutputShapes(inputs);
+    }
+  }
+
+  private static final class Bias extends AbstractBlock {
+
+    private final Parameter bias = addParameter(Parameter.builder().setName("bias").setType(Parameter.Type.BIAS)
+        .optShape(new Shape(1)).build());
+
+    Bias() {
+      bias.setInitializer(Initializer.ZEROS);
+    }
+
+    @Override
+    protected NDList forwardInternal(ParameterStore store, NDList inputs, boolean training,
+        PairList<String, Object> params) {
+      NDArray sum = inputs.singletonOrThrow();
+      return new NDList(sum.add(store.getValue(bias, sum.getDevice(), training)));
+    }
+
+    @Override
+    public Shape[] getOutputShapes(Shape[] inputs) {
+      return inputs;
     }
   }
 }

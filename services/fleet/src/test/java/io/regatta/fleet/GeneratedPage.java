@@ -11,12 +11,12 @@ import java.nio.file.Files;
  *
  * @param path from the checkout's root
  */
-record GeneratedPage(String path) {
+public record GeneratedPage(String path) {
 
   private static final String END = "<!-- end -->";
 
   /** Requires that the part after this marker is as made, or makes it so. */
-  void holds(String marker, String made) throws IOException {
+  public void holds(String marker, String made) throws IOException {
     String begin = "<!-- " + marker + " -->\n";
     String page = Checkout.text(path);
     assertThat(page).contains(begin);

@@ -11,6 +11,7 @@ import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.result.RunResult;
+import io.regatta.training.save.SavedParameters;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -55,10 +56,27 @@ class HeterDenseJobTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"async", "half_async", "ssp", "downpour"})
-  void one_trainer_has_the_same_parameters_as_without_a_cut(String mode) {
-    RunResult whole = run("mode=" + mode, "trainers=1").get(0);
-    RunResult cut = run("mode=" + mode, "trainers=1", "heter.workers=1").get(0);
+  @CsvSource({"1, 1", "2, 1", "2, 2", "3, 2", "1, 2"})
+  void heter_workers_that_add_up_their_gradients_have_the_same_parameters_within_rounding(int trainers, int workers) {
+    String output = "output=" + dir.resolve("whole-" + trainers);
+    String whole = run("mode=sync", "trainers=" + trainers, output).get(0).parametersHash();
+    RunResult cut = run("mode=sync", "trainers=" + trainers, "heter.workers=" + workers, "heter.dense=collective",
+        "output=" + dir.resolve("summed")).get(0);
+    if (trainers == 1) {
+      assertThat(cut.parametersHash()).isEqualTo(whole);
+    }
+    SavedParameters one = SavedParameters.read(dir.resolve("whole-" + trainers));
+    SavedParameters other = SavedParameters.read(dir.resolve("summed"));
+    assertThat(one.sameRows(other)).isTrue();
+    assertThat(one.distance(other)).isLessThanOrEqualTo(1e-6);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"async, overlap=false", "async, overlap=true", "half_async, overlap=false", "ssp, overlap=false", "geo, k_steps=3",
+      "lazy_async, pull_steps=2", "downpour, push_steps=1", "downpour, push_steps=3"})
+  void one_trainer_has_the_same_parameters_as_without_a_cut(String mode, String key) {
+    RunResult whole = run("mode=" + mode, "trainers=1", key).get(0);
+    RunResult cut = run("mode=" + mode, "trainers=1", key, "heter.workers=1").get(0);
     assertThat(cut.parametersHash()).isEqualTo(whole.parametersHash());
     assertThat(cut.auc()).as("evaluated on the servers' values").isEqualTo(whole.auc());
   }
@@ -102,20 +120,22 @@ class HeterDenseJobTest {
         .withProgress(Progress.none())).get(0).parametersHash();
   }
 
-  @Test
-  void gradients_that_a_trainer_would_add_up_are_refused_in_one_line() {
-    assertThatThrownBy(() -> line(1, new JsonObject().put("mode", "downpour").put("push_steps", 2)))
-        .isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("heter.dense: servers has heter workers push the gradients of each batch, but a "
-            + "trainer pushes every 2 steps; use heter.dense: trainers, or push_steps: 1");
+  @ParameterizedTest
+  @CsvSource({"sync, 2, 2", "async, 1, 1", "geo, 1, 1"})
+  void dense_parameters_before_the_cut_are_the_trainers_own(String mode, int trainers, int workers) {
+    String whole = wide(mode, trainers, 0);
+    assertThat(wide(mode, trainers, workers)).hasSize(16).isEqualTo(whole);
+  }
+
+  private static String wide(String mode, int trainers, int workers) {
+    JobConfig job = Jobs.wideAndDeep(dir.resolve("wide"), "mode=" + mode, "trainers=" + trainers, "heter.workers=" + workers,
+        "heter.dense=servers", "heter.seed_batches=true", "aggregator=false", "k_steps=2");
+    return LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast().withProgress(Progress.none())).get(0).parametersHash();
   }
 
   @Test
-  void a_network_with_dense_parameters_before_the_cut_is_refused_in_one_line() {
-    JobConfig job = Jobs.wideAndDeep(dir.resolve("wide"), "mode=sync", "heter.workers=1", "heter.dense=servers");
-    assertThatThrownBy(() -> LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast()
-        .withProgress(Progress.none())))
-        .isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("heter.dense: servers needs a part that has all dense parameters");
+  void an_aggregator_is_refused_in_one_line() {
+    assertThatThrownBy(() -> line(1, new JsonObject().put("aggregator", true))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("through the aggregator of its host, where the part's gradients are not");
   }
 }

@@ -15,6 +15,7 @@ import io.regatta.protocol.stream.request.RequestMemory;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutOpened;
 import io.regatta.protocol.tensor.CutSignature;
+import io.regatta.protocol.tensor.CutTensor;
 import io.regatta.protocol.tensor.WorkerLoad;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.heter.CutSignatures;
@@ -46,8 +47,10 @@ final class HeterEndpoint implements TrainersEnd.Losses {
   private final TrainersEnd end;
   private final String device;
   private final long startMillis;
-  /** The cut of the first trainer; null: none has opened it yet. */
-  private CutSignature first;
+  /** What crosses the cut, once a trainer has agreed; null before. */
+  private CutSignature agreed;
+  /** Inputs and labels of the first batch; null before it. */
+  private List<CutTensor> first;
   /** The open stream of each rank: the one of its newest life. */
   private final Map<Integer, TrainerStream> streams = new TreeMap<>();
   /** The newest incarnation of each rank that has come. */
@@ -91,12 +94,24 @@ final class HeterEndpoint implements TrainersEnd.Losses {
     });
   }
 
-  /** Compares a trainer's cut with the own one, and with that of the first trainer. */
+  /** Compares a trainer's cut with the own one. */
   private void agree(CutSignature own, CutOpen open, String trainer) {
-    boolean isFirst = first == null;
-    first = CutSignatures.agree(job, own, first, open, trainer);
-    if (isFirst) {
-      LOG.info("{}: {}", name, CutSignatures.describe(job, first));
+    CutSignatures.check(job, own, open, trainer);
+    if (agreed == null) {
+      agreed = own;
+      LOG.info("{}: {}", name, CutSignatures.describe(job, own));
+    }
+  }
+
+  /** Compares a batch with the cut, and with the job's first batch here. */
+  private void check(BatchToCompute batch) {
+    String trainer = "trainer " + batch.id().trainer().rank();
+    List<CutTensor> crossing = CutSignatures.crossing(batch);
+    if (first == null) {
+      CutSignatures.checkFirst(job, agreed, crossing, trainer);
+      first = crossing;
+    } else {
+      CutSignatures.same(job, first, crossing, trainer);
     }
   }
 
@@ -144,7 +159,7 @@ final class HeterEndpoint implements TrainersEnd.Losses {
     if (streams.get(batch.id().trainer().rank()) != stream) {
       throw new StaleGeneration("trainer " + batch.id().trainer().rank() + " of job " + job.job() + " has another stream by now");
     }
-    CutSignatures.check(job, first, batch, "trainer " + batch.id().trainer().rank());
+    check(batch);
     return Future.fromCompletionStage(queue.add(batch)).map(result -> {
       if (!Double.isFinite(result.head().getLoss())) {
         FAULTS.warn("{}: the loss of step {} of trainer {} of job {} is {}", name, batch.head().getStep(),

@@ -8,6 +8,7 @@ import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
 import io.regatta.heterworker.dense.DenseExchange;
 import io.regatta.heterworker.dense.DenseHost;
+import io.regatta.heterworker.dense.GradientSums;
 import io.regatta.node.FiniteService;
 import io.regatta.node.Node;
 import io.regatta.node.address.ServicePort;
@@ -75,6 +76,9 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
   /** These two are null until this heter worker has its index. */
   private HeterEndpoint endpoint;
   private DenseExchange dense;
+  /** Null unless the heter workers add up their gradients. */
+  private WorkerGroup group;
+  private GradientSums sums;
   private PartComputation run;
   private Future<Void> computed = Future.succeededFuture();
   private HeterMeters meters;
@@ -153,7 +157,17 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
   }
 
   private Map<String, Handler<TensorStream>> paths() {
-    return Map.of(StreamPaths.HETER_COMPUTE, this::accept, StreamPaths.HETER_EXCHANGE, this::exchange);
+    return Map.of(StreamPaths.HETER_COMPUTE, this::accept, StreamPaths.HETER_EXCHANGE, this::exchange,
+        StreamPaths.COLLECTIVE, this::ofWorker);
+  }
+
+  /** Serves another heter worker's stream. */
+  private void ofWorker(TensorStream stream) {
+    if (group == null) {
+      stream.fail(new PeerLost("the heter worker at " + node.host() + ":" + config.port() + " is starting, or adds up no gradients"));
+    } else {
+      group.accept(stream);
+    }
   }
 
   /** Serves a trainer's stream. A fixed port may be known before this heter worker has its index: the caller tries again. */
@@ -179,12 +193,19 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
     queue = new BatchQueue(loop, loop.clock(), job.heter().maxBatch());
     end = new TrainersEnd(node, loop, job.job(), job.trainers(), job.isOverStore(), name(), life -> endpoint.lost(life));
     endpoint = new HeterEndpoint(job, name(), config.limits(), node.clock(), queue, end);
+    if (job.heter().path() == HeterConfig.DensePath.COLLECTIVE) {
+      sums = new GradientSums(job.job(), job.trainers(), loop);
+      group = new WorkerGroup(node, loop, job, place.index(), port.port(), options);
+    }
     dense = new DenseExchange(job.job(), config.limits().trainers(), loop,
-        new ShardAddresses(node.directory(), node.network(), LOOKUP_MILLIS)::find, new TensorStreamClient(vertx, options), options);
+        new ShardAddresses(node.directory(), node.network(), LOOKUP_MILLIS)::find, new TensorStreamClient(vertx, options), options, sums);
+    if (group != null) {
+      dense.part().onSuccess(part -> group.meet().onSuccess(all -> sums.meet(part.elements(), all)).onFailure(sums::fail));
+    }
     waits = node.waits().source(loop, endpoint::waits);
     measure();
     end.ended().onComplete(this::trainersEnded);
-    run = computation.of(new DenseHost(queue, dense, job.heter().path() == HeterConfig.DensePath.SERVERS), place.index());
+    run = computation.of(new DenseHost(queue, dense, job.heter().isDenseAtWorkers()), place.index());
     computed = Future.fromCompletionStage(run.start(), context);
     computed.onFailure(this::failed);
   }
@@ -268,6 +289,10 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
     queue.close(stopped);
     finished.tryFail(stopped);
     run.stop(stopped);
-    return computedSoon().transform(v -> dense.close());
+    if (sums != null) {
+      sums.close();
+    }
+    return computedSoon().transform(v -> dense.close())
+        .transform(v -> group == null ? Future.succeededFuture() : group.close());
   }
 }

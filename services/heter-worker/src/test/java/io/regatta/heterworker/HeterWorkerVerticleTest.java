@@ -171,17 +171,18 @@ class HeterWorkerVerticleTest {
       Trainer zero = workers.opened(worker, ZERO);
       assertThatThrownBy(() -> get(workers.trainer(worker, ONE).open(RunningWorkers.cut().setSeed(8).build())))
           .isInstanceOf(InvalidInput.class).hasMessageContaining("job pair: trainer 1 has seed 8, but its heter worker 7");
-      assertThatThrownBy(() -> get(workers.trainer(worker, ONE).open(RunningWorkers.cut().setSignature(TestBatches.OWN).build())))
-          .isInstanceOf(InvalidInput.class).hasMessageContaining(
-              "job pair: trainer 1 sends no label across the cut, but the first batch of the job has label 0 float32 [*]");
+      assertThatThrownBy(() -> get(workers.trainer(worker, ONE).open(RunningWorkers.cut().setSignature(TestBatches.DOUBLES).build())))
+          .isInstanceOf(InvalidInput.class).hasMessageContaining("job pair: input 0 of the part after the cut is float64 [*, 3] "
+              + "at trainer 1, but float32 [*, 3] at its heter worker");
+      assertThat(TestBatches.output(get(zero.compute(1, 4)))).isEqualTo(2);
       assertThatThrownBy(() -> get(workers.trainer(worker, new TrainerId(2, 1)).open(RunningWorkers.cut().build())))
           .isInstanceOf(InvalidInput.class).hasMessageContaining("trainer 2 is none of the 2 trainers of job pair");
       Trainer one = workers.opened(worker, ONE);
       assertThatThrownBy(() -> get(one.compute(TestBatches.batch(ONE, 5, 1, 4, 0)))).isInstanceOf(InvalidInput.class);
       Trainer wide = workers.opened(worker, ONE);
       assertThatThrownBy(() -> get(wide.compute(TestBatches.inputOnly(ONE)))).isInstanceOf(InvalidInput.class)
-          .hasMessageContaining("trainer 1 sends no label across the cut");
-      assertThat(TestBatches.output(get(zero.compute(1, 4)))).isEqualTo(2);
+          .hasMessageContaining("trainer 1 sends no label across the cut, but the first batch of the job has label 0 float32 [*]");
+      assertThat(TestBatches.output(get(zero.compute(2, 4)))).isEqualTo(4);
     }
   }
 

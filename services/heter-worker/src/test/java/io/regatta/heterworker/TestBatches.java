@@ -20,7 +20,9 @@ final class TestBatches {
   static final int WIDTH = 3;
   static final CutSignature OWN = CutSignature.newBuilder().addTensors(tensor(Role.INPUT, "input 0", -1))
       .addTensors(tensor(Role.OUTPUT, "output 0", -1)).build();
-  static final CutSignature OF_TRAINER = OWN.toBuilder().addTensors(label(-1)).build();
+  /** A cut whose input has another type. */
+  static final CutSignature DOUBLES = CutSignature.newBuilder().addTensors(tensor(Role.INPUT, "input 0", -1).toBuilder()
+      .setElement(CutTensor.Element.FLOAT64)).build();
 
   private TestBatches() {}
 

@@ -6,7 +6,6 @@ import io.regatta.node.directory.Directory;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.trainer.heter.HeterWorkers;
 import io.regatta.trainer.heter.SendingRank;
-import io.regatta.training.config.HeterConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.TrainerConfig;
 import io.vertx.core.Context;
@@ -97,7 +96,7 @@ final class RankSeat {
   private HeterWorkers remote() {
     return new HeterWorkers(VertxLoop.of(context), connections.streams(), connections.options(),
         () -> node.directory().list(Directory.HETER_WORKER), node.config().readyTimeout(),
-        job.heter().path() == HeterConfig.DensePath.SERVERS,
+        job.heter().isDenseAtWorkers(),
         new SendingRank(job.job(), group::trainer, group::generation, progress::lastStep));
   }
 

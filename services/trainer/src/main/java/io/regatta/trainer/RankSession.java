@@ -18,7 +18,6 @@ import io.regatta.node.directory.Directory;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.trainer.heter.HeterCounts;
 import io.regatta.trainer.heter.HeterWorkers;
-import io.regatta.training.config.HeterConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
 import io.regatta.training.heter.RemoteCompute;
@@ -116,7 +115,7 @@ final class RankSession implements TrainerSession {
 
   @Override
   public boolean isDenseElsewhere() {
-    return remote != null && job.heter().path() == HeterConfig.DensePath.SERVERS;
+    return remote != null && job.heter().isDenseAtWorkers();
   }
 
   /** Returns the counts of the exchange with heter workers; empty if the network is not cut. */

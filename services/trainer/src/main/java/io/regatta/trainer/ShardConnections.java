@@ -20,6 +20,7 @@ import io.regatta.protocol.vertx.LoopFutures;
 import io.regatta.protocol.vertx.VertxLoop;
 import io.regatta.trainer.heter.HeterShardLink;
 import io.regatta.trainer.heter.HeterWorkers;
+import io.regatta.training.config.HeterConfig;
 import io.regatta.training.config.JobConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -145,7 +146,8 @@ final class ShardConnections {
     }
     Future<ShardLink> through = through(shard, home);
     return Future.all(direct, through).map(both ->
-        new HeterShardLink(direct.result(), through.result(), home, to -> through(shard, to), heter));
+        new HeterShardLink(shard.getIndex(), direct.result(), through.result(), home, to -> through(shard, to), heter,
+            job.heter().path() == HeterConfig.DensePath.COLLECTIVE));
   }
 
   private Future<ShardLink> through(Shard shard, Directory.Instance worker) {

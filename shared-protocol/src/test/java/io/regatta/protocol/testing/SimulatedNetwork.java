@@ -14,10 +14,16 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.grpc.common.ServiceMethod;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 /**
  * A network in virtual time: control calls travel as the bytes of their messages, tensor streams as frames, each
@@ -33,6 +39,22 @@ public final class SimulatedNetwork {
   private final long maxNanos;
   private final StreamOptions options;
   private final Map<String, SimulatedPort> ports = new HashMap<>();
+  private final List<Connection> connections = new ArrayList<>();
+  private final Set<Loop> frozen = new HashSet<>();
+  /** Processes that reach nobody and that nobody reaches. */
+  private final Set<Loop> cutOff = new HashSet<>();
+
+  /**
+   * A stream or a call between two processes.
+   *
+   * @param lost tells the end that is not this process, that it is lost
+   */
+  private record Connection(Loop client, Loop server, BiConsumer<Loop, PeerLost> lost) {
+
+    boolean isOf(Loop process) {
+      return client == process || server == process;
+    }
+  }
 
   /**
    * Creates a network without ports.
@@ -53,6 +75,49 @@ public final class SimulatedNetwork {
     SimulatedPort opened = new SimulatedPort(loop);
     ports.put(host + ":" + port, opened);
     return opened;
+  }
+
+  /**
+   * Ends the process of a loop, as SIGKILL does: its streams and calls break, and nobody listens at its ports. What is
+   * left of it runs on without a network, so that memory which others have lent to it comes back.
+   */
+  public void kill(Loop process) {
+    ports.values().removeIf(port -> port.loop() == process);
+    lose(process, new PeerLost("its process has ended"));
+  }
+
+  /**
+   * Stops the process of a loop, as SIGSTOP does. The other ends of its streams and calls notice it when it has not
+   * answered a PING, within the times of the stream's options.
+   */
+  public void freeze(Loop process) {
+    frozen.add(process);
+    time.stop(process);
+    long millis = options.pingTimeoutMillis() + (long) (random.nextDouble() * options.pingIntervalMillis());
+    time.loop("pings").after(millis, () -> {
+      lose(process, new PeerLost("it has not answered a PING for " + options.pingTimeoutMillis() + " ms"));
+      time.resume(process);
+    });
+  }
+
+  private void lose(Loop process, PeerLost why) {
+    cutOff.add(process);
+    List<Connection> broken = connections.stream().filter(connection -> connection.isOf(process)).toList();
+    connections.removeAll(broken);
+    broken.forEach(connection -> connection.lost().accept(process, why));
+  }
+
+  /** Fails what cannot begin: of a process that is cut off at once, to one that stands still after a while. */
+  private boolean isRefused(Loop from, Loop to, String peer, Consumer<PeerLost> failed) {
+    if (cutOff.contains(from)) {
+      failed.accept(new PeerLost(peer + " cannot be reached: this process is cut off"));
+      return true;
+    }
+    if (frozen.contains(to)) {
+      from.after(options.connectTimeoutMillis(), () -> failed.accept(new PeerLost(peer + " cannot be reached: it does not answer")));
+      return true;
+    }
+    return false;
   }
 
   /** Returns the network as the owner of a loop sees it. */
@@ -109,10 +174,15 @@ public final class SimulatedNetwork {
       } catch (PeerLost e) {
         return Future.failedFuture(e);
       }
+      Promise<TensorStream> refused = Promise.promise();
+      if (isRefused(loop, at.loop(), address, refused::fail)) {
+        return refused.future();
+      }
       Executor toServer = way(at.loop());
       Executor toClient = way(loop);
       StreamPair pair = StreamPair.connect(new StreamPair.Side(loop, toClient, address, options),
           new StreamPair.Side(at.loop(), toServer, loop.toString(), options));
+      connections.add(new Connection(loop, at.loop(), (gone, why) -> (gone == loop ? pair.client() : pair.server()).fail(why)));
       Promise<TensorStream> opened = Promise.promise();
       toServer.execute(() -> at.accept(path, pair.server()));
       loop.execute(() -> opened.complete(pair.client()));
@@ -173,9 +243,21 @@ public final class SimulatedNetwork {
         end.fail(e);
         return () -> { };
       }
+      if (isRefused(loop, at.loop(), peer, end::tryFail)) {
+        return () -> { };
+      }
       there = there == null ? way(at.loop()) : there;
       back = back == null ? way(loop) : back;
-      return at.call(method, request, there, back, each, end);
+      Executor answers = back;
+      Runnable cancel = at.call(method, request, there, back, each, end);
+      connections.add(new Connection(loop, at.loop(), (gone, why) -> {
+        if (gone == loop) {
+          cancel.run();
+        } else {
+          answers.execute(() -> end.tryFail(new PeerLost(peer + " is lost: " + why.getMessage(), why)));
+        }
+      }));
+      return cancel;
     }
 
     @Override

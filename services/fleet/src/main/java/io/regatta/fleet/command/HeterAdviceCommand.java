@@ -4,7 +4,6 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.command.option.JobOptions;
 import io.regatta.fleet.command.option.SettingsOptions;
 import io.regatta.fleet.command.output.Report;
-import io.regatta.training.config.HeterConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.heter.run.CutMeasurement;
 import io.regatta.training.heter.run.HeterAdvice;
@@ -73,9 +72,9 @@ final class HeterAdviceCommand implements Callable<Integer> {
         + "worker in this process");
     HeterAdvice advice = new HeterAdvice(CutMeasurement.of(config, regatta.program(), steps),
         config.heter().inFlight(), latency / MILLIS);
-    if (config.heter().path() == HeterConfig.DensePath.SERVERS) {
+    if (config.heter().isDenseAtWorkers()) {
       Report.say(spec.commandLine().getOut(), "the dense values of the part travel with each batch here; with "
-          + "heter.dense: servers they do not");
+          + "heter.dense: servers or collective they do not");
     }
     advice.lines(rates).forEach(line -> Report.say(spec.commandLine().getOut(), line));
     return Report.DONE;

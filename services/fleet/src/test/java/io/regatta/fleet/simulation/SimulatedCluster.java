@@ -50,13 +50,16 @@ final class SimulatedCluster {
   final SimulatedNetwork network;
   final StreamOptions options = StreamOptions.defaults().withChunkBytes(4096);
   final List<ParameterShard> shards = new ArrayList<>();
-  private final Directory.Instance rendezvous =
+  final List<Loop> shardLoops = new ArrayList<>();
+  final Loop rendezvousLoop;
+  final Directory.Instance rendezvous =
       new Directory.Instance(Directory.RENDEZVOUS, "simulated", 0, RENDEZVOUS, PORT, 1, Map.of());
 
   SimulatedCluster(long seed, int shardCount) {
     time = new VirtualTime(seed);
     network = new SimulatedNetwork(time, seed, SHORTEST_MICROS, LONGEST_MICROS, options);
     Loop loop = time.loop(RENDEZVOUS);
+    rendezvousLoop = loop;
     RendezvousGroups groups = new RendezvousGroups(loop, Settings.defaults(RendezvousConfig.class));
     groups.bind(network.listen(loop, RENDEZVOUS, PORT));
     groups.start();
@@ -67,6 +70,7 @@ final class SimulatedCluster {
 
   private ParameterShard shard(int index) {
     Loop loop = time.loop("shard " + index);
+    shardLoops.add(loop);
     ParameterShard shard = new ParameterShard(index, ShardLimits.defaults(), loop.clock(), loop::defer);
     network.listen(loop, "shard-" + index, PORT).streams(StreamPaths.PARAMETER_SHARD,
         stream -> ShardStreamSession.serve(stream, new CoreShardHandler(shard), options));

@@ -1,9 +1,16 @@
 package io.regatta.fleet.simulation;
 
+import io.regatta.collective.CollectiveOptions;
+import io.regatta.collective.CollectiveRank;
+import io.regatta.collective.Membership;
+import io.regatta.core.collective.ReduceOp;
+import io.regatta.core.collective.Tensor;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.loop.Loop;
 import io.regatta.heterworker.dense.DenseExchange;
 import io.regatta.heterworker.dense.DenseHost;
+import io.regatta.heterworker.dense.GradientSums;
+import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.protocol.heter.ComputedBatch;
@@ -18,7 +25,9 @@ import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutOpened;
 import io.regatta.protocol.tensor.CutResult;
 import io.regatta.protocol.tensor.CutSignature;
+import io.regatta.protocol.tensor.CutTensor;
 import io.regatta.protocol.tensor.CutTensor.Role;
+import io.regatta.protocol.testing.SimulatedPort;
 import io.regatta.training.heter.PartHost;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -31,14 +40,38 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
 
 /** A heter worker of a simulation that pulls and pushes dense parameters; its part is a formula. */
 final class SimulatedDenseWorker implements HeterHandler, PartHost {
   private static final int PORT = 1;
   private static final long COMPUTE_MILLIS = 3;
+  /** The cut of a network with one variable. */
+  static final int PART_SIZE = 40;
+  static final CutSignature PART = CutSignature.newBuilder().addTensors(CutTensor.newBuilder().setRole(Role.DENSE_VALUES)
+      .setName("a")).setDense(PART_SIZE).build();
+
+  /** The gradient of a trainer's step on some values. */
+  interface Formula {
+
+    float[] gradient(int rank, long step, float[] values);
+  }
+
+  /**
+   * The kind of a worker.
+   *
+   * @param denseHere true if it pulls and pushes the dense values; else they come with the batches
+   * @param summing number of workers that add up their gradients; 0: none do
+   * @param trainers of the job
+   */
+  record Kind(boolean denseHere, int summing, int trainers, Formula formula) {}
 
   final Directory.Instance instance;
-  private final Loop loop;
+  final Loop loop;
+  /** Receives the trainers whose streams have ended without a clean end, whom the worker's log names. */
+  IntConsumer onLost = rank -> { };
+  private final Kind kind;
   private final DenseExchange exchange;
   private final DenseHost host;
   private final List<HeterStreamSession> sessions = new ArrayList<>();
@@ -47,14 +80,21 @@ final class SimulatedDenseWorker implements HeterHandler, PartHost {
   private boolean dead;
 
   SimulatedDenseWorker(SimulatedCluster cluster, int index, String job) {
+    this(cluster, index, job, new Kind(true, 0, 0, SimulatedDenseWorker::gradient));
+  }
+
+  SimulatedDenseWorker(SimulatedCluster cluster, int index, String job, Kind kind) {
+    this.kind = kind;
     String name = "heter-" + index;
     loop = cluster.time.loop(name);
     instance = new Directory.Instance(Directory.HETER_WORKER, name, index, name, PORT, 1, Map.of());
+    GradientSums sums = kind.summing() == 0 ? null : new GradientSums(job, kind.trainers(), loop);
     exchange = new DenseExchange(job, 10, loop, (shard, incarnation) -> Future.succeededFuture(Shard.newBuilder()
         .setIndex(shard)
-        .setHost("shard-" + shard).setPort(PORT).build()), cluster.network.of(loop).streams(), cluster.options);
-    host = new DenseHost(this, exchange, true);
-    cluster.network.listen(loop, name, PORT)
+        .setHost("shard-" + shard).setPort(PORT).build()), cluster.network.of(loop).streams(), cluster.options, sums);
+    host = new DenseHost(this, exchange, kind.denseHere());
+    host.ready(PART, false);
+    SimulatedPort port = cluster.network.listen(loop, name, PORT)
         .streams(StreamPaths.HETER_COMPUTE, stream -> {
           if (isAlive(stream)) {
             sessions.add(HeterStreamSession.serve(stream, this, cluster.options));
@@ -66,6 +106,20 @@ final class SimulatedDenseWorker implements HeterHandler, PartHost {
             ShardStreamSession.serve(stream, exchange, cluster.options);
           }
         });
+    if (sums != null) {
+      meet(cluster, job, index, port, sums);
+    }
+  }
+
+  private void meet(SimulatedCluster cluster, String job, int index, SimulatedPort port, GradientSums sums) {
+    CollectiveRank rank = new CollectiveRank(loop, instance.host(), cluster.network.of(loop),
+        CollectiveOptions.defaults().withStream(cluster.options), new Waits(cluster.time, 10));
+    List<String> endpoints = IntStream.range(0, kind.summing()).mapToObj(i -> "heter-" + i + ":" + PORT).toList();
+    rank.listens(endpoints.get(index));
+    port.streams(StreamPaths.COLLECTIVE, rank::accept);
+    loop.after(1, () -> rank.form(new Membership(job + "/heter", 1, index, endpoints))
+        .onSuccess(all -> sums.meet(PART_SIZE, values -> all.allReduce(Tensor.of(values), ReduceOp.SUM)))
+        .onFailure(sums::fail));
   }
 
   private boolean isAlive(TensorStream stream) {
@@ -119,7 +173,7 @@ final class SimulatedDenseWorker implements HeterHandler, PartHost {
       float[] values = new float[data.bytes().remaining() / Float.BYTES];
       data.bytes().duplicate().order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().get(values);
       ByteBuffer bytes = ByteBuffer.allocateDirect(data.bytes().remaining()).order(ByteOrder.LITTLE_ENDIAN);
-      bytes.asFloatBuffer().put(gradient(batch.id().trainer().rank(), batch.head().getStep(), values));
+      bytes.asFloatBuffer().put(kind.formula().gradient(batch.id().trainer().rank(), batch.head().getStep(), values));
       return new TensorData(data.tensor().toBuilder().setRole(Role.DENSE_GRADIENT).build(), bytes);
     }).toList();
     work.done().accept(List.of(new ComputedBatch(batch.id(), CutResult.newBuilder().setNumber(batch.id().number())
@@ -127,7 +181,11 @@ final class SimulatedDenseWorker implements HeterHandler, PartHost {
   }
 
   @Override
-  public void closed(Origin from, boolean clean) {}
+  public void closed(Origin from, boolean clean) {
+    if (!clean) {
+      onLost.accept(from.trainer().rank());
+    }
+  }
 
   @Override
   public CompletionStage<Void> wanted() {

@@ -97,7 +97,7 @@ class SimulatedHeterDenseTest {
       return registered.thenCompose(v -> client.register())
           .thenCompose(v -> client.initialize(new float[NUMEL]))
           .thenCompose(v -> remote == null ? CompletableFuture.completedFuture(null)
-              : remote.open(CutOpen.newBuilder().build()).toCompletableFuture())
+              : remote.open(CutOpen.newBuilder().setSignature(SimulatedDenseWorker.PART).build()).toCompletableFuture())
           .thenCompose(v -> client.pull(0, memory, List.of(), false)).thenCompose(this::step);
     }
 
@@ -134,7 +134,7 @@ class SimulatedHeterDenseTest {
         return direct;
       }
       return Future.all(direct, through(home, shard)).map(both ->
-          new HeterShardLink(direct.result(), (ShardLink) both.resultAt(1), home, to -> through(to, shard), remote));
+          new HeterShardLink(shard, direct.result(), (ShardLink) both.resultAt(1), home, to -> through(to, shard), remote, false));
     }
 
     private Future<ShardLink> through(Directory.Instance to, int shard) {

@@ -22,16 +22,18 @@ import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.StreamPaths;
 import io.regatta.protocol.stream.TensorStreams;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
  * The handler of trainers' streams to shards through a heter worker. A push gets the dense gradient that this worker
- * has computed. A pull of dense values ends here, and its answer has none. Shards see one push and one pull per trainer
+ * has computed. A pull of dense values ends here, and its answer has those of the trainer's own variables only. Shards see one push and one pull per trainer
  * and step, as without heter workers: each trainer has a stream of its own to each shard, under its own identity. Owned
  * by the verticle's event loop.
  */
@@ -54,6 +56,18 @@ public final class DenseExchange implements ShardStreamHandler {
   /** The same trainers, for the model thread. */
   private final Map<TrainerId, TrainerDense> parameters = new ConcurrentHashMap<>();
 
+  /** Null if each trainer's gradients go to the servers for themselves. */
+  private final GradientSums sums;
+  private final Promise<Part> part = Promise.promise();
+
+  /**
+   * The part of the network, once it is built.
+   *
+   * @param variables their names
+   * @param elements of all variables
+   */
+  public record Part(Set<String> variables, int elements) {}
+
   /** A trainer with its links, by shard. */
   private record Member(TrainerDense dense, Map<Integer, Uplink> links) {}
 
@@ -74,9 +88,11 @@ public final class DenseExchange implements ShardStreamHandler {
    *
    * @param streams of the loop
    * @param maxTrainers trainers at a time; further ones are refused
+   * @param sums adds the trainers' gradients up; null: each goes to the servers for itself
    */
   public DenseExchange(String job, int maxTrainers, Loop loop, Shards addresses, TensorStreams streams,
-      StreamOptions options) {
+      StreamOptions options, GradientSums sums) {
+    this.sums = sums;
     this.job = job;
     this.maxTrainers = maxTrainers;
     this.loop = loop;
@@ -88,6 +104,24 @@ public final class DenseExchange implements ShardStreamHandler {
   /** Returns the dense parameters of a trainer; empty if they come with its batches. Any thread. */
   Optional<TrainerDense> of(TrainerId trainer) {
     return Optional.ofNullable(parameters.get(trainer));
+  }
+
+  /** Takes the part: all other variables are the trainers' own. Any thread, once. */
+  void part(Part built) {
+    loop.execute(() -> {
+      members.values().forEach(member -> member.dense.part(built.variables()));
+      part.tryComplete(built);
+    });
+  }
+
+  /** Returns the part, once it is built. */
+  public Future<Part> part() {
+    return part.future();
+  }
+
+  /** Makes a call once the part is built. Those of a stream keep their order. */
+  private <T> Future<T> built(Supplier<Future<T>> call) {
+    return part.future().isComplete() ? attempt(call) : part.future().compose(of -> attempt(call));
   }
 
   /** Registers a trainer, which the shard knows already, and opens the link to the shard. */
@@ -111,10 +145,9 @@ public final class DenseExchange implements ShardStreamHandler {
     if (from.shard() < 0 || from.shard() >= spec.shards()) {
       throw new InvalidInput("shard " + from.shard() + " is not among the " + spec.shards() + " of job " + job);
     }
-    if (!spec.mode().needsServers() || spec.mode().pushesDeltas()) {
-      throw new InvalidInput("job " + job + " trains in mode " + spec.mode()
-          + ", in which heter workers push nothing; use "
-          + "heter.dense: trainers");
+    if (!spec.mode().needsServers()) {
+      throw new InvalidInput("job " + job + " trains in mode " + spec.mode().id()
+          + ", in which heter workers push nothing; use heter.dense: trainers");
     }
     Member member = members.get(from.trainer());
     if (member == null) {
@@ -128,7 +161,13 @@ public final class DenseExchange implements ShardStreamHandler {
         throw new Overloaded(members.size() + " trainers push through this heter worker, the limit "
             + "(heter_worker.limits.trainers); start more heter workers, or raise it");
       }
-      member = new Member(new TrainerDense(spec), new HashMap<>());
+      member = new Member(new TrainerDense(spec, from.trainer(), sums), new HashMap<>());
+      if (part.future().isComplete()) {
+        member.dense.part(part.future().result().variables());
+      }
+      if (sums != null) {
+        sums.enter(from.trainer());
+      }
       members.put(from.trainer(), member);
       parameters.put(from.trainer(), member.dense);
     } else if (!member.dense.spec().equals(spec)) {
@@ -155,7 +194,7 @@ public final class DenseExchange implements ShardStreamHandler {
 
   @Override
   public Future<PushAck> push(Origin from, Push push) {
-    return attempt(() -> {
+    return built(() -> {
       for (Contributor contributor : push.contributors()) {
         if (!new TrainerId(contributor.rank(), contributor.incarnation()).equals(from.trainer())) {
           throw new InvalidInput("trainer " + from.trainer().rank() + " of job " + job
@@ -163,23 +202,28 @@ public final class DenseExchange implements ShardStreamHandler {
               + contributor.rank());
         }
       }
-      if (push.dense() != null || push.sitsOut() || push.contributors().size() != 1) {
+      if (push.sitsOut() && sums != null) { // its shards have their own
+        sums.leave(from.trainer());
+        return Future.succeededFuture(new PushAck(0, 0, false, false));
+      }
+      if (push.sitsOut() || push.contributors().size() != 1) {
         throw new InvalidInput("a push of trainer " + from.trainer().rank() + " of job " + job
-            + " through a heter worker has one "
-            + "contributor, and rows only; send others to shard " + from.shard() + " directly");
+            + " through a heter worker has one contributor; send others to shard " + from.shard() + " directly");
       }
       Member member = member(from);
-      Push whole = member.dense.withGradient(push, from.shard());
-      return link(member, from).compose(link -> Future.fromCompletionStage(link.push(whole))).map(ack -> {
+      Future<Push> whole = Future.fromCompletionStage(member.dense.withGradient(push, from.shard()));
+      Future<ShardLink> opened = link(member, from);
+      return whole.compose(of -> opened.compose(link -> Future.fromCompletionStage(link.push(of)))).map(ack -> {
         boolean dropped = member.dense.acknowledged(push.step(), member.links.size());
         return dropped ? new PushAck(ack.version(), ack.staleness(), ack.repeatedPush(), true) : ack;
       });
     });
   }
 
+  /** Pulls the dense values of a step; the answer has those of the trainer's own variables. */
   @Override
   public Future<Pulled> pull(Origin from, Pull pull) {
-    return attempt(() -> {
+    return built(() -> {
       if (!pull.dense() || !pull.sparse().isEmpty() || pull.readOnly()) {
         throw new InvalidInput("a pull of trainer " + from.trainer().rank() + " of job " + job
             + " through a heter worker is for the "
@@ -188,8 +232,10 @@ public final class DenseExchange implements ShardStreamHandler {
       Member member = member(from);
       Pull there = new Pull(pull.rank(), pull.minStep(), true, member.dense.values(from.shard()), List.of(), false,
           false);
-      return link(member, from).compose(link -> Future.fromCompletionStage(link.pull(there)))
-          .map(values -> new Pulled(values.version(), null, List.of(), values.clockLead()));
+      return link(member, from).compose(link -> Future.fromCompletionStage(link.pull(there))).map(values -> {
+        member.dense.pulled(from.shard(), values.version(), pull.changed(), member.links.size());
+        return new Pulled(values.version(), member.dense.own(from.shard()), List.of(), values.clockLead());
+      });
     });
   }
 
@@ -237,6 +283,9 @@ public final class DenseExchange implements ShardStreamHandler {
 
   private void remove(TrainerId trainer) {
     parameters.remove(trainer);
+    if (sums != null) {
+      sums.leave(trainer);
+    }
     List.copyOf(members.remove(trainer).links.values()).forEach(Uplink::close);
   }
 

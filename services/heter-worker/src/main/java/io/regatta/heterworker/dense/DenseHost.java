@@ -5,12 +5,15 @@ import io.regatta.protocol.heter.BatchId;
 import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.protocol.heter.ComputedBatch;
 import io.regatta.protocol.tensor.CutSignature;
+import io.regatta.protocol.tensor.CutTensor;
+import io.regatta.protocol.tensor.CutTensor.Role;
 import io.regatta.training.heter.PartHost;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
 
 /**
  * A host of batches that gives those of trainers whose dense parameters this worker has their values, and keeps their
@@ -40,6 +43,8 @@ public final class DenseHost implements PartHost {
 
   @Override
   public void ready(CutSignature own, boolean gatherable) {
+    exchange.part(new DenseExchange.Part(own.getTensorsList().stream().filter(tensor -> tensor.getRole() == Role.DENSE_VALUES)
+        .map(CutTensor::getName).collect(Collectors.toUnmodifiableSet()), Math.toIntExact(own.getDense())));
     queue.ready(own, gatherable);
   }
 

@@ -8,29 +8,36 @@ import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.model.DensePartition;
+import io.regatta.core.model.DensePartition.Part;
 import io.regatta.core.model.DenseVariable;
+import io.regatta.heterworker.dense.KeptGradients.Kept;
 import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.protocol.heter.ComputedBatch;
 import io.regatta.protocol.heter.TensorData;
 import io.regatta.protocol.tensor.CutTensor;
 import io.regatta.protocol.tensor.CutTensor.Element;
 import io.regatta.protocol.tensor.CutTensor.Role;
-import io.regatta.training.replica.Gradients;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedMap;
-import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /**
  * The dense values and gradients of one trainer. Its pulls write the values, and each batch is computed on them. A
- * gradient is kept until the push of its step takes it. The model thread calls {@link #withValues} and {@link #keep},
- * the loop everything else.
+ * gradient is kept until the push of its step takes it. In a mode that pushes differences, this worker makes the
+ * trainer's local steps for the part instead. Variables that are not of the part belong to the trainer: its pushes and
+ * the answers of its pulls have them. The model thread calls {@link #withValues} and {@link #keep}, the loop everything
+ * else.
  *
  * <p>A trainer sends a batch when its pulls have been answered, and its push when it has the result. So values and
  * gradients are not written while they are read. Replicas that push for themselves are an exception: a batch may read
@@ -38,39 +45,47 @@ import java.util.concurrent.ConcurrentSkipListMap;
  */
 final class TrainerDense {
 
-  /**
-   * A gradient that no push has taken.
-   *
-   * @param step local step of the replica
-   * @param bad place of the first NaN or infinity, in words; null: there is none
-   */
-  private record Kept(long step, double examples, DenseMemory gradient, String bad) {}
-
   /** The gradient of one push, for all shards. */
   private static final class Merged {
-    private final DenseMemory gradient;
+    /** Completes with the gradient; null: the push has none. */
+    private final CompletableFuture<DenseMemory> gradient;
     private final boolean bad;
+    /** The gradient with that of the trainer's own variables; null until a push has added them. */
+    private DenseMemory whole;
     private int acknowledged;
 
-    private Merged(DenseMemory gradient, boolean bad) {
+    private Merged(CompletableFuture<DenseMemory> gradient, boolean bad) {
       this.gradient = gradient;
       this.bad = bad;
     }
   }
 
   private final JobSpec spec;
+  private final TrainerId trainer;
+  /** Null if each trainer's gradients go to the servers for themselves. */
+  private final GradientSums sums;
   private final DensePartition partition;
   private final GradientCheck check;
   private final Map<String, Integer> offsets = new HashMap<>();
   private final ByteBuffer memory;
   private final DenseMemory values;
-  /** Gradients by replica. */
-  private final SortedMap<Integer, Kept> kept = new ConcurrentSkipListMap<>();
+  private final KeptGradients kept = new KeptGradients();
+  /** Null if the mode pushes gradients. */
+  private final LocalDense local;
   /** Gradients of pushes by their clock. */
   private final Map<Long, Merged> merged = new HashMap<>();
+  /** Names of the part's variables; all until they are known. */
+  private Set<String> part;
 
-  TrainerDense(JobSpec spec) {
+  /**
+   * Creates the state of a trainer without values.
+   *
+   * @param sums adds its gradients up with those of other trainers; null: each goes to the servers for itself
+   */
+  TrainerDense(JobSpec spec, TrainerId trainer, GradientSums sums) {
     this.spec = spec;
+    this.trainer = trainer;
+    this.sums = sums;
     partition = spec.partition();
     check = new GradientCheck(spec.model());
     int offset = 0;
@@ -80,21 +95,56 @@ final class TrainerDense {
     }
     memory = ByteBuffer.allocateDirect(Math.multiplyExact(offset, Float.BYTES)).order(ByteOrder.LITTLE_ENDIAN);
     values = DenseMemory.of(memory.duplicate());
+    local = spec.mode().pushesDeltas() ? new LocalDense(spec, trainer.rank()) : null;
+    part = Set.copyOf(offsets.keySet());
   }
 
   JobSpec spec() {
     return spec;
   }
 
+  /** Sets the names of the part's variables. Before the first batch. */
+  void part(Set<String> names) {
+    part = names;
+  }
+
   /** Returns a shard's part of the values, to be written by a pull. */
   DenseSlice values(int shard) {
-    return values.slice(partition, shard);
+    return local != null ? local.server(shard) : values.slice(partition, shard);
+  }
+
+  /**
+   * Notes that a shard has answered a pull of dense values.
+   *
+   * @param exchange true if the pull ends an exchange of differences
+   * @param shards that have dense values of this trainer
+   */
+  void pulled(int shard, long version, boolean exchange, int shards) {
+    if (local != null) {
+      local.pulled(shard, version, exchange, shards);
+    }
+  }
+
+  /** Returns the trainer's own part of a shard's values, which the answer of its pull has; null: there is none. */
+  DenseSlice own(int shard) {
+    List<Part> own = ownParts(shard);
+    return own.isEmpty() ? null : values(shard).of(own);
+  }
+
+  private List<Part> ownParts(int shard) {
+    return partition.partsOf(shard).stream().filter(of -> !part.contains(of.variable())).toList();
   }
 
   /** Returns the batch with the values of the part's parameters. */
   BatchToCompute withValues(BatchToCompute batch) {
+    if (local != null) {
+      memory.asFloatBuffer().put(local.values(batch.head().getReplicaStepsList(), kept));
+    }
     List<TensorData> tensors = new ArrayList<>(batch.tensors());
     for (DenseVariable variable : spec.model().dense()) {
+      if (!part.contains(variable.name())) {
+        continue;
+      }
       CutTensor.Builder tensor = CutTensor.newBuilder().setRole(Role.DENSE_VALUES).setName(variable.name())
           .setElement(Element.FLOAT32);
       variable.shape().forEach(tensor::addShape);
@@ -137,27 +187,63 @@ final class TrainerDense {
           + " refused before it was sent: " + bad
           + "; lower the learning rate, clip gradients, or set the NaN policy to skip");
     }
-    kept.put(batch.id().replica(), new Kept(step, batch.head().getExamples(), gradient, bad));
+    kept.add(new Kept(batch.id().replica(), step, batch.head().getExamples(), gradient, bad));
     return new ComputedBatch(result.id(), result.head(), others);
   }
 
-  /** Returns a push of this trainer to a shard with the shard's part of the dense gradient. */
-  Push withGradient(Push push, int shard) {
+  /**
+   * Returns a push of this trainer to a shard with the shard's part of the dense gradient, or difference. Fails if the
+   * gradients cannot be added up.
+   */
+  CompletionStage<Push> withGradient(Push push, int shard) {
     Contributor me = push.contributors().get(0);
-    if (me.weight() == 0) { // also what the trainer has dropped because of its rows
-      take(me.progress());
-      return push;
+    if (me.weight() == 0 && sums == null) { // also what the trainer has dropped because of its rows
+      kept.take(steps(me.progress()));
+      return CompletableFuture.completedFuture(empty(push, push.sparse()));
     }
-    Merged of = merged.computeIfAbsent(push.step(), step -> merge(take(me.progress())));
-    if (of.bad) {
-      return new Push(List.of(new Contributor(me.rank(), me.incarnation(), me.sequence(), 0, me.progress())),
-          push.step(),
-          push.version(), null, List.of(), true);
+    Merged of = merged.computeIfAbsent(push.step(), step -> merge(me, step));
+    return of.gradient.thenApply(gradient -> of.bad || me.weight() == 0 ? empty(push, of.bad ? List.of() : push.sparse())
+        : whole(push, shard, of, gradient));
+  }
+
+  /** Returns the push without dense elements and without weight. */
+  private static Push empty(Push push, List<SparseRows> rows) {
+    release(push);
+    Contributor me = push.contributors().get(0);
+    return new Push(List.of(new Contributor(me.rank(), me.incarnation(), me.sequence(), 0, me.progress())), push.step(),
+        push.version(), null, rows, push.finite() || rows.isEmpty());
+  }
+
+  private Push whole(Push push, int shard, Merged of, DenseMemory gradient) {
+    of.whole = of.whole == null ? gradient : of.whole;
+    if (push.dense() != null) {
+      add(push, shard, of);
     }
-    boolean hasDense = of.gradient != null && partition.sizeOf(shard) > 0;
-    return new Push(push.contributors(), push.step(), push.version(), hasDense ? of.gradient.slice(partition, shard)
-        : null,
+    boolean hasDense = of.whole != null && partition.sizeOf(shard) > 0;
+    return new Push(push.contributors(), push.step(), push.version(), hasDense ? of.whole.slice(partition, shard) : null,
         push.sparse(), push.finite());
+  }
+
+  /** Adds the gradient of the trainer's own variables to that of the part's. */
+  private void add(Push push, int shard, Merged of) {
+    List<Part> own = ownParts(shard);
+    int size = own.stream().mapToInt(Part::size).sum();
+    if (push.dense().size() != size) {
+      throw new InvalidInput("a push of trainer " + trainer.rank() + " of job " + spec.job() + " has "
+          + push.dense().size() + " dense elements for shard " + shard + ", where it has " + size
+          + " of its own; start all processes with the same job and program");
+    }
+    if (of.whole == null) {
+      of.whole = DenseMemory.of(new float[partition.numel()]);
+    }
+    of.whole.slice(partition, shard).of(own).write(push.dense());
+    release(push);
+  }
+
+  private static void release(Push push) {
+    if (push.dense() != null) {
+      push.dense().release();
+    }
   }
 
   /** Notes that a shard has the push of that clock; returns true if it was dropped for NaN. */
@@ -172,28 +258,41 @@ final class TrainerDense {
     return of.bad;
   }
 
-  /** Takes the gradients that belong to this progress, by replica. */
-  private List<Kept> take(TrainerProgress progress) {
-    List<Kept> taken = new ArrayList<>();
-    kept.forEach((replica, of) -> {
-      List<TrainerProgress.Replica> replicas = progress.replicas();
-      if (replica >= replicas.size() || of.step() < replicas.get(replica).localSteps()) {
-        kept.remove(replica, of);
-        taken.add(of);
-      }
-    });
-    return taken;
+  private static List<Long> steps(TrainerProgress progress) {
+    return progress.replicas().stream().map(TrainerProgress.Replica::localSteps).toList();
   }
 
-  private Merged merge(List<Kept> of) {
-    if (of.isEmpty()) {
-      return new Merged(null, false);
+  private Merged merge(Contributor me, long step) {
+    List<Long> steps = steps(me.progress());
+    if (local != null) {
+      return new Merged(CompletableFuture.completedFuture(local.delta(steps, kept)), false);
     }
-    if (of.stream().anyMatch(one -> one.bad() != null)) {
-      return new Merged(null, true);
+    List<Kept> of = kept.take(steps);
+    boolean bad = of.stream().anyMatch(one -> one.bad() != null);
+    boolean counts = !bad && me.weight() > 0;
+    DenseMemory own = of.isEmpty() || !counts ? null : check.clipDense(KeptGradients.merged(of));
+    return new Merged(sums == null ? CompletableFuture.completedFuture(own)
+        : sums.add(trainer, step, counts ? me.weight() : 0, ofPart(own)).thenApply(this::flat), bad);
+  }
+
+  /** Returns the elements of the part's variables; null for null. */
+  private float[] ofPart(DenseMemory gradient) {
+    return gradient == null ? null : gradient.slice(partition, 0).of(places()).toArray();
+  }
+
+  /** Returns a flat vector with these elements of the part's variables; null for null. */
+  private DenseMemory flat(float[] ofPart) {
+    if (ofPart == null) {
+      return null;
     }
-    DenseMemory whole = Gradients.merge(of.stream().map(one -> new Gradients(one.examples(), one.gradient(), List.of()))
-        .toList()).dense();
-    return new Merged(check.clipDense(whole), false);
+    DenseMemory flat = DenseMemory.of(new float[partition.numel()]);
+    flat.slice(partition, 0).of(places()).write(DenseMemory.of(ofPart));
+    return flat;
+  }
+
+  /** Returns the places of the part's variables in the flat vector, in its order. */
+  private List<Part> places() {
+    return partition.parts().stream().filter(of -> part.contains(of.variable()))
+        .sorted(Comparator.comparingInt(Part::flatOffset)).toList();
   }
 }

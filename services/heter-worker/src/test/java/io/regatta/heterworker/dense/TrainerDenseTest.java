@@ -41,7 +41,7 @@ class TrainerDenseTest {
   private static TrainerDense dense(NanPolicy policy) {
     return new TrainerDense(new JobSpec("ctr", Mode.SYNC, 4, 0, policy, SHARDS, 4, new ModelSpec(7,
         List.of(new DenseVariable("a", List.of(3, 4)), new DenseVariable("b", List.of(SECOND))),
-        OptimizerSpec.sgd(0.5), List.of())));
+        OptimizerSpec.sgd(0.5), List.of())), TRAINER, null);
   }
 
   private static float[] ramp(int n, float from) {
@@ -104,7 +104,7 @@ class TrainerDenseTest {
     float[] flat = new float[FIRST + SECOND];
     boolean any = false;
     for (int shard = 0; shard < SHARDS; shard++) {
-      Push sent = dense.withGradient(push, shard);
+      Push sent = dense.withGradient(push, shard).toCompletableFuture().join();
       assertThat(sent.sparse()).isEqualTo(push.sparse());
       assertThat(sent.contributors()).isEqualTo(push.contributors());
       DenseValues slice = sent.dense();
@@ -199,7 +199,7 @@ class TrainerDenseTest {
     BatchToCompute batch = batch(0, 0, 8);
     dense.keep(batch, result(batch, Float.NaN, true));
     for (int shard = 0; shard < SHARDS; shard++) {
-      Push sent = dense.withGradient(push(0, 8, 1), shard);
+      Push sent = dense.withGradient(push(0, 8, 1), shard).toCompletableFuture().join();
       assertThat(sent.dense()).isNull();
       assertThat(sent.sparse()).isEmpty();
       assertThat(sent.contributors().get(0).weight()).isZero();

@@ -1,5 +1,6 @@
 package io.regatta.trainer.heter;
 
+import io.regatta.core.dense.DenseSlice;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -12,6 +13,7 @@ import io.regatta.core.exchange.RowSink;
 import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.model.DensePartition;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.error.ErrorMapping;
 import io.vertx.core.Future;
@@ -24,14 +26,14 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * A trainer's link to one shard whose dense values and gradients its heter worker has. Pushes go through the heter
- * worker, which adds the dense gradient. A pull of dense values for a step goes there, too, and ends there: memory of
- * this trainer is not written. Rows, and reads for evaluations, come over the direct link. Owned by the loop of its
- * links: calls are made and complete on it.
+ * A trainer's link to one shard whose dense values and gradients its heter worker has, as far as they belong to the
+ * part. Pushes go through the heter worker, which adds the part's gradient. A pull of dense values for a step goes there,
+ * too, and its answer has the trainer's own variables: memory of the part's is not written. Rows, and reads for
+ * evaluations, come over the direct link. Owned by the loop of its links: calls are made and complete on it.
  *
  * <p>The two streams keep no order between them. A leave or a pause therefore goes to the shard when this trainer's
- * pushes have been acknowledged. Without rounds, pulls of rows wait for them, too, so that a trainer reads its own
- * writes.
+ * pushes have been acknowledged. Without rounds, pulls of rows wait for earlier pushes, so that a trainer reads its own
+ * writes, and pushes wait for earlier pulls of rows, unless these may wait for other trainers.
  *
  * <p>When the heter worker is lost, its unanswered requests wait until another one has the state of this rank
  * ({@link #reopen}). They are repeated there, in order. Pushes keep their sequence numbers, so no shard applies one
@@ -60,8 +62,10 @@ public final class HeterShardLink implements ShardLink {
   }
 
   private final ShardLink direct;
+  private final int shard;
   private final Function<Directory.Instance, Future<ShardLink>> opener;
   private final HeterWorkers home;
+  private final boolean addsUp;
   /** Unanswered requests in their order; compared by identity. */
   private final Set<Request<?>> unanswered = new LinkedHashSet<>();
   /** Null while there is no home. */
@@ -70,6 +74,10 @@ public final class HeterShardLink implements ShardLink {
   private ShardLink next;
   private Directory.Instance at;
   private CompletionStage<?> lastPush = CompletableFuture.completedFuture(null);
+  /** The last pull of rows, which no later push may overtake. */
+  private CompletionStage<?> lastRows = CompletableFuture.completedFuture(null);
+  /** Completes when all earlier requests to the heter worker have been sent. */
+  private CompletionStage<Void> sent = CompletableFuture.completedFuture(null);
   private JobSpec job;
   private TrainerId trainer;
   private boolean pullsWait;
@@ -82,14 +90,18 @@ public final class HeterShardLink implements ShardLink {
   /**
    * Creates the link.
    *
+   * @param shard its index
    * @param direct to the shard
    * @param worker to the heter worker, addressed to the same shard
    * @param at the heter worker
    * @param opener opens such a link to another one
    * @param home notified of the heter worker's loss; finds another one
+   * @param addsUp true if the heter worker waits for this trainer's gradients, until it hears that the trainer sits out
    */
-  public HeterShardLink(ShardLink direct, ShardLink worker, Directory.Instance at,
-      Function<Directory.Instance, Future<ShardLink>> opener, HeterWorkers home) {
+  public HeterShardLink(int shard, ShardLink direct, ShardLink worker, Directory.Instance at,
+      Function<Directory.Instance, Future<ShardLink>> opener, HeterWorkers home, boolean addsUp) {
+    this.addsUp = addsUp;
+    this.shard = shard;
     this.direct = direct;
     this.worker = worker;
     this.at = at;
@@ -104,11 +116,21 @@ public final class HeterShardLink implements ShardLink {
       request.answer.completeExceptionally(over);
       return request.answer;
     }
-    unanswered.add(request);
-    request.answer.whenComplete((value, error) -> unanswered.remove(request));
-    if (worker != null) {
-      send(request);
-    }
+    sent = sent.thenRun(() -> {
+      if (over != null) {
+        request.answer.completeExceptionally(over);
+        return;
+      }
+      unanswered.add(request);
+      request.answer.whenComplete((value, error) -> unanswered.remove(request));
+      if (worker != null) {
+        try {
+          send(request);
+        } catch (RuntimeException e) {
+          request.answer.completeExceptionally(e);
+        }
+      }
+    });
     return request.answer;
   }
 
@@ -150,6 +172,11 @@ public final class HeterShardLink implements ShardLink {
 
   boolean isAt(Directory.Instance instance) {
     return at.equals(instance);
+  }
+
+  /** Returns true if a gradient is lost with the heter worker until its batch is computed again. */
+  boolean owesGradients() {
+    return job != null && !job.mode().pushesDeltas();
   }
 
   boolean hasRounds() {
@@ -215,13 +242,33 @@ public final class HeterShardLink implements ShardLink {
 
   @Override
   public CompletionStage<PushAck> push(Push push) {
-    CompletionStage<PushAck> pushed = push.sitsOut() ? lastPush.thenCompose(v -> direct.push(push))
-        : through(to -> to.push(push)).thenApply(ack -> {
-          home.acknowledged(push);
-          return ack;
-        });
+    CompletionStage<PushAck> pushed = push.sitsOut() ? sitOut(push) : pushThrough(push);
     lastPush = lastPush.handle((ack, error) -> null).thenCombine(pushed.handle((ack, error) -> null), (a, b) -> null);
     return pushed;
+  }
+
+  private CompletionStage<PushAck> sitOut(Push push) {
+    return lastPush.thenCompose(v -> addsUp ? through(to -> to.push(push)) : CompletableFuture.completedFuture(null))
+        .thenCompose(v -> direct.push(push));
+  }
+
+  private CompletionStage<PushAck> pushThrough(Push push) {
+    Push own = push.dense() == null ? push : new Push(push.contributors(), push.step(), push.version(),
+        own((DenseSlice) push.dense()), push.sparse(), push.finite());
+    CompletionStage<?> rows = lastRows;
+    sent = sent.thenCompose(v -> rows).thenApply(v -> null);
+    return through(to -> to.push(own)).thenApply(ack -> {
+      home.acknowledged(push);
+      return ack;
+    });
+  }
+
+  /** Returns what belongs to the trainer's own variables; null: there are none. */
+  private DenseSlice own(DenseSlice whole) {
+    Set<String> part = home.part();
+    List<DensePartition.Part> own = part == null || whole == null ? List.of()
+        : job.partition().partsOf(shard).stream().filter(of -> !part.contains(of.variable())).toList();
+    return own.isEmpty() ? null : whole.of(own);
   }
 
   @Override
@@ -229,9 +276,9 @@ public final class HeterShardLink implements ShardLink {
     if (!pull.dense() || pull.readOnly()) {
       return direct(pull);
     }
-    Pull dense = new Pull(pull.rank(), pull.minStep(), true, List.of(), false);
+    Pull dense = new Pull(pull.rank(), pull.minStep(), true, own(pull.into()), List.of(), pull.changed(), false);
     CompletionStage<Pulled> values = through(to -> to.pull(dense)).thenApply(there -> {
-      pulled = dense;
+      pulled = new Pull(pull.rank(), pull.minStep(), true, List.of(), false);
       version = there.version();
       return there;
     });
@@ -244,7 +291,14 @@ public final class HeterShardLink implements ShardLink {
   }
 
   private CompletionStage<Pulled> direct(Pull pull) {
-    return pullsWait && !pull.readOnly() ? lastPush.thenCompose(v -> direct.pull(pull)) : direct.pull(pull);
+    if (!pullsWait || pull.readOnly()) {
+      return direct.pull(pull);
+    }
+    CompletionStage<Pulled> rows = lastPush.thenCompose(v -> direct.pull(pull));
+    if (!job.mode().hasStalenessBound()) {
+      lastRows = rows.handle((there, error) -> null);
+    }
+    return rows;
   }
 
   /** Shrinks, after this trainer's pushes. */

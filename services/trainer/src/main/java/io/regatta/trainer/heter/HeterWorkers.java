@@ -20,6 +20,7 @@ import io.vertx.core.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
@@ -267,6 +268,11 @@ public final class HeterWorkers implements RemoteCompute {
   /** Returns the counts of this rank. Any thread. */
   public HeterCounts counts() {
     return counts;
+  }
+
+  /** Returns the names of the part's variables; null before a replica has opened the cut. On the loop. */
+  Set<String> part() {
+    return workers.part();
   }
 
   /** Adds a link to a shard that has its state at the home. On the loop. */

@@ -7,6 +7,7 @@ import io.regatta.node.directory.Directory;
 import io.regatta.protocol.heter.BatchToCompute;
 import io.vertx.core.Future;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,11 +27,18 @@ final class HomeState {
    *
    * @param versions of the shards' values that it was computed on
    */
-  private record Owed(BatchToCompute batch, long[] versions) {}
+  private record Owed(BatchToCompute batch, long[] versions) {
+
+    long step() {
+      return batch.head().getStep();
+    }
+  }
+
+  private record Key(int replica, long step) {}
 
   private final List<HeterShardLink> links = new ArrayList<>();
-  /** Batches that have been computed, and whose push not every shard has acknowledged; by replica. */
-  private final Map<Integer, Owed> owed = new TreeMap<>();
+  /** Batches that have been computed, and whose push not every shard has acknowledged. */
+  private final Map<Key, Owed> owed = new TreeMap<>(Comparator.comparingInt(Key::replica).thenComparingLong(Key::step));
   /** Acknowledgements of pushes that not every shard has acknowledged, by clock. */
   private final Map<Long, Integer> acknowledged = new HashMap<>();
   private boolean beyondRepair;
@@ -51,7 +59,9 @@ final class HomeState {
 
   /** Notes that a batch has been computed, on values of these versions; its memory stays as it is until its push. */
   void computed(BatchToCompute batch, long[] versions) {
-    owed.put(batch.id().replica(), new Owed(batch, versions));
+    if (links.stream().anyMatch(HeterShardLink::owesGradients)) {
+      owed.put(new Key(batch.id().replica(), batch.head().getStep()), new Owed(batch, versions));
+    }
   }
 
   /** Notes that a shard has acknowledged a push. */
@@ -61,8 +71,8 @@ final class HomeState {
     }
     acknowledged.remove(push.step());
     List<TrainerProgress.Replica> replicas = push.contributors().get(0).progress().replicas();
-    owed.entrySet().removeIf(of -> of.getKey() >= replicas.size()
-        || of.getValue().batch.head().getStep() < replicas.get(of.getKey()).localSteps());
+    owed.keySet().removeIf(of -> of.replica() >= replicas.size()
+        || of.step() < replicas.get(of.replica()).localSteps());
   }
 
   /**
@@ -75,13 +85,13 @@ final class HomeState {
     List<Future<Long>> versions = links.stream().map(link -> link.reopen(home)).toList();
     return Future.all(versions).compose(all -> {
       long[] now = all.<Long>list().stream().mapToLong(Long::longValue).toArray();
-      List<Future<?>> computed = new ArrayList<>();
-      for (Owed of : owed.values()) {
+      Future<?> computed = Future.succeededFuture();
+      for (Owed of : List.copyOf(owed.values())) { // one after the other: of a replica, a worker holds one batch at a time
         if (isToBeComputed(of, now)) {
-          computed.add(again.apply(of.batch));
+          computed = computed.compose(v -> again.apply(of.batch));
         }
       }
-      return Future.all(computed);
+      return computed;
     }).onSuccess(v -> links.forEach(HeterShardLink::resume)).mapEmpty();
   }
 
@@ -104,7 +114,7 @@ final class HomeState {
     }
     if (newer > 0 && newer < dense) {
       beyondRepair = true;
-      long step = of.batch.head().getStep();
+      long step = of.step();
       throw new PeerLost(newer + " of " + dense + " shards have this trainer's push of step " + step
           + ", and the gradient for the others is lost with its heter worker; "
           + "start the job again from its last snapshot");

@@ -33,7 +33,7 @@ final class RankHome {
   /** Null before the start, and while no worker is left. */
   private HeterWorker home;
   private boolean moving;
-  /** Time since which workers have refused all batches for want of room; -1: they have not. */
+  /** Time since which workers have refused all batches, since they have no room; -1: they have not. */
   private long fullSinceNanos = -1;
   /** Any thread reads it. */
   private volatile String name = NONE;

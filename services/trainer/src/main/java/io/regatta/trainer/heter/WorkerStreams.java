@@ -9,15 +9,19 @@ import io.regatta.protocol.stream.StreamPaths;
 import io.regatta.protocol.stream.TensorStreams;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutOpened;
+import io.regatta.protocol.tensor.CutTensor;
+import io.regatta.protocol.tensor.CutTensor.Role;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 
 /**
  * A rank's streams to heter workers. A worker is ready once it has agreed to what crosses the cut, for all replicas of
@@ -48,6 +52,8 @@ final class WorkerStreams {
   private final List<HeterWorker> workers = new ArrayList<>();
   /** Descriptions of the cut, by replica. */
   private final Map<Integer, CutOpen> opens = new TreeMap<>();
+  /** Names of the part's variables; null before a replica has opened the cut. */
+  private Set<String> part;
   /** Replicas that wait for any worker's answer to their open. */
   private final List<CompletableFuture<CutOpened>> unanswered = new ArrayList<>();
   /** Why no open is answered any more; null: they are. */
@@ -95,6 +101,11 @@ final class WorkerStreams {
         : Future.all(rest.stream().map(open -> open(worker, open)).toList()).compose(v -> agree(worker));
   }
 
+  /** Returns the names of the part's variables; null before a replica has opened the cut. */
+  Set<String> part() {
+    return part;
+  }
+
   /** Opens a replica's cut at a worker, and says whether that is the home. */
   Future<CutOpened> open(HeterWorker worker, CutOpen open) {
     return open(worker, open, owner.home().filter(home -> home == worker).isPresent());
@@ -128,6 +139,8 @@ final class WorkerStreams {
    */
   void open(CutOpen open, CompletableFuture<CutOpened> answer) {
     opens.put(open.getReplica(), open);
+    part = open.getSignature().getTensorsList().stream().filter(tensor -> tensor.getRole() == Role.DENSE_VALUES)
+        .map(CutTensor::getName).collect(Collectors.toUnmodifiableSet());
     Future.all(ready().stream().map(worker -> open(worker, open).recover(e ->
         HeterWorker.isTemporary(e) && !worker.link.isUsable() ? Future.succeededFuture() : Future.failedFuture(e)))
         .toList()).onComplete(all -> {

@@ -42,6 +42,15 @@ public final class DenseSlice implements DenseValues {
     places = Arrays.copyOf(at, runs);
   }
 
+  /**
+   * Returns other parts of the same memory, as one vector.
+   *
+   * @param parts of one shard, in the order of its vector
+   */
+  public DenseSlice of(List<DensePartition.Part> parts) {
+    return new DenseSlice(memory, parts);
+  }
+
   @Override
   public int size() {
     return size;

@@ -91,6 +91,16 @@ public final class VirtualTime implements Clock {
     }
   }
 
+  /** Lets the tasks of a loop wait, as if its process stood still. */
+  public void stop(Loop loop) {
+    ((SimulatedLoop) loop).stopped = true;
+  }
+
+  /** Runs the tasks of a loop again, those first that have become due meanwhile. */
+  public void resume(Loop loop) {
+    ((SimulatedLoop) loop).stopped = false;
+  }
+
   /** Schedules a task of a loop; {@code delayNanos} at least 0. For networks and other parts of a simulation. */
   public Timer schedule(Loop loop, long delayNanos, Runnable task) {
     return ((SimulatedLoop) loop).schedule(delayNanos, task);
@@ -101,7 +111,7 @@ public final class VirtualTime implements Clock {
     SimulatedLoop next = null;
     int equals = 1;
     for (SimulatedLoop loop : loops) {
-      if (loop.tasks.isEmpty()) {
+      if (loop.stopped || loop.tasks.isEmpty()) {
         continue;
       }
       int order = next == null ? -1 : Long.compare(loop.tasks.peek().atNanos, next.tasks.peek().atNanos);
@@ -134,6 +144,7 @@ public final class VirtualTime implements Clock {
   private final class SimulatedLoop implements Loop {
     private final String name;
     private final PriorityQueue<Task> tasks = new PriorityQueue<>();
+    private boolean stopped;
 
     private SimulatedLoop(String name) {
       this.name = name;

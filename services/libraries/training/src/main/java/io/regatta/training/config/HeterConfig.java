@@ -35,7 +35,8 @@ public record HeterConfig(
 
     @Setting(value = "auto", doc = "The way of the part's dense parameters. trainers: their values travel with each batch, and their "
         + "gradients with its result; trainers exchange them as without heter workers. servers: heter workers pull and push them. "
-        + "collective: heter workers sum their gradients among themselves, which is not built yet. auto: trainers.")
+        + "collective: as servers, but in sync mode heter workers sum their gradients among themselves first, and one push has the "
+        + "sum. auto: trainers.")
     DensePath dense,
 
     @Setting(value = "false", doc = "Seeds the engine's random numbers for each batch from seed, replica and step "
@@ -60,7 +61,7 @@ public record HeterConfig(
     SERVERS,
     /** With each batch from its trainer, and with the result back. */
     TRAINERS,
-    /** Heter workers sum gradients among themselves. */
+    /** Heter workers pull them, and sum gradients among themselves before one of them pushes the sum. */
     COLLECTIVE
   }
 
@@ -70,9 +71,6 @@ public record HeterConfig(
     atLeast("max_batch", maxBatch, 0);
     if (!device.matches("auto|cpu|gpu:[0-9]{1,3}")) {
       throw new InvalidInput("heter.device is '" + device + "'; give cpu, gpu:0 (or another number), or auto");
-    }
-    if (dense == DensePath.COLLECTIVE) {
-      throw new InvalidInput("heter.dense: " + name(dense) + " is not built yet; use heter.dense: servers, or trainers");
     }
   }
 
@@ -123,9 +121,18 @@ public record HeterConfig(
 
   /** Checks what a cut network cannot have. */
   void check(Execution execution, Mode mode, boolean aggregator) {
-    if (isCut() && dense == DensePath.SERVERS && (!mode.needsServers() || mode.pushesDeltas() || aggregator)) {
-      throw new InvalidInput("heter.dense: servers is for gradients that heter workers push to the servers, step by step, but "
-          + (aggregator ? "aggregator is true" : "the mode is " + mode.id()) + "; use heter.dense: trainers");
+    if (isCut() && isDenseAtWorkers() && !mode.needsServers()) {
+      throw new InvalidInput("heter.dense: " + name(dense) + " is for heter workers that push to servers, but mode " + mode.id()
+          + " has none; use heter.dense: trainers");
+    }
+    if (isCut() && isDenseAtWorkers() && aggregator) {
+      throw new InvalidInput("heter.dense: " + name(dense) + " sends a trainer's pushes through its heter worker, but aggregator: "
+          + "true through the aggregator of its host, where the part's gradients are not; use heter.dense: trainers, or "
+          + "aggregator: false");
+    }
+    if (isCut() && path() == DensePath.COLLECTIVE && !mode.hasRounds()) {
+      throw new InvalidInput("heter.dense: collective sums the gradients of a step over all trainers, but in mode " + mode.id()
+          + " their steps have nothing in common; use mode: sync, or heter.dense: servers");
     }
     if (isCut() && execution == Execution.SYMBOLIC) {
       throw new InvalidInput("heter.workers is " + workers + ", but execution: symbolic records a whole network as a "
@@ -135,9 +142,15 @@ public record HeterConfig(
   }
 
   /**
-   * Returns the way of the part's dense parameters; {@code auto} stands for the one that every job can have.
+   * Returns the way of the part's dense parameters; {@code auto} stands for the one that every job can have. A loss has
+   * none.
    */
   public DensePath path() {
-    return dense == DensePath.AUTO ? DensePath.TRAINERS : dense;
+    return dense == DensePath.AUTO || part == Part.LOSS ? DensePath.TRAINERS : dense;
+  }
+
+  /** Returns true if heter workers have the part's dense values, and push their gradients. */
+  public boolean isDenseAtWorkers() {
+    return path() == DensePath.SERVERS || path() == DensePath.COLLECTIVE;
   }
 }

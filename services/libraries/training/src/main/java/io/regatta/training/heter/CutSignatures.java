@@ -2,6 +2,7 @@ package io.regatta.training.heter;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.heter.BatchToCompute;
+import io.regatta.protocol.heter.TensorData;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutSignature;
 import io.regatta.protocol.tensor.CutTensor;
@@ -39,35 +40,64 @@ public final class CutSignatures {
       throw new InvalidInput(where + trainer + " has seed " + open.getSeed() + ", but its heter worker "
           + job.seed() + REPAIR);
     }
-    CutSignature theirs = open.getSignature();
-    if (theirs.getDense() != own.getDense() || !theirs.getParameters().equals(own.getParameters())) {
-      throw new InvalidInput(where + "the part of the network after the cut has " + theirs.getDense()
-          + " parameters at " + trainer
-          + ", but " + own.getDense() + " at its heter worker, or other names or shapes" + REPAIR);
+    for (Role role : List.of(Role.DENSE_VALUES, Role.FROZEN)) {
+      sameParameters(where, of(own.getTensorsList(), role), of(open.getSignature().getTensorsList(), role), trainer);
     }
-    List<CutTensor> expected = of(own, Role.INPUT);
-    List<CutTensor> given = of(theirs, Role.INPUT);
-    if (given.size() < expected.size()) {
-      throw new InvalidInput(where + trainer + " sends " + given.size() + " inputs of the part after the cut, but "
-          + "its heter worker "
-          + "expects " + expected.size() + REPAIR);
+    List<CutTensor> expected = of(own.getTensorsList(), Role.INPUT);
+    List<CutTensor> given = of(open.getSignature().getTensorsList(), Role.INPUT);
+    if (given.size() != expected.size()) {
+      throw new InvalidInput(where + "the part after the cut has " + given.size() + " inputs at " + trainer + ", but "
+          + expected.size() + " at its heter worker" + REPAIR);
     }
     for (int i = 0; i < expected.size(); i++) {
-      if (!alike(expected.get(i), given.get(i))) {
+      if (!expected.get(i).equals(given.get(i))) {
         throw new InvalidInput(where + given.get(i).getName() + " of the part after the cut is "
-            + text(given.get(i)) + " at " + trainer
-            + ", but " + shape(expected.get(i)) + " at its heter worker" + REPAIR);
+            + text(given.get(i)) + " at " + trainer + ", but " + text(expected.get(i)) + " at its heter worker" + REPAIR);
+      }
+    }
+  }
+
+  private static void sameParameters(String where, List<CutTensor> expected, List<CutTensor> given, String trainer) {
+    for (int i = 0; i < Math.max(expected.size(), given.size()); i++) {
+      String own = i < expected.size() ? parameter(expected.get(i)) : "no parameter";
+      String theirs = i < given.size() ? parameter(given.get(i)) : "no parameter";
+      if (!own.equals(theirs)) {
+        throw new InvalidInput(where + "parameter " + (i + 1) + " of the part after the cut is " + theirs + " at " + trainer
+            + ", but " + own + " at its heter worker" + REPAIR);
+      }
+    }
+  }
+
+  private static String parameter(CutTensor tensor) {
+    return tensor.getName() + " " + tensor.getElement().name().toLowerCase(Locale.ROOT) + " " + tensor.getShapeList();
+  }
+
+  /**
+   * Compares a batch with what the cut was opened with. Integers may come where floating-point numbers were announced,
+   * as ids for a layer that looks them up; and inputs that only what follows the block uses.
+   *
+   * @param own as the network was initialized
+   * @throws InvalidInput if an input has another floating-point type, or another dimension than the batch differs
+   */
+  public static void checkFirst(JobConfig job, CutSignature own, List<CutTensor> batch, String trainer) {
+    List<CutTensor> expected = of(own.getTensorsList(), Role.INPUT);
+    List<CutTensor> given = of(batch, Role.INPUT);
+    for (int i = 0; i < expected.size(); i++) {
+      if (i >= given.size() || !alike(expected.get(i), given.get(i))) {
+        throw new InvalidInput("job " + job.job() + ": " + trainer + " sends "
+            + (i < given.size() ? given.get(i).getName() + " " + text(given.get(i)) : "no input " + i)
+            + " across the cut, but the network was initialized for " + text(expected.get(i))
+            + "; give trainer.initialize the shapes of the data");
       }
     }
   }
 
   /**
-   * Compares inputs and labels of two trainers.
+   * Compares inputs and labels of a batch with those of the job's first one.
    *
-   * @param first signature of the trainer that opened first
    * @throws InvalidInput if they differ in number, type or a dimension other than the batch
    */
-  public static void same(JobConfig job, CutSignature first, CutSignature other, String trainer) {
+  public static void same(JobConfig job, List<CutTensor> first, List<CutTensor> other, String trainer) {
     for (Role role : List.of(Role.INPUT, Role.LABEL)) {
       List<CutTensor> expected = of(first, role);
       List<CutTensor> given = of(other, role);
@@ -78,39 +108,19 @@ public final class CutSignatures {
     }
   }
 
-  /**
-   * Agrees with a trainer that opens a stream on what crosses.
-   *
-   * @param first what was agreed on with the trainers before; null: there were none
-   * @return what every batch of the job has, labels included
-   * @throws InvalidInput as {@link #check(JobConfig, CutSignature, CutOpen, String)} and {@link #same}
-   */
-  public static CutSignature agree(JobConfig job, CutSignature own, CutSignature first, CutOpen open, String trainer) {
-    check(job, own, open, trainer);
-    if (first != null) {
-      same(job, first, open.getSignature(), trainer);
-    }
-    return first != null ? first : open.getSignature();
-  }
-
-  /**
-   * Compares a batch with what was agreed on: number, types and dimensions but the first of its inputs and labels.
-   *
-   * @throws InvalidInput if they differ
-   */
-  public static void check(JobConfig job, CutSignature agreed, BatchToCompute batch, String trainer) {
-    CutSignature.Builder own = CutSignature.newBuilder();
-    batch.tensors().forEach(data -> own.addTensors(data.tensor()));
-    same(job, agreed, own.build(), trainer);
+  /** Returns the inputs and labels of a batch. */
+  public static List<CutTensor> crossing(BatchToCompute batch) {
+    return batch.tensors().stream().map(TensorData::tensor)
+        .filter(tensor -> tensor.getRole() == Role.INPUT || tensor.getRole() == Role.LABEL).toList();
   }
 
   /** Returns the tensors of a role, in their order. */
-  private static List<CutTensor> of(CutSignature signature, Role role) {
-    return signature.getTensorsList().stream().filter(tensor -> tensor.getRole() == role).toList();
+  private static List<CutTensor> of(List<CutTensor> tensors, Role role) {
+    return tensors.stream().filter(tensor -> tensor.getRole() == role).toList();
   }
 
   private static boolean alike(CutTensor expected, CutTensor given) {
-    if (expected.getShapeCount() != given.getShapeCount()) {
+    if (expected.getShapeCount() != given.getShapeCount() || isFloating(given) && given.getElement() != expected.getElement()) {
       return false;
     }
     for (int i = 1; i < expected.getShapeCount(); i++) {
@@ -119,6 +129,13 @@ public final class CutSignatures {
       }
     }
     return true;
+  }
+
+  private static boolean isFloating(CutTensor tensor) {
+    return switch (tensor.getElement()) {
+      case FLOAT16, FLOAT32, FLOAT64 -> true;
+      default -> false;
+    };
   }
 
   /** Returns the tensors of a role as text. */
@@ -140,11 +157,16 @@ public final class CutSignatures {
     return text.append(']').toString();
   }
 
-  /** Returns what crosses the cut, in one line for both sides' logs. */
+  /** Returns inputs and labels as text, such as {@code input 0 float32 [*, 273], label 0 float32 [*, 1]}. */
+  public static String describe(List<CutTensor> crossing) {
+    return crossing.stream().map(tensor -> tensor.getName() + " " + text(tensor)).collect(Collectors.joining(", "));
+  }
+
+  /** Returns what crosses the cut as it is known at the start, in one line for both sides' logs. */
   public static String describe(JobConfig job, CutSignature signature) {
-    String crossing = signature.getTensorsList().stream().filter(tensor -> tensor.getRole() != Role.FROZEN)
-        .map(tensor -> tensor.getName() + " " + text(tensor)).collect(Collectors.joining(", "));
-    return "the cut of job " + job.job() + ": " + crossing + "; dense parameters: " + signature.getDense() + " by "
+    List<CutTensor> inputs = of(signature.getTensorsList(), Role.INPUT);
+    return "the cut of job " + job.job() + ": " + (inputs.isEmpty() ? "the loss alone" : describe(inputs))
+        + "; dense parameters: " + signature.getDense() + " by "
         + switch (job.heter().path()) {
           case SERVERS -> "the servers";
           case COLLECTIVE -> "the heter workers' own sums";

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.IntFunction;
+import java.util.function.Predicate;
 
 /**
  * The trainable dense parameters of a model as one flat vector, in the order of its {@code ParameterList}. The list's
@@ -51,6 +52,8 @@ public final class DenseParameters implements AutoCloseable {
   private IntFunction<TensorMemory> memory = TensorMemory::direct;
   /** True if the model has been evaluated since the last training forward pass. */
   private boolean evaluated;
+  /** Variables whose gradients are read, and whose values are written after each step: all, unless others train some. */
+  private final BitSet trained = new BitSet();
 
   /** Direct memory of a gradient, as it is borrowed and as the engine writes it. */
   private record FlatGradient(DenseMemory lent, TensorMemory memory, FloatBuffer floats, Pointer pointer) {
@@ -94,12 +97,25 @@ public final class DenseParameters implements AutoCloseable {
       total = Math.addExact(total, variable.numel());
     }
     numel = total;
+    trained.set(0, variables.size());
     fresh = new FreshGradients(values);
   }
 
   /** Returns names and shapes in flat order. */
   public List<DenseVariable> variables() {
     return List.copyOf(variables);
+  }
+
+  /** Chooses the variables that are trained here, by name; the others' gradients are zeros. */
+  public void trains(Predicate<String> here) {
+    for (int i = 0; i < variables.size(); i++) {
+      trained.set(i, here.test(variables.get(i).name()));
+    }
+  }
+
+  /** Returns the number of variables that are trained here. */
+  public int trained() {
+    return trained.cardinality();
   }
 
   /** Returns the elements of the flat vector. */
@@ -143,14 +159,28 @@ public final class DenseParameters implements AutoCloseable {
   }
 
   /** Notes that a training pass begins, which restores the plain layout. */
-  public void trained() {
+  public void trainingBegins() {
     evaluated = false;
   }
 
   /** Sets all values; direct memory is read in place. */
   public void write(DenseMemory flat) {
+    write(flat, false);
+  }
+
+  /** Sets the values that are trained here; direct memory is read in place. */
+  public void writeTrained(DenseMemory flat) {
+    write(flat, true);
+  }
+
+  private void write(DenseMemory flat, boolean trainedOnly) {
     int off = 0;
-    for (NDArray value : values) {
+    for (int i = 0; i < values.size(); i++) {
+      NDArray value = values.get(i);
+      if (trainedOnly && !trained.get(i)) {
+        off += variables.get(i).numel();
+        continue;
+      }
       boolean reordered = evaluated && value.getShape().dimension() > 2 && Engines.isMxnet(value.getManager().getEngine());
       if (reordered) { // such a layout can only be set by a copy inside the engine
         try (NDArray plain = value.getManager().create(value.getShape())) {
@@ -189,7 +219,20 @@ public final class DenseParameters implements AutoCloseable {
    * @param reader called for each gradient once it is in memory
    */
   public DenseMemory readGradients(StepTimes times, Exchange.GradientReader reader) {
-    return gradients(times, reader, reader == Exchange.GradientReader.NONE ? null : fresh.take());
+    return gradients(times, reader, fresh(reader));
+  }
+
+  /** Returns the variables that have a gradient; null: all. */
+  private BitSet fresh(Exchange.GradientReader reader) {
+    BitSet of = reader == Exchange.GradientReader.NONE ? null : fresh.take();
+    if (trained.cardinality() == variables.size()) {
+      return of;
+    }
+    BitSet here = (BitSet) trained.clone();
+    if (of != null) {
+      here.and(of);
+    }
+    return here;
   }
 
   /** Returns zeros instead of gradients, for a step without a backward pass. */

@@ -127,7 +127,7 @@ public final class FleetTrainer extends Trainer {
     try {
       session.host().ifPresent(host -> PartLoop.run(session, host, new PartModel(session.job(), getModel().getBlock(), shapes,
           getLoss(), getManager(), times.clock())));
-      initialize(dense);
+      initialize(dense, shapes);
     } catch (RuntimeException | Error e) {
       if (values == null) { // these close it with this trainer
         dense.close();
@@ -136,7 +136,7 @@ public final class FleetTrainer extends Trainer {
     }
   }
 
-  private void initialize(DenseParameters dense) {
+  private void initialize(DenseParameters dense, Shape[] shapes) {
     List<SparseTableSpec> tables = session.job().over(embeddings.tables(sparseOptimizer()));
     Exchanges.refuseTables(strategy, tables);
     embeddings.told(tables);
@@ -149,13 +149,13 @@ public final class FleetTrainer extends Trainer {
     if (!passes.keeps(() -> new RankState(session.ownShards(), replica.group().steps(), times, frozen))) { // all ranks begin with those of the rank that took the snapshot
       frozen.take(SnapshotState.of(registered.start()).frozen());
     }
+    cut = CutNetwork.of(getModel().getBlock(), shapes, getLoss(), replica, strategy.trainer(), times, steps::made);
     Exchange exchange = Exchanges.of(replica, strategy, registered.client(), optimizer.spec(), times);
-    values = new ReplicaValues(dense, frozen, exchange, times, session.isDenseElsewhere());
+    values = new ReplicaValues(dense, frozen, exchange, times, cut::isHere);
     restoreProgress(registered.start(), own.progress());
     if (passes.areOwn()) {
       exchange.onJoined(snapshots::othersStepped);
     }
-    cut = CutNetwork.of(getModel().getBlock(), getLoss(), replica, times, steps::made);
     rankSums = RankSums.attach(getModel().getBlock(), session);
     rankSums.ifPresent(sums -> replica.group().beforeJoining(sums::outside));
     if (session.job().execution() == Execution.SYMBOLIC) {

@@ -9,6 +9,7 @@ import io.regatta.training.replica.Gradients;
 import io.regatta.training.replica.StepTimes;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /**
  * A replica's parameters in its engine, and the exchange that updates them. After the trainer, and perhaps its model,
@@ -21,24 +22,31 @@ final class ReplicaValues implements AutoCloseable {
   private final FrozenValues frozen;
   private final Exchange exchange;
   private final StepTimes times;
-  /** True if heter workers have the dense values and their gradients. */
+  /** True if heter workers have dense values and their gradients. */
   private final boolean elsewhere;
   /** True if steps were made since the values in the engine were read. */
   private boolean old;
   private boolean closed;
 
-  ReplicaValues(DenseParameters dense, FrozenValues frozen, Exchange exchange, StepTimes times, boolean elsewhere) {
+  /**
+   * Creates the values of a replica.
+   *
+   * @param here returns true if a dense variable of that name is this trainer's, not heter workers'
+   */
+  ReplicaValues(DenseParameters dense, FrozenValues frozen, Exchange exchange, StepTimes times, Predicate<String> here) {
     this.dense = dense;
     this.frozen = frozen;
     this.exchange = exchange;
     this.times = times;
-    this.elsewhere = elsewhere;
+    dense.trains(here);
+    elsewhere = dense.trained() < dense.variables().size();
     dense.lends(exchange.underWay() + 1, exchange.floatsBehind(), exchange::memory);
   }
 
   /** Takes over the values with which all begin. */
   void start() {
     dense.write(exchange.start());
+    old = elsewhere;
   }
 
   Exchange exchange() {
@@ -51,7 +59,7 @@ final class ReplicaValues implements AutoCloseable {
 
   /** Notes that a forward pass of training begins. */
   void trained() {
-    dense.trained();
+    dense.trainingBegins();
   }
 
   /** Notes that an evaluation begins. */
@@ -76,26 +84,23 @@ final class ReplicaValues implements AutoCloseable {
 
   /**
    * Returns the gradients of the last backward pass, which the exchange gets one by one; valid until they have been
-   * exchanged. Returns null if heter workers have them.
+   * exchanged. Returns null if heter workers have all of them.
    */
   DenseMemory gradients(double weight) {
-    return elsewhere ? null : dense.readGradients(times, exchange.reader(weight));
+    return dense.trained() == 0 && elsewhere ? null : dense.readGradients(times, exchange.reader(weight));
   }
 
-  /** Returns zeros instead of gradients, with weight 0; null if heter workers have the gradients. */
+  /** Returns zeros instead of gradients, with weight 0; null if heter workers have all gradients. */
   DenseMemory noGradients() {
-    return elsewhere ? null : dense.noGradients(times, exchange.reader(0));
+    return dense.trained() == 0 && elsewhere ? null : dense.noGradients(times, exchange.reader(0));
   }
 
   /** Exchanges gradients for the next step's values. */
   void step(Gradients gradients, List<SparseIds> next) {
     DenseMemory values = exchange.step(gradients, next);
-    if (elsewhere) {
-      old = true;
-      return;
-    }
+    old = elsewhere;
     long writing = times.clock().nanos();
-    dense.write(values);
+    dense.writeTrained(values);
     times.span("values in", writing, Map.of("bytes", 4L * dense.numel()));
   }
 

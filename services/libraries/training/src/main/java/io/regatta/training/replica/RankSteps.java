@@ -106,6 +106,11 @@ public final class RankSteps {
     return made.values().stream().mapToLong(TrainerProgress.Replica::localSteps).max().orElse(0);
   }
 
+  /** Returns the local steps of each replica. */
+  public synchronized List<Long> stepsByReplica() {
+    return made.values().stream().map(TrainerProgress.Replica::localSteps).toList();
+  }
+
   /** Returns the local steps of all replicas together. */
   public synchronized long stepsOfReplicas() {
     return made.values().stream().mapToLong(TrainerProgress.Replica::localSteps).sum();

@@ -127,8 +127,8 @@ public final class SavedModel {
   private void dense() throws IOException {
     Map<String, float[]> frozen = trainer.frozenValues();
     List<DenseVariable> variables = new ArrayList<>(spec().model().dense());
-    float[] flat = left != null ? left.dense() : session.await("pull of the dense parameters to save",
-        trainer.client().pull(0, true, List.of(), false)).dense();
+    float[] flat = left != null ? left.dense() : session.await("reading of the dense parameters to save",
+        trainer.client().read(true, List.of())).dense();
     List<String> names = new ArrayList<>(frozen.keySet());
     variables.forEach(v -> names.add(v.name()));
     Map<String, String> metadata = Map.of("job", session.job().job());

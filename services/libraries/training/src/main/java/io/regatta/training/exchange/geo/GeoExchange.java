@@ -70,6 +70,12 @@ public final class GeoExchange implements Exchange {
     return DenseMemory.of(state.newest());
   }
 
+  /** Returns the servers' values, with this rank's steps in them: heter workers have the local ones of the part. */
+  @Override
+  public DenseMemory current() {
+    return DenseMemory.of(state.read());
+  }
+
   @Override
   public float[] last() {
     return state.dense();

@@ -61,7 +61,7 @@ public final class GeoRank {
 
   /** Makes one local step with the merged gradients of these replicas, and an exchange if one is due. */
   synchronized float[] step(List<Integer> replicas, Gradients g) {
-    if (!state.step(g.dense().toArray(), g.sparse())) {
+    if (!state.step(g.dense() == null ? null : g.dense().toArray(), g.sparse())) {
       steps.acknowledged(0, true);
     }
     steps.stepped(replicas);
@@ -90,6 +90,12 @@ public final class GeoRank {
   synchronized float[] newest() {
     state.renew(session.await("pull of the newest values", client.pull(steps.made(), true, List.of(), false)));
     return state.dense();
+  }
+
+  /** Pushes what has been trained, and returns the servers' dense values; the local ones remain. */
+  synchronized float[] read() {
+    handIn();
+    return session.await("reading of dense values", client.read(true, List.of())).dense();
   }
 
   private void exchange() {

@@ -3,7 +3,6 @@ package io.regatta.training.exchange.push;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.client.ParameterClient.Values;
 import io.regatta.core.dense.DenseMemory;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.training.replica.Exchange;
@@ -88,15 +87,6 @@ public final class PushPullExchange implements Exchange {
     mode = strategy.mode();
     overlap = strategy.overlap();
     elsewhere = session.isDenseElsewhere();
-    if (elsewhere && overlap) {
-      throw new InvalidInput("job " + session.job().job() + ": heter.dense: servers computes a batch on values that contain the step "
-          + "before it, but overlap is true; use heter.dense: trainers, or overlap: false");
-    }
-    if (elsewhere && strategy.stepsPerPush() > 1) {
-      throw new InvalidInput("job " + session.job().job() + ": heter.dense: servers has heter workers push the gradients of each "
-          + "batch, but a trainer pushes every " + strategy.stepsPerPush() + " steps; use heter.dense: trainers, or "
-          + "push_steps: 1");
-    }
     stepsPerPull = strategy.stepsPerPull();
     accrued = new AccruedGradients(strategy.stepsPerPush());
     pushesPerStep = replica.pushesPerStep(mode);

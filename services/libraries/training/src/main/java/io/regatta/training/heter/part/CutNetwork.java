@@ -1,12 +1,14 @@
 package io.regatta.training.heter.part;
 
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.training.GradientCollector;
 import ai.djl.training.loss.Loss;
 import io.regatta.training.cut.RemoteBlock;
 import io.regatta.training.replica.ReplicaContext;
 import io.regatta.training.replica.StepTimes;
+import io.regatta.training.strategy.TrainerStrategy;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -33,14 +35,17 @@ public interface CutNetwork extends AutoCloseable {
    * Returns the passes of an initialized network, which the session's heter workers compute in part, or which is seeded
    * as if they did.
    *
+   * @param shapes with which it was initialized
    * @param loss of the training configuration
+   * @param strategy of the job
    * @param step returns the local steps made
    * @throws io.regatta.core.error.RegattaException.InvalidInput if the network cannot be cut
    */
-  static CutNetwork of(Block network, Loss loss, ReplicaContext replica, StepTimes times, LongSupplier step) {
+  static CutNetwork of(Block network, Shape[] shapes, Loss loss, ReplicaContext replica, TrainerStrategy strategy, StepTimes times,
+      LongSupplier step) {
     ReplicaSeeds seeds = new ReplicaSeeds(replica, step);
     if (replica.session().remote().isPresent()) {
-      return new RemotePart(NetworkCut.of(replica.session().job(), network), loss, replica, times, step, seeds);
+      return new RemotePart(NetworkCut.of(replica.session().job(), network), shapes, loss, replica, strategy, times, step, seeds);
     }
     List<RemoteBlock> marks = NetworkCut.marks(network);
     return marks.isEmpty() && !replica.session().job().heter().seedBatches() ? NONE : new SeededNetwork(marks, seeds);
@@ -49,6 +54,11 @@ public interface CutNetwork extends AutoCloseable {
   /** Returns true if heter workers compute a part of the network. */
   default boolean isRemote() {
     return false;
+  }
+
+  /** Returns true if the values and gradients of a variable are those of this trainer, not of heter workers. */
+  default boolean isHere(String variable) {
+    return true;
   }
 
   /** Returns the collector of a step's gradients, given the engine's, which begins a pass. */

@@ -1,6 +1,8 @@
 package io.regatta.training.heter.part;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
@@ -8,7 +10,6 @@ import ai.djl.nn.norm.Dropout;
 import ai.djl.nn.recurrent.RecurrentBlock;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.Pair;
-import com.google.protobuf.ByteString;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.tensor.CutSignature;
 import io.regatta.protocol.tensor.CutTensor;
@@ -18,9 +19,6 @@ import io.regatta.training.config.JobConfig;
 import io.regatta.training.cut.RemoteBlock;
 import io.regatta.training.model.DistributedEmbedding;
 import io.regatta.training.model.SyncBatchNorm;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -200,50 +198,32 @@ final class NetworkCut {
   }
 
   /**
-   * Returns what crosses the cut as far as the initialized network knows it: without labels, outputs and types.
+   * Returns what crosses the cut as the initialized network has it: inputs and parameters. Outputs and labels follow with
+   * the first batch.
    *
    * @param shapes with which the network was initialized
    */
   CutSignature signature(Shape[] shapes) {
     Shape[] known = kind == Kind.LOSS ? new Shape[0] : kind == Kind.MARKED ? marked.getInputShapes() : shapes;
-    List<CutTensor> inputs = new ArrayList<>();
-    for (int i = 0; i < known.length; i++) {
-      CutTensor.Builder tensor = CutTensor.newBuilder().setRole(Role.INPUT).setName("input " + i);
-      for (long dimension : known[i].getShape()) {
-        tensor.addShape(dimension);
-      }
-      inputs.add(tensor.build());
-    }
-    return signature(inputs);
-  }
-
-  /** Returns what crosses the cut: these inputs and labels, and the part's parameters. */
-  CutSignature signature(List<CutTensor> tensors) {
     CutSignature.Builder signature = CutSignature.newBuilder();
-    tensors.forEach(tensor -> {
-      CutTensor.Builder free = tensor.toBuilder();
-      if (free.getShapeCount() > 0) {
-        free.setShape(0, -1);
-      }
-      signature.addTensors(free);
-    });
-    MessageDigest digest = sha256();
+    for (int i = 0; i < known.length; i++) {
+      CutTensor input = Tensors.tensor(Role.INPUT, "input " + i, type(), known[i]);
+      signature.addTensors(input.getShapeCount() == 0 ? input : input.toBuilder().setShape(0, -1).build());
+    }
     long numel = 0;
     for (Map.Entry<String, Parameter> parameter : trained.entrySet()) {
-      Shape shape = parameter.getValue().getArray().getShape();
-      numel += shape.size();
-      digest.update((parameter.getKey() + shape + "\n").getBytes(StandardCharsets.UTF_8));
+      NDArray array = parameter.getValue().getArray();
+      numel += array.getShape().size();
+      signature.addTensors(Tensors.tensor(Role.DENSE_VALUES, parameter.getKey(), array.getDataType(), array.getShape()));
     }
-    frozen.forEach((name, parameter) ->
-        digest.update((name + parameter.getArray().getShape() + " frozen\n").getBytes(StandardCharsets.UTF_8)));
-    return signature.setDense(numel).setParameters(ByteString.copyFrom(digest.digest())).build();
+    frozen.forEach((name, parameter) -> signature.addTensors(Tensors.tensor(Role.FROZEN, name,
+        parameter.getArray().getDataType(), parameter.getArray().getShape())));
+    return signature.setDense(numel).build();
   }
 
-  private static MessageDigest sha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e); // every Java platform has it
-    }
+  /** Returns the type of the part's parameters, with which it was initialized. */
+  private DataType type() {
+    return trained.values().stream().findFirst().map(parameter -> parameter.getArray().getDataType())
+        .orElse(DataType.FLOAT32);
   }
 }

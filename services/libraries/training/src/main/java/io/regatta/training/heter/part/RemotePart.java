@@ -4,6 +4,7 @@ import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 import ai.djl.training.GradientCollector;
 import ai.djl.training.loss.Loss;
@@ -25,6 +26,7 @@ import io.regatta.training.model.Engines;
 import io.regatta.training.replica.ReplicaContext;
 import io.regatta.training.replica.StepTimes;
 import io.regatta.training.session.TrainerSession;
+import io.regatta.training.strategy.TrainerStrategy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -58,11 +60,16 @@ final class RemotePart implements CutNetwork {
   private final StepTimes times;
   private final LongSupplier step;
   private final ReplicaSeeds seeds;
-  private final Tensors message = new Tensors();
+  /** Memory of batches, used in turn: some may still be needed when the next one is sent. */
+  private final List<Tensors> messages = new ArrayList<>();
   /** True if dense values go with each batch, and gradients come back with its result. */
   private final boolean carriesDense;
   private long number;
-  private CutSignature opened;
+  private final CutSignature own;
+  /** True if a batch says which local steps are in the values that it is computed on. */
+  private final boolean saysSteps;
+  /** Inputs and labels of the first batch; null before it. */
+  private List<CutTensor> first;
   /** Whether the engine has recorded each input, so that it has a gradient; decided in the first pass. */
   private boolean[] recorded;
   private boolean collecting;
@@ -70,8 +77,8 @@ final class RemotePart implements CutNetwork {
   private Pending pending;
   private Pass pass;
 
-  RemotePart(NetworkCut cut, Loss loss, ReplicaContext replica, StepTimes times, LongSupplier step,
-      ReplicaSeeds seeds) {
+  RemotePart(NetworkCut cut, Shape[] shapes, Loss loss, ReplicaContext replica, TrainerStrategy strategy, StepTimes times,
+      LongSupplier step, ReplicaSeeds seeds) {
     this.cut = cut;
     ownLoss = loss;
     this.replica = replica;
@@ -82,15 +89,32 @@ final class RemotePart implements CutNetwork {
     remote = session.remote().orElseThrow();
     remoteLoss = new RemoteLoss(loss, this);
     carriesDense = !session.isDenseElsewhere();
-    List<String> before = cut.trainedBefore();
-    if (!carriesDense && !before.isEmpty()) {
-      throw new InvalidInput("job " + session.job().job() + ": heter.dense: servers needs a part that has all dense parameters, but "
-          + before.get(0) + (before.size() > 1 ? " and " + (before.size() - 1) + " others are" : " is")
-          + " before the cut; use heter.dense: trainers");
+    boolean local = strategy.mode().pushesDeltas();
+    saysSteps = !carriesDense && local;
+    int unacknowledged = carriesDense || local ? 1 : strategy.stepsPerPush() + (strategy.overlap() ? 1 : 0);
+    for (int i = 0; i < unacknowledged; i++) {
+      messages.add(new Tensors());
     }
+    own = cut.signature(shapes);
+    open();
     if (cut.kind() == NetworkCut.Kind.MARKED) {
       cut.marked().attach(this::marked);
     }
+  }
+
+  /** Agrees with the heter workers on what crosses the cut. */
+  private void open() {
+    JobConfig job = session.job();
+    session.await("opening of the cut at " + remote.worker(), remote.open(CutOpen.newBuilder().setSignature(own)
+        .setProgram(job.program()).setSeed(job.seed()).setReplica(replica.replica()).build()));
+    if (replica.replica() == 0 && session.trainer().rank() == 0) {
+      LOG.info("{}", CutSignatures.describe(job, own));
+    }
+  }
+
+  @Override
+  public boolean isHere(String variable) {
+    return carriesDense || !cut.trained().containsKey(variable);
   }
 
   private String where() {
@@ -182,10 +206,11 @@ final class RemotePart implements CutNetwork {
     NDManager manager = inputs.head().getManager();
     List<NDArray> heads = heads(inputs);
     List<TensorData> tensors = pack(inputs, heads, labels, ofNetwork);
-    open(tensors);
+    BatchToCompute batch = batch(inputs, tensors);
+    check(batch);
     long begin = times.clock().nanos();
-    ComputedBatch result = session.await("result of batch " + (number + 1) + " from " + remote.worker(),
-        remote.compute(batch(inputs, tensors)));
+    ComputedBatch result = session.await("result of batch " + number + " from " + remote.worker(),
+        remote.compute(batch));
     times.span("heter worker: send, compute, "
         + "receive", begin, Map.of("waited_us", result.head().getWaitedNs() / 1000, "computed_us",
         result.head().getComputedNs() / 1000));
@@ -203,7 +228,8 @@ final class RemotePart implements CutNetwork {
     boolean together = session.client().map(client -> client.job().mode().hasRounds()).orElse(false);
     CutBatch head = CutBatch.newBuilder().setReplica(id.replica()).setNumber(id.number()).setStep(step.getAsLong())
         .setValuesOf(together ? step.getAsLong()
-            : -1).setExamples(Math.toIntExact(inputs.head().getShape().get(0))).build();
+            : -1).setExamples(Math.toIntExact(inputs.head().getShape().get(0)))
+        .addAllReplicaSteps(saysSteps ? replica.group().steps().stepsByReplica() : List.of()).build();
     return new BatchToCompute(id, head, tensors);
   }
 
@@ -223,6 +249,7 @@ final class RemotePart implements CutNetwork {
   }
 
   private List<TensorData> pack(NDList inputs, List<NDArray> heads, NDList labels, boolean ofNetwork) {
+    Tensors message = messages.get((int) (number % messages.size()));
     for (int i = 0; i < inputs.size(); i++) {
       message.add(Role.INPUT, "input " + i, inputs.get(i), heads.get(i) != null);
     }
@@ -236,33 +263,26 @@ final class RemotePart implements CutNetwork {
     return message.take();
   }
 
-  /** Says what crosses the cut, before the first batch; later batches must have the same. */
-  private void open(List<TensorData> tensors) {
+  /** Compares a batch with what was agreed on, and with the first one. */
+  private void check(BatchToCompute batch) {
     JobConfig job = session.job();
-    List<CutTensor> crossing = tensors.stream().map(TensorData::tensor)
-        .filter(tensor -> tensor.getRole() == Role.INPUT || tensor.getRole() == Role.LABEL).toList();
-    CutSignature own = opened != null && isSame(crossing) ? opened : cut.signature(crossing);
-    if (opened != null) {
-      if (!own.equals(opened)) {
-        CutSignatures.same(job, opened, own, "trainer " + session.trainer().rank() + " in its step "
-            + step.getAsLong());
+    List<CutTensor> crossing = CutSignatures.crossing(batch);
+    if (first == null) {
+      CutSignatures.checkFirst(job, own, crossing, "trainer " + session.trainer().rank());
+      first = crossing;
+      if (replica.replica() == 0 && session.trainer().rank() == 0) {
+        long out = batch.tensors().stream().mapToLong(data -> data.bytes().remaining()).sum();
+        LOG.info("the first batch of job {} across the cut: {}; {} bytes out for {} examples", job.job(),
+            CutSignatures.describe(crossing), out, batch.head().getExamples());
       }
-      return;
-    }
-    CutOpen open = CutOpen.newBuilder().setSignature(own).setProgram(job.program()).setSeed(job.seed())
-        .setReplica(replica.replica()).setReplicas(replica.group().size()).setCarriesDense(carriesDense).build();
-    session.await("opening of the cut at " + remote.worker(), remote.open(open));
-    opened = own;
-    if (replica.replica() == 0 && session.trainer().rank() == 0) {
-      long out = tensors.stream().mapToLong(data -> data.bytes().remaining()).sum();
-      LOG.info("{}; {} bytes out for a batch of {} examples", CutSignatures.describe(job, own), out,
-          tensors.get(0).tensor().getShape(0));
+    } else if (!isSame(crossing)) {
+      CutSignatures.same(job, first, crossing, "trainer " + session.trainer().rank() + " in its step " + step.getAsLong());
     }
   }
 
-  /** Returns true if the tensors are those with which the cut was opened, but for their first dimension. */
+  /** Returns true if the tensors are those of the first batch, but for their first dimension. */
   private boolean isSame(List<CutTensor> crossing) {
-    List<CutTensor> known = opened.getTensorsList();
+    List<CutTensor> known = first;
     if (known.size() != crossing.size()) {
       return false;
     }

@@ -40,17 +40,21 @@ final class Tensors {
    */
   void add(Role role, String name, NDArray array, boolean gradient) {
     DataType type = array.getDataType();
+    CutTensor tensor = tensor(role, name, type, array.getShape()).toBuilder().setGradient(gradient).build();
+    items.add(new Item(tensor, array, Math.toIntExact(Math.multiplyExact(array.size(), (long) type.getNumOfBytes()))));
+  }
+
+  /** Returns the description of an array. */
+  static CutTensor tensor(Role role, String name, DataType type, Shape shape) {
     Element element = ELEMENTS.get(type);
     if (element == null) {
       throw new InvalidInput(name + " has the data type " + type + ", which cannot cross the cut of a network");
     }
-    CutTensor.Builder tensor = CutTensor.newBuilder().setRole(role).setName(name).setElement(element)
-        .setGradient(gradient);
-    for (long dimension : array.getShape().getShape()) {
+    CutTensor.Builder tensor = CutTensor.newBuilder().setRole(role).setName(name).setElement(element);
+    for (long dimension : shape.getShape()) {
       tensor.addShape(dimension);
     }
-    items.add(new Item(tensor.build(), array, Math.toIntExact(Math.multiplyExact(array.size(),
-        (long) type.getNumOfBytes()))));
+    return tensor.build();
   }
 
   /** Begins a message, without the arrays of one that was given up. */

@@ -9,7 +9,6 @@ import io.regatta.protocol.heter.ComputedBatch;
 import io.regatta.protocol.heter.TensorData;
 import io.regatta.protocol.tensor.CutOpen;
 import io.regatta.protocol.tensor.CutOpened;
-import io.regatta.protocol.tensor.CutSignature;
 import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.config.GpuAssignment;
@@ -64,8 +63,6 @@ public final class LocalCompute implements RemoteCompute, AutoCloseable {
   private final BatchQueue queue;
   private final HostSession session;
   private final HeterRun run;
-  /** What crosses the cut of the first trainer; null: none has opened it. Used by the owner alone. */
-  private CutSignature first;
   private volatile Sums sums = Sums.NONE;
 
   /**
@@ -97,7 +94,7 @@ public final class LocalCompute implements RemoteCompute, AutoCloseable {
   public CompletionStage<CutOpened> open(CutOpen open) {
     queue.want();
     return queue.signature().thenApplyAsync(own -> {
-      first = CutSignatures.agree(session.job(), own, first, open, "a trainer");
+      CutSignatures.check(session.job(), own, open, "a trainer");
       return CutOpened.newBuilder().setSignature(own).setDevice(session.job().heter().device()).build();
     }, owner);
   }
