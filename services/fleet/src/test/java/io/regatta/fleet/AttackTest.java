@@ -35,8 +35,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Attacks on every port of a job that trains. All connections are closed in time, and memory and log stay within their
- * budgets. Meanwhile the job makes steps, and calls with its token succeed. It ends with the parameters of the same job in
- * peace.
+ * budgets. Meanwhile the job makes steps, and calls with its token succeed. It ends with the parameters of the same job
+ * in peace.
  */
 @Timeout(value = 40, unit = TimeUnit.MINUTES) // for the long version
 class AttackTest {

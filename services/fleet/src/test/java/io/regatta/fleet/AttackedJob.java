@@ -26,8 +26,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A job with a token in this process, whose calls are recorded. It trains all the time, until the attacks are over. It
- * has a Hazelcast member, a rendezvous, the rendezvous's key-value server, a server of two shards, an aggregator, a heter
- * worker, two trainers, a rank of collectives, a predictor, and the admin port. Owned by the test's thread.
+ * has a Hazelcast member, a rendezvous with its key-value server, a server of two shards, an aggregator, a heter
+ * worker, and two trainers. Beside them are a rank of collectives, a predictor, and the admin port. Owned by the test's
+ * thread.
  */
 final class AttackedJob implements AutoCloseable {
 
@@ -95,9 +96,9 @@ final class AttackedJob implements AutoCloseable {
         "node.bind=127.0.0.1", "rendezvous.port=" + rendezvous,
         "rendezvous.http.gloo_port=0", "rendezvous.lease_ms=60000", "parameter_server.port=" + server,
         "gradient_aggregator.port=" + aggregator, "heter_worker.port=" + heterWorker, "heter_worker.lifetime=endless",
-        "parameter_server.stream.transport=grpc", "gradient_aggregator.stream.transport=grpc", "heter_worker.stream.transport=grpc",
         "trainer.stream.transport=grpc", "trainer.step_delay_ms=" + STEP_DELAY_MILLIS));
     for (String service : List.of("parameter_server", "gradient_aggregator", "heter_worker")) {
+      all.add(service + ".stream.transport=grpc");
       all.add(service + ".stream.ping_interval_ms=" + PING_INTERVAL_MILLIS);
       all.add(service + ".stream.ping_timeout_ms=" + PING_TIMEOUT_MILLIS);
     }
@@ -184,8 +185,8 @@ final class AttackedJob implements AutoCloseable {
 
   /** Returns the results of the same job, which has made as many steps, in peace, and without a network. */
   List<RunResult> inPeace() {
-    return LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast().withProgram(new SteppingProgram(program.stop()))
-        .withProgress(Progress.none()));
+    return LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast()
+        .withProgram(new SteppingProgram(program.stop())).withProgress(Progress.none()));
   }
 
   @Override

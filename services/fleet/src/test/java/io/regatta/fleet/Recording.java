@@ -66,36 +66,48 @@ record Recording(List<byte[]> frames) {
     DefaultHttp2HeadersDecoder decoder = new DefaultHttp2HeadersDecoder(false);
     List<byte[]> changed = new ArrayList<>();
     for (byte[] frame : frames) {
-      boolean isCall = changed.size() > 0 && frame[3] == Http2FrameTypes.HEADERS;
-      changed.add(isCall ? headers(decoder, frame, authorization, path) : frame);
+      changed.add(isCall(frame) ? headers(decoder, frame, authorization, path) : frame);
     }
     return new Recording(changed);
   }
 
   /** Returns the paths of the calls. */
   Set<String> paths() {
+    DefaultHttp2HeadersDecoder decoder = new DefaultHttp2HeadersDecoder(false);
     Set<String> paths = new HashSet<>();
-    with("", path -> {
-      paths.add(path);
-      return path;
-    });
+    for (byte[] frame : frames) {
+      if (isCall(frame)) {
+        paths.add(decoded(decoder, frame).path().toString());
+      }
+    }
     return paths;
   }
 
-  private static byte[] headers(DefaultHttp2HeadersDecoder decoder, byte[] frame, String authorization,
-      UnaryOperator<String> path) {
+  /** The first frame is the preface, or all bytes of another protocol. */
+  private boolean isCall(byte[] frame) {
+    return frame != frames.get(0) && frame[3] == Http2FrameTypes.HEADERS;
+  }
+
+  private static int stream(byte[] frame) {
+    return (frame[5] & 0x7f) << 24 | (frame[6] & 0xff) << 16 | (frame[7] & 0xff) << 8 | frame[8] & 0xff;
+  }
+
+  private static Http2Headers decoded(DefaultHttp2HeadersDecoder decoder, byte[] frame) {
     int flags = frame[4];
-    int stream = (frame[5] & 0x7f) << 24 | (frame[6] & 0xff) << 16 | (frame[7] & 0xff) << 8 | frame[8] & 0xff;
     int padded = (flags & PADDED) != 0 ? 1 : 0;
     int from = HEAD + padded + ((flags & PRIORITY) != 0 ? PRIORITY_BYTES : 0);
     int padding = padded * (frame[HEAD] & 0xff);
     ByteBuf block = Unpooled.wrappedBuffer(frame, from, frame.length - from - padding);
-    Http2Headers headers;
     try {
-      headers = decoder.decodeHeaders(stream, block);
+      return decoder.decodeHeaders(stream(frame), block);
     } catch (Http2Exception e) {
       throw new IllegalStateException("a header list of the job cannot be read", e);
     }
+  }
+
+  private static byte[] headers(DefaultHttp2HeadersDecoder decoder, byte[] frame, String authorization,
+      UnaryOperator<String> path) {
+    Http2Headers headers = decoded(decoder, frame);
     List<String> more = new ArrayList<>(List.of(Token.HEADER, authorization));
     for (Map.Entry<CharSequence, CharSequence> header : headers) {
       String name = header.getKey().toString();
@@ -103,7 +115,7 @@ record Recording(List<byte[]> frames) {
         more.addAll(List.of(name, header.getValue().toString()));
       }
     }
-    return HostileClient.request(stream, (flags & END_STREAM) != 0, headers.method().toString(),
+    return HostileClient.request(stream(frame), (frame[4] & END_STREAM) != 0, headers.method().toString(),
         path.apply(headers.path().toString()), more.toArray(String[]::new));
   }
 }
