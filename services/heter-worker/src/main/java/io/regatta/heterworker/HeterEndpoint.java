@@ -187,7 +187,7 @@ final class HeterEndpoint implements TrainersEnd.Losses {
 
   private void tell() {
     WorkerLoad load = load();
-    streams.values().forEach(stream -> stream.tell(load));
+    List.copyOf(streams.values()).forEach(stream -> stream.tell(load)); // a stream that fails leaves meanwhile
   }
 
   private WorkerLoad load() {
