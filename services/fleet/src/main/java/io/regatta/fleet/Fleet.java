@@ -72,7 +72,8 @@ public final class Fleet implements AutoCloseable {
 
   /** Returns true for a parameter server and, as in PaddlePaddle, for a heter worker: both call {@link #runServer}. */
   public boolean isServer() {
-    return role() == Role.PSERVER || LaunchedRole.auxiliaries().stream().anyMatch(auxiliary -> auxiliary.role() == role());
+    return role() == Role.PSERVER || LaunchedRole.auxiliaries().stream()
+        .anyMatch(auxiliary -> auxiliary.role() == role());
   }
 
   /** Returns true for a trainer, and for a process that runs the job alone. */

@@ -106,7 +106,8 @@ class RemoteLaunchTest {
   @Test
   void auxiliary_services_of_each_machine_run_in_its_workspace_and_have_logs_of_their_own() throws Exception {
     Path told = dir.resolve("told");
-    executable("regatta", "#!/bin/sh\necho \"$TRAINING_ROLE of ${PWD##*/} at $POD_IP\" | tee -a '" + told + "'\n[ $TRAINING_ROLE = TRAINER ] "
+    executable("regatta", "#!/bin/sh\necho \"$TRAINING_ROLE of ${PWD##*/} at $POD_IP\" | tee -a '" + told
+        + "'\n[ $TRAINING_ROLE = TRAINER ] "
         + "|| exec cat '" + dir.resolve("never") + "'\nuntil [ $(wc -l < '" + told + "') -eq 8 ]; do :; done\n");
     assertThat(new ProcessBuilder("mkfifo", dir.resolve("never").toString()).start().waitFor()).isZero();
     JavaProcess launch = launch(hosts, "", "--heter_worker_num", "2");

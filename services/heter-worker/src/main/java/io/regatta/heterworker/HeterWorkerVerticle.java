@@ -10,6 +10,7 @@ import io.regatta.heterworker.dense.DenseExchange;
 import io.regatta.heterworker.dense.DenseHost;
 import io.regatta.heterworker.dense.GradientSums;
 import io.regatta.node.FiniteService;
+import io.regatta.node.IndexedEntry;
 import io.regatta.node.Node;
 import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Hosted;
@@ -70,7 +71,7 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
   private Hosted.Service hosted;
   private ServicePort port;
   private LocalStreams local;
-  private WorkerPlace place;
+  private IndexedEntry place;
   private BatchQueue queue;
   private TrainersEnd end;
   /** These two are null until this heter worker has its index. */
@@ -138,7 +139,9 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
         .compose(listening -> {
           port = listening;
           local = LocalStreams.serve(loop, node.host(), port.port(), paths(), options);
-          return WorkerPlace.take(node, config.index(), port.port(), job.job());
+          return IndexedEntry.take(new IndexedEntry.Applicant(node, Directory.HETER_WORKER,
+              HeterWorkerGrpcService.SERVICE_NAME,
+              port.port(), Map.of("job", job.job())), config.index());
         })
         .onSuccess(taken -> {
           place = taken;

@@ -5,12 +5,11 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
-import io.regatta.trainer.heter.HeterCounts;
+import io.regatta.node.admin.CounterSource;
 import io.regatta.training.replica.RankSteps;
 import io.regatta.training.snapshot.SnapshotCounts;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 
@@ -25,7 +24,7 @@ final class RankMeters {
   private final RankSteps steps;
   private final LongSupplier badLines;
   private final SnapshotCounts snapshots;
-  private final Optional<HeterCounts> heter;
+  private final List<CounterSource> more;
   private final List<Meter> meters = new ArrayList<>();
   private Tags tags;
 
@@ -34,17 +33,17 @@ final class RankMeters {
    *
    * @param step returns the steps that the rank has made; any thread
    * @param badLines returns the lines of the data that it has skipped; any thread
-   * @param heter empty if the network is not cut
+   * @param more counters, of the services that this rank uses beside servers
    */
   RankMeters(MeterRegistry registry, String job, int rank, LongSupplier step, RankSteps steps, LongSupplier badLines,
-      SnapshotCounts snapshots, Optional<HeterCounts> heter) {
+      SnapshotCounts snapshots, List<CounterSource> more) {
     this.registry = registry;
     this.job = job;
     this.step = step;
     this.steps = steps;
     this.badLines = badLines;
     this.snapshots = snapshots;
-    this.heter = heter;
+    this.more = more;
     register(rank);
   }
 
@@ -95,16 +94,7 @@ final class RankMeters {
     counter("regatta.trainer.snapshots.bytes", "bytes of those taken", snapshots::bytes);
     counter("regatta.trainer.snapshots.seconds", "time that those took, from the request to the final name", snapshots::seconds);
     gauge("regatta.trainer.snapshots.step", "step of the last one taken; -1: none", snapshots::step);
-    heter.ifPresent(this::register);
-  }
-
-  private void register(HeterCounts counts) {
-    counter("regatta.trainer.heter.batches", "batches computed by heter workers", counts::batches);
-    counter("regatta.trainer.heter.again", "batches sent again, because their heter worker was lost", counts::again);
-    counter("regatta.trainer.heter.bytes.out", "bytes of tensors sent to heter workers", counts::bytesOut);
-    counter("regatta.trainer.heter.bytes.in", "bytes of tensors received from heter workers", counts::bytesIn);
-    counter("regatta.trainer.heter.wait", "time between sending a batch and its result, over all batches, s",
-        counts::waitSeconds);
+    more.forEach(source -> counter(source.name(), source.description(), source.value()));
   }
 
   private void counter(String name, String description, DoubleSupplier value) {

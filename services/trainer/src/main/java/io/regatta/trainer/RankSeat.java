@@ -74,8 +74,8 @@ final class RankSeat {
     return progress.step();
   }
 
-  /** Waits for the heter workers of a job whose network is cut. */
-  Future<Void> awaitHeterWorkers(String who) {
+  /** Waits for the services that the job needs beside servers: heter workers, if its network is cut. */
+  Future<Void> awaitAuxiliaries(String who) {
     return !job.heter().isCut() ? Future.succeededFuture() : node.directory()
         .await(Directory.HETER_WORKER, job.heter().workers(), node.config().readyTimeout(), who)
         .onSuccess(found -> heterWorkers = found).mapEmpty();

@@ -13,10 +13,10 @@ import io.regatta.core.model.Sharding;
 import io.regatta.data.Layout;
 import io.regatta.data.Parcel;
 import io.regatta.node.Node;
+import io.regatta.node.admin.CounterSource;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.parameterserver.Shard;
-import io.regatta.trainer.heter.HeterCounts;
 import io.regatta.trainer.heter.HeterWorkers;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
@@ -118,9 +118,9 @@ final class RankSession implements TrainerSession {
     return remote != null && job.heter().isDenseAtWorkers();
   }
 
-  /** Returns the counts of the exchange with heter workers; empty if the network is not cut. */
-  Optional<HeterCounts> heterCounts() {
-    return Optional.ofNullable(remote).map(HeterWorkers::counts);
+  /** Returns the counters of the services that this rank uses beside servers. */
+  List<CounterSource> counters() {
+    return remote == null ? List.of() : remote.counts().sources();
   }
 
   @Override

@@ -132,10 +132,14 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
         });
   }
 
-  /** Returns the job's servers when its heter workers are there, too; a trainer that is removed meanwhile no longer waits. */
+  /**
+   * Returns the job's servers when its other services are there, too; a trainer that is removed meanwhile no longer
+   * waits.
+   */
   private Future<ShardFinder.Found> servers(Duration timeout) {
     finder = new ShardFinder(node, job, timeout);
-    finder.find(name()).compose(found -> seat.awaitHeterWorkers(name()).map(found)).onSuccess(servers::tryComplete).onFailure(servers::tryFail);
+    finder.find(name()).compose(found -> seat.awaitAuxiliaries(name()).map(found)).onSuccess(servers::tryComplete)
+        .onFailure(servers::tryFail);
     return servers.future();
   }
 
@@ -190,7 +194,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     LOG.info("{}: joined, {}", name(), PeerText.message(seat.joined()));
     run = new RankRun(session, program, progress, resultFile, new GpuAssignment(config.gpus()));
     meters = new RankMeters(node.metrics(), job.job(), seat.rank(), seat::step, run.steps(), run::badLines,
-        run.snapshots(), session.heterCounts());
+        run.snapshots(), session.counters());
     hosted.serves();
     Future.fromCompletionStage(run.start(), context)
         .onFailure(e -> hosted.lacks(String.valueOf(e.getMessage())))

@@ -6,7 +6,7 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.regatta.training.replica.RankSteps;
 import io.regatta.training.snapshot.SnapshotCounts;
-import java.util.Optional;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Trainers of one process share its registry. */
@@ -17,7 +17,8 @@ class RankMetersTest {
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
   private RankMeters rank(int rank, long step) {
-    return new RankMeters(registry, "census", rank, () -> step, new RankSteps(), () -> 0, new SnapshotCounts(), Optional.empty());
+    return new RankMeters(registry, "census", rank, () -> step, new RankSteps(), () -> 0, new SnapshotCounts(),
+        List.of());
   }
 
   private double steps(int rank) {

@@ -26,11 +26,13 @@ public final class StreamPaths {
 
   private StreamPaths() {}
 
-  private static String exchange(ServiceName service) {
+  /** Returns the path of a service's streams of tensors, its method {@code Exchange}. */
+  public static String exchange(ServiceName service) {
     return path(service, "Exchange");
   }
 
-  private static String path(ServiceName service, String method) {
+  /** Returns the path of a method. */
+  public static String path(ServiceName service, String method) {
     return "/" + service.fullyQualifiedName() + "/" + method;
   }
 }

@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine;
 
-/** The examples to copy at the end of each command's {@code --help}. A test parses them all. Stateless. */
+/**
+ * The examples to copy at the end of the {@code --help} of commands that have none in their footer. A test parses them
+ * all. Stateless.
+ */
 final class CommandExamples {
 
   private static final Map<String, List<String>> LINES = new HashMap<>();
@@ -36,7 +39,6 @@ final class CommandExamples {
         "regatta tune clicks.yaml --find-learning-rate --steps 200");
     put("regatta version", "regatta version");
     put("regatta completion", "source <(regatta completion bash)");
-    put("regatta heter-advice", "regatta heter-advice configs/ctr-dnn.yaml --bandwidth 1Gbit/s,100Mbit/s");
     ServiceRoles.descriptions().keySet().stream().filter(service -> !service.equals("pserver")) // which has its own
         .forEach(service -> put("regatta " + service, "regatta " + service + " -conf " + service + ".yaml"));
   }

@@ -24,8 +24,8 @@ import picocli.CommandLine.Spec;
 /** The command that measures both parts of a job's network here, and says whether heter workers pay. */
 @Command(name = "heter-advice", mixinStandardHelpOptions = true,
     description = "Measures a few steps of both parts of a job's network, and says how many trainers one heter worker "
-        + "feeds, and from "
-        + "which bandwidth the cut pays.")
+        + "feeds, and from which bandwidth the cut pays.",
+    footer = {"", "For example:", "  regatta heter-advice configs/ctr-dnn.yaml --bandwidth 1Gbit/s,100Mbit/s"})
 final class HeterAdviceCommand implements Callable<Integer> {
 
   private static final Pattern BANDWIDTH = Pattern.compile("(\\d+(?:\\.\\d+)?)\\s*([KMG])bit(?:/s)?",

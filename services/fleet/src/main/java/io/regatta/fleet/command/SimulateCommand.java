@@ -121,7 +121,8 @@ final class SimulateCommand implements Callable<Integer> {
     if (config.servers() == 0) {
       parts.addAll(List.of("a rendezvous", trainers));
     } else {
-      parts.add("a rendezvous, " + count(config.servers(), "server") + " with " + count(config.servers() * config.shards(), "shard")
+      parts.add("a rendezvous, " + count(config.servers(), "server") + " with "
+          + count(config.servers() * config.shards(), "shard")
           + (config.servers() > 1 ? " in all, " : ", ") + trainers);
     }
     for (Service<?> service : Services.auxiliaries()) {

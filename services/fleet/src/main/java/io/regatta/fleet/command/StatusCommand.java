@@ -110,7 +110,8 @@ final class StatusCommand implements Callable<Integer> {
   }
 
   /** @param silent other services, of which the places are known */
-  private record Answers(List<Asked<StatusReply>> servers, List<Asked<GroupsReply>> rendezvous, List<Directory.Instance> silent) {}
+  private record Answers(List<Asked<StatusReply>> servers, List<Asked<GroupsReply>> rendezvous,
+      List<Directory.Instance> silent) {}
 
   /** Asks all services. Fails only if none answered: the directory lists a dead service, too, until its lease ends. */
   private Future<Answers> ask(Node node) {
@@ -122,7 +123,8 @@ final class StatusCommand implements Callable<Integer> {
             .compose(rendezvous -> rendezvous.isEmpty() ? anyServer(node) // a cluster of collective jobs has none
                 : limited(node.directory().list(Directory.PARAMETER_SERVER)));
     return servers.compose(found -> limited(node.directory().list(Directory.RENDEZVOUS))
-        .compose(rendezvous -> Future.all(Services.silent().stream().map(service -> limited(node.directory().list(service.name())))
+        .compose(rendezvous -> Future.all(Services.silent().stream().map(service ->
+        limited(node.directory().list(service.name())))
             .toList()).compose(silent -> {
           Answers answers = new Answers(found.stream().map(at -> new Asked<>(at, server(node, at))).toList(),
               rendezvous.stream().map(at -> new Asked<>(at, groups(node, at))).toList(),

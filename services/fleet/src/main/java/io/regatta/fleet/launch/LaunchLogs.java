@@ -140,6 +140,7 @@ final class LaunchLogs implements AutoCloseable {
   }
 
   private static boolean isOwn(Path file, LaunchPlan plan) {
-    return role(file).equals(ENDPOINTS) || plan.processes().stream().anyMatch(process -> process.role().log().equals(role(file)));
+    return role(file).equals(ENDPOINTS) || plan.processes().stream().anyMatch(process -> process.role().log()
+        .equals(role(file)));
   }
 }

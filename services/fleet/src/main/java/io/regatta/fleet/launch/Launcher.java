@@ -21,9 +21,9 @@ import java.util.stream.Stream;
 
 /**
  * A launcher, which starts the processes of a job on this machine and watches them until the last has ended. With
- * parameter servers the job is done when all workers have exited with 0; then auxiliary services and servers are ended. A process
- * that fails ends all others, and its last lines are shown. An auxiliary service that fails does not, as long as the job has another
- * one that takes its place. Owned by the main thread, except {@link #interrupt}.
+ * parameter servers the job is done when all workers have exited with 0; then auxiliary services and servers are ended.
+ * A process that fails ends all others, and its last lines are shown. An auxiliary service that fails does not, as long
+ * as the job has another one that takes its place. Owned by the main thread, except {@link #interrupt}.
  */
 public final class Launcher {
 
@@ -127,7 +127,9 @@ public final class Launcher {
     return logs + "/" + role.log() + ".*";
   }
 
-  /** Returns these words and one for each kind of auxiliary services, as in {@code servers, workers and heter_worker}. */
+  /**
+   * Returns these words and one for each kind of auxiliary services, as in {@code servers, workers and heter_worker}.
+   */
   private String withAuxiliaries(List<String> words, Function<LaunchedRole, String> word) {
     return WordList.and(Stream.concat(words.stream(), plan.auxiliaries().stream().map(word)).toList());
   }
@@ -137,7 +139,8 @@ public final class Launcher {
     if (all.isEmpty()) {
       return;
     }
-    say("Local " + (plan.collective() ? "" : role.word() + " ") + "start " + all.size() + " processes. First process distributed "
+    say("Local " + (plan.collective() ? "" : role.word() + " ") + "start " + all.size()
+        + " processes. First process distributed "
         + "environment info (Only For Debug): ");
     say(EnvironmentTable.of(all.get(0).environment()));
     for (LaunchPlan.Planned each : all) {
@@ -183,7 +186,10 @@ public final class Launcher {
     return (running.isEmpty() || serversEnd()) && haveEndedInOrder() && (workers || lostAuxiliaries.isEmpty());
   }
 
-  /** Ends auxiliary services, then servers, when no trainer of any machine uses them; returns false if one has failed before. */
+  /**
+   * Ends auxiliary services, then servers, when no trainer of any machine uses them; returns false if one has failed
+   * before.
+   */
   private boolean serversEnd() {
     if (plan.isUsedFromElsewhere() && !othersLeave()) {
       return false;
@@ -245,8 +251,8 @@ public final class Launcher {
   }
 
   /**
-   * Waits until the trainers of other machines have left the servers and auxiliary services; returns false if one of these has
-   * failed before. Auxiliary services then end by themselves.
+   * Waits until the trainers of other machines have left the servers and auxiliary services; returns false if one of
+   * these has failed before. Auxiliary services then end by themselves.
    */
   private boolean othersLeave() {
     if (plan.of(LaunchedRole.SERVER).isEmpty()) {
@@ -320,8 +326,8 @@ public final class Launcher {
   }
 
   /**
-   * Lets the job continue without an auxiliary service that has ended, if it has another one to take its place, and returns whether
-   * it does. It does not after bad input, which the others would refuse as well.
+   * Lets the job continue without an auxiliary service that has ended, if it has another one to take its place, and
+   * returns whether it does. It does not after bad input, which the others would refuse as well.
    */
   private boolean continuesWithoutAuxiliary(Launched ended) {
     int status = ended.process().exitValue();
@@ -337,7 +343,8 @@ public final class Launcher {
       return false;
     }
     lostAuxiliaries.add(ended);
-    say("regatta: " + ended.name() + " " + ended.ending() + "; " + role.whenLost() + ". The end of " + ended.log() + ":");
+    say("regatta: " + ended.name() + " " + ended.ending() + "; " + role.whenLost() + ". The end of " + ended.log()
+        + ":");
     LogTail.of(ended.log(), TAIL_LINES).forEach(line -> say("  " + line));
     return true;
   }

@@ -84,13 +84,15 @@ public record FleetConfig(
     return endpoints(heterEndpoints).getOrDefault(auxiliary, List.of());
   }
 
-  private static void checkAuxiliary(LaunchedRole auxiliary, List<String> endpoints, Role own, int id, boolean foundAtFixedPlaces) {
+  private static void checkAuxiliary(LaunchedRole auxiliary, List<String> endpoints, Role own, int id,
+      boolean foundAtFixedPlaces) {
     String key = auxiliary.endpointsKey().substring(Sections.FLEET.length() + 1);
     if (own == auxiliary.role()) {
       checkPlace(id, key, endpoints, auxiliary.called(), "index");
     }
     if (!endpoints.isEmpty() && !foundAtFixedPlaces) {
-      throw new InvalidInput(key + ": " + auxiliary.called() + "s with fixed endpoints go with services that have them, too; give "
+      throw new InvalidInput(key + ": " + auxiliary.called()
+          + "s with fixed endpoints go with services that have them, too; give "
           + "server_endpoints, trainer_endpoints or rendezvous_endpoint");
     }
   }

@@ -19,9 +19,11 @@ import java.util.stream.IntStream;
 /** The heter workers as a service of the fleet. Stateless. */
 final class HeterWorkerService {
 
-  static final Service<HeterWorkerConfig> SERVICE = new Service<>(Directory.HETER_WORKER, HeterWorkerConfig.class, "heter-worker",
+  static final Service<HeterWorkerConfig> SERVICE = new Service<>(Directory.HETER_WORKER, HeterWorkerConfig.class,
+      "heter-worker",
       HeterWorkerMain.DESCRIPTION, HeterWorkerMain::run, Role.HETER_WORKER, HeterWorkerService::process,
-      new Service.WholeJob<>(job -> new HeterWorkerConfig(job, -1), HeterWorkerService::ofAll, HeterWorkerService::verticles),
+      new Service.WholeJob<>(job -> new HeterWorkerConfig(job, -1), HeterWorkerService::ofAll,
+          HeterWorkerService::verticles),
       new Service.Auxiliary<>(LaunchedRole.HETER_WORKER, "which compute the expensive part of the network",
           "computes a part of its network", "without services the network is not cut: this process computes all of it",
           job -> job.heter().workers(), HeterWorkerConfig::index, HeterWorkerConfig::port));
@@ -41,8 +43,10 @@ final class HeterWorkerService {
     return settings.auxiliaryOfAll(SERVICE, job);
   }
 
-  private static List<Deployable> verticles(Node node, HeterWorkerConfig section, JobConfig job, TrainingProgram program) {
+  private static List<Deployable> verticles(Node node, HeterWorkerConfig section, JobConfig job,
+      TrainingProgram program) {
     return IntStream.range(0, job.heter().workers())
-        .<Deployable>mapToObj(i -> new HeterWorkerVerticle(node, section.with(worker -> worker.job(job).index(i)), program)).toList();
+        .<Deployable>mapToObj(i -> new HeterWorkerVerticle(node, section.with(worker -> worker.job(job).index(i)),
+        program)).toList();
   }
 }

@@ -82,7 +82,8 @@ public final class JobPart implements AutoCloseable {
   /** Returns this server's index; -1 if it is not a server or takes any index. */
   public int serverIndex() {
     return role() == Role.PSERVER ? place.parameterServer(job).index()
-        : Services.auxiliaries().stream().filter(service -> service.role() == role()).mapToInt(this::index).findFirst().orElse(-1);
+        : Services.auxiliaries().stream().filter(service -> service.role() == role()).mapToInt(this::index).findFirst()
+        .orElse(-1);
   }
 
   private <C extends Record> int index(Service<C> auxiliary) {
@@ -139,7 +140,9 @@ public final class JobPart implements AutoCloseable {
     return process;
   }
 
-  /** Logs that this process, which runs the job alone, has none of these auxiliary services although the job has some. */
+  /**
+   * Logs that this process, which runs the job alone, has none of these auxiliary services although the job has some.
+   */
   private void noteAbsent(Service.Auxiliary<?> auxiliary) {
     int count = auxiliary.count().applyAsInt(job());
     if (count > 0) {

@@ -211,7 +211,8 @@ public final class ProcessSettings {
     if (job != null) {
       dictated.add(new Dictated("job", job, "the job"));
     } else if (!effective.given(section + ".job.job")) {
-      throw new InvalidInput("no job was given: a " + role.called() + " " + service.auxiliary().duty() + ", so name the trainers' "
+      throw new InvalidInput("no job was given: a " + role.called() + " " + service.auxiliary().duty()
+          + ", so name the trainers' "
           + "job file on the command line, or give " + section + ".job");
     }
     if (fleet.id() >= 0) {
@@ -232,7 +233,8 @@ public final class ProcessSettings {
     int port = service.auxiliary().port().applyAsInt(all);
     int count = service.auxiliary().count().applyAsInt(job);
     if (port != 0 && count > 1) {
-      throw new InvalidInput(section + ".port is " + port + " (" + effective.origin(section + ".port") + "), which " + count + " "
+      throw new InvalidInput(section + ".port is " + port + " (" + effective.origin(section + ".port") + "), which "
+          + count + " "
           + service.auxiliary().launched().called() + "s in one process cannot share: leave it out");
     }
     return all;
@@ -263,9 +265,12 @@ public final class ProcessSettings {
     int count = auxiliary.count().applyAsInt(job);
     if (count > 0 && !fleet.rendezvousEndpoint().isEmpty() && !node.cluster().endpoints().containsKey(service.name())) {
       LaunchedRole role = auxiliary.launched();
-      throw new InvalidInput("job " + job.job() + " has " + count + " " + role.called() + (count == 1 ? "" : "s") + " (" + role.countKey()
-          + "), and with a fixed rendezvous at " + fleet.rendezvousEndpoint() + " they are not looked up: give their endpoints, too "
-          + "(launch " + role.number().name() + ", " + auxiliary.endpointsOption() + ", " + role.endpointsKey() + "), or set "
+      throw new InvalidInput("job " + job.job() + " has " + count + " " + role.called() + (count == 1 ? "" : "s") + " ("
+          + role.countKey()
+          + "), and with a fixed rendezvous at " + fleet.rendezvousEndpoint()
+          + " they are not looked up: give their endpoints, too "
+          + "(launch " + role.number().name() + ", " + auxiliary.endpointsOption() + ", " + role.endpointsKey()
+          + "), or set "
           + role.countKey() + ": 0");
     }
   }

@@ -36,8 +36,8 @@ public record Service<C extends Record>(String name, Class<C> section, String co
   }
 
   /**
-   * The properties of auxiliary services: they serve trainers beside the servers, and a job may have none. Their sections
-   * have the keys {@code job}, {@code index} and {@code port}.
+   * The properties of auxiliary services: they serve trainers beside the servers, and a job may have none. Their
+   * sections have the keys {@code job}, {@code index} and {@code port}.
    *
    * @param launched the role of their processes in a launch
    * @param purpose a relative clause about several, for the help: {@code which compute ...}

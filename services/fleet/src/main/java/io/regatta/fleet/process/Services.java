@@ -30,9 +30,9 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * The services of a fleet. Stateless. Commands, roles, sections and whole jobs in one process follow from this list: a
- * new service is one entry here, a name in {@link Directory}, and a {@link Role}; one that a launch starts has an entry in {@link
- * LaunchedRole}, too.
+ * The services of a fleet. Stateless. Commands, roles, sections and whole jobs in one process follow from this list. A
+ * new service is one entry here, a name in {@link Directory}, and a {@link Role}. One that a launch starts has an entry
+ * in {@link LaunchedRole}, too.
  */
 public final class Services {
 
@@ -76,7 +76,8 @@ public final class Services {
 
   /** Returns the services of which nothing but the place can be asked: all but rendezvous, servers and trainers. */
   public static List<Service<?>> silent() {
-    return ALL.stream().filter(service -> service.isServer() && service.role() != Role.RENDEZVOUS && service.role() != Role.PSERVER)
+    return ALL.stream().filter(service -> service.isServer() && service.role() != Role.RENDEZVOUS
+        && service.role() != Role.PSERVER)
         .toList();
   }
 

@@ -3,7 +3,10 @@ package io.regatta.fleet.role;
 import java.util.List;
 import java.util.Locale;
 
-/** The variables of heter workers beside their places: the device, and the stages of PaddlePaddle 2.2 and later. Stateless. */
+/**
+ * The variables of heter workers beside their places: the device, and the stages of PaddlePaddle 2.2 and later.
+ * Stateless.
+ */
 final class HeterVariables {
 
   private static final String DEVICE = "HETER_DEVICE_TYPE";

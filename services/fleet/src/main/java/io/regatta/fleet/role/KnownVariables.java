@@ -21,7 +21,8 @@ final class KnownVariables {
       "JOB_COMPLETION_INDEX", "POD_NAME");
 
   private static final Set<String> OF_AUXILIARIES = LaunchedRole.auxiliaries().stream()
-      .flatMap(auxiliary -> Stream.concat(auxiliary.lists().stream(), auxiliary.ownVariables().stream())).collect(Collectors.toSet());
+      .flatMap(auxiliary -> Stream.concat(auxiliary.lists().stream(), auxiliary.ownVariables().stream()))
+      .collect(Collectors.toSet());
 
   private KnownVariables() {}
 

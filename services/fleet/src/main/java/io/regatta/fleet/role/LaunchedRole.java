@@ -10,8 +10,8 @@ import java.util.stream.Stream;
  * readers of their variables know of a role, so that a new role is one entry.
  *
  * <p>Workers are the trainers: when all have ended, the job is done, and the other processes are ended, those that
- * were started last first. The roles after the workers are auxiliary services: a job may have none of them, and they serve
- * trainers beside the servers.
+ * were started last first. The roles after the workers are auxiliary services: a job may have none of them, and they
+ * serve trainers beside the servers.
  */
 public enum LaunchedRole {
 
@@ -22,14 +22,17 @@ public enum LaunchedRole {
   SERVER(new Names("server", "server", "serverlog", "server.log"),
       new Choice(new LaunchOption(List.of("--server_num", "--server-num"), "N", "parameter servers on this machine",
           List.of("PADDLE_SERVER_NUM")),
-          new LaunchOption(List.of("--servers", "--endpoints"), "HOST:PORT,...", "every parameter server of the job; those whose "
+          new LaunchOption(List.of("--servers", "--endpoints"), "HOST:PORT,...",
+              "every parameter server of the job; those whose "
               + "address is this machine's are started here", List.of("PADDLE_SERVERS_ENDPOINTS"))),
-      new Part("PSERVER", Role.PSERVER, List.of("PADDLE_PSERVERS_IP_PORT_LIST"), "fleet.server_endpoints", "servers", ""),
+      new Part("PSERVER", Role.PSERVER, List.of("PADDLE_PSERVERS_IP_PORT_LIST"), "fleet.server_endpoints", "servers",
+          ""),
       null),
 
   /** The trainers. In lists their port may be left out. */
   WORKER(new Names("worker", "trainer", "workerlog", "train.log"),
-      new Choice(new LaunchOption(List.of("--worker_num", "--worker-num", "--trainer_num"), "N", "trainers on this machine",
+      new Choice(new LaunchOption(List.of("--worker_num", "--worker-num", "--trainer_num"), "N",
+          "trainers on this machine",
           List.of("PADDLE_TRAINER_NUM")),
           new LaunchOption(List.of("--workers", "--trainers"), "HOST[:PORT],...", "every trainer of the job",
               List.of("PADDLE_TRAINERS_ENDPOINTS"))),
@@ -41,10 +44,12 @@ public enum LaunchedRole {
   HETER_WORKER(new Names("heter_worker", "heter worker", "heterlog", "heter.log"),
       new Choice(new LaunchOption(List.of("--heter_worker_num", "--heter-worker-num"), "N",
           "heter workers on this machine, which compute the expensive part of the network for the trainers", List.of()),
-          new LaunchOption(List.of("--heter_workers", "--heter-workers"), "HOST:PORT,...", "every heter worker of the job",
+          new LaunchOption(List.of("--heter_workers", "--heter-workers"), "HOST:PORT,...",
+              "every heter worker of the job",
               List.of())),
       new Part("HETER_TRAINER", Role.HETER_WORKER,
-          List.of("PADDLE_HETER_TRAINER_IP_PORT_LIST", "PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST"), "fleet.heter_endpoints",
+          List.of("PADDLE_HETER_TRAINER_IP_PORT_LIST", "PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST"),
+              "fleet.heter_endpoints",
           "heter.workers", "REGATTA_HETER_WORKER_GPUS"),
       new Auxiliary("trainers send their batches to the other heter workers", "REGATTA_HETER_WORKER_LIFETIME",
           HeterVariables.NAMES, HeterVariables::read));
@@ -77,7 +82,8 @@ public enum LaunchedRole {
    * @param countKey key of their number
    * @param gpus variable for the key of its GPUs; empty: it computes nothing
    */
-  private record Part(String trainingRole, Role role, List<String> lists, String endpointsKey, String countKey, String gpus) {}
+  private record Part(String trainingRole, Role role, List<String> lists, String endpointsKey, String countKey,
+      String gpus) {}
 
   /**
    * The properties of an auxiliary service.

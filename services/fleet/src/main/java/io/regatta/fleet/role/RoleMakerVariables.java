@@ -44,7 +44,8 @@ final class RoleMakerVariables {
     found.key(TRAINERS, Integer.toString(trainers), "trainers", trainers);
     LaunchedRole role = role(variables);
     Map<LaunchedRole, List<String>> auxiliaries = new EnumMap<>(LaunchedRole.class);
-    LaunchedRole.auxiliaries().forEach(auxiliary -> auxiliaries.put(auxiliary, auxiliaries(variables, found, auxiliary, role == auxiliary)));
+    LaunchedRole.auxiliaries().forEach(auxiliary -> auxiliaries.put(auxiliary,
+        auxiliaries(variables, found, auxiliary, role == auxiliary)));
     switch (role) {
       case WORKER -> trainer(variables, found, trainers);
       case SERVER -> atPlace(variables, found, role, servers);
@@ -60,7 +61,8 @@ final class RoleMakerVariables {
    * @param needed whether this process is one of them
    * @return their places; empty: the job has none
    */
-  private static List<String> auxiliaries(EnvironmentVariables variables, EnvironmentReadings found, LaunchedRole auxiliary,
+  private static List<String> auxiliaries(EnvironmentVariables variables, EnvironmentReadings found,
+      LaunchedRole auxiliary,
       boolean needed) {
     List<String> lists = variables.set(auxiliary.lists().toArray(String[]::new));
     if (lists.isEmpty()) {
@@ -70,7 +72,8 @@ final class RoleMakerVariables {
     for (String other : lists.subList(1, lists.size())) {
       if (!variables.endpoints(other).equals(places)) {
         variables.wrong(other, other + " is " + variables.text(other) + ", but " + lists.get(0) + " is "
-            + variables.text(lists.get(0)) + ": they name the same " + auxiliary.called() + "s, please check your environment.",
+            + variables.text(lists.get(0)) + ": they name the same " + auxiliary.called()
+            + "s, please check your environment.",
             places);
       }
     }
@@ -83,12 +86,15 @@ final class RoleMakerVariables {
   private static LaunchedRole role(EnvironmentVariables variables) {
     String role = variables.required(ROLE);
     List<LaunchedRole> all = LaunchedRole.parts();
-    return all.stream().filter(each -> each.trainingRole().equals(role)).findFirst().orElseGet(() -> role.equals("COORDINATOR")
+    return all.stream().filter(each -> each.trainingRole().equals(role)).findFirst()
+        .orElseGet(() -> role.equals("COORDINATOR")
         ? variables.wrong(ROLE, ROLE + " is " + role + ", which is no role here: start this process as "
-        + WordList.or(Stream.concat(Stream.of(LaunchedRole.WORKER), all.stream().filter(each -> each != LaunchedRole.WORKER))
+        + WordList.or(Stream.concat(Stream.of(LaunchedRole.WORKER), all.stream()
+        .filter(each -> each != LaunchedRole.WORKER))
         .map(LaunchedRole::trainingRole).toList()), LaunchedRole.WORKER)
         : variables.wrong(ROLE, "TRAINING_ROLE must be " + all.stream().map(LaunchedRole::trainingRole)
-        .collect(Collectors.joining(" or ")) + ", but get " + role + ", please check your environment.", LaunchedRole.WORKER));
+        .collect(Collectors.joining(" or ")) + ", but get " + role + ", please check your environment.",
+        LaunchedRole.WORKER));
   }
 
   private static String trainerWithoutServers(EnvironmentVariables variables) {

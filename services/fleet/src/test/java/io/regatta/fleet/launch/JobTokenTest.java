@@ -29,7 +29,8 @@ class JobTokenTest {
   void is_not_written_before_signals_are_caught() throws Exception {
     Path job = Files.writeString(dir.resolve("job.yaml"), "job: line\n");
     LaunchOptions given = Words.options("server_num=1", "worker_num=1");
-    LaunchOptions options = new LaunchOptions(given.roles(), List.of(), null, given.meeting(), given.gpus(), "", null, "", LaunchOptions.NO_GLOO, dir.toString(), LaunchOptions.JOB_ID,
+    LaunchOptions options = new LaunchOptions(given.roles(), List.of(), null, given.meeting(), given.gpus(), "", null,
+        "", LaunchOptions.NO_GLOO, dir.toString(), LaunchOptions.JOB_ID,
         job.toString(), List.of(), Map.of());
     SignalHandler mine = signal -> { };
     SignalHandler before = Signal.handle(TERM, mine);

@@ -27,8 +27,10 @@ public final class Words {
     for (String each : given) {
       by.put(each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
     }
-    Map<LaunchedRole, LaunchOptions.Asked> roles = LaunchedRole.parts().stream().collect(Collectors.toMap(role -> role, role ->
-        new LaunchOptions.Asked(number(by.get(role.number().bareName())), LaunchOptions.list(by.get(role.places().bareName())))));
+    Map<LaunchedRole, LaunchOptions.Asked> roles = LaunchedRole.parts().stream()
+        .collect(Collectors.toMap(role -> role, role ->
+        new LaunchOptions.Asked(number(by.get(role.number().bareName())),
+            LaunchOptions.list(by.get(role.places().bareName())))));
     return new LaunchOptions(roles, LaunchOptions.list(by.get("ips")), number(by.get("nproc_per_node")),
         Meeting.of(by.get("master"), by.get("nnodes"), number(by.get("rank")), number(by.get("max_restart"))),
         LaunchOptions.gpus(by.get("gpus")), by.getOrDefault("host", ""), number(by.get("start_port")), by.getOrDefault("http_port", ""),

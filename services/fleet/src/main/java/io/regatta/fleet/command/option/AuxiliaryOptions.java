@@ -19,7 +19,8 @@ final class AuxiliaryOptions {
    */
   static CommandSpec of(Function<Auxiliary<?>, String> name, String label, Function<Auxiliary<?>, String> description) {
     CommandSpec spec = CommandSpec.create();
-    Services.auxiliaries().forEach(service -> spec.addOption(OptionSpec.builder(name.apply(service.auxiliary())).paramLabel(label)
+    Services.auxiliaries().forEach(service -> spec.addOption(OptionSpec.builder(name.apply(service.auxiliary()))
+        .paramLabel(label)
         .description(description.apply(service.auxiliary())).type(String.class).build()));
     return spec;
   }

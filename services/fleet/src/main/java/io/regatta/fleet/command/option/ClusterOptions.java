@@ -48,7 +48,8 @@ public final class ClusterOptions {
   void addTo(List<Settings.Option> given) {
     SettingsOptions.add(given, "--server-endpoints", "fleet.server_endpoints", serverEndpoints);
     Services.auxiliaries().stream().map(Service::auxiliary).forEach(auxiliary ->
-        SettingsOptions.add(given, auxiliary.endpointsOption(), auxiliary.launched().endpointsKey(), endpoints(auxiliary)));
+        SettingsOptions.add(given, auxiliary.endpointsOption(), auxiliary.launched().endpointsKey(),
+            endpoints(auxiliary)));
     SettingsOptions.add(given, "--rendezvous-endpoint", "fleet.rendezvous_endpoint", rendezvousEndpoint);
     addSeeds(given);
   }

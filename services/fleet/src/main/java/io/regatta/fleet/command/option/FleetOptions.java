@@ -21,7 +21,8 @@ public final class FleetOptions {
     }
   }
 
-  @Option(names = "--role", paramLabel = "ROLE", description = "${COMPLETION-CANDIDATES}", completionCandidates = Roles.class)
+  @Option(names = "--role", paramLabel = "ROLE", description = "${COMPLETION-CANDIDATES}",
+      completionCandidates = Roles.class)
   private String role;
 
   @Option(names = {"--id", "--rank"}, paramLabel = "N", description = "rank of a trainer, index of any other process")

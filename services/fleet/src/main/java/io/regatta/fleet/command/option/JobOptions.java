@@ -23,7 +23,8 @@ import picocli.CommandLine.Parameters;
 /** The job on a command line: its file, and options that override its keys. */
 public final class JobOptions {
 
-  private static final Set<String> DISTRIBUTED = Stream.concat(Stream.of("--mode", "--servers", "--shards", "--trainers"),
+  private static final Set<String> DISTRIBUTED = Stream.concat(Stream.of("--mode", "--servers", "--shards",
+      "--trainers"),
       Services.auxiliaries().stream().map(service -> service.auxiliary().countOption())).collect(Collectors.toSet());
 
   @Parameters(index = "0", arity = "0..1", paramLabel = "JOB", description = "job file: .yaml, .yml or .json")
@@ -119,7 +120,8 @@ public final class JobOptions {
     SettingsOptions.add(given, "--servers", "servers", servers);
     SettingsOptions.add(given, "--shards", "shards", shards);
     SettingsOptions.add(given, "--trainers", "trainers", trainers);
-    Services.auxiliaries().stream().map(Service::auxiliary).forEach(auxiliary -> SettingsOptions.add(given, auxiliary.countOption(),
+    Services.auxiliaries().stream().map(Service::auxiliary).forEach(auxiliary ->
+        SettingsOptions.add(given, auxiliary.countOption(),
         auxiliary.launched().countKey(), auxiliaries.findOption(auxiliary.countOption()).getValue()));
     SettingsOptions.add(given, "--max-steps", "max_steps", maxSteps);
     SettingsOptions.add(given, "--data", "data.dir", data);

@@ -39,8 +39,8 @@ public final class RoleOptions {
   }
 
   /**
-   * Returns the processes that were asked for, by role. A role whose options were not given is as the variables say that
-   * stand for these: a number goes with a list from the same place.
+   * Returns the processes that were asked for, by role. A role whose options were not given is as the variables say
+   * that stand for these: a number goes with a list from the same place.
    *
    * @param old whether roles that a launch needs are two processes each unless anything says otherwise
    */

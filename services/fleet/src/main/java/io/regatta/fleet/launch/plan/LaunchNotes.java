@@ -44,7 +44,8 @@ public final class LaunchNotes {
           + "their number alone");
     }
     boolean fixed = isGiven(options, "--start_port") || isGiven(options, "--hosts");
-    if (fixed && !job.knowsShards() && options.of(LaunchedRole.SERVER).places().isEmpty() && plan.of(LaunchedRole.SERVER).size() > 1) {
+    if (fixed && !job.knowsShards() && options.of(LaunchedRole.SERVER).places().isEmpty()
+        && plan.of(LaunchedRole.SERVER).size() > 1) {
       notes.add("the number of shards of " + options.program() + " cannot be seen from here, so servers are " + job.stride()
           + " ports apart; a job file's is said behind it, as --shards N");
     }

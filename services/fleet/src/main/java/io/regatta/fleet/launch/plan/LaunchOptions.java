@@ -31,7 +31,8 @@ import java.util.TreeMap;
  * @param given options as they were typed, or as variables that stand for them say, by their first names
  */
 public record LaunchOptions(Map<LaunchedRole, Asked> roles, List<String> ips, Integer nprocPerNode, Meeting meeting,
-    GpuAssignment gpus, String host, Integer startPort, String httpPort, String gloo, String logDir, String jobId, String program, List<String> arguments, Map<String, String> given) {
+    GpuAssignment gpus, String host, Integer startPort, String httpPort, String gloo, String logDir, String jobId,
+        String program, List<String> arguments, Map<String, String> given) {
 
   /** Name of a launch that was given none, as in PaddlePaddle. */
   public static final String JOB_ID = "default";
@@ -45,7 +46,8 @@ public record LaunchOptions(Map<LaunchedRole, Asked> roles, List<String> ips, In
    * Processes of one role that were asked for.
    *
    * @param number of them on this machine; null: as {@code places} says
-   * @param places {@code host:port}, of a trainer also {@code host}, of each on all machines; empty: {@code number} here
+   * @param places {@code host:port}, of a trainer also {@code host}, of each on all machines; empty: {@code number}
+   *     here
    */
   public record Asked(Integer number, List<String> places) {
 
@@ -56,7 +58,7 @@ public record LaunchOptions(Map<LaunchedRole, Asked> roles, List<String> ips, In
       places = List.copyOf(places);
     }
 
-    /** Returns so many on this machine. */
+    /** Returns a number of processes on this machine. */
     public static Asked here(int number) {
       return new Asked(number, List.of());
     }
@@ -83,7 +85,8 @@ public record LaunchOptions(Map<LaunchedRole, Asked> roles, List<String> ips, In
 
   private static void check(LaunchedRole role, Asked asked) {
     atLeast(role.number().name(), asked.number(), 1);
-    List<String> endpoints = asked.places().stream().filter(place -> role != LaunchedRole.WORKER || place.contains(":")).toList();
+    List<String> endpoints = asked.places().stream().filter(place -> role != LaunchedRole.WORKER || place.contains(":"))
+        .toList();
     endpoints.forEach(endpoint -> HostPort.parse(endpoint, role.places().name()));
     unique(role.places().name(), endpoints);
   }
@@ -95,7 +98,8 @@ public record LaunchOptions(Map<LaunchedRole, Asked> roles, List<String> ips, In
 
   /** Returns the same options for other machines, by their names; numbers on each are in the lists. */
   public LaunchOptions on(Map<LaunchedRole, Asked> newRoles, List<String> newIps) {
-    return new LaunchOptions(newRoles, newIps, nprocPerNode, meeting, gpus, host, startPort, httpPort, gloo, logDir, jobId,
+    return new LaunchOptions(newRoles, newIps, nprocPerNode, meeting, gpus, host, startPort, httpPort, gloo, logDir,
+        jobId,
         program, arguments, given);
   }
 

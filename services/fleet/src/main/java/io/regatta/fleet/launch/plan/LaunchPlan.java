@@ -76,7 +76,8 @@ public record LaunchPlan(boolean collective, String why, List<Planned> processes
 
   /** Returns {@code host:port} of the rendezvous, which is at the job's first server, if that is here; else empty. */
   public String rendezvousHere() {
-    return of(LaunchedRole.SERVER).stream().map(server -> server.environment().get(LaunchedRole.SERVER.list()).split(",")[0])
+    return of(LaunchedRole.SERVER).stream().map(server -> server.environment().get(LaunchedRole.SERVER.list())
+        .split(",")[0])
         .filter(serversHere()::contains).findFirst().orElse("");
   }
 

@@ -57,13 +57,14 @@ public record LaunchedGpus(GpuAssignment asked, List<String> visible) {
   }
 
   /**
-   * Returns the role whose processes have the GPUs: that of the auxiliary services which compute, if the job has any, else the
-   * trainers'.
+   * Returns the role whose processes have the GPUs: that of the auxiliary services which compute, if the job has any,
+   * else the trainers'.
    *
    * @param count returns the number of the job's processes with a role
    */
   static LaunchedRole owner(ToIntFunction<LaunchedRole> count) {
-    return LaunchedRole.auxiliaries().stream().filter(auxiliary -> !auxiliary.gpus().isEmpty() && count.applyAsInt(auxiliary) > 0)
+    return LaunchedRole.auxiliaries().stream().filter(auxiliary -> !auxiliary.gpus().isEmpty()
+        && count.applyAsInt(auxiliary) > 0)
         .findFirst().orElse(LaunchedRole.WORKER);
   }
 

@@ -49,7 +49,8 @@ public final class ParameterServerPlan {
     places.forEach((role, each) -> all.addAll(processes(role, places, shared)));
     if (all.isEmpty()) {
       machine.of(places.values().stream().flatMap(List::stream).map(ParameterServerPlan::host).toList(),
-          WordList.and(places.keySet().stream().filter(role -> !places.get(role).isEmpty()).map(role -> role.places().name()).toList()));
+          WordList.and(places.keySet().stream().filter(role -> !places.get(role).isEmpty())
+              .map(role -> role.places().name()).toList()));
     }
     return new LaunchPlan(false, why, all, workers, workers.size(), 0);
   }
@@ -74,7 +75,8 @@ public final class ParameterServerPlan {
   }
 
   /** Returns the processes of a role on this machine, with the variables that all have and their own. */
-  private List<LaunchPlan.Planned> processes(LaunchedRole role, Map<LaunchedRole, List<String>> places, Map<String, String> shared) {
+  private List<LaunchPlan.Planned> processes(LaunchedRole role, Map<LaunchedRole, List<String>> places,
+      Map<String, String> shared) {
     List<String> ofRole = places.get(role);
     List<LaunchPlan.Planned> planned = new ArrayList<>();
     List<String> beside = new ArrayList<>();
@@ -89,15 +91,18 @@ public final class ParameterServerPlan {
         variables.put("POD_IP", at.host());
         variables.put("PADDLE_PORT", Integer.toString(at.port()));
       }
-      if (role == LaunchedRole.SERVER && i == 0 && shared.containsKey(HTTP)) { // which hosts the rendezvous, and with it the store
-        variables.put("REGATTA_RENDEZVOUS_HTTP_GLOO_PORT", Integer.toString(HostPort.parse(shared.get(HTTP), "--http_port").port()));
+      if (role == LaunchedRole.SERVER && i == 0 && shared.containsKey(HTTP)) { // has rendezvous and store
+        variables.put("REGATTA_RENDEZVOUS_HTTP_GLOO_PORT", Integer.toString(HostPort.parse(shared.get(HTTP),
+            "--http_port").port()));
       }
       if (!role.gpus().isEmpty()) {
         LaunchedGpus own = LaunchedGpus.owner(each -> places.get(each).size()) == role ? gpus : gpus.none();
         variables.putAll(own.variables(machine.beside(host, beside), role.gpus()));
       }
-      if (!role.lifetime().isEmpty() && here(places.get(LaunchedRole.WORKER)).size() < places.get(LaunchedRole.WORKER).size()) {
-        variables.put(role.lifetime(), "job"); // trainers of other machines use it: it ends with the job, and not with this machine's
+      List<String> workers = places.get(LaunchedRole.WORKER);
+      if (!role.lifetime().isEmpty() && here(workers).size() < workers.size()) {
+        // Trainers of other machines use it: it ends with the job, and not with this machine's trainers.
+        variables.put(role.lifetime(), "job");
       }
       beside.add(host);
       planned.add(new LaunchPlan.Planned(role, planned.size(), variables));
@@ -120,15 +125,18 @@ public final class ParameterServerPlan {
       }
       List<String> servers = options.of(LaunchedRole.SERVER).places();
       if (asked.number() != null && servers.stream().anyMatch(server -> !machine.has(host(server)))) {
-        throw new InvalidInput(role.number().name() + " counts the " + role.called() + "s of this machine alone, but --servers names "
+        throw new InvalidInput(role.number().name() + " counts the " + role.called()
+            + "s of this machine alone, but --servers names "
             + "others as well: name the " + role.called() + "s of all with " + role.places().name());
       }
       return IntStream.range(0, asked.number() == null ? 0 : asked.number())
           .mapToObj(i -> options.ownHost() + ":" + port(role, i, before)).toList();
     }
     if (asked.number() != null && asked.number() != asked.places().size()) {
-      throw new InvalidInput("The " + number + " and " + list + " doesn't match. Expect " + list + " endpoints num epual to " + number
-          + ", but received " + list + " enpoint num: " + asked.places().size() + " and " + number + " " + asked.number());
+      throw new InvalidInput("The " + number + " and " + list + " doesn't match. Expect " + list
+          + " endpoints num epual to " + number
+          + ", but received " + list + " enpoint num: " + asked.places().size() + " and " + number + " "
+          + asked.number());
     }
     if (role == LaunchedRole.WORKER) {
       return announced(asked.places(), before.get(LaunchedRole.SERVER).size());
@@ -148,7 +156,8 @@ public final class ParameterServerPlan {
     }
     int port = options.startPort() + i * stride;
     for (Map.Entry<LaunchedRole, List<String>> each : before.entrySet()) {
-      port += each.getKey() == LaunchedRole.WORKER ? 0 : each.getValue().size() * (each.getKey() == LaunchedRole.SERVER ? job.stride() : 1);
+      int ports = each.getKey() == LaunchedRole.WORKER ? 0 : each.getKey() == LaunchedRole.SERVER ? job.stride() : 1;
+      port += each.getValue().size() * ports;
     }
     hold(role, options.ownHost(), port, i);
     return port;
@@ -195,7 +204,8 @@ public final class ParameterServerPlan {
       return HostPort.parse(host(firstServer) + ":" + given, "--http_port").toString();
     }
     // Machines of one job have to say the same: without --http_port they have no store.
-    return machine.holdsPorts() && options.of(LaunchedRole.SERVER).places().stream().allMatch(server -> machine.has(host(server))) ? host(firstServer) + ":"
+    return machine.holdsPorts() && options.of(LaunchedRole.SERVER).places().stream()
+        .allMatch(server -> machine.has(host(server))) ? host(firstServer) + ":"
         + machine.anyPort(host(firstServer), 1) : "";
   }
 }

@@ -63,7 +63,8 @@ public final class RemoteLaunch {
         || !options.meeting().master().isEmpty()) {
       throw new InvalidInput("--hosts names the machines: leave out " + WordList.and(Stream.concat(roles.stream()
           .map(role -> role.places().name()), Stream.of("--ips", "--master")).toList()) + "; "
-          + WordList.and(Stream.concat(roles.stream().map(role -> role.number().name()), Stream.of("--nproc_per_node")).toList())
+          + WordList.and(Stream.concat(roles.stream().map(role -> role.number().name()), Stream.of("--nproc_per_node"))
+          .toList())
           + " are numbers on each of them");
     }
     if (!Settings.isFile(options.program()) || Path.of(options.program()).isAbsolute()) {
