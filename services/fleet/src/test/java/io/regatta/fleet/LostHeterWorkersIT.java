@@ -9,7 +9,6 @@ import io.regatta.node.testing.LogLines;
 import io.regatta.training.result.RunResult;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -22,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A job with heter workers, of which processes are killed (SIGKILL) or stand still (SIGSTOP) in the middle. The test
@@ -50,16 +50,16 @@ class LostHeterWorkersIT {
     private final CountDownLatch trained = new CountDownLatch(1);
 
     /** Starts a rendezvous. */
-    Cluster(String name, String suffix, int readySeconds, List<String> keys) throws Exception {
-      job = ServiceProcesses.job(name, keys).put("job", name + suffix);
-      processes = ServiceProcesses.fromClassPath(Files.createDirectory(dir.resolve(name + suffix)));
+    Cluster(String name, int readySeconds, List<String> keys) {
+      job = ServiceProcesses.job(name, keys);
+      processes = ServiceProcesses.fromClassPath(dir);
       here = ServicesHere.start(processes.seed(), readySeconds);
       here.rendezvous(new JsonObject().put("lease_ms", 4000));
     }
 
     /** Returns the section of a service that computes; it notices a frozen peer within seconds. */
     private JsonObject section() {
-      JsonObject stream = new JsonObject().put("ping_interval_ms", 1000).put("ping_timeout_ms", 2000);
+      JsonObject stream = new JsonObject().put("ping_interval_ms", 1000).put("ping_timeout_ms", 2500);
       return new JsonObject().put("job", job).put("stream", stream);
     }
 
@@ -147,7 +147,7 @@ class LostHeterWorkersIT {
   @CsvSource({"wide-and-deep, sync, trainers", "wide-and-deep, async, trainers", "ctr-dnn, sync, servers"})
   void when_heter_workers_are_lost_one_after_another_then_the_next_continues_their_work(String name, String mode,
       String dense) throws Exception {
-    try (Cluster cluster = new Cluster(name, "", SECONDS, keys(mode, 2, 3, "heter.dense=" + dense))) {
+    try (Cluster cluster = new Cluster(name, SECONDS, keys(mode, 2, 3, "heter.dense=" + dense))) {
       List<JavaProcess> workers = new ArrayList<>();
       for (int index = 0; index < 3; index++) {
         workers.add(cluster.heterWorker(index));
@@ -185,7 +185,7 @@ class LostHeterWorkersIT {
 
   @Test
   void when_no_heter_worker_is_left_then_the_trainer_ends_and_says_what_to_do() throws Exception {
-    try (Cluster cluster = new Cluster("wide-and-deep", "", 4, keys("sync", 1, 1))) {
+    try (Cluster cluster = new Cluster("wide-and-deep", 4, keys("sync", 1, 1))) {
       JavaProcess worker = cluster.heterWorker(0);
       worker.await(line -> line.startsWith("ready heter-worker"), SECONDS);
       cluster.here.server(cluster.server());
@@ -196,67 +196,41 @@ class LostHeterWorkersIT {
     }
   }
 
-  /** Both modes at the same time, since the processes start slowly. */
-  @Test
-  void when_trainers_are_lost_then_their_heter_worker_names_them_and_the_other_continues() throws Exception {
-    List<Cluster> clusters = new ArrayList<>();
-    try {
-      List<JavaProcess> processes = new ArrayList<>();
-      List<Future<String>> workers = new ArrayList<>();
-      for (String mode : List.of("sync", "async")) {
-        Cluster cluster = new Cluster("wide-and-deep", "-" + mode, SECONDS, keys(mode, 3, 1));
-        clusters.add(cluster);
-        processes.add(cluster.trainerProcess(1));
-        processes.add(cluster.trainerProcess(2));
-        cluster.here.server(cluster.server());
-        workers.add(cluster.heterWorkerHere());
-        cluster.trainersHere(1);
+  @ParameterizedTest
+  @ValueSource(strings = {"sync", "async"})
+  void when_trainers_are_lost_then_their_heter_worker_names_them_and_the_other_continues(String mode) throws Exception {
+    try (Cluster cluster = new Cluster("wide-and-deep", SECONDS, keys(mode, 3, 1))) {
+      JavaProcess frozen = cluster.trainerProcess(1);
+      JavaProcess killed = cluster.trainerProcess(2);
+      cluster.here.server(cluster.server());
+      Future<String> worker = cluster.heterWorkerHere();
+      cluster.trainersHere(1);
+      cluster.awaitTraining();
+      frozen.signal("STOP");
+      killed.signal("KILL");
+      for (int rank = 1; rank <= 2; rank++) {
+        String lost = "trainer " + rank + " of job wide-and-deep is lost: ";
+        cluster.awaitLine(line -> line.startsWith(lost));
       }
-      for (int i = 0; i < clusters.size(); i++) {
-        clusters.get(i).awaitTraining();
-        processes.get(2 * i).signal("STOP");
-        processes.get(2 * i + 1).signal("KILL");
-      }
-      for (int i = 0; i < clusters.size(); i++) {
-        for (int rank = 1; rank <= 2; rank++) {
-          String lost = "trainer " + rank + " of job " + clusters.get(i).job.getString("job") + " is lost: ";
-          clusters.get(i).awaitLine(line -> line.startsWith(lost));
-        }
-        assertThat(result(clusters.get(i).trainers.get(0)).trainersAtEnd()).isEqualTo(1);
-        assertThat(ended(workers.get(i)).succeeded()).isTrue();
-      }
-    } finally {
-      clusters.forEach(Cluster::close);
+      assertThat(result(cluster.trainers.get(0)).trainersAtEnd()).isEqualTo(1);
+      assertThat(ended(worker).succeeded()).isTrue();
     }
   }
 
-  /** A killed server and a frozen one at the same time, since the processes start slowly. */
-  @Test
-  void when_the_server_is_lost_then_the_trainers_and_with_them_the_heter_worker_end() throws Exception {
-    List<Cluster> clusters = new ArrayList<>();
-    try {
-      List<JavaProcess> servers = new ArrayList<>();
-      List<Future<String>> workers = new ArrayList<>();
-      for (String signal : List.of("KILL", "STOP")) {
-        Cluster cluster = new Cluster("wide-and-deep", "-" + signal, SECONDS, keys("sync", 2, 1));
-        clusters.add(cluster);
-        servers.add(cluster.processes.start("parameter-server", "server", cluster.server()));
-        workers.add(cluster.heterWorkerHere());
-        cluster.trainersHere(2);
+  @ParameterizedTest
+  @ValueSource(strings = {"KILL", "STOP"})
+  void when_the_server_is_lost_then_the_trainers_and_with_them_the_heter_worker_end(String signal) throws Exception {
+    try (Cluster cluster = new Cluster("wide-and-deep", SECONDS, keys("sync", 2, 1))) {
+      JavaProcess server = cluster.processes.start("parameter-server", "server", cluster.server());
+      Future<String> worker = cluster.heterWorkerHere();
+      cluster.trainersHere(2);
+      cluster.awaitTraining();
+      server.signal(signal);
+      for (Future<RunResult> trainer : cluster.trainers) {
+        assertThat(ended(trainer).failed()).isTrue();
       }
-      for (int i = 0; i < clusters.size(); i++) {
-        clusters.get(i).awaitTraining();
-        servers.get(i).signal(i == 0 ? "KILL" : "STOP");
-      }
-      for (int i = 0; i < clusters.size(); i++) {
-        for (Future<RunResult> trainer : clusters.get(i).trainers) {
-          assertThat(ended(trainer).failed()).isTrue();
-        }
-        assertThat(ended(workers.get(i)).cause()).hasMessageContaining("heter worker 0 ends: no trainer of job "
-            + clusters.get(i).job.getString("job") + " has ended its run with success");
-      }
-    } finally {
-      clusters.forEach(Cluster::close);
+      assertThat(ended(worker).cause()).hasMessageContaining("heter worker 0 ends: no trainer of job wide-and-deep has "
+          + "ended its run with success");
     }
   }
 }

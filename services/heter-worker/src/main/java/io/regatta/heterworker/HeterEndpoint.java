@@ -2,7 +2,6 @@ package io.regatta.heterworker;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
@@ -32,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * The trainers of one heter worker: which have a stream, and which send their batches here. It queues the batches.
  * Owned by the verticle's event loop.
  */
-final class HeterEndpoint implements TrainersEnd.Losses {
+final class HeterEndpoint implements TrainerRegister.Streams {
 
   private static final Logger LOG = LoggerFactory.getLogger(HeterEndpoint.class);
   private static final PeerLog LOSSES = PeerLog.ofEvents(LOG);
@@ -40,7 +39,7 @@ final class HeterEndpoint implements TrainersEnd.Losses {
 
   private final JobConfig job;
   private final String name;
-  private final int maxTrainers;
+  private final TrainerRegister register;
   private final RequestMemory memory;
   private final Clock clock;
   private final BatchQueue queue;
@@ -53,22 +52,21 @@ final class HeterEndpoint implements TrainersEnd.Losses {
   private List<CutTensor> first;
   /** The open stream of each rank: the one of its newest life. */
   private final Map<Integer, TrainerStream> streams = new TreeMap<>();
-  /** The newest incarnation of each rank that has come. */
-  private final Map<Integer, Long> incarnations = new TreeMap<>();
-  /** Why no trainer is served any more; null: they are. */
-  private RegattaException closed;
 
   /**
    * Creates the endpoint of a heter worker without trainers.
    *
    * @param name of the heter worker, for messages
-   * @param end notified of streams; it reports the losses that it learns of to this object
+   * @param register admits the trainers, and ends the streams of lives that are over
+   * @param maxBytes of all batches until they are computed; further ones are not read
+   * @param end notified of streams
    */
-  HeterEndpoint(JobConfig job, String name, HeterWorkerConfig.Limits limits, Clock clock, BatchQueue queue, TrainersEnd end) {
+  HeterEndpoint(JobConfig job, String name, TrainerRegister register, long maxBytes, Clock clock, BatchQueue queue,
+      TrainersEnd end) {
     this.job = job;
     this.name = name;
-    maxTrainers = limits.trainers();
-    memory = new RequestMemory(limits.bytes());
+    this.register = register;
+    memory = new RequestMemory(maxBytes);
     this.clock = clock;
     this.queue = queue;
     this.end = end;
@@ -117,37 +115,34 @@ final class HeterEndpoint implements TrainersEnd.Losses {
 
   private void admit(TrainerStream stream, TrainerId trainer) {
     int rank = trainer.rank();
-    TrainerStream other = streams.get(rank);
-    if (other == stream) {
+    if (streams.get(rank) == stream) {
       return;
     }
-    if (closed != null) {
-      throw closed;
-    }
-    if (rank < 0 || !job.worldSize().elastic() && rank >= job.trainers()) {
-      throw new InvalidInput("trainer " + rank + " is none of the " + job.trainers() + " trainers of job " + job.job());
-    }
-    if (trainer.incarnation() < incarnations.getOrDefault(rank, 0L)) {
-      throw new StaleGeneration("trainer " + rank + " of job " + job.job() + " has been replaced by a later life of its rank");
-    }
-    if (other == null && streams.size() >= maxTrainers) {
-      throw new Overloaded(name + " serves " + streams.size() + " trainers, the limit (heter_worker.limits.trainers); start "
-          + "more heter workers, or raise it");
-    }
-    streams.put(rank, stream);
-    incarnations.put(rank, trainer.incarnation());
+    stream.admitted(register.admit(trainer));
+    TrainerStream other = streams.put(rank, stream);
     if (other != null) {
-      replaced(other);
+      end(other, new StaleGeneration("trainer " + rank + " of job " + job.job() + " has opened another stream"));
     }
     end.opened(rank);
   }
 
-  /** Ends the stream of a trainer that has opened another one: this one, or its former life, no longer uses it. */
-  private void replaced(TrainerStream other) {
-    TrainerId trainer = other.trainer();
-    String what = "trainer " + trainer.rank() + " of job " + job.job() + " has opened another stream";
-    other.giveUp(new StaleGeneration(what));
-    LOSSES.warn("{}: {}", what, dropped(queue.drop(trainer)));
+  /** Ends a stream that its trainer no longer uses: the trainer, or a later life of it, has opened another one. */
+  private void end(TrainerStream other, StaleGeneration why) {
+    other.release();
+    other.giveUp(why);
+    LOSSES.warn("{}: {}", why.getMessage(), dropped(queue.drop(other.trainer())));
+  }
+
+  @Override
+  public void replaced(TrainerId former, StaleGeneration why) {
+    TrainerStream stream = streams.get(former.rank());
+    if (stream != null && stream.trainer().incarnation() <= former.incarnation()) {
+      streams.remove(former.rank());
+      end(stream, why);
+      if (stream.home(false)) {
+        tell();
+      }
+    }
   }
 
   private static String dropped(BatchQueue.Dropped batches) {
@@ -176,8 +171,9 @@ final class HeterEndpoint implements TrainersEnd.Losses {
       return; // it has been replaced, or was refused
     }
     streams.remove(rank);
+    stream.release();
     BatchQueue.Dropped batches = queue.drop(stream.trainer());
-    if (!clean && closed == null && !end.hasLeft(stream.trainer())) {
+    if (!clean && !register.isClosed() && !end.hasLeft(stream.trainer())) {
       LOSSES.warn("trainer {} of job {} is lost: {}", rank, job.job(), dropped(batches));
     }
     end.closed(rank, clean);
@@ -186,22 +182,18 @@ final class HeterEndpoint implements TrainersEnd.Losses {
     }
   }
 
-  /** Ends the stream of a trainer that the rendezvous has declared lost. */
   @Override
-  public void lost(TrainerId life) {
+  public void lost(TrainerId life, StaleGeneration why) {
     TrainerStream stream = streams.get(life.rank());
     if (stream != null && stream.trainer().incarnation() <= life.incarnation()) {
-      stream.giveUp(new StaleGeneration("trainer " + life.rank() + " of job " + job.job()
-          + " was declared lost by the rendezvous; join the group again"));
+      stream.giveUp(why);
     }
   }
 
   /** Ends all streams, and refuses others. */
   void close(RegattaException reason) {
-    if (closed == null) {
-      closed = reason;
-      List.copyOf(streams.values()).forEach(stream -> stream.giveUp(reason));
-    }
+    register.close(reason);
+    List.copyOf(streams.values()).forEach(stream -> stream.giveUp(reason));
   }
 
   private void tell() {
@@ -224,7 +216,7 @@ final class HeterEndpoint implements TrainersEnd.Losses {
   /** Returns the waits of the model thread: for a first trainer, or for a batch. */
   List<Wait> waits() {
     String where = "the cut of job " + job.job();
-    if (incarnations.isEmpty()) {
+    if (register.isEmpty()) {
       return List.of(new Wait(name, "first stream", where, startMillis,
           List.of(Wait.Peer.named("the " + job.trainers() + " trainers of the job"))));
     }

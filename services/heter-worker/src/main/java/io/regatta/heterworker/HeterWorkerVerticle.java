@@ -4,6 +4,8 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.loop.Loop;
 import io.regatta.core.loop.Timer;
 import io.regatta.heterworker.dense.DenseExchange;
@@ -39,6 +41,8 @@ import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpServer;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -77,6 +81,8 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
   /** These two are null until this heter worker has its index. */
   private HeterEndpoint endpoint;
   private DenseExchange dense;
+  /** Merges and clips dense gradients. */
+  private ExecutorService merges;
   /** Null unless the heter workers add up their gradients. */
   private WorkerGroup group;
   private GradientSums sums;
@@ -178,7 +184,8 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
     if (endpoint == null) {
       stream.fail(new PeerLost("the heter worker at " + node.host() + ":" + config.port() + " is starting"));
     } else {
-      TrainerStream.serve(stream, endpoint, options.withMaxRequests(Math.min(options.maxRequests(), config.limits().batches())));
+      int batches = Math.min(options.maxRequests(), config.limits().batches());
+      TrainerStream.serve(stream, endpoint, options.withMaxRequests(batches));
     }
   }
 
@@ -194,14 +201,23 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
   /** Begins to serve trainers and to run the program, under the index that it has now. */
   private void serve() {
     queue = new BatchQueue(loop, loop.clock(), job.heter().maxBatch());
-    end = new TrainersEnd(node, loop, job.job(), job.trainers(), job.isOverStore(), name(), life -> endpoint.lost(life));
-    endpoint = new HeterEndpoint(job, name(), config.limits(), node.clock(), queue, end);
+    TrainerRegister register = new TrainerRegister(job, name(), config.limits().trainers());
+    end = new TrainersEnd(node, loop, job.job(), job.trainers(), job.isOverStore(), name(), register);
+    endpoint = new HeterEndpoint(job, name(), register, config.limits().bytes(), node.clock(), queue, end);
+    register.add(endpoint);
     if (job.heter().path() == HeterConfig.DensePath.COLLECTIVE) {
       sums = new GradientSums(job.job(), job.trainers(), loop);
       group = new WorkerGroup(node, loop, job, place.index(), port.port(), options);
     }
-    dense = new DenseExchange(job.job(), config.limits().trainers(), loop,
-        new ShardAddresses(node.directory(), node.network(), LOOKUP_MILLIS)::find, new TensorStreamClient(vertx, options), options, sums);
+    merges = Executors.newSingleThreadExecutor(task -> {
+      Thread thread = new Thread(task, "regatta-merge-" + job.job() + "-heter-" + place.index());
+      thread.setDaemon(true);
+      return thread;
+    });
+    dense = new DenseExchange(job.job(), register, loop, merges,
+        new ShardAddresses(node.directory(), node.network(), LOOKUP_MILLIS)::find, new TensorStreamClient(vertx, options),
+        options, sums);
+    register.add(ofDense());
     if (group != null) {
       dense.part().onSuccess(part -> group.meet().onSuccess(all -> sums.meet(part.elements(), all)).onFailure(sums::fail));
     }
@@ -211,6 +227,21 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
     run = computation.of(new DenseHost(queue, dense, job.heter().isDenseAtWorkers()), place.index());
     computed = Future.fromCompletionStage(run.start(), context);
     computed.onFailure(this::failed);
+  }
+
+  /** Returns the streams of the dense exchange, which end with their trainers' lives. */
+  private TrainerRegister.Streams ofDense() {
+    return new TrainerRegister.Streams() {
+      @Override
+      public void replaced(TrainerId former, StaleGeneration why) {
+        dense.end(former);
+      }
+
+      @Override
+      public void lost(TrainerId life, StaleGeneration why) {
+        dense.end(life);
+      }
+    };
   }
 
   private void measure() {
@@ -295,7 +326,7 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
     if (sums != null) {
       sums.close();
     }
-    return computedSoon().transform(v -> dense.close())
+    return computedSoon().transform(v -> dense.close()).onComplete(v -> merges.shutdown())
         .transform(v -> group == null ? Future.succeededFuture() : group.close());
   }
 }

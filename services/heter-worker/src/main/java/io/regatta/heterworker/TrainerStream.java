@@ -22,6 +22,8 @@ final class TrainerStream implements HeterHandler {
   private HeterStreamSession session;
   /** Null until the first request. */
   private TrainerId trainer;
+  /** Ends the admission of the trainer. */
+  private Runnable release = () -> { };
   private boolean home;
   private long lastStep = -1;
   private long lastSeenMillis;
@@ -69,6 +71,18 @@ final class TrainerStream implements HeterHandler {
   @Override
   public void closed(Origin from, boolean clean) {
     endpoint.closed(this, clean);
+  }
+
+  /** Keeps what ends the admission of the trainer. */
+  void admitted(Runnable ending) {
+    release = ending;
+  }
+
+  /** Ends the admission of the trainer. May be repeated. */
+  void release() {
+    Runnable last = release;
+    release = () -> { };
+    last.run();
   }
 
   TrainerId trainer() {

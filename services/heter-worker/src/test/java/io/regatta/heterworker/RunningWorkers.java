@@ -177,7 +177,7 @@ final class RunningWorkers implements AutoCloseable {
   }
 
   static CutOpen.Builder cut() {
-    return CutOpen.newBuilder().setSignature(TestBatches.OWN).setSeed(JOB.seed()).setReplicas(1).setHome(true);
+    return CutOpen.newBuilder().setSignature(TestBatches.OWN).setSeed(JOB.seed()).setHome(true);
   }
 
   /** Both trainers join the job's group. */

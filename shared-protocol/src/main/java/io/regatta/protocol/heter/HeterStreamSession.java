@@ -106,7 +106,7 @@ public final class HeterStreamSession extends RequestSession<HeterAssembly> {
     if (h.getHeter().getKindCase() != KindCase.BATCH) {
       return new HeterAssembly(h, budget, null);
     }
-    HeterAssembly batch = new HeterAssembly(h, budget, memories.poll(), memory);
+    HeterAssembly batch = new HeterAssembly(h, budget, used(), memory);
     if (!batch.room().isGranted()) { // the chunk that has begun is the last one that is read for now
       waiting = batch;
       batch.room().granted().onSuccess(v -> {
@@ -137,8 +137,24 @@ public final class HeterStreamSession extends RequestSession<HeterAssembly> {
     serve(computed.onComplete(done -> {
       request.giveBack();
       request.giveBackRoom();
-      memories.add(request.memory());
+      keep(request.memory());
     }), result -> HeterCodec.result(answer, result, options().chunkBytes()));
+  }
+
+  /** Returns memory of an earlier batch; null: there is none. */
+  private ByteBuffer used() {
+    ByteBuffer used = memories.poll();
+    if (used != null) {
+      memory.keptNoMore(used.capacity());
+    }
+    return used;
+  }
+
+  /** Keeps memory for a later batch: one for each replica, which has one batch under way. */
+  private void keep(ByteBuffer used) {
+    if (!isOver() && memories.size() < opened.size() && memory.keep(used.capacity())) {
+      memories.add(used);
+    }
   }
 
   @Override
@@ -147,7 +163,9 @@ public final class HeterStreamSession extends RequestSession<HeterAssembly> {
       waiting.giveBackRoom();
       waiting = null;
     }
-    memories.clear();
+    while (used() != null) {
+      // released
+    }
     if (trainer != null) {
       handler.closed(trainer, clean);
     }

@@ -223,6 +223,7 @@ abstract class HeterLinkContract {
     }
     assertThat(worker.mostAtATime).isEqualTo(1);
     assertThat(worker.memory.taken()).isZero();
+    assertThat(worker.memory.kept()).as("nor more than the limit to be used again").isZero();
   }
 
   @Test

@@ -89,7 +89,7 @@ final class SimulatedDenseWorker implements HeterHandler, PartHost {
     loop = cluster.time.loop(name);
     instance = new Directory.Instance(Directory.HETER_WORKER, name, index, name, PORT, 1, Map.of());
     GradientSums sums = kind.summing() == 0 ? null : new GradientSums(job, kind.trainers(), loop);
-    exchange = new DenseExchange(job, 10, loop, (shard, incarnation) -> Future.succeededFuture(Shard.newBuilder()
+    exchange = new DenseExchange(job, trainer -> () -> { }, loop, cluster.time.loop(name + " merges"), (shard, incarnation) -> Future.succeededFuture(Shard.newBuilder()
         .setIndex(shard)
         .setHost("shard-" + shard).setPort(PORT).build()), cluster.network.of(loop).streams(), cluster.options, sums);
     host = new DenseHost(this, exchange, kind.denseHere());

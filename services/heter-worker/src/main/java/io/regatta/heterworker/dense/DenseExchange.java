@@ -3,7 +3,6 @@ package io.regatta.heterworker.dense;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
@@ -28,14 +27,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 /**
  * The handler of trainers' streams to shards through a heter worker. A push gets the dense gradient that this worker
- * has computed. A pull of dense values ends here, and its answer has those of the trainer's own variables only. Shards see one push and one pull per trainer
- * and step, as without heter workers: each trainer has a stream of its own to each shard, under its own identity. Owned
- * by the verticle's event loop.
+ * has computed. A pull of dense values ends here, and its answer has those of the trainer's own variables only. Shards
+ * see one push and one pull per trainer and step, as without heter workers: each trainer has a stream of its own to each
+ * shard, under its own identity. Owned by the verticle's event loop.
  */
 public final class DenseExchange implements ShardStreamHandler {
 
@@ -46,9 +48,23 @@ public final class DenseExchange implements ShardStreamHandler {
     Future<Shard> find(int index, long incarnation);
   }
 
+  /** The register of the trainers that the heter worker serves. */
+  @FunctionalInterface
+  public interface Admission {
+
+    /**
+     * Admits a life of a trainer.
+     *
+     * @return ends the admission; run once
+     * @throws io.regatta.core.error.RegattaException if the trainer is not served: its life is over, or there is no room
+     */
+    Runnable admit(TrainerId trainer);
+  }
+
   private final String job;
-  private final int maxTrainers;
+  private final Admission admission;
   private final Loop loop;
+  private final Executor merges;
   private final Shards addresses;
   private final TensorStreams streams;
   private final StreamOptions options;
@@ -68,17 +84,36 @@ public final class DenseExchange implements ShardStreamHandler {
    */
   public record Part(Set<String> variables, int elements) {}
 
-  /** A trainer with its links, by shard. */
-  private record Member(TrainerDense dense, Map<Integer, Uplink> links) {}
-
   /**
-   * A link to a shard.
+   * A trainer with its links, by shard.
    *
-   * @param by the registration that has opened it, an object of its own stream
+   * @param release ends its admission
    */
-  private record Uplink(Origin by, Future<ShardLink> link) {
+  private record Member(TrainerDense dense, Map<Integer, ForwardedStream> links, Runnable release) {}
 
-    Future<Void> close() {
+  /** A trainer's stream to a shard. Requests are forwarded in their order, also if one takes time to be made. */
+  private static final class ForwardedStream {
+    /** The registration that has opened it, an object of its own stream. */
+    private final Origin by;
+    private final Future<ShardLink> link;
+    /** Completes when all requests so far have been forwarded, or will not be. */
+    private Future<Void> forwarded = Future.succeededFuture();
+
+    private ForwardedStream(Origin by, Future<ShardLink> link) {
+      this.by = by;
+      this.link = link;
+    }
+
+    /** Forwards a request that is being made; completes with the shard's answer. */
+    private <R, T> Future<T> forward(Future<R> request, BiFunction<ShardLink, R, CompletionStage<T>> call) {
+      Future<Void> before = forwarded;
+      Future<R> ready = before.transform(v -> request);
+      Future<T> answer = ready.compose(made -> link.compose(to -> Future.fromCompletionStage(call.apply(to, made))));
+      forwarded = ready.transform(v -> Future.succeededFuture()); // after the call, which was registered before it
+      return answer;
+    }
+
+    private Future<Void> close() {
       return link.compose(open -> Future.fromCompletionStage(open.close())).otherwiseEmpty();
     }
   }
@@ -86,16 +121,18 @@ public final class DenseExchange implements ShardStreamHandler {
   /**
    * Creates the exchange of a job without trainers.
    *
+   * @param admission admits the trainers
+   * @param merges runs what takes time: merging and clipping of gradients, one after the other
    * @param streams of the loop
-   * @param maxTrainers trainers at a time; further ones are refused
    * @param sums adds the trainers' gradients up; null: each goes to the servers for itself
    */
-  public DenseExchange(String job, int maxTrainers, Loop loop, Shards addresses, TensorStreams streams,
-      StreamOptions options, GradientSums sums) {
+  public DenseExchange(String job, Admission admission, Loop loop, Executor merges, Shards addresses,
+      TensorStreams streams, StreamOptions options, GradientSums sums) {
     this.sums = sums;
     this.job = job;
-    this.maxTrainers = maxTrainers;
+    this.admission = admission;
     this.loop = loop;
+    this.merges = merges;
     this.addresses = addresses;
     this.streams = streams;
     this.options = options;
@@ -129,12 +166,12 @@ public final class DenseExchange implements ShardStreamHandler {
   public Future<Long> register(Origin from, JobSpec spec, long step) {
     return attempt(() -> {
       Member member = member(from, spec);
-      Uplink uplink = new Uplink(from, open(from, spec));
-      Uplink before = member.links.put(from.shard(), uplink);
+      ForwardedStream stream = new ForwardedStream(from, open(from, spec));
+      ForwardedStream before = member.links.put(from.shard(), stream);
       if (before != null) {
         before.close();
       }
-      return uplink.link.map(step);
+      return stream.link.map(step);
     });
   }
 
@@ -151,17 +188,8 @@ public final class DenseExchange implements ShardStreamHandler {
     }
     Member member = members.get(from.trainer());
     if (member == null) {
-      List<TrainerId> lives = members.keySet().stream().filter(other -> other.rank() == from.trainer().rank()).toList();
-      if (lives.stream().anyMatch(other -> other.incarnation() > from.trainer().incarnation())) {
-        throw new StaleGeneration("trainer " + from.trainer().rank() + " of job " + job + " has been replaced by a later life of "
-            + "its rank");
-      }
-      lives.forEach(this::remove);
-      if (members.size() >= maxTrainers) {
-        throw new Overloaded(members.size() + " trainers push through this heter worker, the limit "
-            + "(heter_worker.limits.trainers); start more heter workers, or raise it");
-      }
-      member = new Member(new TrainerDense(spec, from.trainer(), sums), new HashMap<>());
+      Runnable release = admission.admit(from.trainer());
+      member = new Member(new TrainerDense(spec, from.trainer(), sums, merges, loop), new HashMap<>(), release);
       if (part.future().isComplete()) {
         member.dense.part(part.future().result().variables());
       }
@@ -212,8 +240,7 @@ public final class DenseExchange implements ShardStreamHandler {
       }
       Member member = member(from);
       Future<Push> whole = Future.fromCompletionStage(member.dense.withGradient(push, from.shard()));
-      Future<ShardLink> opened = link(member, from);
-      return whole.compose(of -> opened.compose(link -> Future.fromCompletionStage(link.push(of)))).map(ack -> {
+      return member.links.get(from.shard()).forward(whole, ShardLink::push).map(ack -> {
         boolean dropped = member.dense.acknowledged(push.step(), member.links.size());
         return dropped ? new PushAck(ack.version(), ack.staleness(), ack.repeatedPush(), true) : ack;
       });
@@ -232,7 +259,7 @@ public final class DenseExchange implements ShardStreamHandler {
       Member member = member(from);
       Pull there = new Pull(pull.rank(), pull.minStep(), true, member.dense.values(from.shard()), List.of(), false,
           false);
-      return link(member, from).compose(link -> Future.fromCompletionStage(link.pull(there))).map(values -> {
+      return member.links.get(from.shard()).forward(Future.succeededFuture(there), ShardLink::pull).map(values -> {
         member.dense.pulled(from.shard(), values.version(), pull.changed(), member.links.size());
         return new Pulled(values.version(), member.dense.own(from.shard()), List.of(), values.clockLead());
       });
@@ -248,17 +275,13 @@ public final class DenseExchange implements ShardStreamHandler {
     return member;
   }
 
-  private static Future<ShardLink> link(Member member, Origin from) {
-    return member.links.get(from.shard()).link;
-  }
-
   /** Forgets the trainer at this shard, which it leaves over its own stream. */
   @Override
   public Future<Void> leave(Origin from, boolean succeeded) {
     Member member = members.get(from.trainer());
-    Uplink uplink = member == null ? null : member.links.remove(from.shard());
-    if (uplink != null) {
-      ended(from.trainer(), member, uplink);
+    ForwardedStream stream = member == null ? null : member.links.remove(from.shard());
+    if (stream != null) {
+      ended(from.trainer(), member, stream);
     }
     return Future.succeededFuture();
   }
@@ -267,15 +290,15 @@ public final class DenseExchange implements ShardStreamHandler {
   @Override
   public void closed(Origin from) {
     Member member = members.get(from.trainer());
-    Uplink uplink = member == null ? null : member.links.get(from.shard());
-    if (uplink != null && uplink.by == from) {
+    ForwardedStream stream = member == null ? null : member.links.get(from.shard());
+    if (stream != null && stream.by == from) {
       member.links.remove(from.shard());
-      ended(from.trainer(), member, uplink);
+      ended(from.trainer(), member, stream);
     }
   }
 
-  private void ended(TrainerId trainer, Member member, Uplink uplink) {
-    uplink.close();
+  private void ended(TrainerId trainer, Member member, ForwardedStream stream) {
+    stream.close();
     if (member.links.isEmpty()) {
       remove(trainer);
     }
@@ -286,7 +309,15 @@ public final class DenseExchange implements ShardStreamHandler {
     if (sums != null) {
       sums.leave(trainer);
     }
-    List.copyOf(members.remove(trainer).links.values()).forEach(Uplink::close);
+    Member member = members.remove(trainer);
+    member.release.run();
+    List.copyOf(member.links.values()).forEach(ForwardedStream::close);
+  }
+
+  /** Forgets a life of a trainer, and its older ones: it is over. */
+  public void end(TrainerId life) {
+    members.keySet().stream().filter(of -> of.rank() == life.rank() && of.incarnation() <= life.incarnation()).toList()
+        .forEach(this::remove);
   }
 
   @Override
@@ -315,10 +346,10 @@ public final class DenseExchange implements ShardStreamHandler {
 
   /** Closes all links; what is under way fails. */
   public Future<Void> close() {
-    List<Uplink> links = members.values().stream().flatMap(member -> member.links.values().stream()).toList();
+    List<ForwardedStream> links = members.values().stream().flatMap(member -> member.links.values().stream()).toList();
     members.clear(); // first: a link that ends may end its trainer's stream
     parameters.clear();
-    List<Future<Void>> closed = links.stream().map(Uplink::close).toList();
+    List<Future<Void>> closed = links.stream().map(ForwardedStream::close).toList();
     return Future.join(closed).transform(v -> streams.close());
   }
 }

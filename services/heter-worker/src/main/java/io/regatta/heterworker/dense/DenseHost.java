@@ -8,6 +8,7 @@ import io.regatta.protocol.tensor.CutSignature;
 import io.regatta.protocol.tensor.CutTensor;
 import io.regatta.protocol.tensor.CutTensor.Role;
 import io.regatta.training.heter.PartHost;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -22,6 +23,8 @@ import java.util.stream.Collectors;
 public final class DenseHost implements PartHost {
   private final PartHost queue;
   private final DenseExchange exchange;
+  /** Works of a batch each, of which one is of an unknown trainer. Used by the model thread alone. */
+  private final ArrayDeque<PartWork> alone = new ArrayDeque<>();
   private final boolean required;
 
   /**
@@ -50,17 +53,26 @@ public final class DenseHost implements PartHost {
 
   @Override
   public CompletionStage<Optional<PartWork>> next() {
-    return queue.next().thenCompose(next -> {
-      Optional<BatchId> unknown = next.filter(work -> required).flatMap(work -> work.batches().stream()
-          .map(BatchToCompute::id).filter(id -> exchange.of(id.trainer()).isEmpty()).findFirst());
-      if (unknown.isEmpty()) {
-        return CompletableFuture.completedFuture(next.map(this::withDense));
-      }
-      next.get().refused().accept(new InvalidInput("trainer " + unknown.get().trainer().rank()
-          + " has not registered its shards at this "
-          + "heter worker, which has no dense values for its batch; give all processes the same heter.dense"));
-      return next();
-    });
+    PartWork first = alone.poll();
+    return first != null ? checked(first) : queue.next().thenCompose(next -> next.map(this::checked)
+        .orElseGet(() -> CompletableFuture.completedFuture(Optional.empty())));
+  }
+
+  /** Returns a work if all of its trainers are known; refuses a batch of another trainer, and returns the next work. */
+  private CompletionStage<Optional<PartWork>> checked(PartWork work) {
+    Optional<BatchId> unknown = !required ? Optional.empty() : work.batches().stream().map(BatchToCompute::id)
+        .filter(id -> exchange.of(id.trainer()).isEmpty()).findFirst();
+    if (unknown.isEmpty()) {
+      return CompletableFuture.completedFuture(Optional.of(withDense(work)));
+    }
+    if (work.batches().size() > 1) { // the others are computed
+      alone.addAll(work.alone().get());
+    } else {
+      work.refused().accept(new InvalidInput("trainer " + unknown.get().trainer().rank()
+          + " has not registered its shards at this heter worker, which has no dense values for its batch; give all "
+          + "processes the same heter.dense"));
+    }
+    return next();
   }
 
   private PartWork withDense(PartWork work) {

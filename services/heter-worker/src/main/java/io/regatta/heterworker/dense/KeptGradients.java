@@ -2,9 +2,11 @@ package io.regatta.heterworker.dense;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.training.replica.Gradients;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
@@ -18,8 +20,9 @@ final class KeptGradients {
    *
    * @param step local step of the replica
    * @param bad place of the first NaN or infinity, in words; null: there is none
+   * @param memory of the gradient, to be used again; null: it has another owner
    */
-  record Kept(int replica, long step, double examples, DenseMemory gradient, String bad) {}
+  record BatchGradient(int replica, long step, double examples, DenseMemory gradient, String bad, ByteBuffer memory) {}
 
   private record Key(int replica, long step) implements Comparable<Key> {
 
@@ -31,10 +34,11 @@ final class KeptGradients {
     }
   }
 
-  private final ConcurrentSkipListMap<Key, Kept> kept = new ConcurrentSkipListMap<>();
+  private final ConcurrentSkipListMap<Key, BatchGradient> kept = new ConcurrentSkipListMap<>();
 
-  void add(Kept gradient) {
-    kept.put(new Key(gradient.replica(), gradient.step()), gradient);
+  /** Adds the gradient of a batch; returns the one that it replaces, since the batch has been computed again. */
+  Optional<BatchGradient> add(BatchGradient gradient) {
+    return Optional.ofNullable(kept.put(new Key(gradient.replica(), gradient.step()), gradient));
   }
 
   /**
@@ -42,8 +46,8 @@ final class KeptGradients {
    *
    * @param steps made by each replica
    */
-  List<Kept> take(List<Long> steps) {
-    List<Kept> taken = new ArrayList<>();
+  List<BatchGradient> take(List<Long> steps) {
+    List<BatchGradient> taken = new ArrayList<>();
     kept.forEach((key, of) -> {
       if (key.replica() >= steps.size() || key.step() < steps.get(key.replica())) {
         kept.remove(key, of);
@@ -59,26 +63,26 @@ final class KeptGradients {
    *
    * @param of ordered by replica and step, at least one; they may be changed
    */
-  static DenseMemory merged(List<Kept> of) {
+  static DenseMemory merged(List<BatchGradient> of) {
     List<Gradients> replicas = new ArrayList<>();
     int first = 0;
     for (int i = 1; i <= of.size(); i++) {
       if (i == of.size() || of.get(i).replica() != of.get(first).replica()) {
-        List<Kept> steps = of.subList(first, i);
-        replicas.add(new Gradients(steps.stream().mapToDouble(Kept::examples).sum(), sum(steps), List.of()));
+        List<BatchGradient> steps = of.subList(first, i);
+        replicas.add(new Gradients(steps.stream().mapToDouble(BatchGradient::examples).sum(), sum(steps), List.of()));
         first = i;
       }
     }
     return Gradients.merge(replicas).dense();
   }
 
-  private static DenseMemory sum(List<Kept> steps) {
+  private static DenseMemory sum(List<BatchGradient> steps) {
     DenseMemory first = steps.get(0).gradient();
     if (steps.size() == 1) {
       return first;
     }
     float[] sum = first.toArray();
-    for (Kept next : steps.subList(1, steps.size())) {
+    for (BatchGradient next : steps.subList(1, steps.size())) {
       float[] other = next.gradient().toArray();
       for (int i = 0; i < sum.length; i++) {
         sum[i] += other[i];

@@ -92,7 +92,7 @@ final class LocalDense {
   }
 
   private void make(List<Long> steps, KeptGradients kept) {
-    List<KeptGradients.Kept> taken = kept.take(steps);
+    List<KeptGradients.BatchGradient> taken = kept.take(steps);
     if (!taken.isEmpty()) {
       state.step(KeptGradients.merged(taken).toArray(), List.of());
     }

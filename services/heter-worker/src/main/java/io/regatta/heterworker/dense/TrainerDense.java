@@ -14,7 +14,7 @@ import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DensePartition.Part;
 import io.regatta.core.model.DenseVariable;
-import io.regatta.heterworker.dense.KeptGradients.Kept;
+import io.regatta.heterworker.dense.KeptGradients.BatchGradient;
 import io.regatta.protocol.heter.BatchToCompute;
 import io.regatta.protocol.heter.ComputedBatch;
 import io.regatta.protocol.heter.TensorData;
@@ -31,6 +31,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * The dense values and gradients of one trainer. Its pulls write the values, and each batch is computed on them. A
@@ -50,13 +53,16 @@ final class TrainerDense {
     /** Completes with the gradient; null: the push has none. */
     private final CompletableFuture<DenseMemory> gradient;
     private final boolean bad;
+    /** Memory of the gradient, which is used again once all shards have it; null: it has another owner. */
+    private final ByteBuffer memory;
     /** The gradient with that of the trainer's own variables; null until a push has added them. */
     private DenseMemory whole;
     private int acknowledged;
 
-    private Merged(CompletableFuture<DenseMemory> gradient, boolean bad) {
+    private Merged(CompletableFuture<DenseMemory> gradient, boolean bad, ByteBuffer memory) {
       this.gradient = gradient;
       this.bad = bad;
+      this.memory = memory;
     }
   }
 
@@ -64,6 +70,9 @@ final class TrainerDense {
   private final TrainerId trainer;
   /** Null if each trainer's gradients go to the servers for themselves. */
   private final GradientSums sums;
+  private final Executor merges;
+  private final Executor loop;
+  private final GradientBuffers buffers;
   private final DensePartition partition;
   private final GradientCheck check;
   private final Map<String, Integer> offsets = new HashMap<>();
@@ -81,8 +90,12 @@ final class TrainerDense {
    * Creates the state of a trainer without values.
    *
    * @param sums adds its gradients up with those of other trainers; null: each goes to the servers for itself
+   * @param merges runs what takes time, one after the other
+   * @param loop of the exchange
    */
-  TrainerDense(JobSpec spec, TrainerId trainer, GradientSums sums) {
+  TrainerDense(JobSpec spec, TrainerId trainer, GradientSums sums, Executor merges, Executor loop) {
+    this.merges = merges;
+    this.loop = loop;
     this.spec = spec;
     this.trainer = trainer;
     this.sums = sums;
@@ -95,6 +108,7 @@ final class TrainerDense {
     }
     memory = ByteBuffer.allocateDirect(Math.multiplyExact(offset, Float.BYTES)).order(ByteOrder.LITTLE_ENDIAN);
     values = DenseMemory.of(memory.duplicate());
+    buffers = new GradientBuffers(memory.capacity());
     local = spec.mode().pushesDeltas() ? new LocalDense(spec, trainer.rank()) : null;
     part = Set.copyOf(offsets.keySet());
   }
@@ -169,26 +183,39 @@ final class TrainerDense {
    * @throws InvalidInput if it has NaN or infinity, and the job's policy is to fail, or a parameter that the trainer has not
    */
   ComputedBatch keep(BatchToCompute batch, ComputedBatch result) {
-    ByteBuffer flat = ByteBuffer.allocateDirect(memory.capacity()).order(ByteOrder.LITTLE_ENDIAN);
+    List<TensorData> gradients = new ArrayList<>();
     List<TensorData> others = new ArrayList<>();
-    for (TensorData data : result.tensors()) {
-      if (data.tensor().getRole() == Role.DENSE_GRADIENT) {
-        bytes(flat, data.tensor().getName(), data.bytes().remaining() / Float.BYTES).put(data.bytes().duplicate());
-      } else {
-        others.add(data);
-      }
+    result.tensors().forEach(data -> (data.tensor().getRole() == Role.DENSE_GRADIENT ? gradients : others).add(data));
+    ByteBuffer flat = buffers.take();
+    if (gradients.stream().mapToInt(data -> data.bytes().remaining()).sum() < flat.capacity()) { // some are not reached
+      clear(flat);
+    }
+    for (TensorData data : gradients) {
+      bytes(flat, data.tensor().getName(), data.bytes().remaining() / Float.BYTES).put(data.bytes().duplicate());
     }
     DenseMemory gradient = DenseMemory.of(flat);
     long step = batch.head().getStep();
     String bad = check.nonFinite(gradient, List.of());
-    if (bad != null && spec.nanPolicy() == NanPolicy.FAIL) {
+    if (bad != null && (spec.nanPolicy() == NanPolicy.FAIL || result.head().getGathered())) { // perhaps another's
+      buffers.giveBack(flat);
       throw new InvalidInput("push of step " + step + " of trainer " + batch.id().trainer().rank() + " of job "
           + spec.job()
           + " refused before it was sent: " + bad
           + "; lower the learning rate, clip gradients, or set the NaN policy to skip");
     }
-    kept.add(new Kept(batch.id().replica(), step, batch.head().getExamples(), gradient, bad));
+    kept.add(new BatchGradient(batch.id().replica(), step, batch.head().getExamples(), gradient, bad, flat))
+        .ifPresent(former -> buffers.giveBack(former.memory()));
     return new ComputedBatch(result.id(), result.head(), others);
+  }
+
+  private static void clear(ByteBuffer flat) {
+    while (flat.remaining() >= Long.BYTES) {
+      flat.putLong(0);
+    }
+    while (flat.hasRemaining()) {
+      flat.put((byte) 0);
+    }
+    flat.clear();
   }
 
   /**
@@ -198,7 +225,7 @@ final class TrainerDense {
   CompletionStage<Push> withGradient(Push push, int shard) {
     Contributor me = push.contributors().get(0);
     if (me.weight() == 0 && sums == null) { // also what the trainer has dropped because of its rows
-      kept.take(steps(me.progress()));
+      kept.take(steps(me.progress())).forEach(dropped -> buffers.giveBack(dropped.memory()));
       return CompletableFuture.completedFuture(empty(push, push.sparse()));
     }
     Merged of = merged.computeIfAbsent(push.step(), step -> merge(me, step));
@@ -254,6 +281,7 @@ final class TrainerDense {
     }
     if (++of.acknowledged == shards) {
       merged.remove(clock);
+      buffers.giveBack(of.memory);
     }
     return of.bad;
   }
@@ -265,14 +293,44 @@ final class TrainerDense {
   private Merged merge(Contributor me, long step) {
     List<Long> steps = steps(me.progress());
     if (local != null) {
-      return new Merged(CompletableFuture.completedFuture(local.delta(steps, kept)), false);
+      return new Merged(CompletableFuture.completedFuture(local.delta(steps, kept)), false, null);
     }
-    List<Kept> of = kept.take(steps);
+    List<BatchGradient> of = kept.take(steps);
     boolean bad = of.stream().anyMatch(one -> one.bad() != null);
     boolean counts = !bad && me.weight() > 0;
-    DenseMemory own = of.isEmpty() || !counts ? null : check.clipDense(KeptGradients.merged(of));
-    return new Merged(sums == null ? CompletableFuture.completedFuture(own)
-        : sums.add(trainer, step, counts ? me.weight() : 0, ofPart(own)).thenApply(this::flat), bad);
+    if (of.isEmpty() || !counts) {
+      of.forEach(dropped -> buffers.giveBack(dropped.memory()));
+      return new Merged(sums == null ? CompletableFuture.completedFuture(null)
+          : summed(step, counts ? me.weight() : 0, null), bad, null);
+    }
+    if (sums == null && of.size() == 1 && spec.model().denseOptimizer().clipNorm() == 0) {
+      return new Merged(CompletableFuture.completedFuture(of.get(0).gradient()), false, of.get(0).memory());
+    }
+    if (sums == null) {
+      return new Merged(aside(() -> merged(of)), false, null);
+    }
+    return new Merged(aside(() -> ofPart(merged(of))).thenCompose(own -> summed(step, me.weight(), own)), false, null);
+  }
+
+  /** Returns the clipped gradient of one push in memory of its own; gives the memory of its parts back. */
+  private DenseMemory merged(List<BatchGradient> of) {
+    DenseMemory gradient = check.clipDense(KeptGradients.merged(of));
+    if (gradient == of.get(0).gradient()) {
+      return gradient;
+    }
+    of.forEach(part -> buffers.giveBack(part.memory()));
+    return gradient;
+  }
+
+  /** Returns the sum over all trainers. On the loop, as its completion. */
+  private CompletableFuture<DenseMemory> summed(long step, double weight, float[] own) {
+    return sums.add(trainer, step, weight, own).thenApplyAsync(this::flat, merges)
+        .thenApplyAsync(Function.identity(), loop);
+  }
+
+  /** Computes what takes time; completes on the loop. */
+  private <T> CompletableFuture<T> aside(Supplier<T> work) {
+    return CompletableFuture.supplyAsync(work, merges).thenApplyAsync(Function.identity(), loop);
   }
 
   /** Returns the elements of the part's variables; null for null. */

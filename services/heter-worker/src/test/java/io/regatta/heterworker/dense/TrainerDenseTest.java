@@ -28,8 +28,11 @@ import io.regatta.protocol.tensor.CutTensor.Role;
 import io.regatta.training.replica.Gradients;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class TrainerDenseTest {
@@ -38,10 +41,14 @@ class TrainerDenseTest {
   private static final int SECOND = 5;
   private static final int SHARDS = 2;
 
-  private static TrainerDense dense(NanPolicy policy) {
-    return new TrainerDense(new JobSpec("ctr", Mode.SYNC, 4, 0, policy, SHARDS, 4, new ModelSpec(7,
+  private static JobSpec spec(NanPolicy policy) {
+    return new JobSpec("ctr", Mode.SYNC, 4, 0, policy, SHARDS, 4, new ModelSpec(7,
         List.of(new DenseVariable("a", List.of(3, 4)), new DenseVariable("b", List.of(SECOND))),
-        OptimizerSpec.sgd(0.5), List.of())), TRAINER, null);
+        OptimizerSpec.sgd(0.5), List.of()));
+  }
+
+  private static TrainerDense dense(NanPolicy policy) {
+    return new TrainerDense(spec(policy), TRAINER, null, Runnable::run, Runnable::run);
   }
 
   private static float[] ramp(int n, float from) {
@@ -206,5 +213,53 @@ class TrainerDenseTest {
       assertThat(sent.contributors().get(0).sequence()).isEqualTo(1);
       assertThat(dense.acknowledged(0, SHARDS)).as("the trainer counts it as skipped").isTrue();
     }
+  }
+
+  @Test
+  void gradients_of_several_replicas_are_merged_by_the_executor_that_is_given_for_it() {
+    ArrayDeque<Runnable> merges = new ArrayDeque<>();
+    ArrayDeque<Runnable> loop = new ArrayDeque<>();
+    TrainerDense dense = new TrainerDense(spec(NanPolicy.FAIL), TRAINER, null, merges::add, loop::add);
+    for (int replica = 0; replica < 2; replica++) {
+      BatchToCompute batch = batch(replica, 4, 10);
+      dense.keep(batch, result(batch, 3 * replica + 1, true));
+    }
+    CompletableFuture<Push> whole = dense.withGradient(push(4, 20, 5, 5), 0).toCompletableFuture();
+    assertThat(loop).isEmpty();
+    merges.remove().run();
+    assertThat(whole).isNotDone();
+    loop.remove().run();
+    assertThat(whole.join().dense()).isNotNull();
+    assertThat(merges).as("once for all shards").isEmpty();
+    assertThat(dense.withGradient(push(4, 20, 5, 5), 1).toCompletableFuture()).isCompleted();
+    assertThat(merges).isEmpty();
+  }
+
+  /** What would be another trainer's NaN must not end this one, nor drop its push. */
+  @Test
+  void a_gradient_over_several_trainers_that_is_not_finite_is_refused_whatever_the_policy() {
+    TrainerDense dense = dense(NanPolicy.SKIP);
+    BatchToCompute batch = batch(0, 0, 8);
+    ComputedBatch alone = result(batch, Float.NaN, true);
+    ComputedBatch gathered = new ComputedBatch(alone.id(), alone.head().toBuilder().setGathered(true).build(),
+        alone.tensors());
+    assertThatThrownBy(() -> dense.keep(batch, gathered)).isInstanceOf(InvalidInput.class);
+    dense.keep(batch, result(batch, 1, true));
+    assertThat(pushed(dense, push(0, 8, 1))).isEqualTo(flat(1, true));
+  }
+
+  @Test
+  void memory_of_a_gradient_is_used_again_when_all_shards_have_it() {
+    GradientBuffers buffers = new GradientBuffers(8);
+    ByteBuffer first = buffers.take();
+    assertThat(buffers.take()).isNotSameAs(first);
+    buffers.giveBack(first);
+    assertThat(buffers.take()).isSameAs(first);
+    for (int i = 0; i < 100; i++) {
+      buffers.giveBack(ByteBuffer.allocateDirect(8));
+    }
+    long kept = IntStream.range(0, 100).mapToObj(i -> buffers.take())
+        .filter(buffer -> buffer.order() == ByteOrder.BIG_ENDIAN).count();
+    assertThat(kept).as("bounded").isLessThan(10);
   }
 }

@@ -27,7 +27,7 @@ final class HomeState {
    *
    * @param versions of the shards' values that it was computed on
    */
-  private record Owed(BatchToCompute batch, long[] versions) {
+  private record UnpushedBatch(BatchToCompute batch, long[] versions) {
 
     long step() {
       return batch.head().getStep();
@@ -38,7 +38,7 @@ final class HomeState {
 
   private final List<HeterShardLink> links = new ArrayList<>();
   /** Batches that have been computed, and whose push not every shard has acknowledged. */
-  private final Map<Key, Owed> owed = new TreeMap<>(Comparator.comparingInt(Key::replica).thenComparingLong(Key::step));
+  private final Map<Key, UnpushedBatch> owed = new TreeMap<>(Comparator.comparingInt(Key::replica).thenComparingLong(Key::step));
   /** Acknowledgements of pushes that not every shard has acknowledged, by clock. */
   private final Map<Long, Integer> acknowledged = new HashMap<>();
   private boolean beyondRepair;
@@ -60,7 +60,7 @@ final class HomeState {
   /** Notes that a batch has been computed, on values of these versions; its memory stays as it is until its push. */
   void computed(BatchToCompute batch, long[] versions) {
     if (links.stream().anyMatch(HeterShardLink::owesGradients)) {
-      owed.put(new Key(batch.id().replica(), batch.head().getStep()), new Owed(batch, versions));
+      owed.put(new Key(batch.id().replica(), batch.head().getStep()), new UnpushedBatch(batch, versions));
     }
   }
 
@@ -86,7 +86,7 @@ final class HomeState {
     return Future.all(versions).compose(all -> {
       long[] now = all.<Long>list().stream().mapToLong(Long::longValue).toArray();
       Future<?> computed = Future.succeededFuture();
-      for (Owed of : List.copyOf(owed.values())) { // one after the other: of a replica, a worker holds one batch at a time
+      for (UnpushedBatch of : List.copyOf(owed.values())) { // one after the other: of a replica, a worker holds one batch at a time
         if (isToBeComputed(of, now)) {
           computed = computed.compose(v -> again.apply(of.batch));
         }
@@ -100,7 +100,7 @@ final class HomeState {
    *
    * @throws PeerLost if some shards have the push and others need a gradient of values that are no more
    */
-  private boolean isToBeComputed(Owed of, long[] now) {
+  private boolean isToBeComputed(UnpushedBatch of, long[] now) {
     if (links.stream().noneMatch(HeterShardLink::hasRounds)) {
       return true;
     }

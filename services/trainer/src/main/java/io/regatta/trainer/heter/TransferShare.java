@@ -62,7 +62,7 @@ final class TransferShare {
       return Optional.empty();
     }
     double own = Math.max(1, step - answeredNanos / counted);
-    CutMeasurement.Parts parts = new CutMeasurement.Parts((int) (examples / (batches - 1)), Double.NaN, own / NANOS,
+    CutMeasurement.CutCosts parts = new CutMeasurement.CutCosts((int) (examples / (batches - 1)), Double.NaN, own / NANOS,
         computedNanos / counted / NANOS, bytesOut / counted, bytesBack / counted);
     double bandwidth = (bytesOut + bytesBack) / (networkNanos / NANOS);
     return Optional.of(String.format(Locale.ROOT, "%.0f %% of its steps is the network to heter workers: ", 100 * share)

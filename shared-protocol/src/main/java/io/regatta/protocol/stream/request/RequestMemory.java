@@ -6,14 +6,15 @@ import java.util.ArrayDeque;
 
 /**
  * The memory that requests of all streams of a loop take together. A request beyond the limit waits for its turn, in
- * the order of arrival, and its session reads nothing meanwhile. A single request has room whatever its size. Owned by
- * the loop.
+ * the order of arrival, and its session reads nothing meanwhile. A single request has room whatever its size. Memory that
+ * is kept to be used again is counted apart, up to the same limit. Owned by the loop.
  */
 public final class RequestMemory {
 
   private final long limit;
   private final ArrayDeque<Room> waiting = new ArrayDeque<>();
   private long taken;
+  private long kept;
 
   /** Creates memory of which nothing is taken; {@code limit} is in bytes. */
   public RequestMemory(long limit) {
@@ -74,6 +75,25 @@ public final class RequestMemory {
       taken += room.bytes;
       room.granted.complete();
     }
+  }
+
+  /** Counts memory that is kept to be used again; returns false, and counts nothing, if that is beyond the limit. */
+  public boolean keep(long bytes) {
+    if (bytes > limit - kept) {
+      return false;
+    }
+    kept += bytes;
+    return true;
+  }
+
+  /** Notes that memory is kept no more: it is in use, or released. */
+  public void keptNoMore(long bytes) {
+    kept -= bytes;
+  }
+
+  /** Returns the bytes that are kept now. */
+  public long kept() {
+    return kept;
   }
 
   /** Returns the bytes that are taken now. */

@@ -53,6 +53,16 @@ class RequestMemoryTest {
     assertThat(small.isGranted()).isTrue();
   }
 
+  @Test
+  void memoryIsKeptUpToTheLimit() {
+    RequestMemory memory = new RequestMemory(LIMIT);
+    assertThat(memory.keep(60)).isTrue();
+    assertThat(memory.keep(60)).isFalse();
+    memory.keptNoMore(60);
+    assertThat(memory.keep(100)).isTrue();
+    assertThat(memory.take(100).isGranted()).as("counted apart").isTrue();
+  }
+
   @Property(tries = 200)
   void noMoreIsTakenThanTheLimit_andNobodyWaitsForEver(@ForAll long seed) {
     Random random = new Random(seed);

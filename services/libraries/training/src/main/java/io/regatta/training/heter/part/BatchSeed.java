@@ -9,7 +9,7 @@ import io.regatta.training.model.Engines;
 final class BatchSeed {
 
   /** The part of a forward pass that draws. */
-  enum Place {
+  enum PassPhase {
     /** Layers before the cut. */
     BEFORE,
     /** The part, or a whole network without a cut in it. */
@@ -23,8 +23,8 @@ final class BatchSeed {
   private BatchSeed() {}
 
   /** Returns the seed of a batch of a replica, whose number counts over all ranks. */
-  static int of(long seed, int globalReplica, long step, Place place) {
-    long mixed = mix(mix(mix(seed) + globalReplica) + step) + place.ordinal();
+  static int of(long seed, int globalReplica, long step, PassPhase phase) {
+    long mixed = mix(mix(mix(seed) + globalReplica) + step) + phase.ordinal();
     return (int) (mix(mixed) >>> 33); // not negative
   }
 
@@ -33,8 +33,8 @@ final class BatchSeed {
    *
    * @param replicas of a rank
    */
-  static void set(long seed, int rank, int replicas, int replica, long step, Place place) {
-    Engines.seed(of(seed, rank * replicas + replica, step, place));
+  static void set(long seed, int rank, int replicas, int replica, long step, PassPhase phase) {
+    Engines.seed(of(seed, rank * replicas + replica, step, phase));
   }
 
   /** The mixer of SplitMix64 (Steele, Lea and Flood, 2014). */

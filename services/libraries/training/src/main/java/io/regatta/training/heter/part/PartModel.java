@@ -193,7 +193,7 @@ public final class PartModel implements AutoCloseable {
     CutBatch head = batch.head();
     try (GradientCollector collector = Engines.newGradientCollector()) {
       BatchSeed.set(job.seed(), batch.id().trainer().rank(), job.threads(), head.getReplica(), head.getStep(),
-          BatchSeed.Place.PART);
+          BatchSeed.PassPhase.PART);
       NDList outputs = cut.forward(store, arrays.inputs(), arrays.networkLabels());
       NDArray value = loss.evaluate(arrays.labels(), outputs);
       if (!parameters.isEmpty() || arrays.inputs().stream().anyMatch(NDArray::hasGradient)) {

@@ -150,7 +150,7 @@ final class RemotePart implements CutNetwork {
   @Override
   public NDList forward(Pass forward, Supplier<NDList> here) {
     pass = forward;
-    seeds.set(cut.kind() == NetworkCut.Kind.MARKED ? BatchSeed.Place.BEFORE : BatchSeed.Place.PART);
+    seeds.set(cut.kind() == NetworkCut.Kind.MARKED ? BatchSeed.PassPhase.BEFORE : BatchSeed.PassPhase.PART);
     if (!collecting) {
       return here.get();
     }
@@ -171,13 +171,13 @@ final class RemotePart implements CutNetwork {
   /** Computes the marked block. */
   private NDList marked(NDList inputs, Supplier<NDList> here) {
     if (!collecting) { // a training pass without gradients
-      seeds.set(BatchSeed.Place.PART);
+      seeds.set(BatchSeed.PassPhase.PART);
       NDList outputs = here.get();
-      seeds.set(BatchSeed.Place.AFTER);
+      seeds.set(BatchSeed.PassPhase.AFTER);
       return outputs;
     }
     NDList outputs = compute(inputs, pass.ofBatch(), false);
-    seeds.set(BatchSeed.Place.AFTER);
+    seeds.set(BatchSeed.PassPhase.AFTER);
     return outputs;
   }
 

@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
  */
 record ReplicaSeeds(ReplicaContext replica, LongSupplier step) {
 
-  void set(BatchSeed.Place place) {
+  void set(BatchSeed.PassPhase phase) {
     BatchSeed.set(replica.session().job().seed(), replica.session().trainer().rank(), replica.group().size(),
-        replica.replica(), step.getAsLong(), place);
+        replica.replica(), step.getAsLong(), phase);
   }
 }

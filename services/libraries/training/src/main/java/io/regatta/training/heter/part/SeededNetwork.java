@@ -17,16 +17,16 @@ final class SeededNetwork implements CutNetwork {
     this.marks = marks;
     this.seeds = seeds;
     marks.forEach(mark -> mark.attach((inputs, here) -> {
-      seeds.set(BatchSeed.Place.PART);
+      seeds.set(BatchSeed.PassPhase.PART);
       NDList outputs = here.get();
-      seeds.set(BatchSeed.Place.AFTER);
+      seeds.set(BatchSeed.PassPhase.AFTER);
       return outputs;
     }));
   }
 
   @Override
   public NDList forward(Pass pass, Supplier<NDList> here) {
-    seeds.set(marks.isEmpty() ? BatchSeed.Place.PART : BatchSeed.Place.BEFORE);
+    seeds.set(marks.isEmpty() ? BatchSeed.PassPhase.PART : BatchSeed.PassPhase.BEFORE);
     return here.get();
   }
 

@@ -31,7 +31,7 @@ public final class CutMeasurement {
    * @param bytesOut from the trainer to the heter worker
    * @param bytesBack from the heter worker to the trainer
    */
-  public record Parts(int batch, double uncutSeconds, double trainerSeconds, double partSeconds, double bytesOut,
+  public record CutCosts(int batch, double uncutSeconds, double trainerSeconds, double partSeconds, double bytesOut,
       double bytesBack) {}
 
   /** Times of a run of which a part is measured. Written by the model thread, read once it is complete. */
@@ -67,7 +67,7 @@ public final class CutMeasurement {
    * @param steps to measure
    * @throws InvalidInput if the network has no cut, or the data have too few batches
    */
-  public static Parts of(JobConfig job, TrainingProgram program, int steps) {
+  public static CutCosts of(JobConfig job, TrainingProgram program, int steps) {
     CutMeasurement measurement = new CutMeasurement(job, program, steps);
     Span uncut = measurement.run(null);
     Span cut;
@@ -79,7 +79,7 @@ public final class CutMeasurement {
       throw new InvalidInput("job " + job.job() + ": no batch went to the heter worker, so its network has no cut");
     }
     double seconds = (cut.endedNanos - cut.beganNanos) / NANOS;
-    return new Parts(Math.toIntExact(sums.examples() / sums.batches()),
+    return new CutCosts(Math.toIntExact(sums.examples() / sums.batches()),
         (uncut.endedNanos - uncut.beganNanos) / NANOS / steps,
         (seconds - sums.answeredNanos() / NANOS) / steps, sums.computedNanos() / NANOS / sums.batches(),
         (double) sums.bytesOut() / sums.batches(), (double) sums.bytesBack() / sums.batches());

@@ -19,7 +19,7 @@ import java.util.Locale;
  * @param inFlight batches that a trainer has under way, f
  * @param latencySeconds of a round trip between trainer and heter worker, L
  */
-public record HeterAdvice(CutMeasurement.Parts parts, int inFlight, double latencySeconds) {
+public record HeterAdvice(CutMeasurement.CutCosts parts, int inFlight, double latencySeconds) {
 
   private static final double BITS = 8;
   private static final double MEGA = 1e6;

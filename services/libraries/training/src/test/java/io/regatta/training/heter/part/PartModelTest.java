@@ -195,10 +195,10 @@ class PartModelTest {
   }
 
   @Test
-  void seedsDifferByReplicaStepAndPlace() {
-    assertThat(List.of(BatchSeed.of(1, 0, 0, BatchSeed.Place.BEFORE), BatchSeed.of(1, 1, 0, BatchSeed.Place.BEFORE),
-        BatchSeed.of(1, 0, 1, BatchSeed.Place.BEFORE), BatchSeed.of(1, 0, 0, BatchSeed.Place.PART),
-        BatchSeed.of(2, 0, 0, BatchSeed.Place.BEFORE))).doesNotHaveDuplicates().allMatch(seed -> seed >= 0);
+  void seedsDifferByReplicaStepAndPhase() {
+    assertThat(List.of(BatchSeed.of(1, 0, 0, BatchSeed.PassPhase.BEFORE), BatchSeed.of(1, 1, 0, BatchSeed.PassPhase.BEFORE),
+        BatchSeed.of(1, 0, 1, BatchSeed.PassPhase.BEFORE), BatchSeed.of(1, 0, 0, BatchSeed.PassPhase.PART),
+        BatchSeed.of(2, 0, 0, BatchSeed.PassPhase.BEFORE))).doesNotHaveDuplicates().allMatch(seed -> seed >= 0);
   }
 
   @Test
