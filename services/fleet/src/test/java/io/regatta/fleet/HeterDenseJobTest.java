@@ -72,7 +72,8 @@ class HeterDenseJobTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"async, overlap=false", "async, overlap=true", "half_async, overlap=false", "ssp, overlap=false", "geo, k_steps=3",
+  @CsvSource({"async, overlap=false", "async, overlap=true", "half_async, overlap=false", "ssp, overlap=false",
+      "geo, k_steps=3",
       "lazy_async, pull_steps=2", "downpour, push_steps=1", "downpour, push_steps=3"})
   void one_trainer_has_the_same_parameters_as_without_a_cut(String mode, String key) {
     RunResult whole = run("mode=" + mode, "trainers=1", key).get(0);
@@ -128,9 +129,11 @@ class HeterDenseJobTest {
   }
 
   private static String wide(String mode, int trainers, int workers) {
-    JobConfig job = Jobs.wideAndDeep(dir.resolve("wide"), "mode=" + mode, "trainers=" + trainers, "heter.workers=" + workers,
+    JobConfig job = Jobs.wideAndDeep(dir.resolve("wide"), "mode=" + mode, "trainers=" + trainers, "heter.workers="
+        + workers,
         "heter.dense=servers", "heter.seed_batches=true", "aggregator=false", "k_steps=2");
-    return LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast().withProgress(Progress.none())).get(0).parametersHash();
+    return LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast().withProgress(Progress.none())).get(0)
+        .parametersHash();
   }
 
   @Test

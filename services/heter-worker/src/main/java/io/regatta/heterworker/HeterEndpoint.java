@@ -46,7 +46,7 @@ final class HeterEndpoint implements TrainerRegister.Streams {
   private final TrainersEnd end;
   private final String device;
   private final long startMillis;
-  /** What crosses the cut, once a trainer has agreed; null before. */
+  /** Agreed description of the cut; null before a trainer has agreed. */
   private CutSignature agreed;
   /** Inputs and labels of the first batch; null before it. */
   private List<CutTensor> first;

@@ -173,7 +173,8 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
   /** Serves another heter worker's stream. */
   private void ofWorker(TensorStream stream) {
     if (group == null) {
-      stream.fail(new PeerLost("the heter worker at " + node.host() + ":" + config.port() + " is starting, or adds up no gradients"));
+      stream.fail(new PeerLost("the heter worker at " + node.host() + ":" + config.port()
+          + " is starting, or adds up no gradients"));
     } else {
       group.accept(stream);
     }
@@ -219,7 +220,8 @@ public final class HeterWorkerVerticle extends VerticleBase implements FiniteSer
         options, sums);
     register.add(ofDense());
     if (group != null) {
-      dense.part().onSuccess(part -> group.meet().onSuccess(all -> sums.meet(part.elements(), all)).onFailure(sums::fail));
+      dense.part().onSuccess(part -> group.meet().onSuccess(all -> sums.meet(part.elements(), all))
+          .onFailure(sums::fail));
     }
     waits = node.waits().source(loop, endpoint::waits);
     measure();

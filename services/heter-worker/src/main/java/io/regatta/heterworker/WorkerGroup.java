@@ -42,7 +42,8 @@ final class WorkerGroup {
     CollectiveOptions options = CollectiveOptions.defaults().withStream(streams)
         .withFailureTimeoutMillis(job.collective().failureTimeoutMs())
         .withStartTimeoutMillis(node.config().readyTimeout().toMillis());
-    rank = new CollectiveRank(loop, node.host(), new VertxNetwork(node.vertx(), options.stream()), options, node.waits());
+    rank = new CollectiveRank(loop, node.host(), new VertxNetwork(node.vertx(), options.stream()), options,
+        node.waits());
     rank.listens(new HostPort(node.host(), port).toString());
   }
 
@@ -58,7 +59,8 @@ final class WorkerGroup {
       return Future.failedFuture(new InvalidInput("heter worker " + index + " is not one of the " + workers
           + " of job " + job.job() + " that add up their gradients; start as many as heter.workers"));
     }
-    return node.directory().await(Directory.HETER_WORKER, workers, node.config().readyTimeout(), "heter worker " + index)
+    return node.directory().await(Directory.HETER_WORKER, workers, node.config().readyTimeout(), "heter worker "
+        + index)
         .compose(all -> rank.form(membership(all.subList(0, workers))))
         .map(formed -> values -> sum(formed, values));
   }
@@ -66,7 +68,8 @@ final class WorkerGroup {
   /** Returns the place among these heter workers; a later start of any of them makes another generation. */
   private Membership membership(List<Directory.Instance> all) {
     long generation = all.stream().mapToLong(Directory.Instance::incarnation).max().orElse(0);
-    return new Membership(job.job() + "/heter", generation, index, all.stream().map(Directory.Instance::endpoint).toList());
+    return new Membership(job.job() + "/heter", generation, index, all.stream().map(Directory.Instance::endpoint)
+        .toList());
   }
 
   private static Future<Void> sum(Collectives formed, float[] values) {

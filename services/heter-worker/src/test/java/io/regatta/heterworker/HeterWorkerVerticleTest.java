@@ -171,8 +171,10 @@ class HeterWorkerVerticleTest {
       Trainer zero = workers.opened(worker, ZERO);
       assertThatThrownBy(() -> get(workers.trainer(worker, ONE).open(RunningWorkers.cut().setSeed(8).build())))
           .isInstanceOf(InvalidInput.class).hasMessageContaining("job pair: trainer 1 has seed 8, but its heter worker 7");
-      assertThatThrownBy(() -> get(workers.trainer(worker, ONE).open(RunningWorkers.cut().setSignature(TestBatches.DOUBLES).build())))
-          .isInstanceOf(InvalidInput.class).hasMessageContaining("job pair: input 0 of the part after the cut is float64 [*, 3] "
+      assertThatThrownBy(() -> get(workers.trainer(worker, ONE).open(RunningWorkers.cut()
+          .setSignature(TestBatches.DOUBLES).build())))
+          .isInstanceOf(InvalidInput.class)
+              .hasMessageContaining("job pair: input 0 of the part after the cut is float64 [*, 3] "
               + "at trainer 1, but float32 [*, 3] at its heter worker");
       assertThat(TestBatches.output(get(zero.compute(1, 4)))).isEqualTo(2);
       assertThatThrownBy(() -> get(workers.trainer(worker, new TrainerId(2, 1)).open(RunningWorkers.cut().build())))

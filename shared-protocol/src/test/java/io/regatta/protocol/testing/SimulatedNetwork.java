@@ -114,7 +114,8 @@ public final class SimulatedNetwork {
       return true;
     }
     if (frozen.contains(to)) {
-      from.after(options.connectTimeoutMillis(), () -> failed.accept(new PeerLost(peer + " cannot be reached: it does not answer")));
+      from.after(options.connectTimeoutMillis(), () -> failed.accept(new PeerLost(peer
+          + " cannot be reached: it does not answer")));
       return true;
     }
     return false;
@@ -182,7 +183,8 @@ public final class SimulatedNetwork {
       Executor toClient = way(loop);
       StreamPair pair = StreamPair.connect(new StreamPair.Side(loop, toClient, address, options),
           new StreamPair.Side(at.loop(), toServer, loop.toString(), options));
-      connections.add(new Connection(loop, at.loop(), (gone, why) -> (gone == loop ? pair.client() : pair.server()).fail(why)));
+      connections.add(new Connection(loop, at.loop(), (gone, why) -> (gone == loop ? pair.client() : pair.server())
+          .fail(why)));
       Promise<TensorStream> opened = Promise.promise();
       toServer.execute(() -> at.accept(path, pair.server()));
       loop.execute(() -> opened.complete(pair.client()));

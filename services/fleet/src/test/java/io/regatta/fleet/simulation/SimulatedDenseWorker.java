@@ -49,7 +49,8 @@ final class SimulatedDenseWorker implements HeterHandler, PartHost {
   private static final long COMPUTE_MILLIS = 3;
   /** The cut of a network with one variable. */
   static final int PART_SIZE = 40;
-  static final CutSignature PART = CutSignature.newBuilder().addTensors(CutTensor.newBuilder().setRole(Role.DENSE_VALUES)
+  static final CutSignature PART = CutSignature.newBuilder().addTensors(CutTensor.newBuilder()
+      .setRole(Role.DENSE_VALUES)
       .setName("a")).setDense(PART_SIZE).build();
 
   /** The gradient of a trainer's step on some values. */
@@ -69,7 +70,7 @@ final class SimulatedDenseWorker implements HeterHandler, PartHost {
 
   final Directory.Instance instance;
   final Loop loop;
-  /** Receives the trainers whose streams have ended without a clean end, whom the worker's log names. */
+  /** Receives the ranks of trainers whose streams have ended without a clean end; the worker's log names them. */
   IntConsumer onLost = rank -> { };
   private final Kind kind;
   private final DenseExchange exchange;

@@ -134,7 +134,8 @@ class SimulatedHeterDenseTest {
         return direct;
       }
       return Future.all(direct, through(home, shard)).map(both ->
-          new HeterShardLink(shard, direct.result(), (ShardLink) both.resultAt(1), home, to -> through(to, shard), remote, false));
+          new HeterShardLink(shard, direct.result(), (ShardLink) both.resultAt(1), home, to -> through(to, shard),
+              remote, false));
     }
 
     private Future<ShardLink> through(Directory.Instance to, int shard) {

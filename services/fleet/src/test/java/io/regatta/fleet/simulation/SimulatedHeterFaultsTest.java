@@ -27,14 +27,15 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fault matrix of jobs with heter workers, in virtual time: a server, a trainer, a heter worker or the rendezvous is
- * killed or frozen in the middle of a job, in each mode and with each way of the dense parameters. Gradients are applied
- * once, or not at all where the mode allows it. The table in docs/heter-workers.md is made from the results.
+ * Fault matrix of jobs with heter workers, in virtual time. A server, a trainer, a heter worker or the rendezvous is
+ * killed or frozen in the middle of a job, in each mode and with each way of the dense parameters. Gradients are
+ * applied once, or not at all where the mode allows it. The table in docs/heter-workers.md is made from the results.
  */
 class SimulatedHeterFaultsTest {
   private static final GeneratedPage PAGE = new GeneratedPage("docs/heter-workers.md");
   private static final int SEEDS = 3;
-  private static final List<Mode> MODES = List.of(Mode.SYNC, Mode.HALF_ASYNC, Mode.ASYNC, Mode.GEO, Mode.SSP, Mode.COLLECTIVE);
+  private static final List<Mode> MODES = List.of(Mode.SYNC, Mode.HALF_ASYNC, Mode.ASYNC, Mode.GEO, Mode.SSP,
+      Mode.COLLECTIVE);
   private static final double PRECISION = 1e-5;
   private static final long BEFORE = 3;
   /** The rank that is lost; it begins at heter worker 1. Ranks 0 and 2 begin at heter worker 0, which is lost. */
@@ -50,7 +51,8 @@ class SimulatedHeterFaultsTest {
 
     boolean makesSense() {
       boolean atWorkers = dense != Dense.TRAINERS;
-      return (mode.needsServers() || !atWorkers && role != Role.SERVER) && (dense != Dense.COLLECTIVE || mode.hasRounds());
+      return (mode.needsServers() || !atWorkers && role != Role.SERVER) && (dense != Dense.COLLECTIVE
+          || mode.hasRounds());
     }
   }
 
@@ -100,7 +102,8 @@ class SimulatedHeterFaultsTest {
       logger.addAppender(this);
       for (int rank = 0; rank < SimulatedHeterJob.TRAINERS; rank++) {
         int number = rank;
-        job.trainers.get(rank).over.future().onFailure(e -> add("trainer " + number, ErrorMapping.regatta(e).getMessage()));
+        job.trainers.get(rank).over.future().onFailure(e -> add("trainer " + number, ErrorMapping.regatta(e)
+            .getMessage()));
       }
       job.workers.forEach(worker -> worker.onLost = rank -> add("heter worker", "trainer " + rank + " is lost"));
     }
@@ -157,15 +160,18 @@ class SimulatedHeterFaultsTest {
       try {
         job.trainToTheEnd(survivors);
       } catch (AssertionError e) {
-        throw new AssertionError(cell + ", seed " + seed + " ends after nothing that was said: " + listener.said + ", steps "
-            + job.trainers.stream().map(trainer -> trainer.made + " " + trainer.over.future() + (trainer.client == null ? "" : " " + trainer.client.unanswered())).toList() + job.cluster.shards.get(1).waits(), e);
+        throw new AssertionError(cell + ", seed " + seed + " ends after nothing that was said: " + listener.said
+            + ", steps "
+            + job.trainers.stream().map(trainer -> trainer.made + " " + trainer.over.future()).toList(), e);
       }
       boolean ends = survivors.stream().allMatch(rank -> job.trainers.get(rank).over.future().failed());
-      assertThat(ends || survivors.stream().allMatch(rank -> job.trainers.get(rank).over.future().succeeded())).as("%s: all end "
+      assertThat(ends || survivors.stream().allMatch(rank -> job.trainers.get(rank).over.future().succeeded()))
+          .as("%s: all end "
           + "alike", cell).isTrue();
       Said first = listener.said.stream().min(Comparator.comparingLong(Said::nanos)).orElseThrow();
       long millis = (first.nanos() - begin) / NANOS_PER_MILLI;
-      return new Outcome(ends, ends ? 0 : lost(cell, job, survivors), new TreeSet<>(List.of(words(first))), millis, millis);
+      return new Outcome(ends, ends ? 0 : lost(cell, job, survivors), new TreeSet<>(List.of(words(first))), millis,
+          millis);
     }
   }
 
@@ -182,7 +188,8 @@ class SimulatedHeterFaultsTest {
       case "HeartbeatSender" -> "the trainers: `… no answer to a heartbeat …`";
       case "GroupWatch" -> "the servers: `shard 0 cannot follow group … at the rendezvous …`";
       default -> said.text().contains("shard-0") ? "the trainers: `server 0 … is lost …: …`"
-          : said.text().contains("rendezvous") ? "the trainers: `… rendezvous … is lost …`" : said.who() + ": " + said.text();
+          : said.text().contains("rendezvous") ? "the trainers: `… rendezvous … is lost …`" : said.who() + ": "
+              + said.text();
     };
   }
 
@@ -192,7 +199,8 @@ class SimulatedHeterFaultsTest {
     for (int rank = 0; rank < SimulatedHeterJob.TRAINERS; rank++) {
       List<Double> applied = job.applied(rank, survivors.get(0));
       for (int step = 0; step < applied.size(); step++) {
-        assertThat(applied.get(step)).as("%s: gradient of step %d of trainer %d", cell, step, rank).isBetween(0.0, 1 + PRECISION);
+        assertThat(applied.get(step)).as("%s: gradient of step %d of trainer %d", cell, step, rank).isBetween(0.0, 1
+            + PRECISION);
         boolean pushed = applied.get(step) > PRECISION;
         if (survivors.contains(rank)) {
           missing += pushed ? 0 : 1;
@@ -204,7 +212,8 @@ class SimulatedHeterFaultsTest {
               .satisfiesAnyOf(of -> assertThat(of).isCloseTo(1 / 3.0, within(PRECISION)),
                   of -> assertThat(of).isCloseTo(1 / 2.0, within(PRECISION)));
         } else if (!cell.mode().pushesDeltas() && cell.mode().needsServers() && pushed) {
-          assertThat(applied.get(step)).as("%s: step %d of trainer %d, once", cell, step, rank).isCloseTo(1, within(PRECISION));
+          assertThat(applied.get(step)).as("%s: step %d of trainer %d, once", cell, step, rank).isCloseTo(1,
+              within(PRECISION));
         }
       }
     }
@@ -220,7 +229,8 @@ class SimulatedHeterFaultsTest {
   }
 
   private static int mayLose(Cell cell) {
-    boolean localSteps = cell.role() == Role.HETER_WORKER && cell.mode().pushesDeltas() && cell.dense() == Dense.SERVERS;
+    boolean localSteps = cell.role() == Role.HETER_WORKER && cell.mode().pushesDeltas()
+        && cell.dense() == Dense.SERVERS;
     return localSteps ? SimulatedHeterJob.TRAINERS * SimulatedHeterJob.GEO_STEPS : 0;
   }
 
@@ -253,7 +263,8 @@ class SimulatedHeterFaultsTest {
     Map<String, Map<How, Outcome>> rows = new LinkedHashMap<>();
     Map<String, Set<String>> modes = new LinkedHashMap<>();
     outcomes.forEach((cell, outcome) -> {
-      Outcome both = outcome.and(outcomes.get(new Cell(cell.role(), How.values()[1 - cell.how().ordinal()], cell.dense(), cell.mode())));
+      Outcome both = outcome.and(outcomes.get(new Cell(cell.role(), How.values()[1 - cell.how().ordinal()],
+          cell.dense(), cell.mode())));
       String head = "| " + name(cell.role()) + " | " + name(cell.dense()) + " | ";
       String row = head + "%s | " + both.row(cell);
       rows.computeIfAbsent(row, r -> new LinkedHashMap<>()).merge(cell.how(), outcome, Outcome::and);

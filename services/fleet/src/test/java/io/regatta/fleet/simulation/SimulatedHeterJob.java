@@ -22,7 +22,8 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
- * A job with heter workers in virtual time: a rendezvous, servers, heter workers and trainers, each on a loop that can be
+ * A job with heter workers in virtual time: a rendezvous, servers, heter workers and trainers, each on a loop that
+ * can be
  * killed or frozen. The gradient of each trainer's step is 1 in an element of its own, so the values say how often each
  * gradient was applied.
  */
@@ -51,10 +52,13 @@ final class SimulatedHeterJob {
     this.mode = mode;
     this.dense = dense;
     cluster = new SimulatedCluster(seed, mode.needsServers() ? SHARDS : 0);
-    spec = new JobSpec(JOB, mode, TRAINERS, mode.hasStalenessBound() ? STALENESS : 0, NanPolicy.FAIL, SHARDS, 4, new ModelSpec(7,
+    spec = new JobSpec(JOB, mode, TRAINERS, mode.hasStalenessBound() ? STALENESS : 0, NanPolicy.FAIL, SHARDS, 4,
+        new ModelSpec(7,
         List.of(new DenseVariable("a", List.of(SimulatedDenseWorker.PART_SIZE))), OptimizerSpec.sgd(1), List.of()));
-    workers = IntStream.range(0, WORKERS).mapToObj(i -> new SimulatedDenseWorker(cluster, i, JOB, new SimulatedDenseWorker.Kind(
-        isDenseElsewhere(), dense == Dense.COLLECTIVE ? WORKERS : 0, TRAINERS, (rank, step, values) -> ofStep(rank, step)))).toList();
+    workers = IntStream.range(0, WORKERS).mapToObj(i -> new SimulatedDenseWorker(cluster, i, JOB,
+        new SimulatedDenseWorker.Kind(
+        isDenseElsewhere(), dense == Dense.COLLECTIVE ? WORKERS : 0, TRAINERS, (rank, step, values) -> ofStep(rank,
+            step)))).toList();
     directory = new ArrayList<>(workers.stream().map(worker -> worker.instance).toList());
     trainers = IntStream.range(0, TRAINERS).mapToObj(rank -> new SimulatedHeterTrainer(this, rank)).toList();
   }
@@ -75,7 +79,8 @@ final class SimulatedHeterJob {
 
   /** Trains until a trainer has made some steps; servers follow the rendezvous from the first one on. */
   void trainUntil(int rank, long steps) {
-    cluster.runUntil(() -> trainers.stream().allMatch(trainer -> trainer.made > 0 || trainer.over.future().isComplete()));
+    cluster.runUntil(() -> trainers.stream().allMatch(trainer -> trainer.made > 0 || trainer.over.future()
+        .isComplete()));
     IntStream.range(0, cluster.shards.size()).forEach(this::follow);
     cluster.runUntil(() -> trainers.get(rank).made >= steps);
   }
@@ -104,7 +109,8 @@ final class SimulatedHeterJob {
   private void follow(int index) {
     ParameterShard shard = cluster.shards.get(index);
     Loop loop = cluster.shardLoops.get(index);
-    loop.execute(() -> new GroupWatch(loop, new RendezvousOnly(cluster.rendezvous), cluster.network.of(loop), JOB, "shard " + index,
+    loop.execute(() -> new GroupWatch(loop, new RendezvousOnly(cluster.rendezvous), cluster.network.of(loop), JOB,
+        "shard " + index,
         RETRY_MILLIS, new GroupWatch.Follower() {
           @Override
           public void active(TrainerId holder) {}
@@ -135,7 +141,8 @@ final class SimulatedHeterJob {
     }
 
     @Override
-    public Future<Registration> registerSole(Instance instance, Function<Instance, Future<Boolean>> answers, String remedy) {
+    public Future<Registration> registerSole(Instance instance, Function<Instance, Future<Boolean>> answers,
+        String remedy) {
       throw new UnsupportedOperationException();
     }
 

@@ -69,12 +69,16 @@ final class SimulatedHeterTrainer {
     this.number = number;
     loop = job.cluster.time.loop("trainer " + number);
     network = job.cluster.network.of(loop);
-    membership = new GroupMembership(new MemberContext(loop, network, new Waits(job.cluster.time, 10), "host-" + number, PATIENCE),
+    membership = new GroupMembership(new MemberContext(loop, network, new Waits(job.cluster.time, 10), "host-"
+        + number, PATIENCE),
         job.cluster.rendezvous, SimulatedHeterJob.JOB, "trainer", () -> made - 1, view -> { }, over::tryFail);
-    remote = new HeterWorkers(loop, network.streams(), job.cluster.options, () -> Future.succeededFuture(List.copyOf(job.directory)),
+    remote = new HeterWorkers(loop, network.streams(), job.cluster.options, () ->
+        Future.succeededFuture(List.copyOf(job.directory)),
         PATIENCE, job.isDenseElsewhere(), new SendingRank(SimulatedHeterJob.JOB, this::id, () -> 1, () -> made - 1));
-    geo = job.mode.pushesDeltas() && !job.isDenseElsewhere() ? new GeoState(job.spec, number, SimulatedHeterJob.GEO_STEPS) : null;
-    CollectiveRank rank = new CollectiveRank(loop, host(number), network, CollectiveOptions.defaults().withStream(job.cluster.options),
+    geo = job.mode.pushesDeltas() && !job.isDenseElsewhere() ? new GeoState(job.spec, number,
+        SimulatedHeterJob.GEO_STEPS) : null;
+    CollectiveRank rank = new CollectiveRank(loop, host(number), network, CollectiveOptions.defaults()
+        .withStream(job.cluster.options),
         new Waits(job.cluster.time, 10));
     job.cluster.network.listen(loop, host(number), PORT).streams(StreamPaths.COLLECTIVE, rank::accept);
     rank.listens(host(number) + ":" + PORT);
@@ -97,13 +101,16 @@ final class SimulatedHeterTrainer {
   }
 
   private Future<Void> run(CollectiveRank rank) {
-    return membership.join("trainer " + number, WorldSize.fixed(SimulatedHeterJob.TRAINERS), number, "simulated trainer " + number, "",
+    return membership.join("trainer " + number, WorldSize.fixed(SimulatedHeterJob.TRAINERS), number,
+        "simulated trainer " + number, "",
             PATIENCE)
         .compose(v -> remote.start(List.copyOf(job.directory)))
         .compose(v -> job.mode.needsServers() ? connect() : meet(rank))
-        .compose(v -> stage(remote.open(CutOpen.newBuilder().setSignature(SimulatedDenseWorker.PART).build()).toCompletableFuture()))
+        .compose(v -> stage(remote.open(CutOpen.newBuilder().setSignature(SimulatedDenseWorker.PART).build())
+            .toCompletableFuture()))
         .compose(v -> barrier("start"))
-        .compose(v -> job.mode.needsServers() ? stage(client.pull(0, memory, List.of(), false)) : Future.succeededFuture((Values) null))
+        .compose(v -> job.mode.needsServers() ? stage(client.pull(0, memory, List.of(), false))
+            : Future.succeededFuture((Values) null))
         .compose(this::begin).compose(v -> barrier("end"));
   }
 
@@ -116,12 +123,15 @@ final class SimulatedHeterTrainer {
   }
 
   private Future<Void> meet(CollectiveRank rank) {
-    List<String> endpoints = IntStream.range(0, SimulatedHeterJob.TRAINERS).mapToObj(of -> host(of) + ":" + PORT).toList();
-    return rank.form(new Membership(SimulatedHeterJob.JOB, 1, number, endpoints)).onSuccess(formed -> ranks = formed).mapEmpty();
+    List<String> endpoints = IntStream.range(0, SimulatedHeterJob.TRAINERS).mapToObj(of -> host(of) + ":" + PORT)
+        .toList();
+    return rank.form(new Membership(SimulatedHeterJob.JOB, 1, number, endpoints)).onSuccess(formed -> ranks = formed)
+        .mapEmpty();
   }
 
   private Future<Void> connect() {
-    return remote.home().compose(home -> Future.all(IntStream.range(0, job.spec.shards()).mapToObj(shard -> link(shard, home)).toList()))
+    return remote.home().compose(home -> Future.all(IntStream.range(0, job.spec.shards()).mapToObj(shard -> link(shard,
+        home)).toList()))
         .compose(links -> {
           client = new ParameterClient(job.spec, id(), new ArrayList<>(links.<ShardLink>list()), loop);
           return stage(client.register());
@@ -129,10 +139,13 @@ final class SimulatedHeterTrainer {
   }
 
   private Future<ShardLink> link(int shard, Directory.Instance home) {
-    Future<ShardLink> direct = ReopeningShardLink.open(loop, () -> open("shard-" + shard, StreamPaths.PARAMETER_SHARD, shard),
+    Future<ShardLink> direct = ReopeningShardLink.open(loop, () -> open("shard-" + shard, StreamPaths.PARAMETER_SHARD,
+        shard),
         job.cluster.options.maxRequests()).map(link -> link);
-    return !job.isDenseElsewhere() ? direct : Future.all(direct, through(home, shard)).map(both -> new HeterShardLink(shard,
-        direct.result(), both.resultAt(1), home, to -> through(to, shard), remote, job.dense == SimulatedHeterJob.Dense.COLLECTIVE));
+    return !job.isDenseElsewhere() ? direct : Future.all(direct, through(home, shard)).map(both ->
+        new HeterShardLink(shard,
+        direct.result(), both.resultAt(1), home, to -> through(to, shard), remote,
+            job.dense == SimulatedHeterJob.Dense.COLLECTIVE));
   }
 
   private Future<ShardLink> through(Directory.Instance to, int shard) {
@@ -140,7 +153,8 @@ final class SimulatedHeterTrainer {
   }
 
   private Future<GrpcShardLink> open(String host, String path, int shard) {
-    return network.streams().open(host, PORT, path).map(stream -> new GrpcShardLink(stream, host + " for shard " + shard, shard, 0,
+    return network.streams().open(host, PORT, path).map(stream -> new GrpcShardLink(stream, host + " for shard "
+        + shard, shard, 0,
         () -> 1, unused -> Future.failedFuture("not asked for here"), job.cluster.options));
   }
 
@@ -158,7 +172,8 @@ final class SimulatedHeterTrainer {
     return stage(remote.compute(batch()).toCompletableFuture()).compose(result -> {
       float[] gradient = result.tensors().stream().filter(data -> data.tensor().getRole() == Role.DENSE_GRADIENT)
           .map(SimulatedHeterTrainer::floats).findFirst().orElse(null);
-      return !job.mode.needsServers() ? sum(gradient) : job.mode.pushesDeltas() ? local(gradient, at) : exchange(gradient, at);
+      return !job.mode.needsServers() ? sum(gradient) : job.mode.pushesDeltas() ? local(gradient, at)
+          : exchange(gradient, at);
     }).compose(this::step);
   }
 
@@ -168,7 +183,8 @@ final class SimulatedHeterTrainer {
     if (!job.isDenseElsewhere()) {
       ByteBuffer bytes = ByteBuffer.allocateDirect(values.length * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
       bytes.asFloatBuffer().put(values);
-      tensors.add(new TensorData(CutTensor.newBuilder().setRole(Role.DENSE_VALUES).setName("a").addShape(values.length).build(), bytes));
+      tensors.add(new TensorData(CutTensor.newBuilder().setRole(Role.DENSE_VALUES).setName("a")
+          .addShape(values.length).build(), bytes));
     }
     return new BatchToCompute(batch.id(), batch.head().toBuilder().setStep(made).addReplicaSteps(made)
         .clearTensors().addAllTensors(tensors.stream().map(TensorData::tensor).toList()).build(), tensors);
@@ -181,11 +197,13 @@ final class SimulatedHeterTrainer {
   }
 
   private TrainerProgress after() {
-    return new TrainerProgress(made + 1, exchanges + 1, made + 1, List.of(new TrainerProgress.Replica(made + 1, List.of())));
+    return new TrainerProgress(made + 1, exchanges + 1, made + 1, List.of(new TrainerProgress.Replica(made + 1,
+        List.of())));
   }
 
   private Future<Values> exchange(float[] gradient, Values at) {
-    CompletableFuture<?> pushed = client.push(made, WEIGHT, at.versions(), DenseMemory.of(gradient), List.of(), after());
+    CompletableFuture<?> pushed = client.push(made, WEIGHT, at.versions(), DenseMemory.of(gradient), List.of(),
+        after());
     made++;
     return stage(pushed.thenCombine(client.pull(made, memory, List.of(), false), (ack, next) -> next));
   }

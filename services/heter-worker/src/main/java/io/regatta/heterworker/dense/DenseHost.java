@@ -46,7 +46,8 @@ public final class DenseHost implements PartHost {
 
   @Override
   public void ready(CutSignature own, boolean gatherable) {
-    exchange.part(new DenseExchange.Part(own.getTensorsList().stream().filter(tensor -> tensor.getRole() == Role.DENSE_VALUES)
+    exchange.part(new DenseExchange.Part(own.getTensorsList().stream().filter(tensor ->
+        tensor.getRole() == Role.DENSE_VALUES)
         .map(CutTensor::getName).collect(Collectors.toUnmodifiableSet()), Math.toIntExact(own.getDense())));
     queue.ready(own, gatherable);
   }

@@ -93,7 +93,8 @@ public final class GradientSums {
   public void fail(Throwable why) {
     if (broken == null) {
       idle.cancel();
-      broken = new Indeterminate("the heter workers of job " + job + " cannot add up their gradients after step " + summed + ": "
+      broken = new Indeterminate("the heter workers of job " + job + " cannot add up their gradients after step "
+          + summed + ": "
           + why.getMessage() + "; start the job again from its last snapshot", why);
       List.copyOf(given.values()).forEach(of -> of.carried().completeExceptionally(broken));
       given.clear();
@@ -134,7 +135,8 @@ public final class GradientSums {
 
   /** Begins a round if all gradients are here. */
   private void proceed() {
-    if (group == null || underWay || broken != null || !given.keySet().containsAll(active) || given.isEmpty() && isIdle) {
+    if (group == null || underWay || broken != null || !given.keySet().containsAll(active) || given.isEmpty()
+        && isIdle) {
       return;
     }
     underWay = true;

@@ -10,9 +10,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * The local dense values of one trainer in a mode that pushes differences: this worker makes the trainer's local steps
- * for the part, each when a batch or a push says that the trainer has made it. All methods may be called on any thread;
- * the model thread and the loop do.
+ * The local dense values of one trainer in a mode that pushes differences. This worker makes the trainer's local steps
+ * for the part, each when a batch or a push says that the trainer has made it. All methods may be called on any thread.
  */
 final class LocalDense {
 

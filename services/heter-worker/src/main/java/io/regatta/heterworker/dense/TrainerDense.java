@@ -229,7 +229,8 @@ final class TrainerDense {
       return CompletableFuture.completedFuture(empty(push, push.sparse()));
     }
     Merged of = merged.computeIfAbsent(push.step(), step -> merge(me, step));
-    return of.gradient.thenApply(gradient -> of.bad || me.weight() == 0 ? empty(push, of.bad ? List.of() : push.sparse())
+    return of.gradient.thenApply(gradient -> of.bad || me.weight() == 0 ? empty(push, of.bad ? List.of()
+        : push.sparse())
         : whole(push, shard, of, gradient));
   }
 
@@ -247,7 +248,8 @@ final class TrainerDense {
       add(push, shard, of);
     }
     boolean hasDense = of.whole != null && partition.sizeOf(shard) > 0;
-    return new Push(push.contributors(), push.step(), push.version(), hasDense ? of.whole.slice(partition, shard) : null,
+    return new Push(push.contributors(), push.step(), push.version(), hasDense ? of.whole.slice(partition, shard)
+        : null,
         push.sparse(), push.finite());
   }
 

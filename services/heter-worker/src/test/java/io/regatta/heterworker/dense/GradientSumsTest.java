@@ -129,7 +129,8 @@ class GradientSumsTest {
         loop.after(1 + random.nextInt(80), () -> carried.put(rank, of(rank).add(new TrainerId(rank, 1), of, weight,
             weight == 0 ? null : gradient(rank, of))));
       }
-      time.runUntil(() -> carried.size() == ranks.size() && carried.values().stream().allMatch(CompletableFuture::isDone), LIMIT);
+      time.runUntil(() -> carried.size() == ranks.size() && carried.values().stream()
+          .allMatch(CompletableFuture::isDone), LIMIT);
       float[] mean = new float[SIZE];
       double total = ranks.stream().mapToDouble(rank -> weight(rank, of)).sum();
       carried.forEach((rank, push) -> {
@@ -164,7 +165,8 @@ class GradientSumsTest {
         ranks.add(rank);
       }
       for (long step = 0; step < STEPS; step++) {
-        assertThat(job.step(ranks)).as("seed %d, step %d", seed, step).containsExactly(job.expected(ranks, step), offset(PRECISION));
+        assertThat(job.step(ranks)).as("seed %d, step %d", seed, step).containsExactly(job.expected(ranks, step),
+            offset(PRECISION));
         for (int rank = 0; rank < job.trainers; rank++) {
           if (job.random.nextInt(4) == 0 && ranks.remove(rank)) {
             job.of(rank).leave(new TrainerId(rank, 1));
@@ -194,7 +196,8 @@ class GradientSumsTest {
     job.bus.lose(new PeerLost("rank 1 is lost"));
     job.time.settle();
     for (CompletableFuture<float[]> push : List.of(waits, job.of(0).add(new TrainerId(0, 1), 2, 10, gradient(0, 2)))) {
-      assertThatThrownBy(push::join).hasCauseInstanceOf(Indeterminate.class).hasMessageContaining("the heter workers of job sums "
+      assertThatThrownBy(push::join).hasCauseInstanceOf(Indeterminate.class)
+          .hasMessageContaining("the heter workers of job sums "
           + "cannot add up their gradients after step 0: rank 1 is lost; start the job again from its last snapshot");
     }
   }

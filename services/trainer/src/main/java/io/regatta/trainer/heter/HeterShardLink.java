@@ -27,13 +27,14 @@ import java.util.function.Function;
 
 /**
  * A trainer's link to one shard whose dense values and gradients its heter worker has, as far as they belong to the
- * part. Pushes go through the heter worker, which adds the part's gradient. A pull of dense values for a step goes there,
+ * part. Pushes go through the heter worker, which adds the part's gradient. A pull of dense values for a step goes
+ * there,
  * too, and its answer has the trainer's own variables: memory of the part's is not written. Rows, and reads for
  * evaluations, come over the direct link. Owned by the loop of its links: calls are made and complete on it.
  *
  * <p>The two streams keep no order between them. A leave or a pause therefore goes to the shard when this trainer's
  * pushes have been acknowledged. Without rounds, pulls of rows wait for earlier pushes, so that a trainer reads its own
- * writes, and pushes wait for earlier pulls of rows, unless these may wait for other trainers.
+ * writes. Pushes wait for earlier pulls of rows, unless these may wait for other trainers.
  *
  * <p>When the heter worker is lost, its unanswered requests wait until another one has the state of this rank
  * ({@link #reopen}). They are repeated there, in order. Pushes keep their sequence numbers, so no shard applies one

@@ -86,7 +86,7 @@ final class HomeState {
     return Future.all(versions).compose(all -> {
       long[] now = all.<Long>list().stream().mapToLong(Long::longValue).toArray();
       Future<?> computed = Future.succeededFuture();
-      for (UnpushedBatch of : List.copyOf(owed.values())) { // one after the other: of a replica, a worker holds one batch at a time
+      for (UnpushedBatch of : List.copyOf(owed.values())) { // one after the other: a worker holds one batch of a replica
         if (isToBeComputed(of, now)) {
           computed = computed.compose(v -> again.apply(of.batch));
         }

@@ -122,16 +122,19 @@ public record HeterConfig(
   /** Checks what a cut network cannot have. */
   void check(Execution execution, Mode mode, boolean aggregator) {
     if (isCut() && isDenseAtWorkers() && !mode.needsServers()) {
-      throw new InvalidInput("heter.dense: " + name(dense) + " is for heter workers that push to servers, but mode " + mode.id()
+      throw new InvalidInput("heter.dense: " + name(dense) + " is for heter workers that push to servers, but mode "
+          + mode.id()
           + " has none; use heter.dense: trainers");
     }
     if (isCut() && isDenseAtWorkers() && aggregator) {
-      throw new InvalidInput("heter.dense: " + name(dense) + " sends a trainer's pushes through its heter worker, but aggregator: "
+      throw new InvalidInput("heter.dense: " + name(dense)
+          + " sends a trainer's pushes through its heter worker, but aggregator: "
           + "true through the aggregator of its host, where the part's gradients are not; use heter.dense: trainers, or "
           + "aggregator: false");
     }
     if (isCut() && path() == DensePath.COLLECTIVE && !mode.hasRounds()) {
-      throw new InvalidInput("heter.dense: collective sums the gradients of a step over all trainers, but in mode " + mode.id()
+      throw new InvalidInput("heter.dense: collective sums the gradients of a step over all trainers, but in mode "
+          + mode.id()
           + " their steps have nothing in common; use mode: sync, or heter.dense: servers");
     }
     if (isCut() && execution == Execution.SYMBOLIC) {

@@ -52,7 +52,8 @@ public final class CutSignatures {
     for (int i = 0; i < expected.size(); i++) {
       if (!expected.get(i).equals(given.get(i))) {
         throw new InvalidInput(where + given.get(i).getName() + " of the part after the cut is "
-            + text(given.get(i)) + " at " + trainer + ", but " + text(expected.get(i)) + " at its heter worker" + REPAIR);
+            + text(given.get(i)) + " at " + trainer + ", but " + text(expected.get(i)) + " at its heter worker"
+                + REPAIR);
       }
     }
   }
@@ -62,7 +63,8 @@ public final class CutSignatures {
       String own = i < expected.size() ? parameter(expected.get(i)) : "no parameter";
       String theirs = i < given.size() ? parameter(given.get(i)) : "no parameter";
       if (!own.equals(theirs)) {
-        throw new InvalidInput(where + "parameter " + (i + 1) + " of the part after the cut is " + theirs + " at " + trainer
+        throw new InvalidInput(where + "parameter " + (i + 1) + " of the part after the cut is " + theirs + " at "
+            + trainer
             + ", but " + own + " at its heter worker" + REPAIR);
       }
     }
@@ -120,7 +122,8 @@ public final class CutSignatures {
   }
 
   private static boolean alike(CutTensor expected, CutTensor given) {
-    if (expected.getShapeCount() != given.getShapeCount() || isFloating(given) && given.getElement() != expected.getElement()) {
+    if (expected.getShapeCount() != given.getShapeCount() || isFloating(given)
+        && given.getElement() != expected.getElement()) {
       return false;
     }
     for (int i = 1; i < expected.getShapeCount(); i++) {

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.IntFunction;
+import java.util.function.IntPredicate;
 import java.util.function.Predicate;
 
 /**
@@ -52,7 +53,9 @@ public final class DenseParameters implements AutoCloseable {
   private IntFunction<TensorMemory> memory = TensorMemory::direct;
   /** True if the model has been evaluated since the last training forward pass. */
   private boolean evaluated;
-  /** Variables whose gradients are read, and whose values are written after each step: all, unless others train some. */
+  /**
+   * Variables whose gradients are read, and whose values are written after each step: all, unless others train some.
+   */
   private final BitSet trained = new BitSet();
 
   /** Direct memory of a gradient, as it is borrowed and as the engine writes it. */
@@ -165,19 +168,24 @@ public final class DenseParameters implements AutoCloseable {
 
   /** Sets all values; direct memory is read in place. */
   public void write(DenseMemory flat) {
-    write(flat, false);
+    write(flat, i -> true);
   }
 
   /** Sets the values that are trained here; direct memory is read in place. */
   public void writeTrained(DenseMemory flat) {
-    write(flat, true);
+    write(flat, trained::get);
   }
 
-  private void write(DenseMemory flat, boolean trainedOnly) {
+  /** Sets the values that are trained elsewhere; direct memory is read in place. */
+  public void writeOthers(DenseMemory flat) {
+    write(flat, i -> !trained.get(i));
+  }
+
+  private void write(DenseMemory flat, IntPredicate which) {
     int off = 0;
     for (int i = 0; i < values.size(); i++) {
       NDArray value = values.get(i);
-      if (trainedOnly && !trained.get(i)) {
+      if (!which.test(i)) {
         off += variables.get(i).numel();
         continue;
       }

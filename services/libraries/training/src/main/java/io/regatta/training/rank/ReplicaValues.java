@@ -24,7 +24,7 @@ final class ReplicaValues implements AutoCloseable {
   private final StepTimes times;
   /** True if heter workers have dense values and their gradients. */
   private final boolean elsewhere;
-  /** True if steps were made since the values in the engine were read. */
+  /** True if the values that heter workers have may be newer than those in the engine. */
   private boolean old;
   private boolean closed;
 
@@ -33,7 +33,8 @@ final class ReplicaValues implements AutoCloseable {
    *
    * @param here returns true if a dense variable of that name is this trainer's, not heter workers'
    */
-  ReplicaValues(DenseParameters dense, FrozenValues frozen, Exchange exchange, StepTimes times, Predicate<String> here) {
+  ReplicaValues(DenseParameters dense, FrozenValues frozen, Exchange exchange, StepTimes times,
+      Predicate<String> here) {
     this.dense = dense;
     this.frozen = frozen;
     this.exchange = exchange;
@@ -66,7 +67,7 @@ final class ReplicaValues implements AutoCloseable {
   void evaluated() {
     if (old) {
       old = false;
-      dense.write(exchange.current());
+      dense.writeOthers(exchange.current());
     }
     dense.evaluated();
   }
@@ -108,7 +109,7 @@ final class ReplicaValues implements AutoCloseable {
   void resumed() {
     DenseMemory values = closed ? null : exchange.resumed();
     if (values != null) {
-      old = false;
+      old = elsewhere;
       dense.write(values);
     }
   }
@@ -116,7 +117,7 @@ final class ReplicaValues implements AutoCloseable {
   /** Takes over the servers' newest values. */
   void newest() {
     DenseMemory values = exchange.newest();
-    old = false;
+    old = elsewhere;
     if (!closed) {
       dense.write(values);
     }

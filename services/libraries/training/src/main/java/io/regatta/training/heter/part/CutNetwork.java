@@ -41,11 +41,13 @@ public interface CutNetwork extends AutoCloseable {
    * @param step returns the local steps made
    * @throws io.regatta.core.error.RegattaException.InvalidInput if the network cannot be cut
    */
-  static CutNetwork of(Block network, Shape[] shapes, Loss loss, ReplicaContext replica, TrainerStrategy strategy, StepTimes times,
+  static CutNetwork of(Block network, Shape[] shapes, Loss loss, ReplicaContext replica, TrainerStrategy strategy,
+      StepTimes times,
       LongSupplier step) {
     ReplicaSeeds seeds = new ReplicaSeeds(replica, step);
     if (replica.session().remote().isPresent()) {
-      return new RemotePart(NetworkCut.of(replica.session().job(), network), shapes, loss, replica, strategy, times, step, seeds);
+      return new RemotePart(NetworkCut.of(replica.session().job(), network), shapes, loss, replica, strategy, times,
+          step, seeds);
     }
     List<RemoteBlock> marks = NetworkCut.marks(network);
     return marks.isEmpty() && !replica.session().job().heter().seedBatches() ? NONE : new SeededNetwork(marks, seeds);

@@ -198,7 +198,8 @@ final class NetworkCut {
   }
 
   /**
-   * Returns what crosses the cut as the initialized network has it: inputs and parameters. Outputs and labels follow with
+   * Returns what crosses the cut as the initialized network has it: inputs and parameters. Outputs and labels follow
+   * with
    * the first batch.
    *
    * @param shapes with which the network was initialized
@@ -214,7 +215,8 @@ final class NetworkCut {
     for (Map.Entry<String, Parameter> parameter : trained.entrySet()) {
       NDArray array = parameter.getValue().getArray();
       numel += array.getShape().size();
-      signature.addTensors(Tensors.tensor(Role.DENSE_VALUES, parameter.getKey(), array.getDataType(), array.getShape()));
+      signature.addTensors(Tensors.tensor(Role.DENSE_VALUES, parameter.getKey(), array.getDataType(),
+          array.getShape()));
     }
     frozen.forEach((name, parameter) -> signature.addTensors(Tensors.tensor(Role.FROZEN, name,
         parameter.getArray().getDataType(), parameter.getArray().getShape())));

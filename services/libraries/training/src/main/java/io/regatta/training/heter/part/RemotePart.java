@@ -77,7 +77,8 @@ final class RemotePart implements CutNetwork {
   private Pending pending;
   private Pass pass;
 
-  RemotePart(NetworkCut cut, Shape[] shapes, Loss loss, ReplicaContext replica, TrainerStrategy strategy, StepTimes times,
+  RemotePart(NetworkCut cut, Shape[] shapes, Loss loss, ReplicaContext replica, TrainerStrategy strategy,
+      StepTimes times,
       LongSupplier step, ReplicaSeeds seeds) {
     this.cut = cut;
     ownLoss = loss;
@@ -276,7 +277,8 @@ final class RemotePart implements CutNetwork {
             CutSignatures.describe(crossing), out, batch.head().getExamples());
       }
     } else if (!isSame(crossing)) {
-      CutSignatures.same(job, first, crossing, "trainer " + session.trainer().rank() + " in its step " + step.getAsLong());
+      CutSignatures.same(job, first, crossing, "trainer " + session.trainer().rank() + " in its step "
+          + step.getAsLong());
     }
   }
 
