@@ -46,17 +46,20 @@ def job_of(configs, name, kind):
     return job
 
 
+def call(*words):
+    run = subprocess.run(words, capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        raise SystemExit(" ".join(words) + ": " + (run.stderr or run.stdout)[-2000:])
+
+
 def ours(regatta, job, seed, directory):
     """Trains alone, tables in process, and returns test AUC and examples/s of the training."""
     with tempfile.TemporaryDirectory() as scratch:
         result, path = os.path.join(scratch, "result.json"), os.path.join(scratch, "job.json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(job, file)
-        call = [regatta, "train", "--local", path, "--data", directory, "--result", result, "--set", "seed=%d" % seed, "--set",
-                "output=" + os.path.join(scratch, "model")]
-        run = subprocess.run(call, capture_output=True, text=True, check=False)
-        if run.returncode != 0:
-            raise SystemExit(" ".join(call) + ": " + run.stderr[-2000:])
+        call(regatta, "train", "--local", path, "--data", directory, "--result", result, "--set", "seed=%d" % seed, "--set",
+             "output=" + os.path.join(scratch, "model"))
         with open(result, encoding="utf-8") as file:
             found = json.load(file)
         return found["auc"], found["examples_per_second"]
@@ -149,7 +152,7 @@ def main():
             print("\n%s is left out: %s lacks %s" % (name, directory, ", ".join(lacking)), flush=True)
             continue
         file = os.path.join(args.configs, "%s-deepfm.yaml" % name)
-        subprocess.run([args.regatta, "analyze", file, "--data", directory, "--overwrite"], check=True, capture_output=True)
+        call(args.regatta, "analyze", file, "--data", directory, "--overwrite")
         table = features.Table(first, directory)
         value, c = reference(table)
         print("\n%s: %s rows; scikit-learn's logistic regression, C = %g: test AUC %.4f\n" % (

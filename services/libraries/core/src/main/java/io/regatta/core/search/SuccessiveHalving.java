@@ -25,7 +25,7 @@ public record SuccessiveHalving(int trials, int leastEpochs, int mostEpochs, int
     }
   }
 
-  /** Returns the rungs in order; each goes on with the best trials of the one before. */
+  /** Returns the rungs in order; each trains the best trials of the one before. */
   public List<Rung> rungs() {
     List<Rung> rungs = new ArrayList<>();
     int left = trials;
