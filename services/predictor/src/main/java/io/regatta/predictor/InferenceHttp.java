@@ -2,6 +2,7 @@ package io.regatta.predictor;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.predictor.InferenceService.NotServed;
+import io.regatta.predictor.PredictionJson.Answer;
 import io.regatta.predictor.Predictor.Prediction;
 import io.regatta.predictor.request.InferenceModel;
 import io.regatta.predictor.request.InferenceRequest;
@@ -21,7 +22,7 @@ import java.util.List;
  */
 final class InferenceHttp {
 
-  private static final String HEADER_LENGTH = "inference-header-content-length";
+  static final String HEADER_LENGTH = "inference-header-content-length";
   private static final String PATHS =
       "/v2, /v2/health/live, /v2/health/ready, /v2/models/NAME, /v2/models/NAME/ready and "
       + "POST /v2/models/NAME/infer";
@@ -110,7 +111,7 @@ final class InferenceHttp {
     requests.post(request, body -> {
       parsed[0] = InferenceRequest.parse(body, headerLength(request));
       return service.infer(parsed[0]);
-    }, prediction -> answer(request, parsed[0], prediction));
+    }, prediction -> answer(parsed[0], prediction));
   }
 
   private static int headerLength(HttpServerRequest request) {
@@ -124,7 +125,7 @@ final class InferenceHttp {
     return Integer.parseInt(length);
   }
 
-  private void answer(HttpServerRequest request, InferenceRequest asked, Prediction prediction) {
+  private Answer answer(InferenceRequest asked, Prediction prediction) {
     float[] scores = prediction.scores();
     int rows = scores.length / prediction.outputs();
     StringBuilder json = new StringBuilder(160 + (asked.binary() ? 0 : 12 * scores.length)).append("{\"model_name\":")
@@ -137,9 +138,7 @@ final class InferenceHttp {
         .append(prediction.outputs()).append("],");
     if (!asked.binary()) {
       PredictionJson.append(json.append("\"data\":"), prediction, false);
-      PredictionJson.answer(request, 200, Buffer.buffer(json.append("}]}\n").toString()
-          .getBytes(StandardCharsets.UTF_8)));
-      return;
+      return new Answer(Buffer.buffer(json.append("}]}\n").toString().getBytes(StandardCharsets.UTF_8)), -1);
     }
     byte[] head = json.append("\"parameters\":{\"binary_data_size\":").append(4 * scores.length).append("}}]}")
         .toString()
@@ -148,8 +147,7 @@ final class InferenceHttp {
     for (float score : scores) {
       whole.appendFloatLE(score);
     }
-    request.response().putHeader(HEADER_LENGTH, Integer.toString(head.length));
-    PredictionJson.answer(request, 200, whole, "application/octet-stream");
+    return new Answer(whole, head.length);
   }
 
   private static void error(HttpServerRequest request, int status, String message) {

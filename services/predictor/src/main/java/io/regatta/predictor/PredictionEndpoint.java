@@ -66,7 +66,7 @@ final class PredictionEndpoint {
     this.predictor = predictor;
     this.maxBytes = config.maxRequestBytes();
     requests = new ServedRequests(vertx, config, bodyMillis);
-    images = predictor.images().map(input -> new ImageRequests(vertx, predictor, input, config.maxPixels()));
+    images = predictor.images().map(input -> new ImageRequests(requests.executor(), predictor, input, config.maxPixels()));
     InferenceService service = new InferenceService(predictor, images, ready);
     inference = new InferenceHttp(service, requests);
     inferenceCalls = new InferenceCalls(service, requests);
@@ -149,7 +149,7 @@ final class PredictionEndpoint {
     String type = request.getHeader("content-type");
     boolean image = images.isPresent() && type != null && type.startsWith("image/");
     requests.post(request, body -> image ? images.get().predict(List.of(body)) : predictor.predict(type, body),
-        prediction -> PredictionJson.answer(request, 200, PredictionJson.scores(prediction)));
+        prediction -> new PredictionJson.Answer(PredictionJson.scores(prediction), -1));
   }
 
   private static void error(HttpServerRequest request, int status, String message) {
@@ -158,6 +158,6 @@ final class PredictionEndpoint {
 
   /** Releases what the service has besides its server. */
   Future<Void> close() {
-    return images.map(ImageRequests::close).orElse(Future.succeededFuture());
+    return requests.executor().close();
   }
 }

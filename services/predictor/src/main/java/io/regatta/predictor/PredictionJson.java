@@ -11,6 +11,22 @@ final class PredictionJson {
 
   private static final int SCORE_CHARACTERS = 12;
 
+  /**
+   * The answer to an HTTP request.
+   *
+   * @param jsonBytes length of the JSON at the beginning of a body that goes on; -1: the body is JSON
+   */
+  record Answer(Buffer body, int jsonBytes) {
+
+    /** Sends it to a client that may have gone. */
+    void send(HttpServerRequest request) {
+      if (jsonBytes >= 0 && !request.response().ended() && !request.response().closed()) {
+        request.response().putHeader(InferenceHttp.HEADER_LENGTH, Integer.toString(jsonBytes));
+      }
+      answer(request, 200, body, jsonBytes < 0 ? "application/json" : "application/octet-stream");
+    }
+  }
+
   private PredictionJson() {}
 
   /** Returns {@code {"scores":[0.18,...],"step":1200}}; an example with several scores has an array of its own. */

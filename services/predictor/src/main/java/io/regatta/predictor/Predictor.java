@@ -53,6 +53,7 @@ public final class Predictor implements AutoCloseable {
   private final RequestFormats formats;
   private final InferenceModel inference;
   private final int outputs;
+  private final BatchingLimits limits;
   private final RequestQueue queue;
   /** Source of the snapshot that has been taken over, or of the model; read by any thread. */
   private volatile Source source;
@@ -95,6 +96,7 @@ public final class Predictor implements AutoCloseable {
     this.loop = loop;
     this.model = model;
     this.outputs = outputs;
+    this.limits = limits;
     input = model.input();
     formats = new RequestFormats(input, model.rows());
     inference = new InferenceModel(model.rows(), model.images(), input);
@@ -248,6 +250,10 @@ public final class Predictor implements AutoCloseable {
 
   /** Predicts the examples of a request as {@link #predict(List)}. */
   CompletableFuture<Prediction> predict(RequestExamples examples) {
+    if (examples.rows() > limits.maxWaiting()) {
+      return CompletableFuture.failedFuture(new InvalidInput("a request has " + examples.rows() + " examples; send at most "
+          + limits.maxWaiting() + " at a time (predictor.max_waiting)"));
+    }
     long bytes = examples.rows() * SlotBatch.bytes(layout());
     if (bytes > BATCH_BYTES_MAX) {
       return CompletableFuture.failedFuture(new InvalidInput("the " + examples.rows() + " examples of a request would take "

@@ -31,7 +31,7 @@ public record PredictorConfig(
     @Setting(value = "65536", doc = "Most examples that wait for the model; further requests are refused.")
     int maxWaiting,
 
-    @Setting(value = "16777216", unit = "pixels", doc = "Most pixels of an image; larger ones are refused before they are decoded.")
+    @Setting(value = "4194304", unit = "pixels", doc = "Most pixels of an image; larger ones are refused before they are decoded.")
     long maxPixels) {
 
   /** Number of the largest requests whose bytes may be held at a time. */
@@ -60,7 +60,7 @@ public record PredictorConfig(
   public static PredictorConfig of(String model, String follow, long pollMs, int maxRequestBytes) {
     BatchingLimits batching = BatchingLimits.DEFAULTS;
     return new PredictorConfig(model, follow, pollMs, 0, maxRequestBytes, batching.maxBatch(), batching.maxDelayMillis(),
-        batching.maxWaiting(), 1 << 24);
+        batching.maxWaiting(), 1 << 22);
   }
 
   /** Returns the most bytes of requests that have arrived and are not answered. */

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.loop.Clock;
 import io.regatta.core.loop.Loop;
+import io.regatta.core.loop.Timer;
 import io.regatta.data.Layout;
 import io.regatta.data.SlotBatch;
 import io.regatta.predictor.Predictor.Prediction;
@@ -74,6 +75,8 @@ final class RequestQueue {
   private long rows;
   private long bytes;
   private Next next = Next.NONE;
+  /** The timer of {@link Next#DELAYED}. */
+  private Timer timer = Timer.NONE;
   private boolean closed;
 
   /** The rows of a batch of several requests; used on the loop, which reuses it. */
@@ -117,7 +120,12 @@ final class RequestQueue {
       rows += added.rows;
       bytes += added.bytes;
       if (next == Next.NONE || next == Next.DELAYED && rows >= maxBatch) {
-        serveSoon();
+        try {
+          serveSoon();
+        } catch (RejectedExecutionException e) {
+          remove(added);
+          return CompletableFuture.failedFuture(new Cancelled(whose.get() + " has been closed"));
+        }
       }
     }
     added.answer.whenComplete((answer, error) -> withdraw(added));
@@ -132,12 +140,9 @@ final class RequestQueue {
   }
 
   private void serveSoon() {
+    timer.cancel();
+    loop.execute(this::serve);
     next = Next.SOON;
-    try {
-      loop.execute(this::serve);
-    } catch (RejectedExecutionException e) {
-      throw new Cancelled(whose.get() + " has been closed");
-    }
   }
 
   private void withdraw(Waiting request) {
@@ -170,7 +175,8 @@ final class RequestQueue {
       long left = limits.maxDelayMillis() * NANOS_PER_MILLI - (clock.nanos() - waiting.iterator().next().sinceNanos);
       if (left > 0 && rows < maxBatch && !closed) {
         next = Next.DELAYED;
-        loop.after((left + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI, this::delayed);
+        timer.cancel();
+        timer = loop.after((left + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI, this::delayed);
         return List.of();
       }
       List<Waiting> taken = new ArrayList<>();
@@ -202,7 +208,16 @@ final class RequestQueue {
     }
   }
 
+  /** Computes and answers requests; whatever happens, each of them is answered. */
   private void compute(List<Waiting> taken) {
+    try {
+      batch(taken);
+    } catch (RuntimeException | Error e) { // no memory, for example
+      taken.forEach(request -> request.answer.completeExceptionally(e));
+    }
+  }
+
+  private void batch(List<Waiting> taken) {
     if (taken.size() == 1 && taken.get(0).examples.parsed() != null) {
       alone(taken.get(0), taken.get(0).examples.parsed());
       return;
@@ -213,6 +228,9 @@ final class RequestQueue {
     for (Waiting request : taken) {
       try {
         int read = request.examples.read(batch, at);
+        if (read > request.rows) {
+          throw new IllegalStateException("a request has " + read + " examples, but had announced " + request.rows);
+        }
         parts.add(new Part(request, at, read));
         at += read;
       } catch (RuntimeException | Error e) {

@@ -1,6 +1,7 @@
 package io.regatta.predictor;
 
 import ai.djl.Model;
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.nn.Block;
@@ -312,12 +313,19 @@ final class ServedModel implements AutoCloseable {
             + "settings, or by another version");
       }
     });
-    values.forEach((name, of) -> parameters.get(name).getArray().set(of));
+    values.forEach((name, of) -> set(parameters.get(name).getArray(), of));
   }
 
   /** Returns the names of the scores of an example; an empty list if they have none. */
   List<String> outputNames() {
     return program.outputs(job);
+  }
+
+  /** Replaces values. The engine may keep the weights of convolutions in an order of its own, in which none can be set. */
+  private static void set(NDArray array, float[] values) {
+    try (NDArray newer = array.getManager().create(values, array.getShape())) {
+      newer.copyTo(array);
+    }
   }
 
   /** Returns the scores of an example; it is an empty one. */

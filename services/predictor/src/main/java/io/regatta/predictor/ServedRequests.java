@@ -4,10 +4,12 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.predictor.Predictor.Prediction;
+import io.regatta.predictor.PredictionJson.Answer;
 import io.regatta.protocol.call.HeldRequests;
 import io.regatta.protocol.call.ServerCall;
 import io.regatta.protocol.connection.PeerLog;
 import io.regatta.protocol.vertx.VertxLoop;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonObject;
@@ -15,7 +17,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -34,6 +35,7 @@ final class ServedRequests {
   private final HeldRequests held;
   private final RequestBodies bodies;
   private final AnswerLoop answers;
+  private final RequestExecutor executor;
   private final AtomicLong examples = new AtomicLong();
   private final AtomicLong refused = new AtomicLong();
 
@@ -46,11 +48,17 @@ final class ServedRequests {
     held = new HeldRequests(vertx, config.heldBytes(), bodyMillis);
     bodies = new RequestBodies(held, config.maxRequestBytes());
     answers = new AnswerLoop(VertxLoop.current(vertx));
+    executor = new RequestExecutor(vertx);
   }
 
   /** Returns the limit of bytes, which gRPC calls share while they arrive. */
   HeldRequests held() {
     return held;
+  }
+
+  /** Returns the threads for large requests. */
+  RequestExecutor executor() {
+    return executor;
   }
 
   /** Returns the examples that have been answered. */
@@ -66,29 +74,34 @@ final class ServedRequests {
   /**
    * Reads the body of a request, predicts its examples and answers.
    *
-   * @param predict gets the body; what it throws is answered as the prediction's failure
-   * @param answer answers the request with a prediction
+   * @param predict gets the body; what it throws is answered as the prediction's failure. Another thread may call it
+   * @param answer makes the answer; another thread may call it
    */
   void post(HttpServerRequest request, Function<byte[], CompletableFuture<Prediction>> predict,
-      Consumer<Prediction> answer) {
+      Function<Prediction, Answer> answer) {
     RequestBodies.Body[] body = new RequestBodies.Body[1];
     body[0] = bodies.read(request, (bytes, error) -> {
       if (error != null) {
         failed(request, error, body[0]);
         return;
       }
-      CompletableFuture<Prediction> predicting = begun(() -> predict.apply(bytes));
+      CompletableFuture<Prediction> predicting = executor.begin(bytes.length, () -> predict.apply(bytes));
       request.response().exceptionHandler(e -> predicting.cancel(false))
           .closeHandler(closed -> predicting.cancel(false));
       predicting.whenCompleteAsync((prediction, failure) -> {
         if (failure != null) {
           log(failure);
           failed(request, failure, body[0]);
-        } else {
+          return;
+        }
+        executor.answer(prediction, () -> answer.apply(prediction)).onSuccess(made -> {
           body[0].release();
           count(prediction);
-          answer.accept(prediction);
-        }
+          made.send(request);
+        }).onFailure(e -> {
+          log(e);
+          failed(request, e, body[0]);
+        });
       }, answers);
     });
   }
@@ -97,7 +110,8 @@ final class ServedRequests {
    * Answers a call with a prediction.
    *
    * @param bytes of the request
-   * @param predict what it throws is answered as the prediction's failure
+   * @param predict what it throws is answered as the prediction's failure; another thread may call it
+   * @param reply makes the answer; another thread may call it
    * @return withdraws the call
    */
   <Q, A> Runnable call(long bytes, ServerCall<Q, A> call, Supplier<CompletableFuture<Prediction>> predict,
@@ -107,25 +121,21 @@ final class ServedRequests {
       call.fail(held.overloaded());
       return () -> { };
     }
-    CompletableFuture<Prediction> predicting = begun(predict);
+    CompletableFuture<Prediction> predicting = executor.begin(bytes, predict);
     predicting.whenCompleteAsync((prediction, error) -> {
-      held.giveBack(bytes);
-      count(prediction);
-      if (error == null) {
-        call.end(reply.apply(prediction));
-      } else if (!(error instanceof CancellationException)) { // whoever cancels it is gone
-        call.fail(error);
-      }
+      Future<A> answer = error != null ? Future.failedFuture(error)
+          : executor.answer(prediction, () -> reply.apply(prediction));
+      answer.onComplete(made -> {
+        held.giveBack(bytes);
+        count(made.succeeded() ? prediction : null);
+        if (made.succeeded()) {
+          call.end(made.result());
+        } else if (!(made.cause() instanceof CancellationException)) { // whoever cancels it is gone
+          call.fail(made.cause());
+        }
+      });
     }, answers);
     return () -> predicting.cancel(false);
-  }
-
-  private static CompletableFuture<Prediction> begun(Supplier<CompletableFuture<Prediction>> predict) {
-    try {
-      return predict.get();
-    } catch (RuntimeException e) {
-      return CompletableFuture.failedFuture(e);
-    }
   }
 
   /** Counts the outcome of a request; null: it has failed. */

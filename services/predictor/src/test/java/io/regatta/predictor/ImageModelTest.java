@@ -31,6 +31,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import javax.imageio.ImageIO;
@@ -136,6 +137,11 @@ class ImageModelTest {
       assertThat(post("/predict", "image/png", encoded(new BufferedImage(101, 100, BufferedImage.TYPE_INT_RGB),
           "png")).encode())
           .contains("request, image 1 has 101 x 100 pixels; at most 10000 are decoded").contains("400");
+      JsonObject many = new JsonObject().put("name", "image").put("datatype", "BYTES")
+          .put("shape", new JsonArray().add(100_000)).put("data", new JsonArray(Collections.nCopies(100_000, "")));
+      assertThat(post("/v2/models/served/infer", "application/json", new JsonObject()
+          .put("inputs", new JsonArray().add(many)).encode().getBytes()).encode()).contains("a request has 100000 images; send at most")
+          .contains("400");
       assertThat(post("/predict", "image/png", "no image".getBytes(StandardCharsets.US_ASCII)).encode())
           .contains("request, image 1 is not an image of a known format").contains("400");
       assertThat(post("/predict", "text/plain", "1 2 3".getBytes()).encode())

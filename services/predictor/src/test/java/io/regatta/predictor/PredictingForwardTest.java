@@ -91,7 +91,7 @@ class PredictingForwardTest {
             for (int i = 0; i < newer.length; i++) {
               newer[i] = (float) random.nextGaussian() / 10;
             }
-            values.set(newer);
+            model.getNDManager().create(newer, values.getShape()).copyTo(values);
           }
         }
       }

@@ -154,6 +154,43 @@ class RequestQueueTest {
     assertThat(after.join().scores()).containsExactly(4, -4);
   }
 
+  /** A request that has announced fewer examples than it has, or more than memory holds. */
+  @Test
+  void aWrongBoundFailsItsRequestAlone() {
+    RequestQueue queue = queue(4, 0, Integer.MAX_VALUE);
+    CompletableFuture<Prediction> first = queue.add(announced(1, 1, 2, 3));
+    CompletableFuture<Prediction> second = queue.add(request(4, 5, 6));
+    time.settle();
+    assertThatThrownBy(first::join).hasMessageContaining("a request has 3 examples, but had announced 1");
+    assertThat(second.join().scores()).containsExactly(4, -4, 5, -5, 6, -6);
+    CompletableFuture<Prediction> huge = queue.add(announced(Integer.MAX_VALUE, 1));
+    time.settle();
+    assertThatThrownBy(huge::join).hasCauseInstanceOf(OutOfMemoryError.class);
+    CompletableFuture<Prediction> after = queue.add(request(7));
+    time.settle();
+    assertThat(after.join().scores()).containsExactly(7, -7);
+  }
+
+  private static RequestExamples announced(int rows, float... values) {
+    RequestExamples examples = request(values);
+    return new RequestExamples() {
+      @Override
+      public int rows() {
+        return rows;
+      }
+
+      @Override
+      public long bytes() {
+        return examples.bytes();
+      }
+
+      @Override
+      public int read(SlotBatch into, int at) {
+        return examples.read(into, at);
+      }
+    };
+  }
+
   @Test
   void cancelledRequestsLeaveTheQueue() {
     RequestQueue queue = queue(10, 0, 4);

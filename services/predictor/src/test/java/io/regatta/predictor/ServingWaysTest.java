@@ -1,6 +1,7 @@
 package io.regatta.predictor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import com.google.protobuf.ByteString;
 import io.regatta.core.progress.Progress;
@@ -39,6 +40,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -183,6 +185,42 @@ class ServingWaysTest {
     assertThat(scores(post("/predict", "text/tab-separated-values", String.join("\t", COLUMNS) + "\n"
         + rows.stream().map(row -> String.join("\t", row.texts())).collect(Collectors.joining("\n")))))
             .isEqualTo(expected);
+  }
+
+  @Test
+  void tablesWithAnyLineEnds() throws Exception {
+    String header = String.join(",", COLUMNS);
+    for (String end : List.of("\r", "\r\n", "\n")) {
+      assertThat(scores(post("/predict", "text/csv", header + end + rows.stream().map(ServingWaysTest::csv)
+          .collect(Collectors.joining(end))))).isEqualTo(expected);
+    }
+  }
+
+  /** They are parsed, and answered, by other threads. */
+  @Test
+  void largeRequestsHaveTheSameScores() throws Exception {
+    int times = 45;
+    String lines = rows.stream().map(row -> row.json().encode()).collect(Collectors.joining("\n"));
+    List<Float> all = scores(post("/predict", "text/plain", String.join("\n", Collections.nCopies(times, lines))));
+    assertThat(all).hasSize(times * ROWS);
+    for (int i = 0; i < all.size(); i++) {
+      assertThat(all.get(i)).isCloseTo(expected.get(i % ROWS), within(1e-5f));
+    }
+    assertThat(post("/predict", "text/plain", String.join("\n", Collections.nCopies(times, lines)) + "\n{").encode())
+        .contains("request, line " + (times * ROWS + 1)).contains("400");
+  }
+
+  /** A few bytes must not claim millions of examples. */
+  @Test
+  void examplesWithoutElementsAreRefused() throws Exception {
+    assertThat(post("/v2/models/shop/infer", "application/json", "{\"inputs\": [{\"name\": \"tags\", \"shape\": [2000000, 0], "
+        + "\"datatype\": \"BYTES\", \"data\": []}]}").encode()).contains("input tags has no elements for its 2000000 examples")
+        .contains("400");
+    assertThat(post("/predict", "text/plain", "{}\n".repeat(70_000)).encode()).contains("70000 examples; send at most 65536 at a time")
+        .contains("400");
+    JsonArray twice = tensors(true).getJsonArray("inputs").add(tensors(true).getJsonArray("inputs").getValue(0));
+    assertThat(post("/v2/models/shop/infer", "application/json", new JsonObject().put("inputs", twice).encode()).encode())
+        .contains("has the input color twice").contains("400");
   }
 
   @Test

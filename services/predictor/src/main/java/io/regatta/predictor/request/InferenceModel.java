@@ -12,10 +12,12 @@ import io.regatta.predictor.request.InferenceTensor.Type;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A served model as the Open Inference Protocol describes it: names, types and shapes of its tensors, and the way from
@@ -95,6 +97,7 @@ public final class InferenceModel {
       throw new InvalidInput("a request needs inputs; this model has " + inputs.keySet());
     }
     int examples = tensors.get(0).rows();
+    Set<String> names = new HashSet<>();
     for (InferenceTensor tensor : tensors) {
       if (!inputs.containsKey(tensor.name())) {
         throw new InvalidInput("this model has no input " + tensor.name() + ", only " + inputs.keySet());
@@ -103,6 +106,12 @@ public final class InferenceModel {
         throw new InvalidInput("input " + tensor.name() + " has " + tensor.rows() + " examples, but " + tensors.get(0)
             .name() + " has "
             + examples);
+      }
+      if (tensor.rows() > 0 && tensor.width() == 0) {
+        throw new InvalidInput("input " + tensor.name() + " has no elements for its " + tensor.rows() + " examples; leave it out");
+      }
+      if (!names.add(tensor.name())) {
+        throw new InvalidInput("the request has the input " + tensor.name() + " twice");
       }
       requireType(tensor);
     }
@@ -174,7 +183,7 @@ public final class InferenceModel {
 
     @Override
     public long bytes() {
-      return tensors.stream().mapToLong(InferenceTensor::bytes).sum();
+      return Math.max(examples * SlotBatch.bytes(layout), tensors.stream().mapToLong(InferenceTensor::bytes).sum());
     }
 
     @Override

@@ -9,7 +9,6 @@ import io.regatta.predictor.request.InferenceTensor.Type;
 import it.unimi.dsi.fastutil.doubles.DoubleArrayList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -50,8 +49,8 @@ public record InferenceRequest(String id, List<InferenceTensor> inputs, List<Str
       expect(parser.nextToken() == null, "something follows the JSON object");
     } catch (JsonProcessingException e) {
       throw new InvalidInput("the body is no JSON object of an inference request: " + e.getOriginalMessage(), e);
-    } catch (IOException e) { // bytes in memory
-      throw new UncheckedIOException(e);
+    } catch (IOException e) { // of the encoding: the bytes are in memory
+      throw new InvalidInput("the body is no text in UTF-8: " + e.getMessage(), e);
     }
     return reading.request();
   }

@@ -14,6 +14,9 @@ import java.util.List;
 /** A tensor of the Open Inference Protocol. Its elements are in row-major order. Immutable. */
 public final class InferenceTensor {
 
+  /** Below it, each whole number is a double. */
+  private static final double EXACT_MAX = 1L << 53;
+
   /** The types of elements, by the protocol's names. */
   public enum Type {
     BOOL(1), UINT8(1), UINT16(2), UINT32(4), UINT64(8), INT8(1), INT16(2), INT32(4), INT64(8), FP32(4), FP64(8),
@@ -234,11 +237,16 @@ public final class InferenceTensor {
     }
   }
 
+  /** Returns a number as the text files hold it: whole numbers without a point. */
+  private static String number(double value) {
+    return value == Math.rint(value) && Math.abs(value) < EXACT_MAX ? Long.toString((long) value) : Double.toString(value);
+  }
+
   private byte[] asText(int element) {
     if (texts != null) {
       return texts[element];
     }
-    String text = numbers != null ? Double.toString(numbers[element]) : type == Type.BOOL
+    String text = numbers != null ? number(numbers[element]) : type == Type.BOOL
         ? Boolean.toString(wholes[element] != 0)
         : type == Type.UINT64 ? Long.toUnsignedString(wholes[element]) : Long.toString(wholes[element]);
     return text.getBytes(StandardCharsets.US_ASCII);

@@ -15,8 +15,8 @@ public final class RequestTable implements RequestExamples {
     this.text = text;
     this.table = table;
     int ends = 1;
-    for (byte b : text) {
-      ends += b == '\n' ? 1 : 0;
+    for (int i = 0; i < text.length; i++) { // a line also ends with CR LF, or with CR alone
+      ends += text[i] == '\n' || text[i] == '\r' && (i + 1 == text.length || text[i + 1] != '\n') ? 1 : 0;
     }
     lines = ends;
   }

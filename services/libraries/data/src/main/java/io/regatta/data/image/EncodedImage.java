@@ -5,6 +5,8 @@ import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
 import javax.imageio.ImageIO;
 import javax.imageio.ImageReader;
 import javax.imageio.stream.ImageInputStream;
@@ -13,7 +15,21 @@ import javax.imageio.stream.MemoryCacheImageInputStream;
 /** The decoding of images in memory. Stateless. */
 public final class EncodedImage {
 
+  private static final List<String> FORMATS = List.of("jpeg", "png", "gif", "bmp");
+
   private EncodedImage() {}
+
+  /** Returns the reader of one of the formats; null if the image is of another one. */
+  private static ImageReader reader(ImageInputStream in) throws IOException {
+    for (Iterator<ImageReader> readers = ImageIO.getImageReaders(in); readers.hasNext(); ) {
+      ImageReader reader = readers.next();
+      if (FORMATS.contains(reader.getFormatName().toLowerCase(Locale.ROOT))) {
+        return reader;
+      }
+      reader.dispose();
+    }
+    return null;
+  }
 
   /**
    * Decodes an image. Takes as long as the image is large.
@@ -23,11 +39,10 @@ public final class EncodedImage {
    */
   public static BufferedImage decode(byte[] bytes, long maxPixels) {
     try (ImageInputStream in = new MemoryCacheImageInputStream(new ByteArrayInputStream(bytes))) {
-      Iterator<ImageReader> readers = ImageIO.getImageReaders(in);
-      if (!readers.hasNext()) {
+      ImageReader reader = reader(in);
+      if (reader == null) {
         throw new InvalidInput("is not an image of a known format (JPEG, PNG, GIF, BMP)");
       }
-      ImageReader reader = readers.next();
       try {
         reader.setInput(in, true, true);
         long pixels = (long) reader.getWidth(0) * reader.getHeight(0);
