@@ -2,6 +2,7 @@ package io.regatta.predictor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.feature.FeatureStatistics;
@@ -96,6 +97,32 @@ class TabularModelTest {
       assertThat(ofFile).hasSize(20).isEqualTo(ofLines);
       assertThat(ofFile[0]).isNotEqualTo(ofFile[1]);
       assertThat(predictor.predict(List.of("{\"color\": \"never seen\"}")).get().scores()[0]).isBetween(0f, 1f);
+    }
+  }
+
+  /** Three labels, one of which rows may lack: a row is answered with the scores of all, side by side. */
+  @Test
+  void answersWithTheScoresOfAllLabels() throws Exception {
+    write(dir.resolve("train.csv"));
+    JobConfig job = JobConfig.of(new JsonObject("""
+        {"job": "shop", "epochs": 3, "batch_size": 50, "optimizer": {"kind": "adam", "learning_rate": 0.01},
+         "data": {"dir": "DIR", "files": ["train.csv"], "test": {"share": 0.2, "by": "hash"}},
+         "labels": {"bought": {"positive": "yes"}, "price": {"kind": "number", "loss": "huber", "weight": 0.1},
+           "size": {"kind": "classes", "classes": ["[0-2]"], "missing": "mask"}},
+         "features": {"color": {"kind": "id"}, "tags": {"kind": "ids", "max": 4}},
+         "model": {"kind": "mmoe", "embedding": 4, "hidden": [16], "tower": [4]}, "output": "DIR/model"}"""
+        .replace("DIR", dir.toString())));
+    RunResult result = LocalRun.run(job, null, Progress.none());
+    assertThat(result.metric("bought.auc")).isGreaterThan(0.6);
+    assertThat(result.metrics()).containsKeys("price.rmse", "size.macro_f1", "size.confusion[0 as 2]");
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      assertThat(predictor.outputNames()).containsExactly("bought", "price", "size=0", "size=1", "size=2");
+      Predictor.Prediction answer = predictor.predict(List.of("{\"color\": \"c1\"}", "{\"color\": \"c3\", \"size\": 2}")).get();
+      assertThat(answer.outputs()).isEqualTo(5);
+      assertThat(answer.scores()).hasSize(10);
+      assertThat(answer.scores()[2] + answer.scores()[3] + answer.scores()[4]).isCloseTo(1, within(1e-6f));
+      assertThat(answer.scores()[0]).isBetween(0f, 1f);
+      assertThat(PredictionJson.scores(answer).toJsonObject().getJsonArray("scores").getJsonArray(1)).hasSize(5);
     }
   }
 

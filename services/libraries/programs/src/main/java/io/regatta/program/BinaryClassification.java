@@ -247,7 +247,10 @@ final class BinaryClassification {
     Predictions predictions = Predictions.of(head.scores(outputs), batch, layout);
     evaluation.add(predictions);
     for (int i = 0; i < predictions.size(); i++) {
-      classes[predictions.labels()[i * layout.labels()] > 0 ? 1 : 0]++;
+      float label = predictions.labels()[i * layout.labels()];
+      if (!Float.isNaN(label)) {
+        classes[label > 0 ? 1 : 0]++;
+      }
     }
   }
 

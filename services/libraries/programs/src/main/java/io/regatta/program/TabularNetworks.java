@@ -32,6 +32,8 @@ import java.util.Map;
 final class TabularNetworks {
 
   private static final int ESMM_LABELS = 2;
+  /** Most examples of a batch that are compared with each other: a matrix of 256 MB. */
+  private static final int BATCH_MAX = 8192;
 
   private final ModelConfig model;
   private final List<Feature> features;
@@ -54,6 +56,7 @@ final class TabularNetworks {
    */
   static Block network(JobConfig job, DeclaredFeatures declared) {
     TabularNetworks networks = new TabularNetworks(job, declared);
+    networks.checkCoupled(job);
     int outputs = networks.labels.outputs();
     return switch (job.model().kind()) {
       case DLRM -> new DlrmBlock(networks.layout, job.model(), outputs);
@@ -77,6 +80,20 @@ final class TabularNetworks {
     return labels.itemAt().<OutputHead>map(at -> new RetrievalHead(at, job.model().temperature(),
         job.model().frequencyRate(), job.model().hidden().get(job.model().hidden().size() - 1), training))
         .orElseGet(() -> new LabelHeads(labels));
+  }
+
+  /** Refuses what losses over the examples of a batch cannot have. */
+  private void checkCoupled(JobConfig job) {
+    boolean towers = model.kind() == ModelConfig.Kind.TWO_TOWERS;
+    boolean coupled = towers || job.labels().values().stream().anyMatch(LabelConfig::couplesExamples);
+    if (coupled && job.batchSize() > BATCH_MAX) {
+      throw new InvalidInput("job " + job.job() + ": batch_size is " + job.batchSize() + ", but this loss compares all examples of a batch "
+          + "with each other, at most " + BATCH_MAX + "; give a smaller batch_size");
+    }
+    if (towers && job.heter().isCut() && model.frequencyRate() > 0) {
+      throw new InvalidInput("job " + job.job() + ": with heter workers the frequencies of items are not known where the loss is "
+          + "computed; set model.frequency_rate: 0, or take the section heter out");
+    }
   }
 
   private List<String> slots() {

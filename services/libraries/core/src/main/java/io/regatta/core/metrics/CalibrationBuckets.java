@@ -57,8 +57,8 @@ public final class CalibrationBuckets {
   }
 
   /**
-   * Returns the expected calibration error (Naeini et al., "Obtaining Well Calibrated Probabilities Using Bayesian
-   * Binning", 2015): the mean, over all predictions, of the difference between prediction and rate of their bucket.
+   * Returns the expected calibration error. It is the mean, over all predictions, of the difference between mean
+   * prediction and rate of their bucket (Naeini et al., "Obtaining Well Calibrated Probabilities", 2015).
    */
   public double expectedError() {
     double sum = 0;

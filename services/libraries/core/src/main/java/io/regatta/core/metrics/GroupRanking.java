@@ -3,13 +3,14 @@ package io.regatta.core.metrics;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.LongPredicate;
 
 /**
- * NDCG of the order that scores give the examples of each group, such as the results of one query (Järvelin and
- * Kekäläinen, "Cumulated gain-based evaluation of IR techniques", 2002): gain {@code label}, discount
- * {@code 1 / log2(1 + rank)}, averaged over the groups. Examples of equal score share the mean of their gains, as in
+ * NDCG of the order that scores give the examples of each group, such as the results of one query. The gain is the
+ * label, the discount {@code 1 / log2(1 + rank)}, and the result the mean over the groups (Järvelin and Kekäläinen,
+ * "Cumulated gain-based evaluation of IR techniques", 2002). Examples of equal score share the mean of their gains, as in
  * scikit-learn's {@code ndcg_score}. Groups whose labels are all 0 do not count. Not thread-safe; one owner.
  *
  * <p>It needs every example of a group in one place, see {@link GroupAuc}: several instances exchange examples by
@@ -23,6 +24,10 @@ public final class GroupRanking implements GroupedExamples {
   private static final long LOW = 0xffffffffL;
 
   private record Example(long group, float score, float label) {}
+
+  /** Group by group, in descending order of scores. */
+  private static final Comparator<Example> ORDER = Comparator.comparingLong(Example::group)
+      .thenComparing((a, b) -> Float.compare(b.score, a.score)).thenComparing((a, b) -> Float.compare(b.label, a.label));
 
   private final List<Integer> cuts;
   private final int limit;
@@ -46,8 +51,8 @@ public final class GroupRanking implements GroupedExamples {
   /** Adds an example: its group, its score, and its label, which is not negative. */
   public void add(long group, float score, float label) {
     if (Float.isNaN(score) || !(label >= 0)) {
-      throw new InvalidInput("score " + score + " and label " + label + " cannot be ranked: scores must be numbers (NaN means that "
-          + "training has diverged), and labels at least 0");
+      throw new InvalidInput("score " + score + " and label " + label + " cannot be ranked: scores must be numbers (NaN "
+          + "means that training has diverged), and labels at least 0");
     }
     count++;
     if (kept.size() < limit) {
@@ -89,11 +94,10 @@ public final class GroupRanking implements GroupedExamples {
     }
   }
 
-  /** Returns the sums over the groups of this instance: groups, and NDCG for each cut. All examples of a group must be here. */
+  /** Returns the sums over the groups of this instance: their number, and NDCG for each cut. */
   @Override
   public double[] sums() {
-    kept.sort((a, b) -> a.group != b.group ? Long.compare(a.group, b.group) : a.score != b.score ? Float.compare(b.score, a.score)
-        : Float.compare(b.label, a.label));
+    kept.sort(ORDER);
     ExactSum[] each = new ExactSum[cuts.size()];
     Arrays.setAll(each, i -> new ExactSum());
     long groups = 0;

@@ -5,10 +5,11 @@ import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.Arrays;
 
 /**
- * Estimates, from a stream of batches, of the probability that an item is in a batch: the inverse of the mean distance
- * between two batches with the item, where newer distances count more (Yi et al., "Sampling-Bias-Corrected Neural Modeling
- * for Large Corpus Item Recommendations", RecSys 2019, algorithm 2). The first distance of an item is that from the
- * beginning. The paper hashes items into arrays; this class keeps each item, in about 24 bytes. Not thread-safe; one owner.
+ * Estimates of the probability that an item is in a batch, from a stream of batches. The estimate is the inverse of the
+ * mean distance between two batches with the item, where newer distances count more. The first distance is that from the
+ * beginning. Source: algorithm 2 of Yi et al., "Sampling-Bias-Corrected Neural Modeling for Large Corpus Item
+ * Recommendations", RecSys 2019. It hashes items into arrays; this class keeps each item, in about 24 bytes. Not
+ * thread-safe; one owner.
  */
 public final class ItemFrequencies {
 

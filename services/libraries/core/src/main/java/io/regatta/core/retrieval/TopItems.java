@@ -3,8 +3,8 @@ package io.regatta.core.retrieval;
 import io.regatta.core.error.RegattaException.InvalidInput;
 
 /**
- * The items whose vectors have the largest inner products with a vector, by exact search over all items. Of equal products
- * the item of the smaller number comes first. Immutable; any thread.
+ * The items whose vectors have the largest inner products with a vector, by exact search over all items. Of equal
+ * products the item of the smaller number comes first. Immutable; any thread.
  */
 public final class TopItems {
 

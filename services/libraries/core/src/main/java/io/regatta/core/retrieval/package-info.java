@@ -1,2 +1,4 @@
-/** Retrieval of items by vectors: exact nearest items, and estimates of how often items occur. Part of the public API. */
+/**
+ * Retrieval of items by vectors: exact search, and estimates of how often items occur. Part of the public API.
+ */
 package io.regatta.core.retrieval;

@@ -43,7 +43,7 @@ class RetrievalTest {
     assertThat(frequencies.probability(1)).isEqualTo(1);
   }
 
-  /** By hand: distances 2 (first), then 3 and 1, the newest with weight 1/4. */
+  /** Distances are 2 (the first), then 3 and 1, the newest with weight 1/4. */
   @Test
   void newDistancesCountByTheRate() {
     ItemFrequencies frequencies = new ItemFrequencies(0.25);

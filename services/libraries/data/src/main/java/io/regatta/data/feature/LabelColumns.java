@@ -11,7 +11,7 @@ public final class LabelColumns implements RowLabels {
 
   private final List<RowLabels> parts;
   private final List<String> columns;
-  /** For each part, the indices of its columns among {@link #columns}. */
+  /** Indices of each part's columns among {@link #columns}. */
   private final int[][] indices;
   private final int width;
 

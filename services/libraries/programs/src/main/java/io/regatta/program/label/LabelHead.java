@@ -13,8 +13,8 @@ public enum LabelHead {
 
   /**
    * The log odds of 1; log loss, in which an example of label 1 counts {@code positive_weight} times. If a share of the
-   * examples of label 0 is trained on, its logarithm is added to the log odds, so that a probability of p becomes
-   * p / (p + (1 − p) / share) (He et al., "Practical Lessons from Predicting Clicks on Ads at Facebook", 2014).
+   * examples of label 0 is trained on, its logarithm is added to the log odds: p becomes p / (p + (1 − p) / share).
+   * Source: He et al., "Practical Lessons from Predicting Clicks on Ads at Facebook", 2014.
    */
   BINARY {
     @Override
@@ -63,7 +63,10 @@ public enum LabelHead {
     }
   },
 
-  /** The number; half of the squared error up to delta, linear beyond it (Huber, "Robust Estimation of a Location Parameter", 1964). */
+  /**
+   * The number; half of the squared error up to delta, linear beyond it (Huber, "Robust Estimation of a Location
+   * Parameter", 1964).
+   */
   HUBER {
     @Override
     public NDArray losses(NDArray label, NDArray outputs, LabelConfig config) {

@@ -17,9 +17,9 @@ import ai.djl.util.PairList;
 import java.util.List;
 
 /**
- * The pooling of a history by a candidate (Zhou et al., "Deep Interest Network for Click-Through Rate Prediction", KDD
- * 2018): the sum of the history's vectors, each times a weight that small layers compute from it and the candidate's
- * vector. The weights are not normalized, so their sum tells how strong an interest is. The layers see both vectors,
+ * The pooling of a history by a candidate: the sum of the history's vectors, each times a weight that small layers
+ * compute from it and the candidate's vector. Source: Zhou et al., "Deep Interest Network for Click-Through Rate
+ * Prediction", KDD 2018. The weights are not normalized, so their sum tells how strong an interest is. The layers see both vectors,
  * their difference and their product, and are sigmoid layers, as in the authors' code. Input: the candidate
  * {@code [batch, dim]}, the history {@code [batch, length, dim]}, and {@code [batch, length]}, 1 where the history has a
  * value and 0 elsewhere. Output: {@code [batch, dim]}. Used on its trainer's model thread.

@@ -16,7 +16,7 @@ import io.regatta.training.config.ModelConfig;
 /**
  * Clicks and conversions after clicks (ESMM; Ma et al., "Entire Space Multi-Task Model: An Effective Approach for
  * Estimating Post-Click Conversion Rate", SIGIR 2018). One tower of relu layers estimates the rate of clicks, another that
- * of conversions after a click; the rate of a click with conversion is their product, which all rows train. Input:
+ * of conversions after a click. The rate of a click with conversion is their product, which all rows train. Input:
  * {@code [batch, width]}; output: {@code [batch, 2]}, the log odds of a click, and of a click with conversion. Used on its
  * trainer's model thread.
  */

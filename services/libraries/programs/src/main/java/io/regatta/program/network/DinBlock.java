@@ -14,6 +14,7 @@ import ai.djl.training.loss.Loss;
 import ai.djl.util.PairList;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.reduce.DistinctIds;
 import io.regatta.data.Layout;
 import io.regatta.program.block.BlockLoss;
 import io.regatta.program.block.FieldInputs;
@@ -40,7 +41,7 @@ public final class DinBlock extends AbstractBlock implements BlockLoss {
   private final int dim;
   private final double l2;
   private final DistributedEmbedding embedding;
-  /** By the slot of the history. */
+  /** Pooling of each history, by its slot. */
   private final Map<Integer, AttentionPooling> attention = new TreeMap<>();
   private final Map<Integer, Integer> candidates;
   private final Block deep;
@@ -97,7 +98,7 @@ public final class DinBlock extends AbstractBlock implements BlockLoss {
       NDArray own = rows.get(columns);
       if (attention.containsKey(slot)) {
         NDArray candidate = rows.get(":, " + from[candidates.get(slot)]);
-        NDArray there = ids.get(columns).gte(0).toType(DataType.FLOAT32, false);
+        NDArray there = ids.get(columns).neq(DistinctIds.PADDING).toType(DataType.FLOAT32, false);
         parts.add(attention.get(slot).forward(store, new NDList(candidate, own, there), training).singletonOrThrow());
       } else {
         parts.add((values == null ? own : own.mul(values.get(columns).expandDims(2))).sum(new int[] {1}));

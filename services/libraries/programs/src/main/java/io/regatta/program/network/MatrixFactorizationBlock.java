@@ -17,8 +17,8 @@ import io.regatta.training.config.ModelConfig;
 import io.regatta.training.model.DistributedEmbedding;
 
 /**
- * Matrix factorization with biases (Koren, Bell and Volinsky, "Matrix Factorization Techniques for Recommender Systems",
- * Computer 42(8), 2009): a bias, one of the user, one of the item, and the inner product of their vectors. The biases of
+ * Matrix factorization with biases: a bias, one of the user, one of the item, and the inner product of their vectors.
+ * Source: Koren, Bell and Volinsky, "Matrix Factorization Techniques for Recommender Systems", Computer 42(8), 2009. The biases of
  * ids are in the table {@code weights}, initially 0, the vectors in the table {@code embedding}. The bias of all is
  * learned, too, where the paper takes the mean. Input: the arrays of a batch; output: float32 {@code [batch, 1]}. Used on
  * its trainer's model thread.

@@ -25,8 +25,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Two towers (Yi et al., "Sampling-Bias-Corrected Neural Modeling for Large Corpus Item Recommendations", RecSys 2019):
- * relu layers make a vector of the user's features, and others one of the item's; both are divided by their lengths.
+ * Two towers: relu layers make a vector of the user's features, and others one of the item's. Both are divided by their
+ * lengths. Source: Yi et al., "Sampling-Bias-Corrected Neural Modeling for Large Corpus Item Recommendations", RecSys 2019.
  * Input: the arrays of a batch. Output: float32 {@code [batch, 2 × width]}, the user's vector, then the item's. Heter
  * workers compute the layers. Used on its trainer's model thread.
  */

@@ -83,6 +83,8 @@ public record LabelConfig(
   }
 
   private static final int CLASSES_MIN = 2;
+  /** Most classes: their confusion matrix goes through an all-reduce. */
+  private static final int CLASSES_MAX = 1000;
 
   public LabelConfig {
     classes = List.copyOf(classes);
@@ -142,8 +144,12 @@ public record LabelConfig(
     return kind == Kind.RANK;
   }
 
-  /** Refuses a label of fewer than two classes, once ranges of names are expanded. */
+  /** Refuses a label of too few or too many classes, once ranges of names are expanded. */
   public static void checkClasses(String name, List<String> expanded) {
+    if (expanded.size() > CLASSES_MAX) {
+      throw new InvalidInput("labels." + name + ": classes names " + expanded.size() + " classes, more than " + CLASSES_MAX
+          + "; merge rare ones");
+    }
     if (expanded.size() < CLASSES_MIN) {
       throw new InvalidInput("labels." + name + ": classes names " + expanded.size() + " class; a label has at least " + CLASSES_MIN);
     }

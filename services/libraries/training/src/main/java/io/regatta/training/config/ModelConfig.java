@@ -89,8 +89,8 @@ public record ModelConfig(
   }
 
   /**
-   * The parts of a network: weights of features, products of pairs of vectors, cross layers, relu layers, layers over
-   * numbers, attention, experts, conversions after clicks, vectors of users and items, and retrieval by these.
+   * The parts of a network. The first four are weights of features, products of pairs of vectors, cross layers and relu
+   * layers. The others are layers over numbers, attention, experts, conversions, vectors of users and items, retrieval.
    */
   public enum Part { LINEAR, PAIRS, CROSS, DEEP, BOTTOM, ATTENTION, EXPERTS, CONVERSION, FACTORS, RETRIEVAL }
 

@@ -43,14 +43,17 @@ final class RecallEvaluation implements EvaluationMetric {
       }
       int at = batch.scoreIndex(i, label.scoresAt());
       long hash = batch.hash(i, item.at());
-      if (!items.containsKey(hash)) {
-        items.put(hash, Arrays.copyOfRange(batch.scores(), at + width, at + 2 * width));
-      }
+      keep(hash, Arrays.copyOfRange(batch.scores(), at + width, at + 2 * width));
       if (batch.label(i, label.labelAt()) > 0) {
         users.add(Arrays.copyOfRange(batch.scores(), at, at + width));
         wanted.add(hash);
       }
     }
+  }
+
+  /** Keeps one vector of an item whose other features vary, the same in any order of examples. */
+  private void keep(long item, float[] vector) {
+    items.merge(item, vector, (one, other) -> Arrays.compare(one, other) <= 0 ? one : other);
   }
 
   @Override
@@ -96,7 +99,7 @@ final class RecallEvaluation implements EvaluationMetric {
           for (int d = 0; d < width; d++) {
             vector[d] = (float) places[at + 2 + d];
           }
-          items.put((long) places[at] << HALF | (long) places[at + 1], vector);
+          keep((long) places[at] << HALF | (long) places[at + 1], vector);
         }
       }
     }

@@ -19,8 +19,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The labels that a job declares, and the keys of examples that its losses and metrics need, as the floats of an
- * example's labels: one for each label, then the keys of losses, then those of metrics, which training rows lack.
+ * The labels that a job declares, and the keys of examples that its losses and metrics need. In an example's labels they
+ * are floats: one for each label, then the keys of losses, then those of metrics, which training rows lack.
  * Immutable.
  */
 public final class DeclaredLabels {
